@@ -91,7 +91,7 @@ class Converting:
     def open(self, framing: Frame | None, topic: str | None = None) -> Conversion:
         """Return the conversion that the options stand for, with the framing.
 
-        Raises UsageError where there is no single version of a JSON dialect, or an option is of no use.
+        Raises UsageError if there is no single version of a JSON dialect, or an option is of no use.
         """
         from cdc_contracts.registry.records.conversion.converter import Conversion, Framing, MessageForm
         from cdc_contracts.registry.schema.message_schemas.message_avro_schema import avro_message_schema

@@ -100,7 +100,7 @@ def serve(serving: Serving, listening: Listening) -> None:
 
 
 def _open(serving: Serving, listening: Listening) -> tuple[Any, Any]:
-    """Return what is served and how connections are secured. Raises UsageError where that would not be safe."""
+    """Return what is served and how connections are secured. Raises UsageError if that would not be safe."""
     from cdc_contracts.registry.server.access.users import Users
     from cdc_contracts.registry.server.running.listening import Tls, is_loopback
     from cdc_contracts.registry.server.running.serving import Site

@@ -1,4 +1,4 @@
-"""`cdc-contracts registry plan|apply|push|dump|pull|ids`: a folder in git, and a server that says what it says."""
+"""`cdc-contracts registry plan|apply|push|dump|pull|ids`: synchronise a folder in git with a registry server."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def dump(folder: Folder, remote: Remote, *, force: Force = False) -> None:
 
 @spread
 def pull(folder: Folder, remote: Remote, *, topics: Topics = True, force: Force = False) -> None:
-    """Write to a folder what only the server holds. What differs in both is kept (exit 1)."""
+    """Write to a folder what only the server has. Where both differ, the folder's files are kept (exit 1)."""
     from cdc_contracts.registry.sync.retrieval import pull_server
 
     with open_remote(remote) as client:
@@ -91,9 +91,9 @@ def pull(folder: Folder, remote: Remote, *, topics: Topics = True, force: Force 
     for name in pulled.kept:
         console.print_line(visible(f"! {name}", most=None))
     if not pulled.written and not pulled.kept:
-        console.print_line("nothing is newer on the server")
+        console.print_line("the server has nothing new")
     if pulled.kept:
-        console.say("what differs stays as it is; --force takes what the server has")
+        console.say("differing files were kept; --force overwrites them with those of the server")
         raise typer.Exit(1)
 
 
@@ -107,11 +107,11 @@ def ids(folder: Folder) -> None:
     for entry in numbered.retired:
         console.print_line(f"- {entry.id} {entry.key} (retired)")
     if not numbered.new and not numbered.retired:
-        console.print_line("every schema has its id")
+        console.print_line("every schema has an id")
 
 
 def _carry_out(client: RegistryClient, found: Deployment, *, as_json: bool) -> None:
-    """Carry out a plan that nothing refuses, and print each step as it is done."""
+    """Apply a plan without refusals, and print each completed step."""
     from cdc_contracts.registry.sync.deployment import carry_out
 
     if found.plan.refusals:
@@ -125,7 +125,7 @@ def _carry_out(client: RegistryClient, found: Deployment, *, as_json: bool) -> N
             if not as_json:
                 console.print_line(plan_output.line_of(step))
     except CdcContractsError:
-        console.say(f"{len(done)} of {len(found.plan.steps)} steps were done; run it again to go on")
+        console.say(f"{len(done)} of {len(found.plan.steps)} steps were done; run it again to continue")
         raise
     if as_json:
         console.print_json({"done": [plan_output.step_data(step) for step in done]})

@@ -98,7 +98,7 @@ def check(
 
 
 def _refuse_of_comparison(form: FindingFormat, reports: list[Path] | None, fail_on: FailOn) -> None:
-    """Raise UsageError where an option was given that a comparison does not heed: CI would wait for its file."""
+    """Raise UsageError if an option was given that a comparison does not heed: CI would wait for its file."""
     unheeded = ["--report"] if reports else []
     unheeded += [f"--format {form}"] if form not in (FindingFormat.TEXT, FindingFormat.JSON) else []
     unheeded += ["--fail-on"] if fail_on is not FailOn.ERROR else []

@@ -120,7 +120,7 @@ class Coverage(Document):
 
 
 def read_coverage(file: Path) -> Coverage:
-    """Return the list of one file. Raises ContractError where it is not as it should be."""
+    """Return the list of one file. Raises ContractError if it is not as it should be."""
     try:
         return Coverage.model_validate(yaml_documents.parse_values(yaml_documents.read_text(file), str(file)))
     except ValidationError as error:
@@ -130,7 +130,7 @@ def read_coverage(file: Path) -> Coverage:
 def find_target(catalogue: Catalogue, reference: str, target: str) -> Any:
     """Return what an entry of `captured_by` names, for one of the contracts of the fact.
 
-    Raises LookupError or UsageError where there is no such thing.
+    Raises LookupError or UsageError if there is no such thing.
     """
     name, pointed, pointer = target.partition("#")
     if target.startswith(_FORM):

@@ -37,7 +37,7 @@ def audit_inputs(
 ) -> Report:
     """Validate inputs of different topics, each in its own validation context, and return one report of all.
 
-    Raises LedgerError where the counts do not add up.
+    Raises LedgerError if the counts do not add up.
     """
     return combine_reports(
         [
@@ -60,7 +60,7 @@ def audit_input(
 
     Where the contract has to be detected, a small sample is read first. Where it cannot be detected, nothing is
     validated. A run that is to stop reports what it has read.
-    Raises LedgerError where the counts do not add up.
+    Raises LedgerError if the counts do not add up.
     """
     stop = stop or Stop()
     found, detection = find_validation(validation, lambda: source.peek(engine, ENOUGH))

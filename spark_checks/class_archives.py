@@ -19,7 +19,7 @@ _KEPT: Final = 4
 
 
 def archive_option() -> str:
-    """Return the JVM option that maps the archive of this Spark, or that writes it; empty where neither can be done."""
+    """Return the JVM option that maps the archive of this Spark, or that writes it; empty if neither can be done."""
     jars = spark_home() / "jars"
     identity = f"{os.path.realpath(find_java())} {jars} {spark_versions()} {jars.stat().st_mtime_ns}"
     place = cache_directory() / "jvm" / f"spark-{hashlib.sha256(identity.encode()).hexdigest()[:12]}"
@@ -41,7 +41,7 @@ def archive_option() -> str:
 
 
 def _starts(archive: Path) -> bool:
-    """Say whether an archive is whole: the JVM writes its head last, and until then it starts with zeros."""
+    """Return whether an archive is whole: the JVM writes its head last, and until then it starts with zeros."""
     with archive.open("rb") as file:
         return any(file.read(4))
 

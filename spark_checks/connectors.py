@@ -33,7 +33,7 @@ class Connector:
     def package(self) -> str:
         """Return the coordinates for the Spark that is installed.
 
-        Raises UnavailableError where none are known.
+        Raises UnavailableError if none are known.
         """
         _, spark = spark_versions()
         found = self.packages.get(".".join(spark.split(".")[:2]))
@@ -48,7 +48,7 @@ class Connector:
     def prepare(self, conf: SparkConf) -> None:
         """Complete the settings of a session that is to start.
 
-        Raises UsageError where the user has set one of them to something else.
+        Raises UsageError if the user has set one of them to something else.
         """
         if self.extension is not None:
             named = [name.strip() for name in (conf.get(EXTENSIONS) or "").split(",") if name.strip()]
@@ -64,7 +64,7 @@ class Connector:
             conf.set(name, value)
 
     def check(self, get: Callable[[str], str | None]) -> None:
-        """Raise UnavailableError where a session that runs has not the settings; they cannot be made good in it."""
+        """Raise UnavailableError if a session that runs has not the settings; they cannot be made good in it."""
         missing = {name: value for name, value in self.settings.items() if get(name) != value}
         if self.extension is not None and self.extension not in (get(EXTENSIONS) or ""):
             missing[EXTENSIONS] = self.extension

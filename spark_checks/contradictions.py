@@ -16,7 +16,7 @@ from cdc_contracts.registry.validate.verdicts import OTHER_VERSION
 
 
 def contradiction(tally: Tally, validation: ValidationContext, earlier: Chains | None = None) -> str | None:
-    """Return why the version that records are read by cannot be trusted, or None where nothing contradicts it.
+    """Return why the version that records are read by cannot be trusted, or None if nothing contradicts it.
 
     A record that fits another version and not this one is proof, and so are key chains, together with those of
     `earlier` batches of a stream. Too few chains to prove another version are doubt enough. It matters where some
@@ -94,7 +94,7 @@ def _joined(tally: Tally, earlier: Chains | None) -> Tally:
 
 
 def _reaches(stretch: ChainStretch, line: ChainLine, tally: Tally) -> bool:
-    """Say whether a stretch reaches into the records of a tally."""
+    """Return whether a stretch reaches into the records of a tally."""
     counts = tally.partitions.get(Source(line.topic, line.partition))
     return counts is not None and counts.first_offset is not None and stretch.last.offset >= counts.first_offset
 

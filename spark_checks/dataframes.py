@@ -69,7 +69,7 @@ def audit(
 
     Either `contract` or `versions` declares the contract of the messages; `versions` is a file that says which version
     holds in which offsets or times of which partition (as `--versions` takes it).
-    Raises UsageError where a column, or the contract of the messages, is missing; LedgerError, from Spark, where counts
+    Raises UsageError if a column, or the contract of the messages, is missing; LedgerError, from Spark, where counts
     do not add up.
     """
     validation = _scope(contract, versions, tables, parameters, severities, catalogue)
@@ -92,7 +92,7 @@ def decode(
     `contract` and `versions` are as for `audit`; what no range of a versions file covers is in `quarantine`. Evidence
     against the declared version as a whole is not considered: that is for `cdc-contracts decode`, which sees every
     record before it publishes one.
-    Raises UsageError where a column, or the contract of the messages, is missing.
+    Raises UsageError if a column, or the contract of the messages, is missing.
     """
     spec = describe_validation(_scope(contract, versions, tables, parameters, severities, catalogue))
     frame = _input(df)

@@ -71,9 +71,9 @@ def decode_input(
     than the declared one, and the range holds records that the two read differently, nothing is published unless
     `trust_contract`.
 
-    Raises UndetectedError where the contract was not declared and cannot be detected;
-    UnavailableError where another run of the directory has read some of the same records and not `replace`;
-    LedgerError where the counts do not add up.
+    Raises UndetectedError if the contract was not declared and cannot be detected;
+    UnavailableError if another run of the directory has read some of the same records and not `replace`;
+    LedgerError if the counts do not add up.
     """
     found, detection = find_validation(validation, lambda: source.peek(SparkEngine(session), ENOUGH))
     if found is None:
@@ -135,9 +135,9 @@ def _name(
 
 
 def _recorded(output: Output, past: PastRuns, run: str, fail_on: str) -> DecodedRun | None:
-    """Return what a run came to that is finished already, None where it is not; its verdict is by this `fail_on`.
+    """Return what a run came to that is finished already, None if it is not; its verdict is by this `fail_on`.
 
-    Raises UnavailableError where it was written differently than the output asks for.
+    Raises UnavailableError if it was written differently than the output asks for.
     """
     record, report = output.runs.find(run, past), output.runs.report(run)
     if record is None or report is None:
@@ -175,7 +175,7 @@ def _overlapping(
 
 
 def _check_redaction(done: DecodedRun, output: Output) -> None:
-    """Raise UnavailableError where a finished run has treated its quarantine differently than is asked for now."""
+    """Raise UnavailableError if a finished run has treated its quarantine differently than is asked for now."""
     if (done.record is not None and done.record.redacted) != output.redact:
         kept = "whole" if output.redact else "in shapes only"
         raise UnavailableError(

@@ -81,7 +81,7 @@ def _foreign_to(version: Version) -> Version:
 
 
 def write_capture(tables: Iterator[pa.Table], target: Path) -> int:
-    """Write the records as a capture, and return how many there are. Raises UnavailableError where no folder can be."""
+    """Write the records as a capture, and return how many there are. Raises UnavailableError if no folder can be."""
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:

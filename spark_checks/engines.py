@@ -54,7 +54,7 @@ class Input(Protocol):
     def run(self, session: SparkSession, work: Work, schema: str) -> list[Row]:
         """Run the work over every record of the range, each read once, and return the rows it yields.
 
-        Raises UnavailableError where records are gone by the time they are read.
+        Raises UnavailableError if records are gone by the time they are read.
         """
         ...
 
@@ -97,7 +97,7 @@ class Engine(Protocol):
 
     @property
     def tasks(self) -> int | None:
-        """How many tasks read a topic at once; None where its partitions decide."""
+        """How many tasks read a topic at once; None if its partitions decide."""
         ...
 
     def counter(self) -> TaskCount:
@@ -105,7 +105,7 @@ class Engine(Protocol):
         ...
 
     def topics(self, bootstrap: str, properties: Mapping[str, str]) -> list[str]:
-        """Return the names of all topics. Raises UnavailableError where the broker does not answer."""
+        """Return the names of all topics. Raises UnavailableError if the broker does not answer."""
         ...
 
     def topic_ids(self, bootstrap: str, topics: Sequence[str], properties: Mapping[str, str]) -> dict[str, str]:
@@ -115,12 +115,12 @@ class Engine(Protocol):
     def resolve(self, bootstrap: str, ranges: Mapping[str, Range], properties: Mapping[str, str]) -> dict[str, Limits]:
         """Return the offsets that a range of each topic stands for now.
 
-        Raises UnavailableError where broker, topic or offsets are not there.
+        Raises UnavailableError if broker, topic or offsets are not there.
         """
         ...
 
     def peek(self, source: TopicRecords) -> Iterator[pa.RecordBatch]:
-        """Yield the values of a small input with their places. Raises UnavailableError where records are gone."""
+        """Yield the values of a small input with their places. Raises UnavailableError if records are gone."""
         ...
 
     def audit(

@@ -105,7 +105,7 @@ class FileInput:
 def read_files(paths: Sequence[Path], wanted: Range, *, tasks: int, whole: bool = False) -> FileInput:
     """Return a range of the messages in files.
 
-    Raises UnavailableError where a file or offset is not there, UsageError where a range names a time.
+    Raises UnavailableError if a file or offset is not there, UsageError if a range names a time.
     """
     plan = plan_files(paths, whole=whole)
     windows: dict[Source, Window] = {}

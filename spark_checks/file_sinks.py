@@ -44,7 +44,7 @@ class SinkPlace:
     token: str
 
     def open(self) -> tuple[fs.FileSystem, str]:
-        """Return the filesystem and the path of the directory on it. Raises UnavailableError where there is none."""
+        """Return the filesystem and the path of the directory on it. Raises UnavailableError if there is none."""
         return open_directory(self.directory)
 
     def folder(self, table: str) -> str:
@@ -73,7 +73,7 @@ def _percent(byte: re.Match[bytes]) -> bytes:
 
 
 def check_whole(folder: Folder, path: str, size: int, *, where: str, whose: str) -> None:
-    """Raise UnavailableError where a file that counts is not whole; `where` and `whose` name it in the message."""
+    """Raise UnavailableError if a file that counts is not whole; `where` and `whose` name it in the message."""
     if not folder.holds(path, size):
         raise UnavailableError(
             "a file that a finished run has written is lost or cut off",

@@ -22,7 +22,7 @@ class Folder:
     """A directory whose files are named by their paths below it."""
 
     def __init__(self, directory: str) -> None:
-        """Raise UnavailableError where pyarrow knows no such filesystem."""
+        """Raise UnavailableError if pyarrow knows no such filesystem."""
         self.filesystem, self.root = open_directory(directory)
 
     @property
@@ -31,14 +31,14 @@ class Folder:
         return isinstance(self.filesystem, fs.LocalFileSystem)
 
     def read(self, path: str) -> bytes | None:
-        """Return what a file holds, None where there is none."""
+        """Return what a file holds, None if there is none."""
         if self.filesystem.get_file_info(self._at(path)).type != fs.FileType.File:
             return None
         with self.filesystem.open_input_stream(self._at(path)) as file:
             return bytes(file.readall())
 
     def read_document(self, path: str) -> dict[str, Any] | None:
-        """Return the JSON object that a file holds, None where there is none."""
+        """Return the JSON object that a file holds, None if there is none."""
         found = self.read(path)
         if found is None:
             return None
@@ -54,7 +54,7 @@ class Folder:
         self.write(path, (json.dumps(document, indent=2, ensure_ascii=False) + "\n").encode())
 
     def files(self, path: str) -> list[fs.FileInfo]:
-        """Return the files of a folder in it, in order of their names; none where there is no such folder."""
+        """Return the files of a folder in it, in order of their names; none if there is no such folder."""
         found = self.filesystem.get_file_info(fs.FileSelector(self._at(path), allow_not_found=True))
         return sorted((one for one in found if one.type == fs.FileType.File), key=lambda one: str(one.base_name))
 
@@ -71,7 +71,7 @@ class Folder:
             self.filesystem.delete_dir(self._at(path))
 
     def holds(self, path: str, size: int) -> bool:
-        """Say whether a file is there, with all of its bytes."""
+        """Return whether a file is there, with all of its bytes."""
         info = self.filesystem.get_file_info(self._at(path))
         return bool(info.type == fs.FileType.File and info.size == size)
 
@@ -106,7 +106,7 @@ class Folder:
 def open_directory(directory: str) -> tuple[fs.FileSystem, str]:
     """Return the filesystem that a directory is on, and its path there.
 
-    Raises UnavailableError where pyarrow knows no such filesystem.
+    Raises UnavailableError if pyarrow knows no such filesystem.
     """
     if not urlparse(directory).scheme or Path(directory).drive:
         return fs.LocalFileSystem(), str(Path(directory).absolute())

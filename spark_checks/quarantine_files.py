@@ -69,7 +69,7 @@ class QuarantineFiles:
 
     @property
     def table_format(self) -> str:
-        """The format of the typed tables. Raises UsageError where the runs have written several."""
+        """The format of the typed tables. Raises UsageError if the runs have written several."""
         if len(self.formats) > 1:
             raise UsageError(
                 f"the runs keep their tables in several formats: {', '.join(sorted(self.formats))}",
@@ -80,7 +80,7 @@ class QuarantineFiles:
     def find_schema(self, wanted: str | None) -> str | None:
         """Return the schema that the typed tables are in, None for the directory; old runs do not record it.
 
-        Raises UsageError where they are in several, or not in the one that is wanted.
+        Raises UsageError if they are in several, or not in the one that is wanted.
         """
         if len(self.schemas) > 1:
             raise UsageError(
@@ -96,7 +96,7 @@ class QuarantineFiles:
         return known
 
     def check_topics(self, wanted: Iterable[str], directory: str) -> None:
-        """Raise UsageError where no run has read one of these topics."""
+        """Raise UsageError if no run has read one of these topics."""
         for topic in wanted:
             if topic not in self.topics:
                 near = difflib.get_close_matches(topic, sorted(self.topics), 3, 0)
@@ -106,7 +106,7 @@ class QuarantineFiles:
 
 
 def list_quarantine(runs: RunDirectory) -> QuarantineFiles:
-    """Return what the finished runs of a directory have quarantined. Raises UnavailableError where there is none."""
+    """Return what the finished runs of a directory have quarantined. Raises UnavailableError if there is none."""
     files: list[QuarantineFile] = []
     replayed: list[QuarantineFile] = []
     redacted: dict[str, int] = {}
@@ -213,7 +213,7 @@ def open_quarantine(
     """Return the records that wait, of these topics, or of all; where they are is looked up before any is validated.
 
     Where a replay was begun and not finished, these are the records it has read, so that it gives the same result.
-    Raises UnavailableError where a file of a finished run is lost, or all that is there are shapes.
+    Raises UnavailableError if a file of a finished run is lost, or all that is there are shapes.
     """
     if found.redacted and not found.files:
         run = next(iter(found.redacted))

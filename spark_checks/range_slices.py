@@ -22,7 +22,7 @@ Windows = Mapping[Source, Sequence[Window]]
 
 
 def parse_fraction(text: str) -> Fraction:
-    """Return the part of a range that a sample reads. Raises UsageError where the text is no part of 1."""
+    """Return the part of a range that a sample reads. Raises UsageError if the text is no part of 1."""
     if not re.fullmatch(r"[0-9]{1,9}/[0-9]{1,9}|[0-9]{0,9}\.?[0-9]{1,9}", text) or re.fullmatch(r".*/0+", text):
         raise UsageError("not a fraction", where=f"--sample {text}", hint="write 1/10 or 0.1")
     fraction = Fraction(text)

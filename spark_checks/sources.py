@@ -121,7 +121,7 @@ def read_topics(
     """Return a range of topics, resolved against the broker now.
 
     With `since` it begins at these offsets, and where they do not name a partition at its beginning.
-    Raises UnavailableError where broker, topic or offsets are not there.
+    Raises UnavailableError if broker, topic or offsets are not there.
     """
     ranges = {topic: wanted if since is None else wanted.since(since.get(topic, {})) for topic in topics}
     return TopicInput(bootstrap, engine.resolve(bootstrap, ranges, properties), properties, tasks, headers)
@@ -130,7 +130,7 @@ def read_topics(
 def match_topics(engine: Engine, bootstrap: str, pattern: re.Pattern[str], properties: Mapping[str, str]) -> list[str]:
     """Return the topics whose whole name matches, in order; those of Kafka itself (`__...`) never do.
 
-    Raises UnavailableError where none does, or the broker does not answer.
+    Raises UnavailableError if none does, or the broker does not answer.
     """
     names = engine.topics(bootstrap, properties)
     found = [name for name in names if pattern.fullmatch(name)]

@@ -58,7 +58,7 @@ def join_split_updates(session: SparkSession, directory: str) -> Joined:
     Parts belong together by topic, partition, pair id and table; of several with one pair id the first before goes with
     the first after, by offset. A joined row has the place of its after part. A part that is left over and equals a
     joined one except for its place was sent again: nothing is lost, so it is counted and not alone. Raises
-    UnavailableError where the directory holds no finished run.
+    UnavailableError if the directory holds no finished run.
     """
     runs = RunDirectory(directory)
     root = runs.root.rstrip("/")

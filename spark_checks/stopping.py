@@ -42,7 +42,7 @@ class Stop:
 
     @property
     def reason(self) -> StopReason | None:
-        """Return what the report says of it; None where the run is to go on."""
+        """Return what the report says of it; None if the run is to go on."""
         if self.signal is not None:
             return INTERRUPTED
         return TIME_LIMIT if self._until is not None and time.monotonic() >= self._until else None
@@ -54,7 +54,7 @@ class Stop:
             raise _StepLeft
 
     def attempt(self, step: Callable[[], _T]) -> _T | None:
-        """Return the result of a step, or None where a signal came first: a step may take longer than anybody waits."""
+        """Return the result of a step, or None if a signal came first: a step may take longer than anybody waits."""
         try:
             self._in_step = True
             done = step()
@@ -78,7 +78,7 @@ def stopping(seconds: float | None = None) -> Iterator[Stop]:
 
 
 def run_job(session: SparkSession, job: Callable[[], _T], stop: Stop) -> _T | None:
-    """Return the result of a Spark job, or None where it was cancelled because the run is to stop.
+    """Return the result of a Spark job, or None if it was cancelled because the run is to stop.
 
     The job runs in a thread of its own, since no signal reaches Python while it waits for the JVM.
     """

@@ -30,7 +30,7 @@ class TableFile(NamedTuple):
 
 
 def list_tables(directory: str) -> list[str]:
-    """Return the names of the typed tables of a directory. Raises UnavailableError where no run has finished there."""
+    """Return the names of the typed tables of a directory. Raises UnavailableError if no run has finished there."""
     return sorted({one.table for one, _ in _tables(directory)})
 
 
@@ -38,7 +38,7 @@ def table_files(directory: str, table: str | None = None) -> list[TableFile]:
     """Return the files that hold the rows of a typed table, or of all, for any reader of Parquet.
 
     Those of a table that have the most columns come first: many a reader takes the columns of all from the first.
-    Raises UnavailableError where no run has finished there or a file is lost, UsageError where there is no such table
+    Raises UnavailableError if no run has finished there or a file is lost, UsageError if there is no such table
     or it is not kept in files.
     """
     folder = Folder(directory)

@@ -27,7 +27,7 @@ def capture_topic(session: SparkSession, source: TopicInput, target: Path, *, re
     """Write every record of the range to one Parquet file, in order of topic, partition and offset.
 
     Returns the number of records. The file is there whole or not at all.
-    Raises UsageError where the target exists and not `replace`, UnavailableError where it cannot be written.
+    Raises UsageError if the target exists and not `replace`, UnavailableError if it cannot be written.
     """
     check_target(target, replace=replace)
     try:
@@ -50,7 +50,7 @@ def capture_topic(session: SparkSession, source: TopicInput, target: Path, *, re
 
 
 def check_target(target: Path, *, replace: bool) -> None:
-    """Raise UsageError where a capture is not to be written there, UnavailableError where it cannot be."""
+    """Raise UsageError if a capture is not to be written there, UnavailableError if it cannot be."""
     if target.suffix != ".parquet":
         raise UsageError("a capture is a .parquet file", where=str(target))
     if target.is_dir():

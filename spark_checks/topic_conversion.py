@@ -36,7 +36,7 @@ class _Result:
 def check_topic(source: TopicInput, topic: str) -> None:
     """Make sure that records can go to the partitions of another topic that they come from.
 
-    Raises UsageError where it is the same topic, UnavailableError where it or one of the partitions is not there.
+    Raises UsageError if it is the same topic, UnavailableError if it or one of the partitions is not there.
     """
     if topic in source.selected:
         raise UsageError("a topic cannot be converted into itself", where=topic, hint="name another --output-topic")
@@ -57,7 +57,7 @@ def convert_topic(
     """Convert every record of the range into another topic; what is refused goes to a capture, if one is named.
 
     Returns what became of the records.
-    Raises UnavailableError where records cannot be read or written: what was written before stays in the topic.
+    Raises UnavailableError if records cannot be read or written: what was written before stays in the topic.
     """
     one_task_each = replace(source, tasks=None)  # two tasks on one partition would write it in an order of their own
     with ExitStack() as stack:

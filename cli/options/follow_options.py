@@ -61,9 +61,9 @@ class Following:
     ] = None
 
     def check(self, *, refused: Mapping[str, bool]) -> None:
-        """Raise UsageError where options of a stream are given without `--follow`, or with some that do not fit.
+        """Raise UsageError if options of a stream are given without `--follow`, or with some that do not fit.
 
-        Raises UnavailableError where the folder of the checkpoint cannot be written to.
+        Raises UnavailableError if the folder of the checkpoint cannot be written to.
         """
         if not self.follow:
             for one in fields(self):
@@ -99,7 +99,7 @@ class DecodeFollowing(Following):
 
 @dataclass(frozen=True)
 class StreamPlace:
-    """What is followed, and with what; `start` is where the first start begins, None where nobody said."""
+    """What is followed, and with what; `start` is where the first start begins, None if nobody said."""
 
     bootstrap: str
     topics: Sequence[str]
@@ -242,7 +242,7 @@ def _follow(
 def one_validation(
     assigned: Sequence[tuple[ValidationContext | Undetected, list[str]]],
 ) -> tuple[ValidationContext | Undetected, list[str]]:
-    """Return the one validation context of all topics. Raises UsageError where there are several."""
+    """Return the one validation context of all topics. Raises UsageError if there are several."""
     if len(assigned) != 1:
         raise UsageError(
             "a stream has one contract, and these topics have several",

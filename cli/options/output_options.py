@@ -76,7 +76,7 @@ class OutputOptions:
         return self.files or self.target
 
     def check(self) -> None:
-        """Raise UsageError where options do not go together."""
+        """Raise UsageError if options do not go together."""
         parquet, named = self.table_format is TableFormat.PARQUET, self.target.startswith(SCHEMA)
         if parquet and (named or self.current):
             raise UsageError(

@@ -42,7 +42,7 @@ class Remote:
 def open_remote(remote: Remote) -> RegistryClient:
     """Return a client of the registry that the options name.
 
-    Raises UsageError where none is named, or a password stands where it would be kept by a shell.
+    Raises UsageError if none is named, or a password stands where it would be kept by a shell.
     """
     from cdc_contracts.registry.sync.registry_client import Access, RegistryClient
 
@@ -63,7 +63,7 @@ def open_remote(remote: Remote) -> RegistryClient:
 def bindings(folder: Path, *, wanted: bool) -> dict[str, Version]:
     """Return the contract version that each topic of `cdc-contracts.yaml` is bound to; others are only reported.
 
-    Raises UsageError where a contract is not known.
+    Raises UsageError if a contract is not known.
     """
     from cdc_contracts.registry.contract.settings import read_settings
 

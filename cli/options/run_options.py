@@ -196,14 +196,14 @@ def parse_topic_options(start: str | None, end: str, client: ClientOptions | Bro
 
 
 def names_partitions(start: str | None, end: str) -> bool:
-    """Say whether a range reads only the partitions that it names."""
+    """Return whether a range reads only the partitions that it names."""
     from cdc_contracts.spark_checks.kafka.offsets import parse_range
 
     return parse_range(start or "earliest", end).names_partitions
 
 
 def refuse_for_files(given: Mapping[str, object]) -> None:
-    """Raise UsageError where options of topics were given for a file: they would change nothing there."""
+    """Raise UsageError if options of topics were given for a file: they would change nothing there."""
     for option, value in given.items():
         if value:
             raise UsageError(f"{option} is for topics, not for files", hint="to read a topic give `topic` and its name")

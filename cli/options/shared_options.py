@@ -56,7 +56,7 @@ def spread(command: Callable[..., None]) -> Callable[..., None]:
 def open_catalogue(folders: Sequence[Path] | None) -> Catalogue:
     """Return the shipped contracts together with those of some folders.
 
-    Raises UsageError where a folder is missing or holds no contract.
+    Raises UsageError if a folder is missing or holds no contract.
     """
     from cdc_contracts.registry.contract.catalogue import Catalogue, shipped_catalogue
 
@@ -64,7 +64,7 @@ def open_catalogue(folders: Sequence[Path] | None) -> Catalogue:
 
 
 def check_folders(folders: Sequence[Path] | None) -> list[Path]:
-    """Return the folders that `--contracts` names. Raises UsageError where one is missing or holds no contract."""
+    """Return the folders that `--contracts` names. Raises UsageError if one is missing or holds no contract."""
     for folder in folders or ():
         if not folder.is_dir():
             raise UsageError(f"there is no folder {folder}", hint="--contracts takes a folder of contracts")

@@ -35,7 +35,7 @@ def open_inputs(
 ) -> Callable[[Engine], list[tuple[Input, ValidationContext | Undetected]]]:
     """Return what opens the inputs once there is an engine; what is wrong with the call is reported before one starts.
 
-    Raises UsageError where topics are not named in one way, or a contract is not known.
+    Raises UsageError if topics are not named in one way, or a contract is not known.
     """
     from cdc_contracts.spark_checks.range_slices import parse_fraction
 
@@ -70,9 +70,9 @@ def open_inputs(
 
 
 def open_bookmarks(brokers: run_options.Brokers) -> Bookmarks | None:
-    """Return where the last run ended, None where nobody asks.
+    """Return where the last run ended, None if nobody asks.
 
-    Raises as `read_bookmarks`, and UnavailableError where this run could not note its own end.
+    Raises as `read_bookmarks`, and UnavailableError if this run could not note its own end.
     """
     from cdc_contracts.registry.common.atomic_files import check_place
     from cdc_contracts.spark_checks.kafka.bookmarks import read_bookmarks
@@ -87,7 +87,7 @@ def open_bookmarks(brokers: run_options.Brokers) -> Bookmarks | None:
 def is_followed(
     stream: follow_options.Following, reading: run_options.RunOptions, brokers: run_options.Brokers
 ) -> bool:
-    """Say whether topics are followed. Raises UsageError where the options do not go together."""
+    """Return whether topics are followed. Raises UsageError if the options do not go together."""
     stream.check(refused={
         "--to": reading.end != "latest",
         "--sample": reading.sample is not None,

@@ -76,7 +76,7 @@ class ValidationOptions:
     ) -> ValidationContext | Undetected:
         """Return the validation context of the options and `cdc-contracts.yaml`; `contract` is in place of theirs.
 
-        Without a contract it is to be found out. Raises UsageError where the contract is not known, or an option is
+        Without a contract it is to be found out. Raises UsageError if the contract is not known, or an option is
         not of its form; where a versions file and a contract are given, or the file says nothing of a topic.
         """
         judging = self if contract is None else replace(self, contract=contract)
@@ -99,7 +99,7 @@ class ValidationOptions:
     ) -> tuple[Catalogue, ReadingOptions, str | None]:
         """Return the catalogue, the reading options and the contract of the options and `cdc-contracts.yaml`.
 
-        The contract is None where nothing names one. Raises UsageError where an option is not of its form.
+        The contract is None if nothing names one. Raises UsageError if an option is not of its form.
         """
         from cdc_contracts.registry.contract.reading_options import ReadingOptions
         from cdc_contracts.registry.contract.settings import read_settings
@@ -160,7 +160,7 @@ def open_reading_options(
 
 
 def needs_a_table(catalogue: Catalogue, reference: str | None) -> bool:
-    """Say whether messages of a contract do not name their table, so that the topic has to."""
+    """Return whether messages of a contract do not name their table, so that the topic has to."""
     if reference is None or reference == AUTO:
         return False
     versions = (catalogue.resolve(one)[-1] for one in reference.split(", "))  # ranges may declare several

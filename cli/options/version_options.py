@@ -80,7 +80,7 @@ def fit_validation(
 ) -> ValidationContext | Undetected:
     """Return a validation context for what is read; `some` says that not all partitions of its topics are.
 
-    Raises UsageError where a versions file says nothing of a topic, or names a partition that is not there.
+    Raises UsageError if a versions file says nothing of a topic, or names a partition that is not there.
     """
     from cdc_contracts.registry.validate.validation_context import ValidationContext, open_ranges
 

@@ -52,19 +52,19 @@ def print_line(text: str = "") -> None:
 
 
 def write(text: str) -> None:
-    """Write to stdout. Raises ReaderGone or UnavailableError where it takes no more."""
+    """Write to stdout. Raises ReaderGone or UnavailableError if it takes no more."""
     with _writing():
         sys.stdout.write(text)
 
 
 def write_bytes(data: bytes) -> None:
-    """Write bytes to stdout. Raises ReaderGone or UnavailableError where it takes no more."""
+    """Write bytes to stdout. Raises ReaderGone or UnavailableError if it takes no more."""
     with _writing():
         sys.stdout.buffer.write(data)
 
 
 def flush() -> None:
-    """All that was written has left this process. Raises ReaderGone or UnavailableError where stdout takes no more."""
+    """All that was written has left this process. Raises ReaderGone or UnavailableError if stdout takes no more."""
     with _writing():
         sys.stdout.flush()
 

@@ -21,7 +21,7 @@ _EVERY_SECONDS = 0.5
 
 @contextmanager
 def progress(engine: Engine, spans: Mapping[Source, Span]) -> Iterator[Watch | None]:
-    """Show how far the work is while the body runs; nothing where stderr is no terminal."""
+    """Show how far the work is while the body runs; nothing if stderr is no terminal."""
     if not sys.stderr.isatty():
         yield None
         return

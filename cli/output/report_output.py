@@ -36,7 +36,7 @@ def check_targets(
     """Make sure, before any work is done, that the files of a run can be written, and none of what it reads is.
 
     Only a baseline may be written over the one that is `known`.
-    Raises UsageError or UnavailableError where one cannot.
+    Raises UsageError or UnavailableError if one cannot.
     """
     from cdc_contracts.registry.common.atomic_files import check_place
     from cdc_contracts.registry.report import report_formats
@@ -49,7 +49,7 @@ def check_targets(
 
 
 def open_baseline(path: Path | None) -> Baseline | None:
-    """Return the findings that are known. Raises UsageError where the file cannot be read."""
+    """Return the findings that are known. Raises UsageError if the file cannot be read."""
     from cdc_contracts.registry.report.baseline import read_baseline
 
     return read_baseline(path) if path is not None else None
@@ -70,7 +70,7 @@ def print_report(report: Report, *, as_json: bool, targets: Sequence[Path] | Non
     """Write the report, or its summary, to stdout, and the report files.
 
     What was found is printed even where a file cannot be written: the run may have taken an hour.
-    Raises UnavailableError where one cannot.
+    Raises UnavailableError if one cannot.
     """
     from cdc_contracts.registry.report.report_documents import write_document
     from cdc_contracts.registry.report.report_formats import write_reports

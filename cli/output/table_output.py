@@ -30,7 +30,7 @@ _MOST_TOLD = 12
 
 
 def read_ddl(file: Path, dialect: str, database: str | None) -> Definitions:
-    """Return what a file of DDL defines. Raises UsageError where it cannot be read."""
+    """Return what a file of DDL defines. Raises UsageError if it cannot be read."""
     from cdc_contracts.registry.tables.ddl import read_create_table
 
     try:
@@ -101,7 +101,7 @@ _STATES: Mapping[str, str] = {"new": "written", "differs": "replaced", "same": "
 
 
 def compare(paths: Sequence[Path], against: str | None, *, as_json: bool) -> bool | None:
-    """Print how table contracts differ, and return whether they are compatible, None where that is undecided."""
+    """Print how table contracts differ, and return whether they are compatible, None if that is undecided."""
     from cdc_contracts.cli.output.compatibility_output import print_verdict
     from cdc_contracts.registry.compat.tables.table_comparison import compare_tables
     from cdc_contracts.registry.compat.version_pairs import verdict_document
@@ -121,7 +121,7 @@ def compare(paths: Sequence[Path], against: str | None, *, as_json: bool) -> boo
 def default_folder() -> Path:
     """Return where table contracts are: as `cdc-contracts.yaml` says, else `./tables` or `./contracts/tables`.
 
-    Raises UsageError where there are none.
+    Raises UsageError if there are none.
     """
     from cdc_contracts.registry.contract.settings import read_settings
 

@@ -15,7 +15,7 @@ from cdc_contracts.registry.common.errors import UnavailableError, UsageError, r
 def check_place(given: Path, *, kept: Sequence[Path] = ()) -> None:
     """Make sure that a file can be put there and that none there has to be kept.
 
-    Raises UsageError or UnavailableError where it cannot.
+    Raises UsageError or UnavailableError if it cannot.
     """
     place = place_of(given)
     if place in map(place_of, kept):
@@ -46,7 +46,7 @@ def check_folder(given: Path) -> None:
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder, and those it lies in. Raises UnavailableError where that fails."""
+    """Make a folder, and those it lies in. Raises UnavailableError if that fails."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -54,7 +54,7 @@ def make_folder(folder: Path) -> None:
 
 
 def write_whole(target: Path, content: str | bytes) -> None:
-    """Write a temporary file and move it into place. Raises UnavailableError where that fails."""
+    """Write a temporary file and move it into place. Raises UnavailableError if that fails."""
     with put_whole(target) as aside:
         if isinstance(content, bytes):
             aside.write_bytes(content)
@@ -81,7 +81,7 @@ def put_whole(target: Path) -> Iterator[Path]:
 
 
 def place_of(given: Path) -> Path:
-    """Return where a file stands, links followed. Raises UnavailableError where they lead nowhere."""
+    """Return where a file stands, links followed. Raises UnavailableError if they lead nowhere."""
     try:
         return given.resolve()
     except (OSError, RuntimeError) as error:  # a link to itself is the second to some Pythons

@@ -31,7 +31,7 @@ class ContractReference:
 def parse_reference(text: str) -> ContractReference:
     """Return what a reference names.
 
-    Raises UsageError where the text has not the form SYSTEM/DIALECT[@SELECTOR].
+    Raises UsageError if the text has not the form SYSTEM/DIALECT[@SELECTOR].
     """
     match = _REFERENCE.match(text)
     if not match:
@@ -47,7 +47,7 @@ def parse_reference(text: str) -> ContractReference:
 
 
 def is_release_or_date(selector: str) -> bool:
-    """Say whether a selector has to be looked up in `applies`."""
+    """Return whether a selector has to be looked up in `applies`."""
     return bool(_DATE.match(selector) or _RELEASE.match(selector))
 
 

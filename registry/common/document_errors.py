@@ -53,7 +53,7 @@ def _describe_unknown(key: str, known: list[str]) -> str:
 
 
 def _keys(kind: Any, place: Iterable[str]) -> set[str]:
-    """Return the keys of the mapping at a place in a document; none where they cannot be determined."""
+    """Return the keys of the mapping at a place in a document; none if they cannot be determined."""
     for part in place:
         known = _plain(kind)
         if _is_model(known):
@@ -66,7 +66,7 @@ def _keys(kind: Any, place: Iterable[str]) -> set[str]:
 
 
 def _plain(kind: Any) -> Any:
-    """Return a kind without what is annotated to it and without None; None where there are several."""
+    """Return a kind without what is annotated to it and without None; None if there are several."""
     while get_origin(kind) in (Annotated, Union, UnionType):
         given = get_args(kind)[:1] if get_origin(kind) is Annotated else get_args(kind)
         kinds = [one for one in given if one is not NoneType]

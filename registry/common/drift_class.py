@@ -39,7 +39,7 @@ class ConformingMessage(Protocol):
         """Return the ways to objects below the message that are no images."""
 
     def is_in_image(self, path: Path) -> bool:
-        """Say whether a place is in an image."""
+        """Return whether a place is in an image."""
 
     def in_another_record(self, value: str) -> str | None:
         """Return a text in another record, where values say in which record they are."""
@@ -111,7 +111,7 @@ class DriftClass:
     """One class of drift: what triggers it, its severity, what to do, and its causes.
 
     `breaks` yields how a conforming message is changed to show it, the clearest way first. What only a stream can show
-    has `drifts`, which returns an event as it drifts or None, and `refuse`, which raises UsageError where it cannot.
+    has `drifts`, which returns an event as it drifts or None, and `refuse`, which raises UsageError if it cannot.
     """
 
     id: str

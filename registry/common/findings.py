@@ -87,7 +87,7 @@ class Severities:
     """The severity of each class in this run: the defaults, raised by `--severity CLASS=LEVEL`."""
 
     def __init__(self, raised: Mapping[str, str] | None = None) -> None:
-        """Raise UsageError where a class or level is unknown, or an error class would be lowered."""
+        """Raise UsageError if a class or level is unknown, or an error class would be lowered."""
         self.raised = dict(sorted((raised or {}).items()))
         for name, level in self.raised.items():
             if name not in CLASSES:
@@ -124,7 +124,7 @@ def rule_id(name: str, cause: str | None = None) -> str:
 
 
 def find_cause(rule: str) -> DriftCause | None:
-    """Return what a class says of the cause in a rule id, such as `D01.utf8`; None where it says nothing."""
+    """Return what a class says of the cause in a rule id, such as `D01.utf8`; None if it says nothing."""
     number, _, name = rule.partition(".")
     found = next((one for one in CLASSES.values() if one.id == number), None)
     return next((cause for cause in found.causes if cause.name == name), None) if found else None

@@ -84,7 +84,7 @@ def kind_of(value: Any) -> str:
 
 
 def depth_exceeds(value: bytes, limit: int) -> bool:
-    """Say whether arrays and objects in a JSON text nest deeper than `limit`."""
+    """Return whether arrays and objects in a JSON text nest deeper than `limit`."""
     if value.count(b"[") + value.count(b"{") <= limit:
         return False
     brackets = _brackets_of(value)
@@ -110,7 +110,7 @@ def _brackets_of(value: bytes) -> bytes:
 
 
 def has_duplicates(value: bytes) -> bool:
-    """Say whether some object of a JSON text names a member twice, or the text is not readable."""
+    """Return whether some object of a JSON text names a member twice, or the text is not readable."""
     try:
         json.loads(value, object_pairs_hook=_unique_members)
     except (ValueError, RecursionError):

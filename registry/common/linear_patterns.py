@@ -28,7 +28,7 @@ _MEND_SYNTAX: Final = "Patterns are written as ECMAScript has them."
 def compile_pattern(pattern: str) -> Finds:
     """Return a JSON Schema pattern as ECMAScript means it: digits are ASCII and `$` is the very end.
 
-    Raises ContractError where it is no pattern, or cannot be matched in linear time.
+    Raises ContractError if it is no pattern, or cannot be matched in linear time.
     """
     try:
         return jsonschema_rs.Draft202012Validator(
@@ -44,7 +44,7 @@ def compile_pattern(pattern: str) -> Finds:
 
 
 def refuse_endless_patterns(schema: Any, *, where: str) -> None:
-    """Raise ContractError where a contract's schema holds a pattern that is none, or is not matched in linear time."""
+    """Raise ContractError if a contract's schema holds a pattern that is none, or is not matched in linear time."""
     waiting = [(schema, "")]
     while waiting:
         one, at = waiting.pop()

@@ -26,7 +26,7 @@ ABSENT: Final = _Absent()
 def split_pointer(pointer: str) -> tuple[str, ...]:
     """Return the member names on the way; `""` is the whole message.
 
-    Raises ValueError where the text is no JSON Pointer.
+    Raises ValueError if the text is no JSON Pointer.
     """
     if not pointer:
         return ()
@@ -37,7 +37,7 @@ def split_pointer(pointer: str) -> tuple[str, ...]:
 
 @lru_cache(4096)
 def split_reference(reference: str) -> tuple[str, ...] | None:
-    """Return the names on the way that a `$ref` leads inside its own document; None where it leads elsewhere."""
+    """Return the names on the way that a `$ref` leads inside its own document; None if it leads elsewhere."""
     if reference != "#" and not reference.startswith("#/"):
         return None
     return split_pointer(unquote(reference[1:]))

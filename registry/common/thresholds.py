@@ -27,7 +27,7 @@ class Threshold:
     unproven: bool = False
 
     def fails(self, name: str, severity: str) -> bool:
-        """Say whether a finding fails the run.
+        """Return whether a finding fails the run.
 
         An ambiguous message shows no drift, only that nothing can be decided, unless somebody asks for it by name.
         """
@@ -37,7 +37,7 @@ class Threshold:
 def parse_threshold(text: str) -> Threshold:
     """Return what `error,unknown-field` stands for.
 
-    Raises UsageError where a word is neither a severity nor a class.
+    Raises UsageError if a word is neither a severity nor a class.
     """
     words = split_words(text)
     unknown = [word for word in words if word not in SEVERITIES and word not in _NAMES and word != UNPROVEN]

@@ -58,7 +58,7 @@ def parse_document(
 ) -> dict[str, Any]:
     """Return the mapping that a YAML text holds; where that is allowed, a text that says nothing holds an empty one.
 
-    Raises ContractError where the text is no YAML mapping, names a key twice, or is not safe to work with.
+    Raises ContractError if the text is no YAML mapping, names a key twice, or is not safe to work with.
     """
     try:
         _refuse_bombs(text, where, kind)
@@ -84,13 +84,13 @@ def parse_document(
 def read_document(path: Path, *, may_be_empty: bool = False) -> dict[str, Any]:
     """Return the mapping that a YAML file holds; where that is allowed, a file that says nothing holds an empty one.
 
-    Raises ContractError where the file cannot be read or is no YAML mapping.
+    Raises ContractError if the file cannot be read or is no YAML mapping.
     """
     return parse_document(read_text(path), str(path), may_be_empty=may_be_empty)
 
 
 def read_text(path: Path) -> str:
-    """Return the text of a file. Raises ContractError where it cannot be read."""
+    """Return the text of a file. Raises ContractError if it cannot be read."""
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

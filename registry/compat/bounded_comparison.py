@@ -16,7 +16,7 @@ def compare_json_guarded(
 ) -> tuple[CompatibilityFinding, ...]:
     """Return how two JSON Schemas differ; where that is not decided within bounds, one undecided finding.
 
-    Raises UsageError where one of them is no valid JSON Schema.
+    Raises UsageError if one of them is no valid JSON Schema.
     """
     if _is_light(old) and _is_light(new):
         return compare_json(old, new, level=level, policy=policy)

@@ -48,7 +48,7 @@ class CompatibilityProof:
 class CompatibilityFinding:
     """One difference between two versions.
 
-    `old` and `new` are the JSON values that differ, or what contracts say in words; None where one is absent, and its
+    `old` and `new` are the JSON values that differ, or what contracts say in words; None if one is absent, and its
     place then None, or where it would stand. `path` is the JSON Pointer of the message member, the schema keyword or
     the contract key, as the rule says. `also` names findings that say the same: rule and pointer.
     """
@@ -73,7 +73,7 @@ class CompatibilityFinding:
 
 @dataclass(frozen=True, slots=True)
 class CompatibilityVerdict:
-    """Whether two versions are compatible: True, False, or None where that could not be decided."""
+    """Whether two versions are compatible: True, False, or None if that could not be decided."""
 
     compatible: bool | None
     level: Level

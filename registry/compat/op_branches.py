@@ -56,11 +56,11 @@ class _Side:
         return SchemaDocument(JSON, self.name, plain, "", self.file)
 
     def accepts(self, message: Any) -> bool:
-        """Say whether the whole schema takes a message."""
+        """Return whether the whole schema takes a message."""
         return SchemaJudge(self.document).fits(message)
 
     def takes(self, message: Message) -> bool:
-        """Say whether a message may be of the kind that this one stands for: its codes are some that the schema has."""
+        """Return whether a message may be of this kind: its codes are among those of the schema."""
         shapes = {key: self.document[key] for key in ("properties", "$defs") if key in self.document}
         return SchemaJudge(_only(shapes, message)).fits(message)
 
@@ -112,7 +112,7 @@ def compare_branches(old: Version, new: Version) -> tuple[CompatibilityFinding, 
 
 
 def _holds(proof: CompatibilityProof, sides: tuple[_Side, _Side]) -> bool:
-    """Say whether a message that was found for the narrowed schemas shows the same of the whole ones."""
+    """Return whether a message that was found for the narrowed schemas shows the same of the whole ones."""
     message = parse_message(json.dumps(proof.message).encode()) if isinstance(proof.message, dict) else proof.message
     accepted = [side.accepts(message) for side in sides]
     return accepted == {REFUSED_BY_NEW: [True, False], REFUSED_BY_OLD: [False, True]}.get(proof.kind, [True, True])
@@ -188,7 +188,7 @@ def _leads_somewhere(document: Any, parts: tuple[str, ...]) -> bool:
 
 
 def member_of(pointer: str) -> str | None:
-    """Return the member of messages that a place in a schema is about; None where it is about the whole."""
+    """Return the member of messages that a place in a schema is about; None if it is about the whole."""
     parts = split_pointer(pointer)
     named = [name for keyword, name in pairwise(parts) if keyword == "properties"]
     return join_pointer(*named) if named else None

@@ -79,7 +79,7 @@ def _scan_json(text: str, ways: set[Parts]) -> Iterator[tuple[Parts, int]]:
 
 @dataclass(slots=True)
 class _Open:
-    """An object or array that is being read; `parts` is None where no wanted way leads into it."""
+    """An object or array that is being read; `parts` is None if no wanted way leads into it."""
 
     parts: Parts | None
     is_object: bool

@@ -33,7 +33,7 @@ def compare_schemas(
 
     A transitive level compares it with each of them, every other level with the last. Level NONE asks nothing, save by
     the policy `cdc`, which ignores what a level asks.
-    Raises UsageError where a schema is not valid in its language.
+    Raises UsageError if a schema is not valid in its language.
     """
     if not olds or not policy.directions(level):
         return CompatibilityVerdict(compatible=True, level=level, policy=policy)

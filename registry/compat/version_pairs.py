@@ -54,7 +54,7 @@ class Comparer:
         """Return whether a version is compatible with those before it, the oldest first.
 
         Each is a reference, the path of a schema file, or a schema; `language` says in which language schemas are where
-        no ending does. Raises UsageError where one cannot be read.
+        no ending does. Raises UsageError if one cannot be read.
         """
         sides = [self._read(one, f"old {place + 1}" if olds[1:] else "old", beside, language)
                  for place, one in enumerate(olds)]  # fmt: skip
@@ -118,7 +118,7 @@ class PairOutcome:
 
 
 def read_pairs(file: Path) -> list[Any]:
-    """Return the pairs of a file, a JSON list. Raises UsageError where it holds none."""
+    """Return the pairs of a file, a JSON list. Raises UsageError if it holds none."""
     try:
         pairs = json.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
@@ -158,7 +158,7 @@ def _compare_pair(pair: Any, comparer: Comparer, demand: Demand, beside: Path) -
 
 
 def _names_several(old: Any, language: str | None) -> bool:
-    """Say whether a list is one of earlier versions, and not an Avro union: that has names of types in it, or none."""
+    """Return whether a list holds earlier versions and is not an Avro union, which is empty or holds type names."""
     if not isinstance(old, list):
         return False
     is_union = not old or not PRIMITIVES.isdisjoint(map(str, old))

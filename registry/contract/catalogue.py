@@ -74,7 +74,7 @@ class Version:
 
     @cached_property
     def meaning(self) -> Meaning:
-        """The resolved document as a checked value. Raises ContractError where it breaks the vocabulary."""
+        """The resolved document as a checked value. Raises ContractError if it breaks the vocabulary."""
         from cdc_contracts.registry.contract.model import Meaning
 
         meaning: Meaning = _validated(Meaning, self.resolved, self.reference)
@@ -89,7 +89,7 @@ class Version:
     def schema(self) -> dict[str, Any]:
         """The JSON Schema of the envelope: the shape that validation begins with, and that messages are written by.
 
-        Raises ContractError where it holds a pattern that messages cannot be matched with in linear time.
+        Raises ContractError if it holds a pattern that messages cannot be matched with in linear time.
         """
         refuse_endless_patterns(self.written_schema, where=str(self.file(ENVELOPE)))
         schema: dict[str, Any] = self.written_schema
@@ -160,7 +160,7 @@ class Catalogue:
 
     @cached_property
     def source_documents(self) -> Mapping[str, SourceDocument]:
-        """The vendors' documents by file name. Raises ContractError where `documents.yaml` is not as it should be."""
+        """The vendors' documents by file name. Raises ContractError if `documents.yaml` is not as it should be."""
         from cdc_contracts.registry.contract.source_documents import read_source_documents
 
         return read_source_documents(self._roots)
@@ -170,7 +170,7 @@ class Catalogue:
         return sorted(subject for subject in self._versions if subject != CANONICAL)
 
     def versions(self, subject: str) -> list[Version]:
-        """Return the versions of a subject, lowest first. Raises UsageError where there is no such subject."""
+        """Return the versions of a subject, lowest first. Raises UsageError if there is no such subject."""
         if subject not in self._versions:
             raise self._unknown(subject)
         return [self._versions[subject][number] for number in sorted(self._versions[subject])]
@@ -188,7 +188,7 @@ class Catalogue:
     def resolve(self, text: str) -> list[Version]:
         """Return the versions that a reference stands for: one, or all of the subject without a selector.
 
-        Raises UsageError where the subject or the version does not exist, naming the nearest that does.
+        Raises UsageError if the subject or the version does not exist, naming the nearest that does.
         """
         reference = parse_reference(text)
         versions = self.versions(reference.subject)
@@ -201,7 +201,7 @@ class Catalogue:
         return self.resolve(text)[-1]
 
     def base(self, text: str, child: str) -> Version:
-        """Return the version that `child` is based on. Raises ContractError where that is no version."""
+        """Return the version that `child` is based on. Raises ContractError if that is no version."""
         reference = _parse_base(text, child)
         number = reference.selector
         found = self._versions.get(reference.subject, {}).get(int(number)) if number and number.isdigit() else None
@@ -249,7 +249,7 @@ class Catalogue:
         return ValueMapping(_validated(MappingDocument, self.resolved_mapping(name), f"types/{name}.yaml"))
 
     def resolved_mapping(self, name: str) -> dict[str, Any]:
-        """Return the document of a value mapping, whole. Raises ContractError where there is none."""
+        """Return the document of a value mapping, whole. Raises ContractError if there is none."""
         return self._resolved_mapping(name, ())
 
     def mapping_names(self) -> list[str]:
@@ -257,7 +257,7 @@ class Catalogue:
         return sorted(self._mapping_files)
 
     def mapping_file(self, name: str) -> Traversable:
-        """Return the file of a value mapping. Raises ContractError where there is none."""
+        """Return the file of a value mapping. Raises ContractError if there is none."""
         if name not in self._mapping_files:
             near = difflib.get_close_matches(name, self._mapping_files, 1)
             hint = f"did you mean {near[0]}?" if near else ""

@@ -15,7 +15,7 @@ _KINDS: Final[Mapping[str, str]] = MappingProxyType({
 
 
 def described_columns(block: Any) -> Described:
-    """Return the types by column of each member that a schema block says is a struct; nothing where it is none."""
+    """Return the types by column of each member that a schema block says is a struct; nothing if it is none."""
     return {
         member["field"]: {
             column["field"]: column["type"]
@@ -28,7 +28,7 @@ def described_columns(block: Any) -> Described:
 
 
 def differs_from_block(columns: Mapping[str, str], name: str, kind: str) -> bool:
-    """Say whether a value of a JSON kind in a column is not as the block describes it; null is as any."""
+    """Return whether a value of a JSON kind in a column is not as the block describes it; null is as any."""
     if name not in columns:
         return True
     return kind != "null" and _KINDS.get(columns[name], kind) != kind

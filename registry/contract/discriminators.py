@@ -12,12 +12,12 @@ from cdc_contracts.registry.contract.relations import starts_with
 
 
 def all_hold(tests: Iterable[Test], message: dict[str, Any]) -> bool:
-    """Say whether every test holds for a parsed message."""
+    """Return whether every test holds for a parsed message."""
     return all(holds(test, message) for test in tests)
 
 
 def holds(test: Test, message: dict[str, Any]) -> bool:
-    """Say whether one test holds for a parsed message."""
+    """Return whether one test holds for a parsed message."""
     if test.any is not None:
         return any(holds(one, message) for one in test.any)
     if test.present is not None:

@@ -69,7 +69,7 @@ class Place(Document):
     """Where the number of messages of the transaction is, as a JSON Pointer."""
 
     def is_of_source(self, kind: str) -> bool:
-        """Say whether messages are documented from a kind of source database."""
+        """Return whether messages are documented from a kind of source database."""
         known = self.kinds is None or normalise_kind(kind) in map(normalise_kind, self.kinds)
         return known and normalise_kind(kind) not in map(normalise_kind, self.never)
 

@@ -32,7 +32,7 @@ _Checks = Mapping[type, Check]
 
 
 def is_integer(value: Any) -> bool:
-    """Say whether a parsed value is a JSON integer: a number without point and exponent."""
+    """Return whether a parsed value is a JSON integer: a number without point and exponent."""
     return isinstance(value, Number) and bool(_INTEGER.match(value.token))
 
 
@@ -43,7 +43,7 @@ def show_code(text: str) -> str:
 
 
 def compile_schema(schema: Any) -> Check | None:
-    """Return what says whether a parsed value fits a schema; None where only `jsonschema` can say."""
+    """Return what says whether a parsed value fits a schema; None if only `jsonschema` can say."""
     try:
         return _choose(_Compiler(schema).compile(schema))
     except _Uncompiled:
@@ -58,7 +58,7 @@ class SchemaParts:
         self._checks: dict[int, Check] = {}
 
     def take(self, schema: Any, value: Any) -> bool:
-        """Say whether a schema inside the whole takes a value; False also where only `jsonschema` can say."""
+        """Return whether a schema inside the whole takes a value; False also where only `jsonschema` can say."""
         check = self._checks.get(id(schema))  # what is inside lives as long as the whole, which is held here
         if check is None:
             try:

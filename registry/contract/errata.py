@@ -39,7 +39,7 @@ class Erratum:
 def read_errata(catalogue: Catalogue) -> dict[str, Erratum]:
     """Return the errata of all folders of a catalogue by id; a later folder wins.
 
-    Raises ContractError where a file or an entry is wrong.
+    Raises ContractError if a file or an entry is wrong.
     """
     found: dict[str, Erratum] = {}
     for root in catalogue.roots:
@@ -50,7 +50,7 @@ def read_errata(catalogue: Catalogue) -> dict[str, Erratum]:
 
 
 def read_errata_file(file: Traversable) -> list[Erratum]:
-    """Return the errata of one file. Raises ContractError where the file or an entry is wrong."""
+    """Return the errata of one file. Raises ContractError if the file or an entry is wrong."""
     where = str(file)
     try:
         text = file.read_text(encoding="utf-8")

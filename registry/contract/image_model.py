@@ -60,7 +60,7 @@ class Images(Document):
         return self.container in ("object", "positional")
 
     def of(self, op: str) -> Sides | None:
-        """Return the images of a canonical op, or None where the op has none."""
+        """Return the images of a canonical op, or None if the op has none."""
         return self._by_op.get(op)
 
     @cached_property

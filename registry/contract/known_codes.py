@@ -32,7 +32,7 @@ def show_known(text: str, version: Version) -> str:
 
 
 def is_known(text: str, catalogue: Catalogue) -> bool:
-    """Say whether a text is a verb, a code of some contract, or the name of a type, whatever its length."""
+    """Return whether a text is a verb, a code of some contract, or the name of a type, whatever its length."""
     return text.lower() in _VERBS or text in _codes_of(catalogue) or _type_name(text) in _types_of(catalogue)
 
 

@@ -109,7 +109,7 @@ class Meaning(Document):
     """How rows of the full load look."""
 
     def leaves_open(self, kind: str) -> bool:
-        """Say whether no document says how values of a canonical kind are written in this version."""
+        """Return whether no document says how values of a canonical kind are written in this version."""
         return "value-forms" in self.undocumented or (
             "value-forms-except-integer-and-text" in self.undocumented and kind not in ("integer", "text")
         )

@@ -60,7 +60,7 @@ def describe_evidence(entry: Mapping[str, Any]) -> str:
 
 
 def describe_distinction(versions: Sequence[Version]) -> str:
-    """Return in words what distinguishes the versions of one subject; empty where there is only one version."""
+    """Return in words what distinguishes the versions of one subject; empty if there is only one version."""
     if len(versions) == 1:
         return ""
     topics: dict[str, list[str]] = {}

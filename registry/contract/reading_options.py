@@ -54,7 +54,7 @@ class ReadingOptions:
                     raise UsageError(str(error), where=f"parameter {name}") from error
 
     def zone(self, parameter: str) -> Zone | None:
-        """Return the zone that a parameter names, or None where the user did not say it."""
+        """Return the zone that a parameter names, or None if the user did not say it."""
         text = self.parameters.get(parameter)
         return None if text is None else parse_zone(text)
 

@@ -17,7 +17,7 @@ from cdc_contracts.registry.values import Number
 
 @dataclass(frozen=True)
 class Relation:
-    """What must hold between the members at some places; None where one of them is not there to be compared."""
+    """What must hold between the members at some places; None if one of them is not there to be compared."""
 
     name: str
     places: tuple[str, ...]
@@ -25,14 +25,14 @@ class Relation:
 
 
 def starts_with(whole: Any, head: Any, then: str = "") -> bool | None:
-    """Say whether a text starts with another and what follows it."""
+    """Return whether a text starts with another and what follows it."""
     if not (isinstance(whole, str) and isinstance(head, str)):
         return None
     return whole.startswith(head + then)
 
 
 def is_place_of_size(index: Any, place: Any, size: Any) -> bool | None:
-    """Say whether a text is `place/size`, as in 3/11: the third of eleven."""
+    """Return whether a text is `place/size`, as in 3/11: the third of eleven."""
     first, last = digits_of(place), digits_of(size)
     if not isinstance(index, str) or first is None or last is None:
         return None
@@ -49,7 +49,7 @@ def digits_of(value: Any) -> str | None:
 
 
 def is_number(value: Any) -> bool:
-    """Say whether a value is a number, as a contract or a parser has them; true and false are none."""
+    """Return whether a value is a number, as a contract or a parser has them; true and false are none."""
     return isinstance(value, int | Number) and not isinstance(value, bool)
 
 

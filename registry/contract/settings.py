@@ -41,9 +41,9 @@ class Settings(Document):
         return bound
 
     def contract_of(self, topics: list[str]) -> str | None:
-        """Return the contract that these topics are bound to, or None where one of them is not bound.
+        """Return the contract that these topics are bound to, or None if one of them is not bound.
 
-        Raises UsageError where they are bound to different contracts.
+        Raises UsageError if they are bound to different contracts.
         """
         bound = {self.topics.get(topic) for topic in topics}
         if len(bound) > 1 and None not in bound:
@@ -54,7 +54,7 @@ class Settings(Document):
 def read_settings(folder: Path) -> Settings:
     """Return the settings of a folder; empty ones without a file, or where it is empty.
 
-    Raises ContractError where the file is not as it should be.
+    Raises ContractError if the file is not as it should be.
     """
     path = folder / FILE
     if not path.exists():

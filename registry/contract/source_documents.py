@@ -49,7 +49,7 @@ class DocumentsFile(Document):
 def read_source_documents(roots: Iterable[Traversable]) -> dict[str, SourceDocument]:
     """Return the documents of all folders of a catalogue by file name; a later folder wins.
 
-    Raises ContractError where a file is not as it should be.
+    Raises ContractError if a file is not as it should be.
     """
     found: dict[str, SourceDocument] = {}
     for root in roots:
@@ -60,7 +60,7 @@ def read_source_documents(roots: Iterable[Traversable]) -> dict[str, SourceDocum
 
 
 def read_documents_file(file: Traversable) -> DocumentsFile:
-    """Return what one file lists. Raises ContractError where it is not as it should be."""
+    """Return what one file lists. Raises ContractError if it is not as it should be."""
     try:
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

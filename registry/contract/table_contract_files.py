@@ -78,7 +78,7 @@ def file_contracts(folder: Path, contracts: Iterable[TableContract]) -> list[Fil
     """Return what becomes of contracts in a folder; nothing is written yet.
 
     A table that has a contract there under another name of file keeps that file.
-    Raises ContractError where a file in the folder cannot be read.
+    Raises ContractError if a file in the folder cannot be read.
     """
     held: dict[str, tuple[Path, TableContract]] = {}
     for file in sorted(folder.rglob("*.yaml")) if folder.is_dir() else ():
@@ -165,7 +165,7 @@ def write_scalar(text: str) -> str:
 def table_files(paths: Iterable[Path]) -> list[Path]:
     """Return the files that some paths name: themselves, or every `.yaml` file below a folder.
 
-    Raises UsageError where a path leads to none.
+    Raises UsageError if a path leads to none.
     """
     found: list[Path] = []
     for path in paths:

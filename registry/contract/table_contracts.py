@@ -59,7 +59,7 @@ class TableContract(Document):
         return self.table if self.version is None else f"{self.table}@{self.version}"
 
     def may_be_null(self, name: str) -> bool:
-        """Say whether a column may be NULL: one of the primary key may not, whether it says so or leaves it out."""
+        """Return whether a column may be NULL: one of the primary key may not, whether it says so or leaves it out."""
         return self.columns[name].nullable and name not in self.primary_key
 
     @cached_property
@@ -89,13 +89,13 @@ class TableContracts:
         return bool(self._by_name)
 
     def of(self, database: str | None, schema: str | None, table: str | None) -> TableContract | None:
-        """Return the contract of a table, or None where there is none."""
+        """Return the contract of a table, or None if there is none."""
         if not self._by_name or table is None:
             return None
         return self._by_name.get(table_name(database, schema, table) or "")
 
     def first(self) -> TableContract | None:
-        """Return the contract that comes first by name, None where there is none."""
+        """Return the contract that comes first by name, None if there is none."""
         return self._by_name[min(self._by_name)] if self._by_name else None
 
     def names(self) -> tuple[str, ...]:
@@ -123,7 +123,7 @@ def table_name(database: str | None, schema: str | None, table: str | None) -> s
 def read_table_contracts(path: Path) -> TableContracts:
     """Return the table contracts of one file, or of every `.yaml` file below a folder.
 
-    Raises ContractError where a document is wrong, UsageError where there is none.
+    Raises ContractError if a document is wrong, UsageError if there is none.
     """
     if not path.exists():
         raise UsageError(f"there is no file or folder {path}", hint="--tables takes a YAML file or a folder of them")
@@ -143,7 +143,7 @@ def read_table_contracts(path: Path) -> TableContracts:
 
 
 def parse_table_contract(document: dict[str, Any], where: str) -> TableContract:
-    """Return a table contract. Raises ContractError where a key or value has no place there."""
+    """Return a table contract. Raises ContractError if a key or value has no place there."""
     try:
         contract = TableContract.model_validate(yaml_documents.without_nulls(document))
     except ValidationError as error:

@@ -21,7 +21,7 @@ class Selection:
         return bool(self.include or self.exclude)
 
     def takes(self, table: str | None) -> bool:
-        """Say whether the messages of a table are validated; one that names no table may be any table's."""
+        """Return whether the messages of a table are validated; one that names no table may be any table's."""
         return table is None or _takes(self, table)
 
 

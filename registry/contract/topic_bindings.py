@@ -31,8 +31,8 @@ class BoundTopic:
 def bind_topic(folder: Path, topic: str, reference: str | None) -> BoundTopic:
     """Bind a topic to a contract in the settings of a folder, or to none; comments and order stay.
 
-    Raises UsageError where the topic has no name that Kafka takes, ContractError where the file is no YAML mapping or
-    is written in a way that only a person can change, UnavailableError where it cannot be written.
+    Raises UsageError if the topic has no name that Kafka takes, ContractError if the file is no YAML mapping or
+    is written in a way that only a person can change, UnavailableError if it cannot be written.
     """
     if not _TOPIC.match(topic) or topic in (".", ".."):
         raise UsageError(f"`{topic}` is no name of a topic", hint="letters, digits, dots, _ and -, at most 249")

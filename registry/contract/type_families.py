@@ -76,7 +76,7 @@ def base_name(source_type: str) -> str:
 
 
 def told_in(mapping: ValueMapping, source_type: str, table: str | None) -> str | None:
-    """Return the type by which a dialect names a source type, or None where it cannot.
+    """Return the type by which a dialect names a source type, or None if it cannot.
 
     Its own name where the mapping knows it; with a `table` of numbers the number; else the first type whose values
     hold the family.
@@ -107,5 +107,5 @@ def fit_family(text: str, family: str, kind: str) -> str:
 
 
 def _uses_words_of_sql(mapping: ValueMapping) -> bool:
-    """Say whether a mapping has the type names of a database: a type it lacks is then one that is not documented."""
+    """Return whether a mapping has the type names of a database: a type it lacks is then one that is not documented."""
     return any(mapping.form_of(name) is not None for name in ("INT", "VARCHAR2"))

@@ -64,7 +64,7 @@ class ValueMapping:
         return self.document.aliases.get(name, name)
 
     def form_of(self, source_type: str) -> str | None:
-        """Return the name of the form of a source type, or None where the mapping does not know the type."""
+        """Return the name of the form of a source type, or None if the mapping does not know the type."""
         return self._by_type.get(self.normalise(source_type), self.document.default)
 
     def form_of_kind(self, kind: str) -> str:
@@ -73,11 +73,11 @@ class ValueMapping:
         return self.document.untyped.get(kind, defaults[kind])  # type: ignore[call-overload, no-any-return]
 
     def keeps_invalid(self, form: str) -> bool:
-        """Say whether text of the form's shape that names no date or time is kept."""
+        """Return whether text of the form's shape that names no date or time is kept."""
         return self.document.invalid.get(form) == "keep-text"
 
     def leaves_out_zeros(self, form: str) -> bool:
-        """Say whether the fraction of a second in a value of the form has no zeros at its end."""
+        """Return whether the fraction of a second in a value of the form has no zeros at its end."""
         return form in self.document.zeros_left_out
 
     def invalid_literal(self, form: str) -> str | None:

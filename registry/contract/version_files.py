@@ -140,7 +140,7 @@ class VersionsFile(Document):
 def read_versions(path: Path, catalogue: Catalogue) -> VersionRanges:
     """Return the ranges in a file, YAML or JSON.
 
-    Raises UsageError where there is no such file, ContractError where it is not as it should be or names a version that
+    Raises UsageError if there is no such file, ContractError if it is not as it should be or names a version that
     the catalogue does not have.
     """
     if not path.is_file():

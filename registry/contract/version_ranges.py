@@ -30,14 +30,14 @@ class VersionRange(NamedTuple):
     unit: str = OFFSETS
 
     def holds(self, offset: int, timestamp: int | None) -> bool:
-        """Say whether a record lies in it; one without a timestamp lies in no range of times."""
+        """Return whether a record lies in it; one without a timestamp lies in no range of times."""
         at = offset if self.unit == OFFSETS else timestamp
         if at is None:
             return False
         return (self.start is None or self.start <= at) and (self.end is None or at < self.end)
 
     def meets(self, first: tuple[int, int | None], last: tuple[int, int | None]) -> bool:
-        """Say whether it shares some part of what lies between two records, given by offset and timestamp."""
+        """Return whether it shares some part of what lies between two records, given by offset and timestamp."""
         start, end = (first[0], last[0]) if self.unit == OFFSETS else (first[1], last[1])
         if start is None or end is None:
             return False
@@ -67,7 +67,7 @@ class VersionRanges:
         return replace(self, places={place: result for place, result in self.places.items() if place[0] in topics})
 
     def of_named(self, topics: Collection[str]) -> VersionRanges:
-        """Return what is said of some topics. Raises UsageError where nothing is said of one of them."""
+        """Return what is said of some topics. Raises UsageError if nothing is said of one of them."""
         for topic in topics:
             if topic not in self.topics:
                 raise UsageError(
@@ -78,7 +78,7 @@ class VersionRanges:
         return self.of_topics(topics)
 
     def check_partitions(self, sources: Collection[tuple[str, int]]) -> None:
-        """Raise UsageError where a partition is named that its topic does not have; `sources` are all there are."""
+        """Raise UsageError if a partition is named that its topic does not have; `sources` are all there are."""
         for topic in self.topics:
             there = sorted(partition for name, partition in sources if name == topic)
             for partition in self.partitions(topic):
@@ -108,7 +108,7 @@ class VersionRanges:
         return self.places.get((topic, partition), self.places.get((topic, None), ()))
 
     def find(self, topic: str, partition: int, offset: int, timestamp: int | None) -> VersionRange | None:
-        """Return the range that a record lies in, None where there is none."""
+        """Return the range that a record lies in, None if there is none."""
         return next((one for one in self.ranges_of(topic, partition) if one.holds(offset, timestamp)), None)
 
     @cached_property
@@ -125,7 +125,7 @@ class VersionRanges:
 
 
 def read_ranges(documents: Iterable[Mapping[str, Any]]) -> VersionRanges:
-    """Return the ranges that `VersionRanges.documents` wrote. Raises KeyError or TypeError where it did not."""
+    """Return the ranges that `VersionRanges.documents` wrote. Raises KeyError or TypeError if it did not."""
     return VersionRanges({
         (place["topic"], place["partition"]): tuple(
             VersionRange(one["from"], one["to"], one["contract"], one["unit"]) for one in place["ranges"]

@@ -109,7 +109,7 @@ class KeyChains:
 
     @property
     def doubt(self) -> str | None:
-        """Why the links decide nothing: something is missing or switched; None where they do."""
+        """Why the links decide nothing: something is missing or switched; None if they do."""
         links = self.links
         joined = len({link.place for link in links})
         if _TORN_SHARE * sum(count for row, count in self._torn.items() if self._stays(row)) > max(joined, _LEAST):
@@ -118,7 +118,7 @@ class KeyChains:
         return "but only in some part of what was read" if len(proven) < _PARTS else None
 
     def turns(self) -> list[tuple[Version, RecordPlace, RecordPlace]]:
-        """Return which versions are proven one after the other, and from where to where; nothing where only one is."""
+        """Return which versions are proven one after the other, and from where to where; nothing if only one is."""
         pairs: dict[tuple[str, int], list[Link]] = defaultdict(list)
         for link in self.links:
             if {link.whole, link.broken} <= {*self._versions}:
@@ -144,7 +144,7 @@ class KeyChains:
         return max((link.plain, self._versions.index(link.whole)) for link in alike)[1]
 
     def _stays(self, row: _Row) -> bool:
-        """Say whether a row appears in one partition only, as all rows of its table do, except strays."""
+        """Return whether a row appears in one partition only, as all rows of its table do, except strays."""
         scattered = self._scattered.get(row[0], ())
         return row not in scattered and len(scattered) <= strays(self._rows[row[0]])
 
@@ -192,7 +192,7 @@ def _pairs(versions: Sequence[Version], whole: set[Version]) -> Iterator[tuple[V
 
 
 def _joins(after: Image, before: Image) -> bool:
-    """Say whether two images of a row are the same in the columns that both have."""
+    """Return whether two images of a row are the same in the columns that both have."""
     return all(after[name] == before[name] for name in after.keys() & before.keys())
 
 
@@ -202,7 +202,7 @@ def _moment(change: Change) -> tuple[int, int]:
 
 
 def _row(place: RecordPlace, change: Change, image: Image | None) -> _Row | None:
-    """Return what names a row of a topic; None where it has no key."""
+    """Return what names a row of a topic; None if it has no key."""
     if image is None or not change.primary_key or any(image.get(name) is None for name in change.primary_key):
         return None
     table = (place.topic, change.database, change.schema, change.table)

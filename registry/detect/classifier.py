@@ -83,7 +83,7 @@ class _Deliberation:
         return [*versions, *sorted((one for one in found if isinstance(one, Relative)), key=lambda one: one.name)]
 
     def _is_sure(self, version: Version, leaders: Sequence[Side]) -> bool:
-        """Say whether strong evidence beats every other leader, and all messages but strays fit."""
+        """Return whether strong evidence beats every other leader, and all messages but strays fit."""
         strong = all(
             any(self.accumulator.votes.beats(one, other) - WEAK for one in leaders)
             for other in leaders

@@ -87,7 +87,7 @@ class Detection:
     settled: bool = True
 
     def open_validation(self, asked: Undetected) -> ValidationContext | None:
-        """Return the validation context for the messages; None where they are of no contract that can be named."""
+        """Return the validation context for the messages; None if they are of no contract that can be named."""
         if not self.detected:
             return None
         subjects = tuple(dict.fromkeys(version.subject for version in self.detected))
@@ -115,7 +115,7 @@ class Detection:
 def read_detection(reported: ReportedDetection, catalogue: Catalogue, detected: DetectedSubjects) -> Detection:
     """Return the detection that was reported.
 
-    Raises UsageError where the catalogue lacks a contract that it names.
+    Raises UsageError if the catalogue lacks a contract that it names.
     """
     subject, number = reported.subject, reported.version
     return Detection(

@@ -112,7 +112,7 @@ class EvidenceAccumulator:
             self._take_writing(message_evidence)
 
     def read_alike(self, one: Version, other: Version) -> bool:
-        """Say whether two versions read all rows that both accept the same, and control messages except strays."""
+        """Return whether two versions read all rows that both accept the same, and control messages except strays."""
         pair = frozenset((one, other))
         return not self.differing[pair] and self.unlike_controls[pair] < max(enough(self.messages), 1)
 

@@ -40,11 +40,11 @@ class MessageEvidence:
     marked: tuple[Relative, ...] = ()
 
     def is_plain(self, version: Version) -> bool:
-        """Say whether a version that the message fits finds nothing to warn of."""
+        """Return whether a version that the message fits finds nothing to warn of."""
         return all(finding.severity == INFO for finding in self.fits[version].findings)
 
     def agree(self, one: Version, other: Version) -> bool:
-        """Say whether two versions that the message fits read the same from it; one may read less than the other."""
+        """Return whether two versions that the message fits read the same from it; one may read less than the other."""
         mine, theirs = self.fits[one], self.fits[other]
         return (
             len(mine.changes) == len(theirs.changes)
@@ -91,7 +91,7 @@ class Panel:
 
 
 def _agree(one: Any, other: Any) -> bool:
-    """Say whether two changes or control messages contradict each other nowhere.
+    """Return whether two changes or control messages contradict each other nowhere.
 
     Where only one knows a transaction, a position or a time, they do not; of rows nothing may be missing.
     """
@@ -100,7 +100,7 @@ def _agree(one: Any, other: Any) -> bool:
 
 
 def _open(judges: Sequence[ReferenceValidator], value: bytes) -> list[tuple[ReferenceValidator, dict[str, Any]]]:
-    """Return the message of a value as each validator reads it; nothing where it is no message to them."""
+    """Return the message of a value as each validator reads it; nothing if it is no message to them."""
     found = []
     for judge in judges:
         try:

@@ -100,7 +100,7 @@ class Mixture:
         return others[0] if others else max(unbeaten, key=lambda side: counts[name_of(side)])
 
     def _may_be_taken_for(self, version: Version) -> bool:
-        """Say whether a relative is also in use whose messages the version would accept and read differently."""
+        """Return whether a relative is also in use whose messages the version would accept and read differently."""
         return any(
             isinstance(side, Relative)
             and version.subject in side.near

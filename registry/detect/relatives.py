@@ -43,7 +43,7 @@ class Tell(Document):
         return given if not isinstance(given, dict) or own & given.keys() else {"plain": given}
 
     def holds(self, message: dict[str, Any]) -> bool:
-        """Say whether the test holds for a parsed message."""
+        """Return whether the test holds for a parsed message."""
         if self.plain is not None:
             return holds(self.plain, message)
         if self.parameters is not None:
@@ -75,16 +75,16 @@ class Relative(Document):
         return hash(self.name)
 
     def may_be(self, message: dict[str, Any]) -> bool:
-        """Say whether a message could be one of theirs."""
+        """Return whether a message could be one of theirs."""
         return all(tell.holds(message) for tell in self.could_be)
 
     def marked(self, message: dict[str, Any]) -> bool:
-        """Say whether a message that could be theirs shows what the contracts near it never have."""
+        """Return whether a message that could be theirs shows what the contracts near it never have."""
         return any(tell.holds(message) for tell in self.marks)
 
 
 def read_relatives(catalogue: Catalogue) -> list[Relative]:
-    """Return the relatives of all folders of a catalogue. Raises ContractError where a file is not as it should be."""
+    """Return the relatives of all folders of a catalogue. Raises ContractError if a file is not as it should be."""
     found = []
     for root in catalogue.roots:
         file = root.joinpath(FILE)

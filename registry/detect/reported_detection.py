@@ -55,14 +55,14 @@ class ReportedEvidence(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ReportedDetection(Struct, frozen=True, forbid_unknown_fields=True):
-    """Which contract the messages speak, and why; null where one was declared."""
+    """Which contract the messages speak, and why; null if one was declared."""
 
     verdict: DetectionVerdict
     """How sure it is."""
     subject: str | None
-    """The subject, null where none is found."""
+    """The subject, null if none is found."""
     version: int | None
-    """Its version, null where it is not decided."""
+    """Its version, null if it is not decided."""
     candidates: tuple[ReportedCandidate, ...]
     """The contracts that were thought of, the best first."""
     equivalent: tuple[str, ...]
@@ -80,5 +80,5 @@ class ReportedDetection(Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def reference(self) -> str | None:
-        """The contract that was found, by its version if that is decided; None where none was."""
+        """The contract that was found, by its version if that is decided; None if none was."""
         return self.subject if self.subject is None or self.version is None else f"{self.subject}@{self.version}"

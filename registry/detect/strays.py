@@ -22,5 +22,5 @@ def enough(messages: int) -> int:
 
 
 def tolerates(count: int, against: int) -> bool:
-    """Say whether the evidence of so many messages stands against so many opposite ones: one in twenty, or one."""
+    """Return whether the evidence of so many messages stands against so many opposite ones: one in twenty, or one."""
     return against <= max(count // SHARE, int(count >= _ENOUGH))

@@ -24,7 +24,7 @@ ENOUGH: Final = 2_000
 
 
 def sample_files(plan: FilePlan, most: int) -> Iterator[pa.RecordBatch]:
-    """Yield a sample of the messages in files. Raises UnavailableError where a file cannot be read."""
+    """Yield a sample of the messages in files. Raises UnavailableError if a file cannot be read."""
     following = dict(pairwise(plan.slices))
     for windows in share_windows(plan.limits, most):
         for one in plan.slices:
@@ -33,7 +33,7 @@ def sample_files(plan: FilePlan, most: int) -> Iterator[pa.RecordBatch]:
 
 
 def _touches(one: Slice, following: Slice | None, windows: Mapping[Source, Window]) -> bool:
-    """Say whether a slice may hold lines of a window, so that a long file is not read whole for a few lines."""
+    """Return whether a slice may hold lines of a window, so that a long file is not read whole for a few lines."""
     if not isinstance(one, LineSlice):
         return True
     window = windows.get(Source(one.topic, one.partition))
@@ -49,7 +49,7 @@ def find_validation(
 ) -> tuple[ValidationContext | None, Detection | None]:
     """Return the validation context for the messages, and how it was detected where none was declared.
 
-    There is none where the messages are of no contract that can be named. Raises what `sample` raises.
+    There is none if the messages are of no contract that can be named. Raises what `sample` raises.
     """
     if isinstance(validation, ValidationContext):
         return validation, None

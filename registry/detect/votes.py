@@ -73,7 +73,7 @@ class Votes:
         }
 
     def beats(self, winner: Side, loser: Side) -> frozenset[str]:
-        """Return the kinds of evidence that decide for one side against another; none where too much contradicts."""
+        """Return the kinds of evidence that decide for one side against another; none if too much contradicts."""
         against = {kind: vote.count for kind, vote in self._weighing(loser, winner).items()}
         return frozenset(
             kind
@@ -114,7 +114,7 @@ class Votes:
 
 
 def _tolerates(kind: str, count: int, against: Mapping[str, int]) -> bool:
-    """Say whether votes of a kind decide although others say the opposite; that of a column stands for its values."""
+    """Return whether votes of a kind decide against opposite votes; the vote of a column counts for all its values."""
     if kind == KEY_CHAIN and against.get(KEY_CHAIN, 0) > count // _LINKS_TO_ONE:
         return False
     return tolerates(count * VALUES_OF_A_COLUMN if kind == COLUMN_FORM else count, sum(against.values()))

@@ -64,7 +64,7 @@ class Weights:
         )
 
     def beats(self, one: Side, other: Side) -> bool:
-        """Say whether enough messages are of one side and not of the other, and no more than strays say the opposite.
+        """Return whether enough messages are of one side only, and no more than foreign ones say the opposite.
 
         Messages that both accept may also say the opposite, by the evidence of their contracts.
         """
@@ -75,12 +75,12 @@ class Weights:
         return count >= enough(self.messages) and tolerates(count, against)
 
     def is_stray(self, side: Side, count: int) -> bool:
-        """Say whether so many messages of a side may be there by chance."""
+        """Return whether so many messages of a side may be there by chance."""
         share = _FOREIGN_SHARE if isinstance(side, Version) else SHARE
         return count < enough(self.messages) or count * share <= self.messages
 
     def leaders(self, sides: Sequence[Side]) -> list[Side]:
-        """Return the sides that no other beats, and that accept all but strays; none where several are in use.
+        """Return the sides that no other beats, and that accept all but strays; none if several are in use.
 
         A side may accept all, some of them only because it is close to another: then evidence favours that other one.
         """
@@ -90,11 +90,11 @@ class Weights:
         return [one for one in found if not any(self.votes.beats(rival, one) - WEAK for rival in rivals)]
 
     def fits_nearly_all(self, side: Side) -> bool:
-        """Say whether a side accepts all messages except strays, counting those that nobody accepts."""
+        """Return whether a side accepts all messages except strays, counting those that nobody accepts."""
         return self.messages - self.taken(side) <= strays(self.messages)
 
     def fits_most(self, side: Side) -> bool:
-        """Say whether a side accepts more than half of the messages, counting those that nobody accepts."""
+        """Return whether a side accepts more than half of the messages, counting those that nobody accepts."""
         return 2 * self.taken(side) > self.messages
 
     def of_subject(self, subject: str, earlier: Sequence[str] = ()) -> Weights:

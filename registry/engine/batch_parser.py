@@ -103,7 +103,7 @@ class Parser:
         return result
 
     def _sort_alike(self, values: MessageValues, start: int, stop: int, result: Sorted) -> bool:
-        """Decode a block with the shape of all values of the previous block; False where some value is not of it."""
+        """Decode a block with the shape of all values of the previous block; False if some value is not of it."""
         shape = self._latest
         if shape is None or shape.strict is None:
             return False
@@ -177,7 +177,7 @@ class Parser:
                 self._resolve(number, values[number] or b"", result, guessed=False)
 
     def _all_told(self, shape: RowShape, records: list[Any]) -> bool:
-        """Say whether every record has the members that identify its shape."""
+        """Return whether every record has the members that identify its shape."""
         for pick, result in zip(self._picks, shape.key, strict=True):
             wanted = Raw(result) if type(result) is bytes else result
             if not all(map(eq, map(pick, records), repeat(wanted))):
@@ -279,7 +279,7 @@ class Parser:
         return shape.loose
 
     def _taught(self, shape: RowShape, value: bytes) -> Layout | None:
-        """Widen the layouts to what this value holds, and return the loose one; None where nothing is to be learnt."""
+        """Widen the layouts to what this value holds, and return the loose one; None if nothing is to be learnt."""
         if max(self._lessons, shape.lessons) >= _MOST_LESSONS:
             return None
         try:
@@ -357,7 +357,7 @@ class Parser:
 
 
 def _decode_block(layout: Layout, text: bytes, total: int) -> list[Any] | None:
-    """Decode tidy values with line feeds between them; None where some value is not one message of the layout.
+    """Decode tidy values with line feeds between them; None if some value is not one message of the layout.
 
     Each value begins with `{` and ends with `}`. A message that is still open at the end of its value would meet a
     line feed in a text or `{` in the place of a comma, and be refused. So each value holds one message at least, and
@@ -384,7 +384,7 @@ def _rows(found: Any) -> Iterable[dict[str, Any]]:
 
 
 def _types_of(token: bytes, plan: LayoutPlan) -> dict[str, str] | None:
-    """Return the types that a token holds, by column; None where it is no map of texts."""
+    """Return the types that a token holds, by column; None if it is no map of texts."""
     try:
         message = parse_message(b'{"types":' + token + b"}")
     except Unreadable:

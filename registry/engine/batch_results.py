@@ -92,7 +92,7 @@ class RecordGroup:
         return self._texts[version]
 
     def member(self, pointer: str | None) -> list[Any] | None:
-        """Return a member of the envelope per record as the parser made it, None for absent; None where unknown."""
+        """Return a member of the envelope per record as the parser made it, None for absent; None if unknown."""
         values = self.decoded_batch.members.get(pointer or "")
         if values is None:
             return None

@@ -209,7 +209,7 @@ def _read_strangely(cached_verdict: CachedVerdict, subject: str, placing: Placin
 
 
 def _of_both(readings: Sequence[Reading | None], placing: Placing) -> list[Reading]:
-    """Return the readings of both ways, the one there is for the other as well; none where strangers lack theirs."""
+    """Return the readings of both ways, the one there is for the other as well; none if strangers lack theirs."""
     result = [one for one in readings if one is not None]
     if placing.strangers and len(result) < len(readings):
         return []
@@ -217,7 +217,7 @@ def _of_both(readings: Sequence[Reading | None], placing: Placing) -> list[Readi
 
 
 def _changes(images: Sequence[ImagePair], reading: Reading) -> _Changes | None:
-    """Return the row changes of records that two readings see so; None where their rows do not go together.
+    """Return the row changes of records that two readings see so; None if their rows do not go together.
 
     A row of a full load shows what stood there at some time, not what changed; where a key changes, the row that ends
     and the row that begins are none that neighbours could be compared with.

@@ -78,7 +78,7 @@ def join_decoders(decoders: Iterable[str]) -> str:
 
 
 def decoder_takes(decoder: str, value: Any) -> bool:
-    """Say whether the parser accepts a parsed value (`parse_message`) with a decoder."""
+    """Return whether the parser accepts a parsed value (`parse_message`) with a decoder."""
     if value is None or decoder == WIDE:
         return True
     if isinstance(value, bool):

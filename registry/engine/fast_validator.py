@@ -164,7 +164,7 @@ class FastValidator:
 
     @cached_property
     def _judged(self) -> frozenset[int] | None:
-        """The indices of the validated versions, where all versions differ in value forms only; None where in more."""
+        """The indices of the validated versions, where all versions differ in value forms only; None if in more."""
         result = [
             {key: value for key, value in judge.version.resolved.items() if key not in _NOT_OF_GROUPS}
             for judge in self._judges
@@ -226,7 +226,7 @@ class FastValidator:
         return found
 
     def _judge_first(self, value: bytes) -> CachedVerdict | None:
-        """Have the reference validate the first message of its kind; None where it is for the reference alone."""
+        """Have the reference validate the first message of its kind; None if it is for the reference alone."""
         try:
             message = self.validation.wire.parse(value)
         except Unreadable:

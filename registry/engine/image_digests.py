@@ -45,7 +45,7 @@ ImagePair = tuple[DigestedRows | None, DigestedRows | None]
 
 @dataclass(frozen=True, eq=False)
 class _Matrix:
-    """The values of an image as digests, a line for each column; `present` is None where every row has every column."""
+    """The values of an image as digests, a line for each column; `present` is None if every row has every column."""
 
     names: tuple[str, ...]
     values: Digests

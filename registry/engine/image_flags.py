@@ -23,7 +23,7 @@ _JSON_KINDS: Final = {type(None): "null", str: "string", bool: "boolean"}
 
 
 def whole_records(decoded_batch: DecodedBatch, rows: Rows) -> Mask | None:
-    """Return the records whose image holds every column, None where there are none.
+    """Return the records whose image holds every column, None if there are none.
 
     An image may be partial for one op and whole for another.
     """

@@ -29,7 +29,7 @@ class Placing:
         return tuple(version.reference for version in one), tuple(version.reference for version in other)
 
     def stranger(self, reading: Reading) -> Reading | None:
-        """Return how a stranger reads a message that might be its own; None where it is none of theirs."""
+        """Return how a stranger reads a message that might be its own; None if it is none of theirs."""
         message = reading.message
         judge = next((one for one in self.strangers if one.claims(message) and one.judge(message).fits), None)
         return None if judge is None else Reading(judge.meaning, message, reading.reading_options)
@@ -37,7 +37,7 @@ class Placing:
 
 @lru_cache(maxsize=256)
 def placing_of(versions: tuple[Version, ...]) -> Placing | None:
-    """Return how the versions of a subject place the images of an UPDATE; None where they agree on it."""
+    """Return how the versions of a subject place the images of an UPDATE; None if they agree on it."""
     ways: dict[_Places | None, list[Version]] = {}
     for version in versions:
         ways.setdefault(_places(version), []).append(version)

@@ -26,7 +26,7 @@ _CLOSE: Final = {"name-to-type": b"}", "list-of-objects": b"]", "name-to-object"
 
 
 def make_plan(meanings: Sequence[Meaning], schemas: Sequence[Mapping[str, Any]]) -> LayoutPlan | None:
-    """Return what parsing needs of the versions of a subject, or None where they place their rows too differently."""
+    """Return what parsing needs of the versions of a subject, or None if they place their rows too differently."""
     first = meanings[-1]
     alike = {(meaning.images.container, meaning.columns.model_dump_json(include={"types"})) for meaning in meanings}
     if len(alike) > 1:

@@ -25,7 +25,7 @@ _OFF = (Flag.BROKEN, Flag.NOTED, *range(FIRST_MISFIT + NOTED_MISFIT, FIRST_MISFI
 
 
 def observed_shapes(record_group: RecordGroup, finding: Finding, *, values: bool = False) -> list[str] | None:
-    """Return the shape per record that a finding on a value saw; None where what is observed is the same for all.
+    """Return the shape per record that a finding on a value saw; None if what is observed is the same for all.
 
     With `values` the values themselves, in as many characters as a shape has.
     """
@@ -67,7 +67,7 @@ def observed_shapes(record_group: RecordGroup, finding: Finding, *, values: bool
 
 
 def observed_code(reading: Reading, finding: Finding) -> str | None:
-    """Return the code that a finding on an unknown one saw, as it was sent; None where there is no text or number."""
+    """Return the code that a finding on an unknown one saw, as it was sent; None if there is no text or number."""
     value = reading.at(finding.path)
     return show_code(value.token if isinstance(value, Number) else value) if isinstance(value, str | Number) else None
 

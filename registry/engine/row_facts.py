@@ -21,7 +21,7 @@ Places = NDArray[np.int64]
 
 
 def are_complete(side: SideTexts | None, types: dict[str, str] | None, rows: int) -> list[bool | None]:
-    """Say for each row whether its image holds every column that has a type; None where there is no image."""
+    """Say for each row whether its image holds every column that has a type; None if there is no image."""
     if side is None:
         return [None] * rows
     if types is None:

@@ -37,7 +37,7 @@ class ShapeGuess:
             self._known.popitem(last=False)
 
     def open(self) -> Callable[[bytes], RowShape | None]:
-        """Return a function from a value to the shape it may have; None where no similar value is known."""
+        """Return a function from a value to the shape it may have; None if no similar value is known."""
         known, look = self._known, self._look
         if len(self._marks) != 1:
             return lambda value: known.get(look(value))

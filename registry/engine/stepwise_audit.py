@@ -23,11 +23,11 @@ class StepControl(Protocol):
 
     @property
     def reason(self) -> str | None:
-        """Why the run is to end now; None where it is to go on."""
+        """Why the run is to end now; None if it is to go on."""
         ...
 
     def attempt(self, step: Callable[[], _T]) -> _T | None:
-        """Return the result of a step, None where it was abandoned."""
+        """Return the result of a step, None if it was abandoned."""
         ...
 
 

@@ -114,7 +114,7 @@ class LayoutPlan:
 
 
 def can_be_field(name: str) -> bool:
-    """Say whether the parser can look for a member of that name; records with others are for the reference."""
+    """Return whether the parser can look for a member of that name; records with others are for the reference."""
     return not any(character in '\\"' or character < " " for character in name)
 
 

@@ -55,7 +55,7 @@ class _ValueColumn:
 class Chunk:
     """The values of one column in one form: flags per row, and where its texts stand among the batch's texts.
 
-    `held` are the rows that have a value in the value column, of `total`; None where all have.
+    `held` are the rows that have a value in the value column, of `total`; None if all have.
     """
 
     value_column: _ValueColumn
@@ -67,7 +67,7 @@ class Chunk:
 
     @property
     def flags(self) -> NDArray[np.uint8] | None:
-        """Flag per row (`Flag`, or a kind the form does not take); None where all is well."""
+        """Flag per row (`Flag`, or a kind the form does not take); None if all is well."""
         own = self.value_column.flags
         part = None if own is None else own[self.offset : self.offset + self.length]
         if part is not None and not part.any():
@@ -84,7 +84,7 @@ class Chunk:
 
     @property
     def foreign(self) -> NDArray[np.bool_] | None:
-        """Which rows have a value of a kind the form does not take; None where none has."""
+        """Which rows have a value of a kind the form does not take; None if none has."""
         return None if self.kinds is None else self._spread(self.kinds >= min(KIND_NAMES), nothing=False)
 
     def _spread(self, values: NDArray[Any], nothing: int) -> NDArray[Any]:
@@ -111,7 +111,7 @@ class ColumnValues:
 
     @cached_property
     def valued(self) -> NDArray[np.bool_] | None:
-        """Which of `values` are not null; None where all are."""
+        """Which of `values` are not null; None if all are."""
         if all(self.values):  # zeros and empty texts are looked at twice
             return None
         return np.fromiter(map(_IS_VALUE, self.values), np.bool_, len(self.values))
@@ -234,7 +234,7 @@ def _as_bytes(values: Sequence[Any]) -> Sequence[Any]:
 
 
 def _open_numbers(values: Sequence[Any]) -> tuple[Sequence[Any], bool]:
-    """Raw tokens with the null tokens as None; False where some token is neither number nor null."""
+    """Raw tokens with the null tokens as None; False if some token is neither number nor null."""
     firsts = set(map(_FIRST, filter(None, values)))
     if not all(first in (_MINUS, _NULL) or _ZERO <= first <= _NINE for first in firsts):
         return values, False

@@ -86,7 +86,7 @@ def _promise_flags(
 
 
 def _tells_more(use: FormUse) -> bool:
-    """Say whether flags may name the record that holds a value, or why it does not fit its declared type."""
+    """Return whether flags may name the record that holds a value, or why it does not fit its declared type."""
     return bool(use.form.records) or use.bound is not None
 
 

@@ -187,7 +187,7 @@ def record_alone(number: int, judged: JudgedMessage, batch: Batch, *, values: bo
 
 
 def is_ours(verdict: Verdict) -> bool:
-    """Say whether the records were read as messages of the validated subject."""
+    """Return whether the records were read as messages of the validated subject."""
     return verdict.outcome not in (UNREADABLE, OTHER_DIALECT)
 
 
@@ -204,5 +204,5 @@ def moment_of(batch: Batch, source: Source, number: Any) -> Moment:
 
 
 def time_of(timestamp: Any) -> int | None:
-    """Return a timestamp of Kafka in microseconds, None where there is none."""
+    """Return a timestamp of Kafka in microseconds, None if there is none."""
     return None if timestamp == NO_TIMESTAMP else int(timestamp)

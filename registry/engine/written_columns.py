@@ -145,7 +145,7 @@ class _Column:
         self._values = values
 
     def ways(self, rows: Numbers, plain: set[str]) -> Iterator[tuple[Writing, NDArray[Any] | None]]:
-        """Yield how the values of some rows are written, and which of the rows: None where all are.
+        """Yield how the values of some rows are written, and which of the rows: None if all are.
 
         `plain` are the kinds that are known to have no layout there; more are added to it.
         """
@@ -173,7 +173,7 @@ class _Column:
             yield Writing(kind, _LAYOUTS[code]), chosen
 
     def each(self, rows: Numbers) -> Sequence[Writing | None]:
-        """Return how the value of each of some rows is written; None where it is null or not there."""
+        """Return how the value of each of some rows is written; None if it is null or not there."""
         held, which = self._held(rows)
         found: list[Writing | None] = [None] * len(rows)
         if not len(held):

@@ -62,7 +62,7 @@ class ColumnPart:
 
 @dataclass(frozen=True, slots=True)
 class RowPart:
-    """One row of an image: `role` is before or after; None where the op gives the image no part in it."""
+    """One row of an image: `role` is before or after; None if the op gives the image no part in it."""
 
     role: str | None
     at: str
@@ -180,7 +180,7 @@ class _Envelope:
         return MessagePart(at, kind_of(value), shown, fact, reads, self._told.get(at, ""), known)
 
     def _may_show(self, at: str, value: Any, *, listed: bool = False) -> bool:
-        """Say whether the place of a member takes its value; lists and objects are shown by their size."""
+        """Return whether the place of a member takes its value; lists and objects are shown by their size."""
         if not isinstance(value, str | Number):
             return True
         return self._disclosure.takes(split_pointer(at), value, self._columns.__contains__, listed=listed)

@@ -43,7 +43,7 @@ _Facts = dict[str, dict[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class ContractDifference:
-    """One fact that differs; `left` or `right` is None where that contract does not have it."""
+    """One fact that differs; `left` or `right` is None if that contract does not have it."""
 
     group: str
     what: str
@@ -64,7 +64,7 @@ class ContractDifferences:
 def compare(left: Version, right: Version) -> ContractDifferences:
     """Return everything that two contracts say differently, by group and name.
 
-    Raises ContractError where one of them does not hold together.
+    Raises ContractError if one of them does not hold together.
     """
     from deepdiff import DeepDiff
 

@@ -90,7 +90,7 @@ class Explanation:
 
 
 def explain(version: Version) -> Explanation:
-    """Return a contract in words. Raises ContractError where it does not hold together."""
+    """Return a contract in words. Raises ContractError if it does not hold together."""
     canonical = version.subject == CANONICAL
     meaning, schema = version.resolved, version.schema
     if not canonical:

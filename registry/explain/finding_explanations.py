@@ -46,7 +46,7 @@ def explain_findings(
 ) -> tuple[Remark, ...]:
     """Return findings with what the version they were validated under says; `fits` are the versions the message fits.
 
-    Raises ContractError where the errata cannot be read.
+    Raises ContractError if the errata cannot be read.
     """
     across = {rule.id: rule for rule in cross_field_rules()}
     errata = _cited(version) if findings and version else []

@@ -43,7 +43,7 @@ DISSECTION_VERSION: Final = 1
 class Other:
     """Another version of the catalogue: whether the message fits it, and if not, the first thing that says so.
 
-    `alike` says of one that fits whether it reads the same from the message; None where there is nothing to compare.
+    `alike` says of one that fits whether it reads the same from the message; None if there is nothing to compare.
     `members` is the share of the members it requires that are there, `marks` its discriminators that do not hold.
     """
 
@@ -60,7 +60,7 @@ class Other:
 class MessageExplanation:
     """Everything that can be said of one value.
 
-    `contract` is what it was validated under, None where nothing is near; `choice` says why that one. `inside` are the
+    `contract` is what it was validated under, None if nothing is near; `choice` says why that one. `inside` are the
     contracts that the message fits which unwrapping gives, where `wrapping` names a wrapping.
     """
 
@@ -211,7 +211,7 @@ def _outsider(
     candidates: Sequence[Candidate],
     relatives: Sequence[tuple[Relative, bool]],
 ) -> tuple[ValidationContext, JudgedMessage, str] | None:
-    """Return the explanation of a message that shows a relative; None where some other contract accepts it."""
+    """Return the explanation of a message that shows a relative; None if some other contract accepts it."""
     for relative, marked in relatives:
         if marked and not any(one.fits and one.version.subject not in relative.near for one in candidates):
             validation = next(validation for validation in validations if validation.subject == relative.near[0])

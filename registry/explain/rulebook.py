@@ -78,7 +78,7 @@ def _compatibility_rules() -> Iterator[RuleEntry]:
 def find_rule(text: str) -> RuleEntry:
     """Return the rule of an id (`D07`, `L03`, `D09.columns-typed`), a name, or a rule id of a finding (`D07.base64`).
 
-    Raises UsageError where there is none, naming the nearest.
+    Raises UsageError if there is none, naming the nearest.
     """
     known = {one.id.lower(): one for one in rules()} | {one.name: one for one in reversed(rules())}
     wanted = (text.split() or [""])[0].lower()

@@ -47,7 +47,7 @@ def describe(kind: type[BaseModel], schema: dict[str, Any]) -> None:
 
 
 def describe_words(words: Mapping[str, str]) -> Iterator[str]:
-    """Yield what each word means, as one sentence; nothing where there is no word."""
+    """Yield what each word means, as one sentence; nothing if there is no word."""
     if words:
         yield "; ".join(f"`{word}`: {says.rstrip('.')}" for word, says in words.items()) + "."
 

@@ -46,11 +46,11 @@ class Sample:
 
     @cached_property
     def told(self) -> str:
-        """What the expectation says. Raises UnicodeDecodeError where that is no text."""
+        """What the expectation says. Raises UnicodeDecodeError if that is no text."""
         return self.expectation.read_text(encoding="utf-8")
 
     def expected(self) -> Any:
-        """Return the changes, or the outcome with its findings. Raises ContractError where that is no JSON."""
+        """Return the changes, or the outcome with its findings. Raises ContractError if that is no JSON."""
         try:
             return json.loads(self.told)
         except ValueError as error:
@@ -75,7 +75,7 @@ class Samples:
         return len(self.messages) + len(self.drifts) + len(self.streams)
 
     def tables(self) -> TableContracts:
-        """Return the table contracts that hold for the samples. Raises ContractError where one is wrong."""
+        """Return the table contracts that hold for the samples. Raises ContractError if one is wrong."""
         return TableContracts(
             parse_table_contract(yaml_documents.parse_document(file.read_text(encoding="utf-8"), str(file)), str(file))
             for file in self.table_files
@@ -84,7 +84,7 @@ class Samples:
     def reading_options(self) -> ReadingOptions:
         """Return the reading options of the samples: their tables, and where there is one table its name.
 
-        Messages of a dialect without names are of that one. Raises ContractError where a table contract is wrong.
+        Messages of a dialect without names are of that one. Raises ContractError if a table contract is wrong.
         """
         tables = self.tables()
         names = [document["table"] for document in tables.documents()]

@@ -34,7 +34,7 @@ class Drifter:
     """Writes events of a version so that each message shows one class of drift, or breaks one rule."""
 
     def __init__(self, version: Version, reading_options: ReadingOptions, drift: str) -> None:
-        """Raise UsageError where there is no such class or rule, or no message can show it."""
+        """Raise UsageError if there is no such class or rule, or no message can show it."""
         self._rule = find_drift_rule(drift)
         made = drift in CLASSES and CLASSES[drift].breaks is not None
         if self._rule is None and not made:
@@ -58,7 +58,7 @@ class Drifter:
         return self._rule is not None and self._rule.without_rows
 
     def render(self, event: Event) -> bytes | None:
-        """Return a message of the event that shows the drift; None where none that was tried does."""
+        """Return a message of the event that shows the drift; None if none that was tried does."""
         for number, value in enumerate(self._tries(event)):
             if self._shows(value):
                 return value
@@ -113,7 +113,7 @@ class RenderedMessage:
                 not self.is_in_image((*path, ""))]  # fmt: skip
 
     def is_in_image(self, path: Path) -> bool:
-        """Say whether a place is in an image."""
+        """Return whether a place is in an image."""
         places = (split_pointer(pointer) for pointer in self._version.meaning.images.pointers())
         return any(path[: len(place)] == place and len(path) > len(place) for place in places)
 

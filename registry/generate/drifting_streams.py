@@ -16,7 +16,7 @@ from cdc_contracts.registry.validate.capabilities import capabilities_of
 
 
 def drifts_in_streams(drift: str) -> bool:
-    """Say whether only a stream can show a class of drift."""
+    """Return whether only a stream can show a class of drift."""
     return drift in CLASSES and CLASSES[drift].drifts is not None
 
 
@@ -24,7 +24,7 @@ class StreamDrifter:
     """Changes events so that their stream shows one class of drift."""
 
     def __init__(self, version: Version, reading_options: ReadingOptions, drift: str) -> None:
-        """Raise UsageError where a stream of the version cannot show the class."""
+        """Raise UsageError if a stream of the version cannot show the class."""
         self.version = version
         self.seen: set[str] = set()
         self.tables: dict[SourceTable, SourceTable] = {}
@@ -51,7 +51,7 @@ class StreamDrifter:
         return bool(self._capabilities.table)
 
     def change(self, event: Event, *, wanted: bool) -> Event | None:
-        """Return the event as it drifts, or None where it stays as it is; `wanted` where a drift is due."""
+        """Return the event as it drifts, or None if it stays as it is; `wanted` where a drift is due."""
         if event.before is None and event.after is None:
             return None
         changed: Any = self._class.drifts(self, event, wanted) if self._class.drifts else None

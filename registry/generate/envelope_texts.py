@@ -27,7 +27,7 @@ def join_names(place: Place, database: str | None, schema: str | None, table: st
 
 
 def write_position(text: str, kinds: list[str]) -> str:
-    """Return the token of a position, as a number where its member may be one; UsageError where it can be neither."""
+    """Return the token of a position, as a number where its member may be one; UsageError if it can be neither."""
     if "integer" in kinds and _DIGITS.match(text):
         return text
     if "string" not in kinds:

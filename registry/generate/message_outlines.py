@@ -41,7 +41,7 @@ def write_json(value: Any) -> str:
 def complete_message(schema: Mapping[str, Any], facts: Filled, tests: Iterable[Test]) -> list[Any]:
     """Return the message as fixed texts and functions, in the order of the schema's members.
 
-    Members that no fact speaks of are null where they may be, left out where they may be, and otherwise the
+    Members that no fact speaks of are null if they may be, left out where they may be, and otherwise the
     simplest value that the schema takes. Members that a discriminator wants absent are left out.
     """
     tests = tuple(tests)
@@ -82,7 +82,7 @@ class _Outline:
         return message
 
     def write(self, schema: Mapping[str, Any], path: tuple[str, ...], *, required: bool, into: list[Any]) -> bool:
-        """Append a member's JSON and return True, or return False where it is left out."""
+        """Append a member's JSON and return True, or return False if it is left out."""
         fact = self.facts.get(path)
         below = any(len(place) > len(path) and place[: len(path)] == path for place in self.facts)
         if fact is not None and not below:

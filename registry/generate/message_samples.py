@@ -36,7 +36,7 @@ def sample_messages(
 
     With `drift`, a class or a rule across fields, every tenth message, or the last, shows it; where an event cannot,
     the next that can. A table that changes stays changed. `split_updates` sends an update as two messages where the
-    version can. Raises UsageError where the version cannot express what is asked, also at the end where no message
+    version can. Raises UsageError if the version cannot express what is asked, also at the end where no message
     could show the drift.
     """
     renderer = Renderer(version, reading_options)

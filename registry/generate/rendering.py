@@ -61,7 +61,7 @@ class Renderer:
     def render(self, event: Event) -> bytes:
         """Return the message that says the event.
 
-        Raises UsageError where the version has no such op, no form for a source type, or none for a value.
+        Raises UsageError if the version has no such op, no form for a source type, or none for a value.
         """
         present = (
             event.before is not None, event.after is not None, event.event_time is not None,

@@ -21,7 +21,7 @@ def lint(paths: Sequence[Path] = (), *, beside: Sequence[Path] = (), today: date
     They are looked at together with the shipped contracts and those of the folders `beside`, which are not reported.
     Without a path, `./contracts` is linted where it holds contracts, else the shipped catalogue. Comments in the
     contracts ignore findings up to a day, which `today` is compared with.
-    Raises UsageError where a path names nothing to lint.
+    Raises UsageError if a path names nothing to lint.
     """
     return lint_draft(open_draft(paths, beside=beside, today=today, or_shipped=True))
 
@@ -29,7 +29,7 @@ def lint(paths: Sequence[Path] = (), *, beside: Sequence[Path] = (), today: date
 def open_draft(
     paths: Sequence[Path] = (), *, beside: Sequence[Path] = (), today: date | None = None, or_shipped: bool = False
 ) -> LintRun:
-    """Return what some paths name, to be read as far as it is asked for. Raises UsageError where that is nothing.
+    """Return what some paths name, to be read as far as it is asked for. Raises UsageError if that is nothing.
 
     Without a path that is `./contracts`; where that holds none, the shipped catalogue if that will do.
     """

@@ -48,7 +48,7 @@ class Ignore:
     text: str = ""
 
     def covers(self, rule: str, file: str, line: int | None, path: str) -> bool:
-        """Say whether the comment is about a finding."""
+        """Return whether the comment is about a finding."""
         if self.problem or rule != self.rule:
             return False
         if self.place is not None:
@@ -57,7 +57,7 @@ class Ignore:
         return here and (line == self.target if line is not None else self.is_first)
 
     def is_over(self, today: date) -> bool:
-        """Say whether its last day has passed."""
+        """Return whether its last day has passed."""
         return self.until is not None and self.until < today
 
 

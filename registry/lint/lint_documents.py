@@ -36,7 +36,7 @@ def find_unreadable(file: Traversable, *, is_list: bool = False) -> Iterator[Lin
 
 
 def read_yaml(file: Traversable, *, is_list: bool = False) -> dict[str, Any]:
-    """Return what a YAML file holds, a list below `list`. Raises ContractError where it cannot be read."""
+    """Return what a YAML file holds, a list below `list`. Raises ContractError if it cannot be read."""
     try:
         text = file.read_text(encoding="utf-8")
     except OSError as error:
@@ -45,7 +45,7 @@ def read_yaml(file: Traversable, *, is_list: bool = False) -> dict[str, Any]:
 
 
 def _refuse_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return the members of a JSON object. Raises ValueError where a name stands twice."""
+    """Return the members of a JSON object. Raises ValueError if a name stands twice."""
     members = dict(pairs)
     if len(members) != len(pairs):
         names = [name for name, _ in pairs]
@@ -54,7 +54,7 @@ def _refuse_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _read_json(file: Traversable) -> Any:
-    """Return what a JSON file holds. Raises ValueError where it is no JSON or names a member twice."""
+    """Return what a JSON file holds. Raises ValueError if it is no JSON or names a member twice."""
     return json.loads(file.read_text(encoding="utf-8"), object_pairs_hook=_refuse_twice)
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def member_at(schema: dict[str, Any], parts: tuple[str, ...]) -> dict[str, Any] | None:
-    """Return the schema of the member that names lead to; None where a message cannot have it."""
+    """Return the schema of the member that names lead to; None if a message cannot have it."""
     step: Any = schema
     for part in (None, *parts):
         if part is not None:
@@ -46,7 +46,7 @@ def meanings_under_lint(draft: LintRun) -> Iterator[tuple[Version, Meaning]]:
 
 
 def base_has(draft: LintRun, version: Version, *parts: str) -> bool:
-    """Say whether what stands at `parts` comes from a base that is under lint, and is reported there."""
+    """Return whether what stands at `parts` comes from a base that is under lint, and is reported there."""
     step: Any = draft.own.get(version.reference, {})
     for part in parts:
         if not isinstance(step, dict) or part not in step:

@@ -38,7 +38,7 @@ Faults = Iterator[LintFault]
 class LintRule:
     """One thing lint looks at: `check` yields every place under lint where it does not hold.
 
-    It is None where only what the other rules found can show it. `ignorable` says that a comment may ignore its
+    It is None if only what the other rules found can show it. `ignorable` says that a comment may ignore its
     findings up to a day.
     """
 
@@ -74,7 +74,7 @@ def lint_rule(
 class LintFinding:
     """A fault as it is reported. `path` is a JSON Pointer into the file.
 
-    `line` and `column` count from 1, and are None where the file as a whole is meant.
+    `line` and `column` count from 1, and are None if the file as a whole is meant.
     """
 
     rule: str
@@ -92,7 +92,7 @@ class LintFinding:
 class LintReport:
     """The result of linting: findings by file and line, how much was checked, and what comments ignore.
 
-    `judged` is False where samples were left out because some contract does not hold together; `shipped` is True where
+    `judged` is False if samples were left out because some contract does not hold together; `shipped` is True where
     nothing was named or found, so that it is about the shipped contracts.
     """
 

@@ -17,5 +17,5 @@ def typed_mappings(draft: LintRun, names: Iterable[str]) -> list[ValueMapping]:
 
 
 def is_read(told: str, mappings: Iterable[ValueMapping]) -> bool:
-    """Say whether some mapping has a form for a type."""
+    """Return whether some mapping has a form for a type."""
     return any(mapping.form_of(told) is not None for mapping in mappings)

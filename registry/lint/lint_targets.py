@@ -33,11 +33,11 @@ class Target:
     parts: tuple[str, ...] = ()
 
     def covers(self, *parts: str) -> bool:
-        """Say whether what these folder names lead to is under lint."""
+        """Return whether what these folder names lead to is under lint."""
         return parts[: len(self.parts)] == self.parts
 
     def covers_version(self, version: Version) -> bool:
-        """Say whether a version stands in this root, and under lint."""
+        """Return whether a version stands in this root, and under lint."""
         parts = (*version.subject.split("/"), version.folder.name)
         return str(self.root.joinpath(*parts)) == str(version.folder) and self.covers(*parts)
 
@@ -55,7 +55,7 @@ class Targets:
 def find_targets(paths: Sequence[Path], *, or_shipped: bool = False) -> Targets:
     """Return what some paths name; without any, `./contracts`, or what is shipped where that holds no contracts.
 
-    Raises UsageError where a path is missing or names nothing that lint knows, and where there is neither a path nor a
+    Raises UsageError if a path is missing or names nothing that lint knows, and where there is neither a path nor a
     contract in `./contracts`, unless what is shipped will do.
     """
     if not paths:
@@ -91,7 +91,7 @@ def files(folder: Traversable) -> list[Traversable]:
 
 
 def _folder_target(folder: Path) -> Target | None:
-    """Return the target of a root, system, dialect, version or types folder; None where it is none of these."""
+    """Return the target of a root, system, dialect, version or types folder; None if it is none of these."""
     if folder.resolve().name == RESERVED and any(folder.glob("*.yaml")):
         return _below(folder, 2)
     for height, pattern in enumerate(_DEPTHS):
@@ -103,7 +103,7 @@ def _folder_target(folder: Path) -> Target | None:
 
 
 def _file_target(file: Path) -> Target | None:
-    """Return the target of a contract, mapping or errata file; None where it is none of these."""
+    """Return the target of a contract, mapping or errata file; None if it is none of these."""
     whole = file.resolve()
     if whole.name in (ERRATA, DOCUMENTS):
         return Target(file.parent, (whole.name,))

@@ -19,7 +19,7 @@ _FAMILIES: Final = ("L", "T")
 
 
 def is_ignorable(rule: str) -> bool:
-    """Say whether there is a rule of this id that a comment may ignore."""
+    """Return whether there is a rule of this id that a comment may ignore."""
     return rule in _ignorable()
 
 

@@ -57,7 +57,7 @@ def read_bytes(data: bytes, at: int) -> tuple[bytes, int]:
 
 
 def read_text(data: bytes, at: int) -> tuple[str, int]:
-    """Return a string. Raises Refused where it reaches over the end, UnicodeDecodeError where it is not UTF-8."""
+    """Return a string. Raises Refused where it reaches over the end, UnicodeDecodeError if it is not UTF-8."""
     value, at = read_bytes(data, at)
     return value.decode(), at
 
@@ -78,7 +78,7 @@ def read_double(data: bytes, at: int) -> tuple[float, int]:
 def compile_reader(schema: Any, named: dict[str, Reader], special: Mapping[str, Reader]) -> Reader:
     """Return the reader of a parsed schema; `special` has readers for named types that are written in their own way.
 
-    Raises ContractError where the schema holds a type that no record on the wire has.
+    Raises ContractError if the schema holds a type that no record on the wire has.
     """
     if isinstance(schema, list):
         return _union([compile_reader(branch, named, special) for branch in schema])

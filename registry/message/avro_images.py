@@ -63,7 +63,7 @@ def image_readers(digits: int) -> Mapping[str, Reader]:
 def to_datum(text: str | None, digits: int) -> Any:
     """Return the value of an image as fastavro writes it: a record with its name, or a symbol.
 
-    Raises ValueError where the text is none that a reader of images writes.
+    Raises ValueError if the text is none that a reader of images writes.
     """
     if text is None:
         return NULL
@@ -74,7 +74,7 @@ def to_datum(text: str | None, digits: int) -> Any:
 
 
 def _fraction(part: int, digits: int) -> str | None:
-    """Return a part of a second as a fraction without zeros at its end; None where it is a second or more."""
+    """Return a part of a second as a fraction without zeros at its end; None if it is a second or more."""
     if not part:
         return ""
     return f".{part:0{digits}d}".rstrip("0") if 0 < part < 10**digits else None
@@ -140,7 +140,7 @@ def _character(data: bytes, at: int) -> tuple[str, int]:
 
 @lru_cache(256)
 def _codec_of(charset: str) -> str | None:
-    """Return Python's name of a charset as databases write them; None where they have none of that name."""
+    """Return Python's name of a charset as databases write them; None if they have none of that name."""
     name = charset.lower()
     try:
         codec = codecs.lookup(_CODECS.get(name, name)).name

@@ -48,7 +48,7 @@ class Codec:
     """Turns the messages of one Avro schema into records and back."""
 
     def __init__(self, schema: Any) -> None:
-        """Raise AvroError where the schema is no valid Avro schema, or holds a type no JSON message is written in."""
+        """Raise AvroError if the schema is no valid Avro schema, or holds a type no JSON message is written in."""
         try:
             self._parsed = fastavro.parse_schema(_without_logical_types(schema))
         except Exception as error:  # fastavro raises a dozen kinds for schemas
@@ -61,7 +61,7 @@ class Codec:
     def write(self, message: Mapping[str, Any]) -> bytes:
         """Return a parsed message as one Avro record, without header or frame.
 
-        Raises AvroError where the schema cannot hold the message exactly.
+        Raises AvroError if the schema cannot hold the message exactly.
         """
         out = io.BytesIO()
         fastavro.schemaless_writer(out, self._parsed, self._root.to_datum(message, ()))
@@ -70,7 +70,7 @@ class Codec:
     def read(self, record: bytes) -> dict[str, Any]:
         """Return the message that a record holds, as `parse_message` would have returned it.
 
-        Raises AvroError where the bytes are not exactly one record of the schema.
+        Raises AvroError if the bytes are not exactly one record of the schema.
         """
         source = io.BytesIO(record)
         message = self.read_from(source)
@@ -79,7 +79,7 @@ class Codec:
         return message
 
     def read_from(self, source: IO[bytes]) -> dict[str, Any]:
-        """Return the message of the record that begins where a file stands. Raises AvroError where there is none."""
+        """Return the message of the record that begins where a file stands. Raises AvroError if there is none."""
         try:
             datum = fastavro.schemaless_reader(source, self._parsed, None, return_named_type=True)
         except Exception as error:  # fastavro raises a dozen kinds for bytes
@@ -92,7 +92,7 @@ class Codec:
 
 
 def same_message(left: Any, right: Any) -> bool:
-    """Say whether two parsed messages are the same to the digit: `1.0` is not `1.00`, and null is not absent."""
+    """Return whether two parsed messages are the same to the digit: `1.0` is not `1.00`, and null is not absent."""
     if isinstance(left, Number) or isinstance(right, Number):
         return isinstance(left, Number) and isinstance(right, Number) and left.token == right.token
     if isinstance(left, dict) and isinstance(right, dict):
@@ -125,7 +125,7 @@ def _without_logical_types(schema: Any) -> Any:
 
 
 def _compile(schema: Any, named: dict[str, _Node], path: _Path) -> _Node:
-    """Return the node of a parsed schema. Raises AvroError where it holds a type that JSON has no value for."""
+    """Return the node of a parsed schema. Raises AvroError if it holds a type that JSON has no value for."""
     if isinstance(schema, list):
         return _union([(_name_of(branch), _compile(branch, named, path)) for branch in schema])
     kind = schema["type"] if isinstance(schema, dict) else schema
@@ -296,7 +296,7 @@ def _float_token(value: float) -> str:
 
 
 def _takes(node: _Node, value: Any) -> bool:
-    """Say whether a branch of a union is the one for a JSON value."""
+    """Return whether a branch of a union is the one for a JSON value."""
     if isinstance(value, Number):
         if node.kind in _LONGEST:
             return is_integer(value) and _fits(value, _LONGEST[node.kind])

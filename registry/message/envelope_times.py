@@ -62,7 +62,7 @@ def read_time(value: Any, place: Place, zone: Zone | None) -> EventTime:
 
 
 def read_integer_times(values: Sequence[int], place: Place) -> list[int] | None:
-    """Return many moments at once, as `read_time` reads each; None where one of them has to be looked at."""
+    """Return many moments at once, as `read_time` reads each; None if one of them has to be looked at."""
     scale = _SCALES.get(place.form or "epoch-millis")
     if scale is None or not values or (place.absent_value is not None and place.absent_value in values):
         return None
@@ -72,7 +72,7 @@ def read_integer_times(values: Sequence[int], place: Place) -> list[int] | None:
 
 
 def unit_of_form(place: Place) -> str | None:
-    """Return the unit that a place of the envelope counts in; None where its form counts nothing."""
+    """Return the unit that a place of the envelope counts in; None if its form counts nothing."""
     return _UNITS.get(place.form or "epoch-millis")
 
 
@@ -80,7 +80,7 @@ def unit_observed(value: Any, place: Place) -> str | None:
     """Return the unit that a member of the envelope plainly counts in where its contract names another.
 
     `BEYOND` is a number that is no moment in any unit: read as documented it would be NULL, and lost.
-    None where all is well, and for what may be no moment at all: 0, -1, or a number that no unit places near today.
+    None if all is well, and for what may be no moment at all: 0, -1, or a number that no unit places near today.
     """
     wanted = unit_of_form(place)
     if wanted is None:
@@ -93,13 +93,13 @@ def unit_observed(value: Any, place: Place) -> str | None:
 
 
 def count_in(value: Any, place: Place) -> int | None:
-    """Return the number of units that a member of the envelope counts, None where it holds no whole number of them."""
+    """Return the number of units that a member of the envelope counts, None if it holds no whole number of them."""
     text = _counted(value, place)
     return int(text) if isinstance(text, str) and _COUNT.match(text) else None
 
 
 def is_beyond(value: Any, place: Place) -> bool:
-    """Say whether a member of the envelope counts what is no moment of any calendar, in whatever unit it is read."""
+    """Return whether a member of the envelope counts what is no moment of any calendar, in whatever unit it is read."""
     text = _counted(value, place)
     if not isinstance(text, str) or not _INTEGER.match(text) or value == place.absent_value:
         return False
@@ -129,7 +129,7 @@ def format_micros(micros: int) -> str:
 
 
 def instant(micros: int | None) -> str | None:
-    """Return the time of a record as ISO 8601 text with milliseconds; None where no calendar has it."""
+    """Return the time of a record as ISO 8601 text with milliseconds; None if no calendar has it."""
     if micros is None or not _FIRST <= micros <= _LAST:
         return None
     return format_micros(micros)[:-4] + "Z"

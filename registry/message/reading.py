@@ -52,13 +52,13 @@ class Reading:
 
     @cached_property
     def code(self) -> str | None:
-        """The op code as sent, or None where there is no text."""
+        """The op code as sent, or None if there is no text."""
         value = self.at(self.meaning.envelope.op.at)
         return value if isinstance(value, str) else None
 
     @cached_property
     def op(self) -> str | None:
-        """The canonical op: a flag that holds decides first, then the op map; None where neither knows."""
+        """The canonical op: a flag that holds decides first, then the op map; None if neither knows."""
         mapped = self.meaning.ops.get(self.code) if self.code is not None else None
         for flag in self.meaning.envelope.op.flags:
             if (flag.of is None or mapped in flag.of) and _same(self.at(flag.at), flag.equals):
@@ -123,7 +123,7 @@ class Reading:
         return _text(self.place(ddl.type)) if ddl else None
 
     def rows(self, pointer: str) -> list[Row] | None:
-        """Return the rows of an image, or None where it holds none or is no image.
+        """Return the rows of an image, or None if it holds none or is no image.
 
         An empty object is no row, unless another image completes it: then nothing of the row changed.
         """
@@ -139,7 +139,7 @@ class Reading:
         return image_rows(self.at(pointer), hidden, one=self.meaning.images.hold_one_row)
 
     def _is_completed(self, pointer: str) -> bool:
-        """Say whether an image is an object that the message's op completes from another that holds a row."""
+        """Return whether an image is an object that the message's op completes from another that holds a row."""
         sides = self.meaning.images.of(self.op or "")
         return (
             self.meaning.images.hold_one_row
@@ -152,14 +152,14 @@ class Reading:
         )
 
     def source(self, side: Side) -> str | None:
-        """Return the pointer from which a side takes its rows, or None where it holds none."""
+        """Return the pointer from which a side takes its rows, or None if it holds none."""
         if self.rows(side.at) is not None:
             return side.at
         return side.either if side.either is not None and self.rows(side.either) is not None else None
 
     @cached_property
     def types(self) -> dict[str, str] | None:
-        """Source types by column as the message says them; None where it says none.
+        """Source types by column as the message says them; None if it says none.
 
         Where each image has its own, those of the row after come first.
         """
@@ -217,7 +217,7 @@ def members_beside(meaning: Meaning, pointer: str) -> frozenset[str]:
 
 
 def may_hold_rows(reading: Reading, pointer: str) -> bool:
-    """Say whether an image member is absent, null or of the kind that holds rows."""
+    """Return whether an image member is absent, null or of the kind that holds rows."""
     value = reading.at(pointer)
     if value is ABSENT or value is None:
         return True

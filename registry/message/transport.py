@@ -67,7 +67,7 @@ class AvroTransport:
     transport = "avro"
 
     def __init__(self, version: Version, reading_options: ReadingOptions) -> None:
-        """Raise ContractError where a schema of the version cannot be read."""
+        """Raise ContractError if a schema of the version cannot be read."""
         meaning = version.meaning
         if meaning.avro is None:
             raise ContractError("`transport: avro` needs `avro`", where=version.reference)
@@ -131,7 +131,7 @@ class AvroTransport:
     def write(self, text: str) -> bytes:
         """Return the record of the newest schema that a JSON text of this wire says, without a frame.
 
-        Raises ValueError where the text holds what no record does.
+        Raises ValueError if the text holds what no record does.
         """
         import fastavro
 

@@ -36,7 +36,7 @@ _REASONS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class ParseFault:
-    """Where a value stops being a message: the position of the byte, counted from 0, or None where none can be named.
+    """Where a value stops being a message: the position of the byte, counted from 0, or None if none can be named.
 
     `window` has up to 16 bytes in hex, begun at `window_at`; letters and digits stand as `..`, other bytes over 127
     as `xx`, except the faulty one, unless values are to be shown. `inside` is what unwrapping gives.

@@ -81,7 +81,7 @@ class FilePlan:
 def plan_files(paths: Sequence[Path], *, whole: bool = False) -> FilePlan:
     """Return what there is to read in files, or in all known files below folders, in the order of their names.
 
-    Raises UnavailableError where a file is missing or not readable, or names one record twice; UsageError where a
+    Raises UnavailableError if a file is missing or not readable, or names one record twice; UsageError if a
     file's kind is not known.
     """
     plan = FilePlan()
@@ -205,7 +205,7 @@ class _Seen:
         self._parts: dict[Source, list[tuple[int, int, str, np.ndarray[Any, np.dtype[np.int64]]]]] = {}
 
     def add(self, source: Source, offsets: np.ndarray[Any, np.dtype[np.int64]], place: str) -> None:
-        """Note the offsets of one row group. Raises UnavailableError where one stands twice in it."""
+        """Note the offsets of one row group. Raises UnavailableError if one stands twice in it."""
         rising = bool((np.diff(offsets) > 0).all())
         if not rising:
             ordered = np.sort(offsets)
@@ -215,7 +215,7 @@ class _Seen:
         self._parts.setdefault(source, []).append((int(offsets.min()), int(offsets.max()), place, offsets))
 
     def refuse_twins(self) -> None:
-        """Raise UnavailableError where two row groups hold the same offset of one partition."""
+        """Raise UnavailableError if two row groups hold the same offset of one partition."""
         for source, parts in self._parts.items():
             parts.sort(key=lambda part: (part[0], part[1]))
             reach = parts[:1]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The value of one message, and where it is. `line` is counted from 1, None where its source has no lines.
+    """The value of one message, and where it is. `line` is counted from 1, None if its source has no lines.
 
     `micros` is its timestamp, in microseconds since 1970 UTC. `whole` says that the source is this message, `more` that
     it holds others and none of them was asked for.
@@ -76,8 +76,8 @@ def find_in_file(
 ) -> Found:
     """Return a message of a file, or of standard input: by its line, by partition and offset, or the first there is.
 
-    In a capture the line is the row, counted from 1. Raises UnavailableError where there is no such file or message,
-    UsageError where the file is of no known kind, the offset is not of one partition, or a line is given beside it.
+    In a capture the line is the row, counted from 1. Raises UnavailableError if there is no such file or message,
+    UsageError if the file is of no known kind, the offset is not of one partition, or a line is given beside it.
     """
     if line is not None and offset is not None:
         raise UsageError("--line and --offset each name a message", where=path, hint="give one of them")

@@ -83,7 +83,7 @@ def build_report(
     `detection` is what was detected where no contract was declared. `sample` says which part of the range was
     read where not all of it was, `stopped` why a run ended early, and `wanted` what it was to read then. Values are
     shown as their shapes unless `show_values`. `versions` are the ranges that declare versions, where some do. The
-    tally stays as it is, so that more can be added to it. Raises LedgerError where the counts do not add up.
+    tally stays as it is, so that more can be added to it. Raises LedgerError if the counts do not add up.
     """
     tally = replace(tally, findings=dict(tally.findings))
     judged = [] if contract == AUTO or versions is not None else catalogue.resolve(contract)
@@ -165,7 +165,7 @@ def judge_run(
 def check_ledger(tally: Tally, spans: Spans) -> None:
     """Make sure that every record read is counted once, and no more than the range holds.
 
-    Raises LedgerError where it is not so.
+    Raises LedgerError if it is not so.
     """
     for source, counts in sorted(tally.partitions.items()):
         parts = counts.conforming + counts.control + counts.tombstone + counts.quarantined + counts.excluded

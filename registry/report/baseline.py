@@ -37,7 +37,7 @@ class Baseline:
 def read_baseline(path: Path) -> Baseline:
     """Return a baseline that an earlier run wrote.
 
-    Raises UsageError where there is none, or where it is something else.
+    Raises UsageError if there is none, or where it is something else.
     """
     hint = "write one with --write-baseline"
     try:
@@ -95,7 +95,7 @@ def _is_ambiguous(findings: Sequence[ReportedFinding]) -> bool:
 
 
 def _is_open(report: Report) -> bool:
-    """Say whether a run came to no verdict for a reason that is no finding and so cannot be known.
+    """Return whether a run came to no verdict for a reason that is no finding and so cannot be known.
 
     So it is where the contract was found out from a sample, and records of the range prove another version.
     """

@@ -116,7 +116,7 @@ def describe_drift(telling: Telling, key: FindingKey, finding: FindingTally, den
 
 
 def column_of(telling: Telling, key: FindingKey, finding: FindingTally) -> str | None:
-    """Return the column that a finding is about, None where it is about no single one."""
+    """Return the column that a finding is about, None if it is about no single one."""
     contract = min(finding.contracts.items(), key=_by_count)[0] if finding.contracts else None
     return _column(key, telling.version(contract))
 
@@ -236,7 +236,7 @@ def _example(telling: Telling, example: FindingExample | None) -> ExampleMessage
 
 
 def _message(telling: Telling, example: FindingExample | None) -> dict[str, Any] | None:
-    """Return the message of an example, None where its bytes are not all there or hold none."""
+    """Return the message of an example, None if its bytes are not all there or hold none."""
     version = telling.version(example.contract) if example is not None else None
     if example is None or version is None or len(example.value) < example.size:
         return None

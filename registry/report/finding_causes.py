@@ -57,7 +57,7 @@ def fingerprints_of(finding: ReportedFinding) -> list[str]:
 
 
 def _is_per_column(rule: str) -> bool:
-    """Say whether the findings of a rule are one for each column."""
+    """Return whether the findings of a rule are one for each column."""
     cause = find_cause(rule)
     if cause is not None:
         return cause.per_column

@@ -61,7 +61,7 @@ def fold(title: str, *content: str | None) -> Markup:
 
 
 def more(number: int, noun: str) -> Markup | None:
-    """Return the line that says what the page leaves out, None where that is nothing."""
+    """Return the line that says what the page leaves out, None if that is nothing."""
     return element("p", f"and {number:,} more {noun}, in the JSON report", class_="more") if number > 0 else None
 
 

@@ -40,7 +40,7 @@ KINDS: Final[Mapping[str, Callable[[Report], str]]] = MappingProxyType(
 def check_targets(targets: Sequence[Path], *, kept: Sequence[Path] = ()) -> None:
     """Make sure, before any work is done, that reports can be written, and none over a file that is kept.
 
-    Raises UsageError where a file is of no known kind, stands twice or is a folder, UnavailableError where it cannot
+    Raises UsageError if a file is of no known kind, stands twice or is a folder, UnavailableError if it cannot
     be written.
     """
     seen: set[Path] = set()
@@ -61,7 +61,7 @@ def check_targets(targets: Sequence[Path], *, kept: Sequence[Path] = ()) -> None
 def write_reports(report: Report, targets: Sequence[Path]) -> None:
     """Write the report to each file in the kind that its ending asks for; a file is there whole or not at all.
 
-    Raises UnavailableError where one cannot be written, after the others.
+    Raises UnavailableError if one cannot be written, after the others.
     """
     failures = []
     for target in targets:

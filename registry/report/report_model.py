@@ -69,7 +69,7 @@ class RangeCoverage(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class KnownFindings(Struct, frozen=True, forbid_unknown_fields=True):
-    """The findings that were known before and are left out; null where all are told."""
+    """The findings that were known before and are left out; null if all are told."""
 
     file: str
     """Where they are written down."""
@@ -145,7 +145,7 @@ class OtherFindings(Struct, frozen=True, forbid_unknown_fields=True):
     """The findings that are not kept."""
 
     findings: Count | None
-    """How many; null where nobody knows."""
+    """How many; null if nobody knows."""
     records: Count
     """Records with one, counted once for each."""
 
@@ -324,7 +324,7 @@ class Report(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     detection: Since2[ReportedDetection | None] = UNSET
     coverage: Since2[RangeCoverage] = UNSET
     stopped: Since2[StopReason | None] = UNSET
-    """Why it ended before the range did; null where it did not."""
+    """Why it ended before the range did; null if it did not."""
     baseline: Since2[KnownFindings | None] = UNSET
     ledger: Ledger
     findings: tuple[ReportedFinding, ...]

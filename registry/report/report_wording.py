@@ -77,7 +77,7 @@ def _untold(report: Report) -> str:
 
 
 def _ranges_of(places: Sequence[UnprovenVersion]) -> str:
-    """Return the ranges of a versions file that a statement is about, nothing where it is about all."""
+    """Return the ranges of a versions file that a statement is about, nothing if it is about all."""
     first = places[0]
     if first.topic is UNSET:
         return ""
@@ -269,7 +269,7 @@ def observed_words(finding: ReportedFinding) -> str:
 
 
 def command(finding: ReportedFinding) -> str | None:
-    """Return the command that shows a record with the finding again, None where no record has it."""
+    """Return the command that shows a record with the finding again, None if no record has it."""
     return (finding.reproduce or None) if finding.count else None
 
 
@@ -301,7 +301,7 @@ def clock(instant: str) -> str:
 
 
 def period(first: str | None, last: str | None) -> str | None:
-    """Return from when to when, the date said once where it is one; None where a time is missing."""
+    """Return from when to when, the date said once where it is one; None if a time is missing."""
     if not first or not last:
         return None
     start, end = clock(first), clock(last)

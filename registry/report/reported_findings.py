@@ -51,7 +51,7 @@ class FindingOnset(Struct, frozen=True, forbid_unknown_fields=True):
     kind: Literal["every", "sporadic", "once"]
     """every: from `since` on each message of the table whose op shows it has it."""
     since: tuple[ReportedMoment, ...]
-    """The first of the unbroken series in each partition; empty where there is none."""
+    """The first of the unbroken series in each partition; empty if there is none."""
 
 
 class ObservedShape(Struct, frozen=True, forbid_unknown_fields=True):
@@ -64,14 +64,14 @@ class ObservedShape(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ExplainingStatement(ReportedMoment, frozen=True, forbid_unknown_fields=True):
-    """The DDL message that explains it; null where none does."""
+    """The DDL message that explains it; null if none does."""
 
     text: str
     """The statement, its text literals redacted."""
 
 
 class ExampleMessage(Struct, frozen=True, forbid_unknown_fields=True):
-    """The first record with the finding; null where it is not known."""
+    """The first record with the finding; null if it is not known."""
 
     topic: str
     """Topic."""
@@ -118,9 +118,9 @@ class ReportedFinding(Struct, frozen=True, forbid_unknown_fields=True):
     path: str
     """JSON Pointer into a message; array positions of rows are 0."""
     table: str | None
-    """Table, null where a message has none."""
+    """Table, null if a message has none."""
     op: str | None
-    """Op code as sent, null where there are several."""
+    """Op code as sent, null if there are several."""
     ops: dict[str, int]
     """Records by op code."""
     count: Count

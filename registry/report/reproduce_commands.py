@@ -15,7 +15,7 @@ _ROWS: Final = ".parquet"
 
 
 def why_command(source: ReportSource, topic: str, partition: int, offset: int, contract: str | None) -> str | None:
-    """Return the command that explains one record of a source; None where it cannot be read again by itself.
+    """Return the command that explains one record of a source; None if it cannot be read again by itself.
 
     A record that no contract was found for (its bytes are no message) is explained without one.
     """
@@ -32,7 +32,7 @@ def why_command(source: ReportSource, topic: str, partition: int, offset: int, c
 
 
 def detect_command(source: ReportSource, topics: Iterable[str]) -> str | None:
-    """Return the command that detects which contract a source follows; None where it cannot be read again."""
+    """Return the command that detects which contract a source follows; None if it cannot be read again."""
     words = None
     if source.kind == "kafka":
         words = ["topic", *dict.fromkeys(topics), "-b", source.bootstrap or ""]

@@ -18,7 +18,7 @@ from cdc_contracts.registry.report.report_model import REPORT_VERSION, Report
 def read_report(path: Path) -> Report:
     """Return a stored report, of this release or of an older one.
 
-    Raises UnavailableError where it cannot be read, UsageError where it is something else.
+    Raises UnavailableError if it cannot be read, UsageError if it is something else.
     """
     try:
         document = json.loads(path.read_bytes())
@@ -32,7 +32,7 @@ def read_report(path: Path) -> Report:
 def read_document(document: Any, where: str) -> Report:
     """Return the report that plain data describes, of this release or of an older one.
 
-    Raises UsageError where it is something else, with the path of what is wrong, or of a newer release.
+    Raises UsageError if it is something else, with the path of what is wrong, or of a newer release.
     """
     version = document.get("report_version") if isinstance(document, Mapping) else None
     if type(version) is not int:

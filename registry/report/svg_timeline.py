@@ -40,7 +40,7 @@ _LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 def timeline(report: Report) -> Markup | None:
-    """Return the chart of all partitions with its legend and its table, None where nothing is known."""
+    """Return the chart of all partitions with its legend and its table, None if nothing is known."""
     lines = [line for line in report.timeline or () if line.runs]
     if not lines:
         return None

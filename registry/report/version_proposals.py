@@ -49,7 +49,7 @@ def _proven(line: PartitionTimeline | None) -> list[ReportedRun]:
 
 
 def _ends(partitions: Sequence[Sequence[ReportedRun]], catalogue: Catalogue) -> tuple[str | None, str | None]:
-    """Return the lowest and the highest version in use in a topic; None where its versions do not only rise."""
+    """Return the lowest and the highest version in use in a topic; None if its versions do not only rise."""
     result = [[_order(run.contract) for run in runs] for runs in partitions if runs]
     subjects = {subject for runs in result for subject, _ in runs}
     if len(subjects) != 1 or any(before >= after for runs in result for before, after in pairwise(runs)):

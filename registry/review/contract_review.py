@@ -39,7 +39,7 @@ def review_change(
 ) -> ReviewedChange:
     """Lint contracts, and compare them with what they were where the change began.
 
-    Raises UsageError where the paths name nothing to lint.
+    Raises UsageError if the paths name nothing to lint.
     """
     draft = open_draft(paths, beside=beside)
     report = lint_draft(draft)

@@ -20,7 +20,7 @@ _LONGEST_SHOWN: Final = 40
 
 
 def parse_schema_text(text: str, *, max_depth: int) -> Any:
-    """Return the JSON value of a schema's text. Raises SchemaFault where it is not exactly one, in every reading."""
+    """Return the JSON value of a schema's text. Raises SchemaFault if it is not exactly one, in every reading."""
     if not text.strip():
         raise SchemaFault("the schema is empty", hint="Send the text of the schema.")
     if text.startswith("\ufeff"):
@@ -113,7 +113,7 @@ def _refuse_twice(text: str, name: str) -> NoReturn:
 
 
 def _refuse_halves(value: Any) -> None:
-    """Raise SchemaFault where an escape such as backslash-u-d800 is a lone surrogate."""
+    """Raise SchemaFault if an escape such as backslash-u-d800 is a lone surrogate."""
     for pointer, text in _texts(value):
         if _SURROGATE.search(text):
             raise SchemaFault("half a character (a lone surrogate)", pointer, hint="Write the whole character.")

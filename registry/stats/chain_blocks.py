@@ -22,7 +22,7 @@ MOST_NOISE: Final = 0.1
 def prove(links: Sequence[ChainProof]) -> list[ChainProof]:
     """Return the stretches that single links of one partition prove, in order of their offsets.
 
-    None where they contradict each other all over.
+    None if they contradict each other all over.
     """
     runs = np.zeros(len(links), RUN)
     for at, link in enumerate(links):
@@ -96,7 +96,7 @@ def resolve_blocks(blocks: list[ChainBlock]) -> tuple[list[ChainBlock], float]:
 
 
 def overlap(proof: ChainProof, block: ChainBlock) -> bool:
-    """Say whether the records of a proof and those of a block overlap."""
+    """Return whether the records of a proof and those of a block overlap."""
     return proof.first.offset <= block.last.offset and proof.last.offset >= block.first.offset
 
 

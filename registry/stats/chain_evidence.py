@@ -88,15 +88,15 @@ class ChainEvidence:
         return tuple(one for one in others if one.proven or one.links > self.torn)
 
     def speaks_for(self, reference: str) -> bool:
-        """Say whether some stretch proves the reading of a version, and of no other."""
+        """Return whether some stretch proves the reading of a version, and of no other."""
         return any(self.readings[one.reading] == (reference,) for one in self.proven())
 
 
 def is_strange(line: ChainLine, stretch: ChainStretch) -> bool:
-    """Say whether a stretch is read as another subject than that of its line reads an UPDATE."""
+    """Return whether a stretch is read as another subject than that of its line reads an UPDATE."""
     return stretch.contract.partition("@")[0] != line.subject
 
 
 def are_own(line: ChainLine, readings: Readings) -> bool:
-    """Say whether all versions of two readings are of the subject of a line."""
+    """Return whether all versions of two readings are of the subject of a line."""
     return all(reference.partition("@")[0] == line.subject for way in readings for reference in way)

@@ -101,7 +101,7 @@ class ColumnWriting:
         self.add_ways(rows, ((name, writing),), stretch)
 
     def add_ways(self, rows: WrittenTable, ways: Iterable[tuple[str, Writing | None]], stretch: Stretch) -> None:
-        """Count the values of some columns, each with its way; None where nothing is written."""
+        """Count the values of some columns, each with its way; None if nothing is written."""
         columns = self.seen.get(rows)
         for name, writing in ways:
             if writing is not None:

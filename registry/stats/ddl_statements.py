@@ -70,7 +70,7 @@ def dropped_columns(statement: Statement) -> frozenset[str]:
 
 
 def altered_table(statement: Statement) -> str:
-    """Return the table that a statement alters, without its database, in lower case; nothing where it names none."""
+    """Return the table that a statement alters, without its database, in lower case; nothing if it names none."""
     found = _ALTERS.match(_QUOTED.sub(" ", statement.text))
     parts = _IDENTIFIER.findall(found[1]) if found else []
     return next(filter(None, parts[-1])).casefold() if parts else ""

@@ -58,7 +58,7 @@ class FindingSeries:
 
 
 def unbroken_series(series_by_op: Mapping[str, FindingSeries], lasts: Mapping[str, int]) -> Start | None:
-    """Return the record from which on every message that may have a finding has it; None where the last has not.
+    """Return the record from which on every message that may have a finding has it; None if the last has not.
 
     Those are the messages whose op shows it somewhere; all of them, where it is shown by an op that is not known.
     `lasts` has the offset of the last message of each op.

@@ -14,7 +14,7 @@ class Source(NamedTuple):
 
 
 class Moment(NamedTuple):
-    """A record by its coordinates; the timestamp is in microseconds, None where the source has none."""
+    """A record by its coordinates; the timestamp is in microseconds, None if the source has none."""
 
     topic: str
     partition: int

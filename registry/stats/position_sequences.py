@@ -23,7 +23,7 @@ WHOLE, FIRST_HALF, SECOND_HALF = range(3)
 
 
 class Point(NamedTuple):
-    """One record of a partition; the timestamp is in microseconds, None where the source has none."""
+    """One record of a partition; the timestamp is in microseconds, None if the source has none."""
 
     offset: int
     timestamp: int | None

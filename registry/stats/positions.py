@@ -54,13 +54,13 @@ class PositionStretch:
         )  # fmt: skip
 
     def shares(self, other: PositionStretch) -> bool:
-        """Say whether a position may be in both; of positions that are no numbers nothing is known."""
+        """Return whether a position may be in both; of positions that are no numbers nothing is known."""
         if self.least <= other.most and other.least <= self.most:
             return True
         return (self.fell and self.least == self.most) or (other.fell and other.least == other.most)
 
     def comes_again(self, *, each_its_own: bool) -> bool:
-        """Say whether a position may have come twice; `each_its_own` where no two messages may share one."""
+        """Return whether a position may have come twice; `each_its_own` where no two messages may share one."""
         return self.fell or (each_its_own and self.stayed)
 
 

@@ -72,7 +72,7 @@ class WrittenRows(NamedTuple):
 class Facts:
     """What records of one kind have in common: `op` is the canonical one, `code` what was sent for it.
 
-    `track` is None where nothing is promised of their positions; `control` is the place and the name of an op that
+    `track` is None if nothing is promised of their positions; `control` is the place and the name of an op that
     holds no row; `unlisted` the finding on a table that no table contract lists.
     """
 
@@ -96,7 +96,7 @@ class Facts:
 
 
 def facts_of(verdict: Verdict, reading: Reading, columns: TypedColumns) -> Facts | None:
-    """Return what a message adds to stream statistics as a version reads it; None where it is none of the subject."""
+    """Return what a message adds to stream statistics as a version reads it; None if it is none of the subject."""
     if verdict.version is None or verdict.outcome in (UNREADABLE, OTHER_DIALECT):
         return None
     names, contract, fits = reading.names, verdict.version.reference, bool(verdict.fits)
@@ -122,7 +122,7 @@ def facts_of(verdict: Verdict, reading: Reading, columns: TypedColumns) -> Facts
 
 
 def facts_of_one(judged: JudgedMessage) -> Facts | None:
-    """Return the facts of a record that was validated by itself; None where it holds no message of the subject."""
+    """Return the facts of a record that was validated by itself; None if it holds no message of the subject."""
     if judged.reading is None or judged.columns is None:
         return None
     return facts_of(judged.verdict, judged.reading, judged.columns)
@@ -161,7 +161,7 @@ def count_coverage(tally: Tally, facts: Facts, total: int) -> None:
 
 
 def whole_number(value: Any, track: Track) -> int | None:
-    """Return the position that one member holds; None where it holds none."""
+    """Return the position that one member holds; None if it holds none."""
     if type(value) is int:
         return None if value == track.absent_value else value
     text = value.token if isinstance(value, Number) and is_integer(value) else value

@@ -45,7 +45,7 @@ def refute_ranges(evidence: Iterable[ChainEvidence], ranges: VersionRanges) -> I
 
 
 def _clip(stretch: ChainStretch, one: VersionRange) -> ChainStretch | None:
-    """Return the part of a stretch that lies in a range, None where none does; of times only where all of it does."""
+    """Return the part of a stretch that lies in a range, None if none does; of times only where all of it does."""
     if one.unit != OFFSETS:
         return stretch if one.holds(*stretch.first) and one.holds(*stretch.last) else None
     ends = _cut(stretch.first, stretch.last, one)

@@ -146,7 +146,7 @@ def _dropped(tally: Tally) -> Iterator[_Found]:
 
 
 def _between(parts: Iterable[Stretch], start: int, end: float) -> Stretch | None:
-    """Return the rows after one statement and before another; None where there are none.
+    """Return the rows after one statement and before another; None if there are none.
 
     Of rows that were counted together although a statement lies between them, only the last is certainly after it.
     """

@@ -101,7 +101,7 @@ class Tally:
     def refutes(self, reference: str) -> Run | None:
         """Return the first run of records proven to be of another version of a subject.
 
-        None where there is none, or where no record was read that the versions would read differently. Key chains may
+        None if there is none, or where no record was read that the versions would read differently. Key chains may
         prove a version of another subject as well.
         """
         subject = reference.partition("@")[0]
@@ -156,7 +156,7 @@ class Tally:
             self.dropped = True
 
     def unbroken(self, key: FindingKey, source: Source) -> Start | None:
-        """Return the record of a partition from which on every message has a finding; None where the last has not."""
+        """Return the record of a partition from which on every message has a finding; None if the last has not."""
         series_by_op = self.findings[key].extents[source].series_by_op
         lasts = self.lasts.get(source, {})
         return (
@@ -201,7 +201,7 @@ class Tally:
                     series.close_ranks(whole=whole)
 
     def _is_before(self, other: Tally, source: Source) -> bool:
-        """Say whether what was read of a partition here lies before all that was read of it there."""
+        """Return whether what was read of a partition here lies before all that was read of it there."""
         mine, theirs = self.partitions.get(source), other.partitions[source]
         if mine is None or mine.last_offset is None or theirs.first_offset is None:
             return True

@@ -16,7 +16,7 @@ from cdc_contracts.registry.stats.writing_turns import ToldTurn, told_turns
 class Unproven:
     """A declared version, the others that its messages may be of as well, and how many messages fit several.
 
-    `place` is the topic, the partition and the range that it is declared for; None where that is the whole run.
+    `place` is the topic, the partition and the range that it is declared for; None if that is the whole run.
     """
 
     contract: str
@@ -61,7 +61,7 @@ def _others(version: Version) -> tuple[str, ...]:
 
 
 def _describe_by_chains(evidence: Iterable[ChainEvidence], within: VersionRange) -> bool:
-    """Say whether key chains in a range prove its version, or contradict it."""
+    """Return whether key chains in a range prove its version, or contradict it."""
     return any(
         stretch.links and within.meets(stretch.first, stretch.last)
         for found in evidence
@@ -73,7 +73,7 @@ def _describe_by_chains(evidence: Iterable[ChainEvidence], within: VersionRange)
 
 
 def _describe_by_turns(turns: Iterable[ToldTurn], within: VersionRange) -> bool:
-    """Say whether a column turned from the version of a range, or to it, in the range or at its border."""
+    """Return whether a column turned from the version of a range, or to it, in the range or at its border."""
     return any(
         _speaks_of(result, within.contract)
         and any(within.meets(way.first, way.last) for way in (result.turn.was, result.turn.stretch))
@@ -82,5 +82,5 @@ def _describe_by_turns(turns: Iterable[ToldTurn], within: VersionRange) -> bool:
 
 
 def _speaks_of(told: ToldTurn, reference: str) -> bool:
-    """Say whether a turn is a switch from or to a version."""
+    """Return whether a turn is a switch from or to a version."""
     return told.switch is not None and reference in (told.switch.before.reference, told.switch.after.reference)

@@ -88,7 +88,7 @@ def _table(turn: Turn) -> tuple[object, ...]:
 
 
 def _is_documented(turn: Turn, versions: Sequence[Version]) -> bool:
-    """Say whether both ways are documented: then only a column that turned for good is reported."""
+    """Return whether both ways are documented: then only a column that turned for good is reported."""
     if turn.stretch.first.offset > turn.was.last.offset and turn.stretch.count >= ENOUGH:
         return False
     if any("value-forms" in version.meaning.undocumented for version in versions):
@@ -101,14 +101,14 @@ def _is_documented(turn: Turn, versions: Sequence[Version]) -> bool:
 
 @lru_cache(maxsize=256)
 def _takes_both(version: Version) -> bool:
-    """Say whether a version has a form that is written as a number or as a text."""
+    """Return whether a version has a form that is written as a number or as a text."""
     mappings = [version.catalogue.mapping(name) for name in version.mapping_names()]
     return any({NUMBER, TEXT} <= FORMS[form].wire for mapping in mappings for form in mapping.document.forms)
 
 
 @lru_cache(maxsize=1024)
 def _switch(versions: tuple[Version, ...], before: Writing, after: Writing) -> Switch | None:
-    """Return the switch between two versions that a turn shows; None where none does, or several may."""
+    """Return the switch between two versions that a turn shows; None if none does, or several may."""
     found = {
         (one, other): Switch(one, other, source_type, was, now)
         for one in versions

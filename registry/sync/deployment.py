@@ -125,7 +125,7 @@ def _plan_topic(subject: str, version: Version, client: RegistryClient, deployme
 
 
 def _is_free(client: RegistryClient, lock: Lock, subject: str, number: int, digest: str) -> bool:
-    """Say whether an id is free for a schema, in the folder and on the server."""
+    """Return whether an id is free for a schema, in the folder and on the server."""
     holder, there = lock.holder(context_of(subject), number), find_by_id(client, context_of(subject), number)
     return (holder is None or holder.digest == digest) and (there is None or there.digest == digest)
 

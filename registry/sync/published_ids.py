@@ -38,7 +38,7 @@ def compare_ids(old: Traversable, new: Traversable) -> Iterator[CompatibilityFin
             old_place=TextPlace("", str(before)),
             new_place=TextPlace("", str(after if after.is_file() else new), lines[now] if now is not None else None),
             says=f"id {entry.id} was {entry.key}, and now " + (f"that has id {now.id}" if now and now.id != entry.id
-                 else "it stands for another schema" if now else "nothing says so"),
+                 else "it belongs to a different schema" if now else "it is missing"),
             action=ID_CHANGED.action,
         )  # fmt: skip
 

@@ -45,7 +45,7 @@ class HeldSchema:
         return schema_digest(self.type, self.text, self.references)
 
     def says_the_same(self, other: HeldSchema) -> bool:
-        """Say whether another version is equal: prose may differ in contracts, nothing may differ in other schemas."""
+        """Return whether another version is equal: contracts may differ in prose, other schemas in nothing."""
         if self.contract is not None or other.contract is not None:
             return self.type == other.type and self.digest == other.digest
         return (

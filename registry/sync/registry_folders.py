@@ -98,7 +98,7 @@ def read_settings(root: Path) -> dict[str, ScopeSettings]:
     document = yaml_documents.parse_values(_read_text(file), str(file))
     unknown = document.keys() - {"global", "contexts", "subjects"}
     if unknown:
-        raise ContractError(f"`{min(unknown)}` has no place here", where=str(file), hint="global, contexts, subjects")
+        raise ContractError(f"`{min(unknown)}` is not allowed here", where=str(file), hint="global, contexts, subjects")
     found = {}
     if document.get("global") is not None:
         found[GLOBAL] = _scope_settings(document["global"], f"{file}: global")
@@ -190,7 +190,7 @@ def _read_schema(file: Path, lock: Lock) -> HeldSchema:
     said = yaml_documents.parse_values(_read_text(beside), str(beside)) if beside.is_file() else {}
     unknown = said.keys() - _BESIDE
     if unknown:
-        raise ContractError(f"`{min(unknown)}` has no place here", where=str(beside), hint=", ".join(sorted(_BESIDE)))
+        raise ContractError(f"`{min(unknown)}` is not allowed here", where=str(beside), hint=", ".join(sorted(_BESIDE)))
     others = [one.name for one in file.parent.glob(f"{file.stem}.*") if one.suffix in _TYPES and one != file]
     if others:
         raise ContractError(f"{file.name} and {others[0]} are the same version", where=str(file.parent))

@@ -50,7 +50,7 @@ def dump_server(client: RegistryClient, root: Path, *, force: bool) -> Holdings:
 
 
 def pull_server(client: RegistryClient, root: Path, *, force: bool, bound: Collection[str] = ()) -> Pulled:
-    """Write into a folder what the server holds and the folder lacks. Where they differ, the folder wins unless `force`.
+    """Write into a folder what it lacks of the server's contents. Where both differ, the folder wins unless `force`.
 
     Of value subjects of topics `bound` to contracts only the ids are taken. Raises ContractError if the folder is
     invalid, UnavailableError if the server does not answer or the folder cannot be written to.

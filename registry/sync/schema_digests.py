@@ -33,7 +33,7 @@ def schema_digest(kind: str, text: str, references: Sequence[Any] = ()) -> str:
 
 
 def is_json(text: str) -> bool:
-    """Say whether a text is JSON."""
+    """Return whether a text is JSON."""
     try:
         _parse(text)
     except (ValueError, RecursionError):
@@ -42,7 +42,7 @@ def is_json(text: str) -> bool:
 
 
 def same_text(kind: str, one: str, other: str) -> bool:
-    """Say whether two texts differ only in layout or in Avro spelling; texts that are not JSON must be identical."""
+    """Return whether two texts differ only in layout or in Avro spelling; texts that are not JSON must be identical."""
     if one == other or kind not in (JSON, AVRO):
         return one == other
     try:

@@ -118,7 +118,7 @@ def _check_complete(stored: StoredContracts) -> None:
 
 
 def _may_be_published(subject: str) -> bool:
-    """Say whether a name looks like a contract's subject: `dts.canal` or `dts.canal.avro`."""
+    """Return whether a name looks like a contract's subject: `dts.canal` or `dts.canal.avro`."""
     parts = subject.removesuffix(".avro").split(".")
     try:
         return len(parts) == 2 and bool(parse_reference("/".join(parts)))  # noqa: PLR2004  system and dialect

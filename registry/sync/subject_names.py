@@ -35,7 +35,7 @@ def qualify(subject: str, context: str) -> str:
 
 
 def is_catalogue(context: str) -> bool:
-    """Say whether a context holds built-in subjects of our server, which are read-only."""
+    """Return whether a context holds built-in subjects of our server, which are read-only."""
     return context == CATALOGUE_CONTEXT or context.startswith(f"{CATALOGUE_CONTEXT}.")
 
 

@@ -99,7 +99,7 @@ def plan_changes(
 
 
 def is_unfinished(subject: str, held: Holdings) -> bool:
-    """Say whether an earlier run left the import of a subject unfinished: its mode shows it."""
+    """Return whether an earlier run left the import of a subject unfinished: its mode shows it."""
     return held.settings.get(subject, ScopeSettings()).mode == IMPORT
 
 

@@ -21,7 +21,7 @@ from cdc_contracts.registry.validate.validation_context import ValidationContext
 class Candidate:
     """What one version says of one value.
 
-    `marks` are the discriminators that do not hold, in words. `judgement` is None where the version's transport cannot
+    `marks` are the discriminators that do not hold, in words. `judgement` is None if the version's transport cannot
     read the value. `members` says how many of the top-level members it requires are there.
     """
 
@@ -94,7 +94,7 @@ def open_validations(
 
 
 def find_nearest(candidates: Sequence[Candidate]) -> Candidate | None:
-    """Return the candidate with the fewest errors among those whose discriminators hold; None where there is none.
+    """Return the candidate with the fewest errors among those whose discriminators hold; None if there is none.
 
     Where no discriminators hold, half of the members that a version requires have to be there.
     """
@@ -108,7 +108,7 @@ def find_nearest(candidates: Sequence[Candidate]) -> Candidate | None:
 
 
 def read_alike(candidates: Sequence[Candidate]) -> bool:
-    """Say whether some candidates that fit a message all read the same from it."""
+    """Return whether some candidates that fit a message all read the same from it."""
     result = [(one.judgement.changes, one.judgement.control) for one in candidates if one.judgement is not None]
     return all(one == result[0] for one in result)
 

@@ -61,7 +61,7 @@ _NOTHING: Final = Reach(None, instants=False)
 class Capabilities:
     """What messages of a version can express.
 
-    `ops` maps the op of an event to how it is expressed; the units are microseconds, None where there is no such time.
+    `ops` maps the op of an event to how it is expressed; the units are microseconds, None if there is no such time.
     `update_before`: an update holds the row before it. `kinds`: canonical kind by source type of its mapping.
     """
 
@@ -88,21 +88,21 @@ class Capabilities:
         return frozenset(op for op in self.ops if op in CONTROL_OPS)
 
     def kind_of(self, source_type: str) -> str | None:
-        """Return the canonical kind of a source type, or None where the version has no form for it."""
+        """Return the canonical kind of a source type, or None if the version has no form for it."""
         form = self._form_of(source_type)
         return None if form is None else FORMS[form].kind
 
     def told_as(self, source_type: str) -> str | None:
-        """Return the name by which messages give a source type, or None where they cannot."""
+        """Return the name by which messages give a source type, or None if they cannot."""
         result = told_in(self._mapping, source_type, self._type_table)
         return drop_parameters(result) if result is not None and self._bare_types else result
 
     def fraction_digits(self, source_type: str) -> int | None:
-        """Return how many digits of a second a column of the type keeps; None where it holds no time of day."""
+        """Return how many digits of a second a column of the type keeps; None if it holds no time of day."""
         return self._reach(source_type).digits
 
     def instants(self, source_type: str) -> bool:
-        """Say whether an instant in a column of the type stays an instant."""
+        """Return whether an instant in a column of the type stays an instant."""
         return self._reach(source_type).instants
 
     def _reach(self, source_type: str) -> Reach:

@@ -54,11 +54,11 @@ class Disclosure:
     catalogue: Catalogue | None = None
 
     def knows(self, path: Path) -> bool:
-        """Say whether there is a member outside of rows at a place."""
+        """Return whether there is a member outside of rows at a place."""
         return path in self.values or any(path[: len(one)] == one for one in self.below)
 
     def takes(self, path: Path, value: Any, is_column: Callable[[str], bool], *, listed: bool) -> bool:
-        """Say whether the value of a member may be shown: a text, number or boolean, or one in a list (`listed`)."""
+        """Return whether the value of a member may be shown: a text, number or boolean, or one in a list (`listed`)."""
         if not self.knows(path) or path in self.below:
             return False
         if self.catalogue is not None and isinstance(value, str) and is_known(value, self.catalogue):
@@ -72,7 +72,7 @@ class Disclosure:
         return any(takes(path[len(one) :], value) for one, takes in self.below.items() if path[: len(one)] == one)
 
     def names_at(self, path: Path) -> bool:
-        """Say whether the members of an object may be named; those of a column's value may not."""
+        """Return whether the members of an object may be named; those of a column's value may not."""
         return self.knows(path) or not any(path[:depth] in self.images for depth in range(len(path)))
 
 
@@ -203,7 +203,7 @@ def _is_position(place: Place, value: Any) -> bool:
 
 
 def _is_time(place: Place, value: Any) -> bool:
-    """Say whether a member holds a moment, one of a list included, or the value that stands for none."""
+    """Return whether a member holds a moment, one of a list included, or the value that stands for none."""
     if isinstance(value, str) and value == place.null_text:
         return True
     if is_integer(value) and place.absent_value is not None and value == place.absent_value:
@@ -230,7 +230,7 @@ def _takes_type(version: Version, types: ColumnTypes) -> Callable[[Path, Any], b
 
 
 def _key_names(value: Any, place: Place) -> list[str] | None:
-    """Return the names of key columns that a text holds; None where it is none."""
+    """Return the names of key columns that a text holds; None if it is none."""
     if not isinstance(value, str):
         return None
     if place.reading == "json-text-groups":

@@ -61,7 +61,7 @@ class FormSelection:
         )
 
     def form_of(self, columns: TypedColumns, name: str, value: Any) -> ValueForm | None:
-        """Return the form that a column's value has to have; None where its source type is not in the mapping.
+        """Return the form that a column's value has to have; None if its source type is not in the mapping.
 
         A column without a type is read by the JSON kind of the value.
         """
@@ -77,7 +77,7 @@ class FormSelection:
         return self._context(form, table.source_time_zone if table else None, mapping or self.mapping)
 
     def form_of_type(self, mapping: ValueMapping, source_type: str) -> str | None:
-        """Return the name of the form of a source type, None where it is not in the mapping."""
+        """Return the name of the form of a source type, None if it is not in the mapping."""
         return self._form_of_type(mapping, source_type)
 
     def _build_context(self, form: ValueForm, own_zone: str | None, mapping: ValueMapping) -> Context:
@@ -88,5 +88,5 @@ class FormSelection:
         return Context(zone, keep, literal, self._options.second_digits(self._version.meaning.avro.fraction))
 
     def lenient(self, form: ValueForm) -> bool:
-        """Say whether the form is undocumented in this version, so that other text is kept and only warned of."""
+        """Return whether the form is undocumented in this version, so that other text is kept and only warned of."""
         return self._version.meaning.leaves_open(form.kind)

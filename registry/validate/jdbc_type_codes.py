@@ -32,5 +32,5 @@ JDBC_CODES: Final[Mapping[str, frozenset[str]]] = MappingProxyType({
 
 
 def is_type_code(token: str) -> bool:
-    """Say whether a number is the code of some type."""
+    """Return whether a number is the code of some type."""
     return token == DRS_DATETIME or any(token in known for known in JDBC_CODES.values())

@@ -25,7 +25,7 @@ def partial_keys_in_full(view: RuleView) -> Iterator[Breach]:
 
 
 def has_partial_row(reading: Reading) -> bool:
-    """Say whether a message holds the changed columns of a row."""
+    """Return whether a message holds the changed columns of a row."""
     sides = reading.meaning.images.of(reading.op or "")
     found = [side for side in (sides.before, sides.after) if side and side.over] if sides else []
     return any(reading.rows(side.at) is not None for side in found)

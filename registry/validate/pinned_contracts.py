@@ -42,7 +42,7 @@ def digest_pin(text: str) -> str:
 def open_pin(text: str, where: str) -> ValidationContext:
     """Return the validation context that was pinned.
 
-    Raises UnavailableError where the document cannot be read, or validates differently than it did: another release of
+    Raises UnavailableError if the document cannot be read, or validates differently than it did: another release of
     this software has written it.
     """
     try:

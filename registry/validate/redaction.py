@@ -147,7 +147,7 @@ def _value(kind: int, token: str, takes: Callable[[Any], bool], *, statement: bo
 
 
 def _parsed(kind: int, token: str) -> Any:
-    """Return what the strict parser makes of a token; None where it makes nothing of it."""
+    """Return what the strict parser makes of a token; None if it makes nothing of it."""
     if kind == _BOOLEAN:
         return token == "true"  # noqa: S105  a JSON token
     try:
@@ -157,7 +157,7 @@ def _parsed(kind: int, token: str) -> Any:
 
 
 def _names_member(text: str, name: str) -> bool:
-    """Say whether some object of a JSON text has a member of that name: names of columns are shown anyway."""
+    """Return whether some object of a JSON text has a member of that name: names of columns are shown anyway."""
     written = re.escape(json.dumps(name, ensure_ascii=False))
     return re.search(rf"(?<!\\){written}[ \t\r\n]*:", text) is not None
 

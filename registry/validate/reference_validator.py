@@ -91,7 +91,7 @@ class ReferenceValidator:
         return open_wire(self.version, self.reading_options)
 
     def claims(self, message: dict[str, Any]) -> bool:
-        """Say whether the subject's discriminators all hold."""
+        """Return whether the subject's discriminators all hold."""
         return all_hold(self.meaning.discriminators, message)
 
     def judge(self, message: dict[str, Any]) -> Judgement:

@@ -12,7 +12,7 @@ from cdc_contracts.registry.message.reading import Reading, Row
 
 @dataclass(frozen=True, slots=True)
 class Breach:
-    """A rule that one message breaks; `severity` is None where the class decides."""
+    """A rule that one message breaks; `severity` is None if the class decides."""
 
     path: str
     expected: str
@@ -40,7 +40,7 @@ class RuleView:
 
 
 def complete_rows(reading: Reading, side: Side) -> list[Row] | None:
-    """Return the rows of a side, each with the columns present put over the row it completes; None where none."""
+    """Return the rows of a side, each with the columns present put over the row it completes; None if none."""
     source = reading.source(side)
     if source is None:
         return None

@@ -47,12 +47,12 @@ def broken_promises(reading: Reading, table: TableContract) -> Iterator[BrokenPr
 
 
 def is_null(table: TableContract | None, name: str, value: Any) -> bool:
-    """Say whether a value is a NULL that the table contract rules out."""
+    """Return whether a value is a NULL that the table contract rules out."""
     return value is None and table is not None and name in table.columns and not table.may_be_null(name)
 
 
 def expects_time(form: ValueForm) -> str | None:
-    """Return what a table contract expects where a form holds dates or times; None where it holds others."""
+    """Return what a table contract expects where a form holds dates or times; None if it holds others."""
     return "a time that exists" if form.kind == "time" else "a date that exists" if form.kind in _DATED else None
 
 

@@ -10,7 +10,7 @@ from cdc_contracts.registry.contract.model import Meaning
 
 
 def type_places(meaning: Meaning, meanings: Sequence[Meaning]) -> Iterator[str]:
-    """Yield where types are by one of several contracts, then their codes; nothing where messages have no types."""
+    """Yield where types are by one of several contracts, then their codes; nothing if messages have no types."""
     types, codes = meaning.columns.types, meaning.columns.codes
     if types != "none":
         yield from places_of_types(types.model_dump(by_alias=True, exclude_none=True), meanings)

@@ -247,7 +247,7 @@ class ValidationContext:
         return [validation.subject for validation in self._kin if validation.claims(message)]
 
     def claims(self, message: dict[str, Any]) -> bool:
-        """Say whether the subject's discriminators hold and the version they belong to finds no error."""
+        """Return whether the subject's discriminators hold and the version they belong to finds no error."""
         return any(
             judge.meaning.claim is None and judge.claims(message) and judge.judge(message).fits for judge in self.judges
         )
@@ -267,12 +267,12 @@ class ValidationContext:
 
 
 def join_claimants(subjects: Iterable[str]) -> str | None:
-    """Return the subjects that claim a message as one text, None where there are none."""
+    """Return the subjects that claim a message as one text, None if there are none."""
     return ", ".join(subjects) or None
 
 
 def open_validation(catalogue: Catalogue, reference: str, reading_options: ReadingOptions) -> ValidationContext:
-    """Return the validation context that a reference names. Raises UsageError where there is no such contract."""
+    """Return the validation context that a reference names. Raises UsageError if there is no such contract."""
     return ValidationContext(catalogue, tuple(catalogue.resolve(reference)), reading_options, reference)
 
 
@@ -288,7 +288,7 @@ def open_detected(
 
 
 def open_ranges(catalogue: Catalogue, ranges: VersionRanges, reading_options: ReadingOptions) -> ValidationContext:
-    """Return the validation context of ranges that declare versions. Raises UsageError where there is no such."""
+    """Return the validation context of ranges that declare versions. Raises UsageError if there is no such."""
     subjects = sorted({catalogue.version(reference).subject for reference in ranges.contracts})
     if not subjects:
         raise UsageError(

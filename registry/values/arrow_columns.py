@@ -48,7 +48,7 @@ class ReferenceResults:
     valid: Mask | None
 
     def fill(self, text: pa.Array, flags: Bytes | None) -> pa.Array:
-        """Put these texts in their rows; null where the value is null or lost."""
+        """Put these texts in their rows; null if the value is null or lost."""
         if self.rows is not None:
             text = pc.replace_with_mask(text, pa.array(self.rows), self.texts)
         present = self.valid

@@ -48,7 +48,7 @@ def find_date(days: Any) -> tuple[Any, Any, Any]:
 
 
 def has_date(year: int, month: int, day: int) -> bool:
-    """Say whether the date exists; the year 0000 does, as a leap year."""
+    """Return whether the date exists; the year 0000 does, as a leap year."""
     if not 1 <= month <= 12:
         return False
     leap = month == 2 and year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
@@ -87,7 +87,7 @@ def find_offset(zone: ZoneInfo | timezone, days: int, seconds: int) -> int:
 
 @lru_cache(maxsize=1 << 16)
 def find_day_offset(zone: ZoneInfo | timezone, days: int) -> int | None:
-    """Give the offset of a local day; None where it changes during the day.
+    """Give the offset of a local day; None if it changes during the day.
 
     Its two ends are enough: no zone has ever changed its offset twice within three days.
     """

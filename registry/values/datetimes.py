@@ -26,7 +26,7 @@ MINUTES: Final = len("9999-99-99T99:99")
 
 
 def has_time(*parts: str) -> bool:
-    """Say whether year, month, day, hour, minute and second, as digits, are a time that exists."""
+    """Return whether year, month, day, hour, minute and second, as digits, are a time that exists."""
     year, month, day, hour, minute, second = map(int, parts)
     return has_date(year, month, day) and hour < 24 and minute < 60 and second < 60
 

@@ -95,7 +95,7 @@ class Value:
 class FormColumn:
     """The canonical texts of a column.
 
-    `text` is a `pa.string()` array, null where the value is null, BROKEN or TOO_LONG.
+    `text` is a `pa.string()` array, null if the value is null, BROKEN or TOO_LONG.
     `flags` holds one `Flag` per value (nulls are OK); None means that all are OK.
     """
 

@@ -19,7 +19,7 @@ _ZEROS: Final = re.compile(_PATTERN, re.ASCII)
 
 
 def has_trailing_zeros(text: str) -> bool:
-    """Say whether a time has a fraction of a second that ends in a zero; a zone may follow it."""
+    """Return whether a time has a fraction of a second that ends in a zero; a zone may follow it."""
     return _ZEROS.search(text) is not None
 
 

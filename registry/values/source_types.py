@@ -38,7 +38,7 @@ class SourceType:
 
     @property
     def digits(self) -> Digits | None:
-        """The digits of an exact number; None where the type is no such type or does not say."""
+        """The digits of an exact number; None if the type is no such type or does not say."""
         if self.name not in _EXACT or not 1 <= len(self.parameters) <= 2:  # noqa: PLR2004  precision and scale
             return None
         precision, scale = (*self.parameters, 0)[:2]
@@ -54,7 +54,7 @@ class SourceType:
 
     @property
     def bits(self) -> int | None:
-        """How many bits a BIT has; None where that is not said, or is none of 1 to 64."""
+        """How many bits a BIT has; None if that is not said, or is none of 1 to 64."""
         bits = self.parameters[0] if self.name == "BIT" and self.parameters else None
         return bits if bits is not None and 1 <= bits <= _MOST_BITS else None
 
@@ -65,7 +65,7 @@ class SourceType:
 
     @property
     def second_digits(self) -> int | None:
-        """How many digits of a second a point in time has; None where that is not said."""
+        """How many digits of a second a point in time has; None if that is not said."""
         return self.parameters[0] if self.timed and self.parameters else None
 
     @property

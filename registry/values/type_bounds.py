@@ -54,7 +54,7 @@ class TypeBound:
     most: int | None = None
 
     def judge(self, text: str) -> Misfit:
-        """Return the reason why the value of a text does not fit; nothing where it fits."""
+        """Return the reason why the value of a text does not fit; nothing if it fits."""
         found = Misfit(0)
         for misfit, pattern in self.patterns:
             if re.fullmatch(pattern, text) is None:
@@ -91,7 +91,7 @@ class TypeBound:
 
 @lru_cache(8192)
 def bound_of(declared: str, kind: str) -> TypeBound | None:
-    """Return the bound of a declared type for values of a canonical kind; None where it has or states none.
+    """Return the bound of a declared type for values of a canonical kind; None if it has or states none.
 
     A DECIMAL or TIMESTAMP without digits may be one whose digits the message left out.
     """

@@ -65,13 +65,13 @@ class TypeRange:
 
     @property
     def precision(self) -> int | None:
-        """The digits of an exact number, None where it does not say."""
+        """The digits of an exact number, None if it does not say."""
         return None if self.whole is None or self.scale is None else self.whole + self.scale
 
 
 @lru_cache(maxsize=4096)
 def read_range(text: str) -> TypeRange | None:
-    """Return what a type can hold, None where the name is not known."""
+    """Return what a type can hold, None if the name is not known."""
     listed = _LISTED.match(text)
     if listed is not None:
         return TypeRange(listed[1].lower(), members=tuple(_MEMBERS.findall(text)))

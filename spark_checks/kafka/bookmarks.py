@@ -36,7 +36,7 @@ class Bookmarks:
     def recognise(self, ids: Mapping[str, str], *, anew: bool) -> None:
         """Note the ids of topics that are read, whose offsets are those of the file unless they begin `anew`.
 
-        Raises UnavailableError where the file tells of other topics of the same names.
+        Raises UnavailableError if the file tells of other topics of the same names.
         """
         others = sorted(topic for topic, one in ids.items() if self.known.get(topic, one) != one)
         if others and not anew:
@@ -51,7 +51,7 @@ class Bookmarks:
     def write(self, ledger: Ledger) -> None:
         """Note where the partitions of a ledger end; what the file says of others stays. It is whole, or as before.
 
-        Raises UnavailableError where it cannot be written.
+        Raises UnavailableError if it cannot be written.
         """
         before = read_bookmarks(self.path)  # runs of other topics may have written it meanwhile
         ids = {**before.known, **self.found}
@@ -72,9 +72,9 @@ class Bookmarks:
 
 
 def read_bookmarks(path: Path) -> Bookmarks:
-    """Return what the file says; nothing where there was no run yet.
+    """Return what the file says; nothing if there was no run yet.
 
-    Raises UnavailableError where the file cannot be read, UsageError where it holds something else.
+    Raises UnavailableError if the file cannot be read, UsageError if it holds something else.
     """
     try:
         result = json.loads(path.read_text(encoding="utf-8"))

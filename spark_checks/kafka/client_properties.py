@@ -15,7 +15,7 @@ _PAIR = re.compile(r"\s*((?:\\.|[^=:\s\\])+)\s*[=:\s]\s*(.*)")
 def read_client_properties(path: Path | None, options: Sequence[str]) -> dict[str, str]:
     """Return the properties of a file, with options of the form `name=value` over them.
 
-    Raises UnavailableError where the file cannot be read, UsageError where a line or an option is not name and value.
+    Raises UnavailableError if the file cannot be read, UsageError if a line or an option is not name and value.
     Neither shows a value.
     """
     properties = _read_file(path) if path is not None else {}

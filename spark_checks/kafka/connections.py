@@ -42,7 +42,7 @@ _FAULTS: Final = (
 
 
 def check_listening(bootstrap: str) -> None:
-    """Raise UnavailableError where the machine of every broker is there and nothing listens at the port.
+    """Raise UnavailableError if the machine of every broker is there and nothing listens at the port.
 
     Kafka clients retry such an address until their timeout.
     """
@@ -61,7 +61,7 @@ def find_certificate_fault(told: str) -> tuple[str, str]:
 
 
 def verify_broker(told: str, client: Mapping[str, str]) -> str:
-    """Return why the certificate of the broker named in a message is refused; empty where that is unknown.
+    """Return why the certificate of the broker named in a message is refused; empty if that is unknown.
 
     The client without a JVM says only that it is refused. `client` are its properties.
     """

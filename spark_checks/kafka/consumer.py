@@ -90,7 +90,7 @@ class PartitionReader:
     def topic_ids(self, topics: Sequence[str]) -> dict[str, str]:
         """Return the ids of topics, as far as the broker gives them.
 
-        Raises UnavailableError where broker, topic or rights are not there.
+        Raises UnavailableError if broker, topic or rights are not there.
         """
         from confluent_kafka import KafkaException, TopicCollection
 
@@ -106,7 +106,7 @@ class PartitionReader:
     def resolve(self, topic: str, wanted: Range) -> dict[int, tuple[int, int]]:
         """Return the range in offsets, as the topic stands now.
 
-        Raises UnavailableError where broker, topic, rights or offsets are not there; UsageError where start is after
+        Raises UnavailableError if broker, topic, rights or offsets are not there; UsageError if start is after
         end.
         """
         return select(wanted, self.limits(topic), lambda time: self._offsets_at(topic, time))
@@ -121,7 +121,7 @@ class PartitionReader:
     def read(self, selected: Mapping[str, Limits], *, headers: bool = False) -> Iterator[pa.RecordBatch]:
         """Yield the records of ranges with the columns of the Kafka source; those of a partition in their order.
 
-        Raises UnavailableError where records are gone, or the broker refuses or stops to answer.
+        Raises UnavailableError if records are gone, or the broker refuses or stops to answer.
         """
         stretches = [
             OffsetStretch(topic, partition, start, end)
@@ -183,7 +183,7 @@ class PartitionReader:
         return found, over
 
     def _ends(self, message: Any, stretch: OffsetStretch | None) -> bool:
-        """Say whether a message that is no record ends its partition. Raises UnavailableError where it is a failure."""
+        """Return whether a message that is no record ends its partition. Raises UnavailableError if it is a failure."""
         from confluent_kafka import KafkaError
 
         error = message.error()
@@ -237,7 +237,7 @@ class PartitionReader:
         return next((one for one in self.told if _HOPELESS.match(f"{one.name()}: {one.str()}")), None)
 
     def _cause(self) -> Any:
-        """Return the most informative failure that was reported; None where none was."""
+        """Return the most informative failure that was reported; None if none was."""
         return self._hopeless() or next((one for one in reversed(self.told) if one.name() != _AFTER_OTHERS), None)
 
     def _fail(self, error: Any, topic: str, *, reading: bool = False) -> NoReturn:
@@ -255,7 +255,7 @@ class PartitionReader:
 def open_reader(bootstrap: str, properties: Mapping[str, str]) -> Iterator[PartitionReader]:
     """A reader of topics that is closed at the end. The properties are those of any Kafka client, by their Java names.
 
-    Raises UnavailableError where confluent-kafka is not installed or nothing listens at the address, UsageError where
+    Raises UnavailableError if confluent-kafka is not installed or nothing listens at the address, UsageError where
     properties cannot be used. Whether a broker answers shows with the first question.
     """
     try:

@@ -17,7 +17,7 @@ from cdc_contracts.spark_checks.kafka.offsets import Limits, Range, parse_range
 def read_record(reader: PartitionReader, topic: str, partition: int, offset: int) -> pa.RecordBatch:
     """Return one record, with its headers.
 
-    Raises UnavailableError where topic, partition or offset are not there, or the offset holds no record.
+    Raises UnavailableError if topic, partition or offset are not there, or the offset holds no record.
     """
     wanted = parse_range(f"offset:{partition}={offset}", "latest")
     start, end = reader.resolve(topic, wanted)[partition]

@@ -32,7 +32,7 @@ _REFUSED: Final = re.compile(r"^\w*Error: (\[Errno \d+\].*)$", re.MULTILINE)
 def reading(bootstrap: str, topics: Sequence[str], properties: Mapping[str, str]) -> Iterator[None]:
     """What fails while Spark reads topics ends as an error that a person can act on.
 
-    Raises UnavailableError where records are gone that were there when the range was set, or the broker refuses them.
+    Raises UnavailableError if records are gone that were there when the range was set, or the broker refuses them.
     """
     try:
         yield
@@ -56,7 +56,7 @@ def reading(bootstrap: str, topics: Sequence[str], properties: Mapping[str, str]
 def outliving() -> Iterator[None]:
     """What happens when a process of Spark dies, or a disk takes no more, ends as an error a person can act on.
 
-    Raises UnavailableError where the JVM is gone, or the Python process of a task, or a file cannot be written.
+    Raises UnavailableError if the JVM is gone, or the Python process of a task, or a file cannot be written.
     """
     from py4j.protocol import Py4JError, Py4JJavaError
 
@@ -93,7 +93,7 @@ def _mute() -> None:
 
 
 def jvm_is_gone() -> bool:
-    """Say whether the JVM that this process has started runs no more, or is about to end."""
+    """Return whether the JVM that this process has started runs no more, or is about to end."""
     from pyspark import SparkContext
 
     started = getattr(SparkContext._gateway, "proc", None)  # noqa: SLF001  there is no other way to know

@@ -202,7 +202,7 @@ def _place(bound: OffsetBound, limits: Limits, offsets_at_time: OffsetsAtTime) -
 
 
 def _check_continuity(offsets: Mapping[int, int], limits: Limits) -> None:
-    """Raise UnavailableError where what came after the offsets cannot be read any more."""
+    """Raise UnavailableError if what came after the offsets cannot be read any more."""
     hint = "Give --from earliest to start again; the records in between are not read."
     for partition, offset in offsets.items():
         start, end = limits.get(partition, (0, 0))

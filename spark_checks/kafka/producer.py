@@ -40,7 +40,7 @@ class Writer:
     _failures: list[Any] = field(default_factory=list)
 
     def write(self, records: pa.RecordBatch) -> None:
-        """Send records with the columns of a capture, in their order. Raises UnavailableError where one is refused."""
+        """Send records with the columns of a capture, in their order. Raises UnavailableError if one is refused."""
         stamps = records.column("timestamp").cast(pa.int64()).to_pylist()
         columns = (records.column(name).to_pylist() for name in ("key", "value", "partition", "headers"))
         for key, value, partition, headers, micros in zip(*columns, stamps, strict=True):
@@ -51,7 +51,7 @@ class Writer:
         self._check()
 
     def finish(self) -> None:
-        """Wait until all is delivered. Raises UnavailableError where a record is not."""
+        """Wait until all is delivered. Raises UnavailableError if a record is not."""
         self.producer.flush()
         self._check()
         if self.delivered != self._sent:
@@ -86,7 +86,7 @@ class Writer:
 def open_writer(bootstrap: str, topic: str, properties: Mapping[str, str]) -> Iterator[Writer]:
     """A writer to a topic; the properties are those of any Kafka client, by their Java names.
 
-    Raises UsageError where the properties cannot be used. What was not sent by the end of the block is dropped.
+    Raises UsageError if the properties cannot be used. What was not sent by the end of the block is dropped.
     """
     from confluent_kafka import KafkaException, Producer
 

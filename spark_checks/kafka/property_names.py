@@ -33,7 +33,7 @@ _MEMBER: Final = re.compile(r"""(\w+)\s*=\s*(?:"((?:\\.|[^"\\])*)"|'((?:\\.|[^'\
 def translate(properties: Mapping[str, str]) -> dict[str, str]:
     """Return the properties as the client without a JVM takes them; what only Java clients know is left out.
 
-    Raises UsageError where a property has to be given in another way. No value is shown.
+    Raises UsageError if a property has to be given in another way. No value is shown.
     """
     translated: dict[str, str] = {}
     for name, value in properties.items():

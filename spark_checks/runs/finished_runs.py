@@ -63,7 +63,7 @@ class PastRun:
         )
 
     def overlaps(self, spans: Mapping[Source, Span]) -> bool:
-        """Say whether the run has read some of the same records from where they come from."""
+        """Return whether the run has read some of the same records from where they come from."""
         return not self.replays and overlap(self.spans, spans)
 
 
@@ -86,7 +86,7 @@ class PastRuns(tuple[PastRun, ...]):
     def check_unread(
         self, run: str, spans: Mapping[Source, Span], directory: str, *, without: Collection[str] = ()
     ) -> None:
-        """Raise UnavailableError where another run, but for some, has read some of these records."""
+        """Raise UnavailableError if another run, but for some, has read some of these records."""
         read = {one.run for one in self.overlapping(run, spans)} - set(without)
         if read:
             raise UnavailableError(

@@ -27,7 +27,7 @@ def fix_layouts(known: Layouts, contracts: TableContracts, judged: TaskResult) -
 def check_settled(known: Layouts, settled: Layouts) -> None:
     """Make sure, before a run counts, that no other has resolved a type differently since this one began.
 
-    Raises UnavailableError where one has.
+    Raises UnavailableError if one has.
     """
     for name, layout in settled.items():
         types = {column.name.casefold(): column.type for column in known[name].columns} if name in known else {}

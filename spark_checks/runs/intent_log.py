@@ -117,13 +117,13 @@ class IntentLog:
         return [note for note in found if note.run not in finished]
 
     def replay(self) -> LoggedIntent | None:
-        """Return the intent of a replay that is not finished, None where there is none."""
+        """Return the intent of a replay that is not finished, None if there is none."""
         return next((note for note in self.notes() if note.replay), None)
 
     def add(self, begun: Intent) -> None:
         """Record what a run reads and how it writes, before it writes where writes cannot be undone.
 
-        Raises UnavailableError where others were first: as `check_cut_off`, `check_topics` and `check_write_mode` do,
+        Raises UnavailableError if others were first: as `check_cut_off`, `check_topics` and `check_write_mode` do,
         and where a finished run has read some of the same records.
         """
         with self._folder.locked(RUNS):
@@ -136,14 +136,14 @@ class IntentLog:
                 self._note(begun.record())
 
     def find(self, run: str) -> LoggedIntent | None:
-        """Return the intent of a run that is not finished, None where it was not begun."""
+        """Return the intent of a run that is not finished, None if it was not begun."""
         return self._read(f"{BEGUN}/{run}.json")
 
     def add_replay(self, run: str, noted: LoggedReplay, check: Callable[[], None]) -> None:
         """Record what a replay reads, before it writes where writes cannot be undone.
 
         `check` raises where the quarantine is not what the replay has found.
-        Raises UnavailableError where another was begun and is not finished.
+        Raises UnavailableError if another was begun and is not finished.
         """
         with self._folder.locked(RUNS):
             other = next((note.run for note in self.notes() if note.replay and note.run != run), None)
@@ -162,7 +162,7 @@ class IntentLog:
         self._folder.remove([f"{BEGUN}/{run}.json"])
 
     def check_cut_off(self, run: str, spans: Mapping[Source, Span]) -> None:
-        """Raise UnavailableError where an interrupted run has read some of the same records.
+        """Raise UnavailableError if an interrupted run has read some of the same records.
 
         Some of its rows may be in tables, and only the same run again knows which. A replay reads quarantine files, and
         nobody else does.
@@ -177,7 +177,7 @@ class IntentLog:
                 )
 
     def check_repeats(self, run: str, *, dropped: bool) -> None:
-        """Raise UnavailableError where an unfinished run treats rows which repeat others differently."""
+        """Raise UnavailableError if an unfinished run treats rows which repeat others differently."""
         known = self.find(run)
         kept = dropped if known is None or known.drops_repeats is UNSET else known.drops_repeats
         if kept != dropped:
@@ -197,7 +197,7 @@ class IntentLog:
         return PastRuns(one for one in past if one.run in compared)
 
     def check_topics(self, topics: Mapping[str, str], past: PastRuns, *, without: Collection[str] = ()) -> None:
-        """Raise UnavailableError where another run, but for some, has read other topics of the same names.
+        """Raise UnavailableError if another run, but for some, has read other topics of the same names.
 
         The same offsets mean other records there, and whoever reads the rows could not tell them apart.
         """
@@ -213,7 +213,7 @@ class IntentLog:
                 )
 
     def check_write_mode(self, write_mode: WriteMode, past: PastRuns) -> None:
-        """Raise UnavailableError where other runs, finished or not, write their tables differently."""
+        """Raise UnavailableError if other runs, finished or not, write their tables differently."""
         for one in past:
             one.write_mode.check(write_mode, one.run, self._directory)
         for note in self.notes(past):
@@ -225,7 +225,7 @@ class IntentLog:
         self._folder.write_document(f"{BEGUN}/{intent.run}.json", msgspec.to_builtins(intent))
 
     def _read(self, path: str) -> LoggedIntent | None:
-        """Return an intent. Raises UnavailableError where a file holds none."""
+        """Return an intent. Raises UnavailableError if a file holds none."""
         document = self._folder.read_document(path)
         try:
             return None if document is None else msgspec.convert(document, LoggedIntent)

@@ -114,7 +114,7 @@ def _look_back(
 
 
 def _falls(stretches: Sequence[PositionStretch]) -> bool:
-    """Say whether a position is below one before it: else equal ones are those of one transaction."""
+    """Return whether a position is below one before it: else equal ones are those of one transaction."""
     return any(one.fell for one in stretches) or any(after.least < one.most for one, after in pairwise(stretches))
 
 

@@ -52,7 +52,7 @@ class RunDirectory:
     def records(self) -> Iterator[RunRecord]:
         """Yield the records of all finished runs that none has replaced, in order of their ids.
 
-        Raises UnavailableError where there is none.
+        Raises UnavailableError if there is none.
         """
         finished = self.past()
         if not finished:
@@ -63,7 +63,7 @@ class RunDirectory:
                 yield found
 
     def find(self, run: str, among: PastRuns | None = None) -> RunRecord | None:
-        """Return the record of a run, None where it is not finished or another has replaced it.
+        """Return the record of a run, None if it is not finished or another has replaced it.
 
         `among` are the finished runs where they are known already.
         """
@@ -71,9 +71,9 @@ class RunDirectory:
         return self._record(run) if run in known.names else None
 
     def report(self, run: str) -> Report | None:
-        """Return the report of a finished run, None where there is none.
+        """Return the report of a finished run, None if there is none.
 
-        Raises UsageError where it is none, or of a newer release.
+        Raises UsageError if it is none, or of a newer release.
         """
         path = f"{REPORTS}/{run}.json"
         document = self._folder.read_document(path)
@@ -101,7 +101,7 @@ class RunDirectory:
         """Make a run count: write its record last, then remove what no record names any more.
 
         `check` raises where the runs that are finished by now conflict with it.
-        Raises UnavailableError where another process has published some of the same records meanwhile, or has removed
+        Raises UnavailableError if another process has published some of the same records meanwhile, or has removed
         a file of this run because it publishes the same.
         """
         with self._folder.locked(RUNS):

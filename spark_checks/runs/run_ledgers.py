@@ -61,7 +61,7 @@ def sum_rows(ledger: pa.RecordBatch) -> dict[str, int]:
 
 
 def check_rows(tally: Tally, parts: Iterable[FilePart], *, replay: bool = False) -> None:
-    """Raise LedgerError where the rows written are not the rows counted; a replay leaves in quarantine what stays."""
+    """Raise LedgerError if the rows written are not the rows counted; a replay leaves in quarantine what stays."""
     written = dict.fromkeys(("changes", "control", "quarantine", "replayed"), 0)
     for part in parts:
         written[part.table] += part.rows
@@ -76,7 +76,7 @@ def check_rows(tally: Tally, parts: Iterable[FilePart], *, replay: bool = False)
 
 
 def check_typed(changes: Mapping[TableName, int], dropped: Counter[TableName], typed: Mapping[str, int]) -> None:
-    """Raise LedgerError where a table has more or fewer typed rows than `changes/` has of it, less those dropped."""
+    """Raise LedgerError if a table has more or fewer typed rows than `changes/` has of it, less those dropped."""
     wanted: Counter[str] = Counter()
     for name, rows in changes.items():
         wanted[name.text] += rows - dropped[name]

@@ -68,7 +68,7 @@ class RunRecord(Struct, frozen=True, kw_only=True):
     `table_schema` is that of the catalog that typed tables are in, None for the directory; `current` says that current
     rows are kept of them, `drops_repeats` that rows which repeat others stay out of them, `upheavals` what took rows
     away from them. `redacted` says that its quarantine holds shapes only; `replay` names the runs from whose quarantine
-    it has decoded records, None where it read them from their source.
+    it has decoded records, None if it read them from their source.
     """
 
     run: str
@@ -127,7 +127,7 @@ def write_record(record: RunRecord) -> dict[str, Any]:
 def read_record(document: Any, where: str) -> RunRecord:
     """Return the record that a JSON document describes; members of later releases are read over.
 
-    Raises UnavailableError where it is none, with the path of what is wrong.
+    Raises UnavailableError if it is none, with the path of what is wrong.
     """
     try:
         return msgspec.convert(document, RunRecord)
@@ -198,6 +198,6 @@ def write_files(parts: Iterable[FilePart]) -> tuple[FilePart, ...]:
 
 
 def overlap(mine: Mapping[Source, Span], theirs: Mapping[Source, Span]) -> bool:
-    """Say whether two ranges have a record in common; an empty one has none."""
+    """Return whether two ranges have a record in common; an empty one has none."""
     shared = [(span, theirs[source]) for source, span in mine.items() if source in theirs]
     return any(max(one.start, other.start) < min(one.end, other.end) for one, other in shared)

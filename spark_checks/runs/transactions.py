@@ -60,7 +60,7 @@ class Replay(Protocol):
     def begin(self, validation: ValidationContext) -> str:
         """Return the name of the run: the quarantine of the same runs validated against the same contract has the same.
 
-        Raises UnavailableError where another replay of it was begun and not finished.
+        Raises UnavailableError if another replay of it was begun and not finished.
         """
         ...
 
@@ -69,7 +69,7 @@ class Replay(Protocol):
         ...
 
     def check(self) -> None:
-        """Raise UnavailableError where the quarantine is not what it was when this began."""
+        """Raise UnavailableError if the quarantine is not what it was when this began."""
         ...
 
 
@@ -105,7 +105,7 @@ class Attempt:
     def judge(self, watch: Watch | None = None) -> TaskResult:
         """Validate every record and write the results, by tasks that read each once.
 
-        Raises LedgerError where the counts do not add up.
+        Raises LedgerError if the counts do not add up.
         """
         work = decode_work(describe_validation(self.validation), self.place, watch, self._quarantine)
         judged = merge_results(read_results(self.source.run(self.session, work, RESULT_SCHEMA)))
@@ -116,7 +116,7 @@ class Attempt:
         """Type the rows, write the ledger, and let the run count: its record comes last.
 
         Return the record, and the report with what rows were sent again.
-        Raises UnavailableError where another run has done meanwhile what this one did; LedgerError where rows are lost.
+        Raises UnavailableError if another run has done meanwhile what this one did; LedgerError if rows are lost.
         """
         output, runs, spans, validation = self.output, self.output.runs, self.source.spans, self.validation
         past = runs.past()  # others may have finished while this one validated
@@ -211,7 +211,7 @@ class Attempt:
         return write_tables(self._layouts, written)
 
     def _check(self, finished: PastRuns) -> None:
-        """Raise UnavailableError where runs that have finished meanwhile do not agree with this one."""
+        """Raise UnavailableError if runs that have finished meanwhile do not agree with this one."""
         check_settled(finished.layouts(without=self.gone), self._layouts)
         self.output.runs.begun.check_topics(self.topics, finished, without=self.gone)
         self.output.runs.begun.check_write_mode(self.output.write_mode, finished)

@@ -36,7 +36,7 @@ _STREAM: Final = f"{OWN}/stream.json"
 class StreamSetup(Struct, frozen=True, forbid_unknown_fields=True):
     """What a stream is, as long as its checkpoint lives.
 
-    `partitions` are those that `--from` named, null where all are read, also those that are added. `detected` and
+    `partitions` are those that `--from` named, null if all are read, also those that are added. `detected` and
     `detection` are what was detected where the contract was not declared. `beside` are the queries whose rows were in
     the output when this one began, known and agreed to. `topic_ids` are the broker's ids of the topics.
     """
@@ -55,7 +55,7 @@ class Checkpoint:
     """The checkpoint of one stream, in a local folder or on a filesystem that both Spark and pyarrow reach."""
 
     def __init__(self, directory: str) -> None:
-        """Raise UnavailableError where pyarrow does not reach the filesystem."""
+        """Raise UnavailableError if pyarrow does not reach the filesystem."""
         self.directory = directory
         self._folder = Folder(re.sub("^s3[an]:", "s3:", directory))
 
@@ -72,16 +72,16 @@ class Checkpoint:
 
     @property
     def last(self) -> int | None:
-        """The number of the last batch that was begun; None where there was none."""
+        """The number of the last batch that was begun; None if there was none."""
         return max(self._numbers("offsets"), default=None)
 
     @property
     def finished(self) -> int | None:
-        """The number of the last batch that is done; None where there was none."""
+        """The number of the last batch that is done; None if there was none."""
         return max(self._numbers("commits"), default=None)
 
     def committed(self, number: int) -> bool:
-        """Say whether Spark has noted that a batch is done."""
+        """Return whether Spark has noted that a batch is done."""
         return self._folder.read(f"commits/{number}") is not None
 
     def begins(self) -> dict[Source, int]:
@@ -89,14 +89,14 @@ class Checkpoint:
         return self._offsets("sources/0/0", (self._folder.read("sources/0/0") or b"").lstrip(b"\0"))
 
     def ends(self, number: int) -> dict[Source, int]:
-        """Return the offsets that a batch ends at, by partition. Raises UnavailableError where nothing says them."""
+        """Return the offsets that a batch ends at, by partition. Raises UnavailableError if nothing says them."""
         return self._offsets(f"offsets/{number}", self._folder.read(f"offsets/{number}") or b"")
 
     def spans(self, number: int) -> dict[Source, Span]:
         """Return the range of a batch by partition.
 
         A partition that was added since is read from its beginning.
-        Raises UnavailableError where a topic ends before the place that it was read to: it was recreated.
+        Raises UnavailableError if a topic ends before the place that it was read to: it was recreated.
         """
         starts = self.begins() if number == 0 else self.ends(number - 1)
         spans = {source: Span(starts.get(source, 0), end) for source, end in sorted(self.ends(number).items())}
@@ -110,7 +110,7 @@ class Checkpoint:
         return spans
 
     def setup(self) -> StreamSetup | None:
-        """Return what the stream is; None before the first start. Raises UnavailableError where it cannot be read."""
+        """Return what the stream is; None before the first start. Raises UnavailableError if it cannot be read."""
         found = self._folder.read(_STREAM)
         if found is None:
             return None
@@ -127,7 +127,7 @@ class Checkpoint:
         self._write(_STREAM, json.dumps(msgspec.to_builtins(setup), indent=1, ensure_ascii=False).encode())
 
     def pin_of(self, number: int) -> str | None:
-        """Return the digest of the pinned contracts of a batch; None where it was not begun."""
+        """Return the digest of the pinned contracts of a batch; None if it was not begun."""
         found = self._folder.read(f"{OWN}/batches/{number}.json")
         return None if found is None else str(json.loads(found)["pin"])
 
@@ -144,7 +144,7 @@ class Checkpoint:
         self._folder.remove(f"{OWN}/batches/{one}.json" for one in known if one < number - KEPT)
 
     def pin(self, digest: str) -> str | None:
-        """Return the text of pinned contracts, None where there is none."""
+        """Return the text of pinned contracts, None if there is none."""
         found = self._folder.read(f"{OWN}/contracts/{digest}.json")
         return None if found is None else found.decode()
 
@@ -179,7 +179,7 @@ class Checkpoint:
         return [int(name) for name in names if name.isdecimal()]
 
     def _write(self, name: str, data: bytes) -> None:
-        """The file is there whole and on disk, or as it was before. Raises UnavailableError where it cannot be."""
+        """The file is there whole and on disk, or as it was before. Raises UnavailableError if it cannot be."""
         try:
             self._folder.write(name, data)
         except OSError as error:

@@ -45,7 +45,7 @@ def open_audit(
     stop: Stop,
     say: Say,
 ) -> Follow | None:
-    """Return an audit of a stream, ready to run; None where it was stopped before. Raises as `open_epoch` does."""
+    """Return an audit of a stream, ready to run; None if it was stopped before. Raises as `open_epoch` does."""
 
     def judge(source: TopicInput, within: ValidationContext, key: WriteKey, _earlier: Chains) -> tuple[Tally, None]:
         return audit_input(SparkEngine(session), source, within, fail_on=fail_on).tally, None
@@ -70,9 +70,9 @@ def open_decode(
     stop: Stop,
     say: Say,
 ) -> Follow | None:
-    """Return a decode of a stream, ready to run; None where it was stopped before.
+    """Return a decode of a stream, ready to run; None if it was stopped before.
 
-    Raises UnavailableError where output and checkpoint do not belong together, unless `new_epoch`, and as `open_epoch`
+    Raises UnavailableError if output and checkpoint do not belong together, unless `new_epoch`, and as `open_epoch`
     does.
     """
 

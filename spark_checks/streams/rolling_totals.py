@@ -31,7 +31,7 @@ _OWN: Final = "cdc_contracts.registry."
 class Rolling:
     """What was read of each partition, and its results, in bounded size. `batches` are counted since `first`.
 
-    `repeats` are what a report says of rows that repeat others, None where no rows are kept.
+    `repeats` are what a report says of rows that repeat others, None if no rows are kept.
     """
 
     spans: dict[Source, Span] = field(default_factory=dict)
@@ -41,7 +41,7 @@ class Rolling:
     repeats: RepeatedRows | None = None
 
     def add(self, number: int, tally: Tally, spans: Mapping[Source, Span], repeats: RepeatedRows | None = None) -> None:
-        """Add a batch. Raises LedgerError where the counts of it do not add up."""
+        """Add a batch. Raises LedgerError if the counts of it do not add up."""
         check_ledger(tally, spans)
         self.first = number if self.first is None else self.first
         self.batches += 1
@@ -79,7 +79,7 @@ def write_rolling(rolling: Rolling) -> bytes:
 
 
 def read_rolling(data: bytes) -> Rolling | None:
-    """Return the totals; None where another release has written them, or the bytes hold anything else."""
+    """Return the totals; None if another release has written them, or the bytes hold anything else."""
     try:
         version, spans, tally, batches, first, written = _Reader(io.BytesIO(data)).load()
         repeats = msgspec.convert(written, RepeatedRows | None)

@@ -51,5 +51,5 @@ class Observer(Protocol):
         ...
 
     def note_latest(self, latest: Mapping[Source, int]) -> None:
-        """Note where the topics end now; empty where there is nothing after the last batch."""
+        """Note where the topics end now; empty if there is nothing after the last batch."""
         ...

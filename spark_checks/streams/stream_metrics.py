@@ -128,7 +128,7 @@ class StreamMetrics:
 
 
 def write_metrics(metrics: StreamMetrics, target: Path) -> None:
-    """Put the figures into a file at once. Raises UnavailableError where it cannot be written."""
+    """Put the figures into a file at once. Raises UnavailableError if it cannot be written."""
     write_whole(target, metrics.text())
 
 
@@ -136,7 +136,7 @@ def write_metrics(metrics: StreamMetrics, target: Path) -> None:
 def serving_metrics(metrics: StreamMetrics, port: int | None) -> Iterator[int | None]:
     """The figures can be had at /metrics of this machine; the port is one that is free where it is 0.
 
-    Raises UnavailableError where the port is taken.
+    Raises UnavailableError if the port is taken.
     """
     if port is None:
         yield None

@@ -38,7 +38,7 @@ _ASK_SECONDS: Final = 0.2
 
 @dataclass(frozen=True)
 class Wanted:
-    """What is to be followed: topics of brokers, and where to begin at the first start; None where not given."""
+    """What is to be followed: topics of brokers, and where to begin at the first start; None if not given."""
 
     command: str
     bootstrap: str
@@ -64,9 +64,9 @@ class Epoch:
 
 
 def check_checkpoint(checkpoint: Checkpoint, wanted: Wanted, contract: str) -> StreamSetup | None:
-    """Return what the checkpoint is of; None where the stream was never started.
+    """Return what the checkpoint is of; None if the stream was never started.
 
-    Raises UsageError where it is the checkpoint of another stream.
+    Raises UsageError if it is the checkpoint of another stream.
     """
     known = checkpoint.setup()
     if known is None:
@@ -90,7 +90,7 @@ def check_output(
 ) -> tuple[tuple[str, ...], Offsets]:  # fmt: skip
     """Return the other queries whose rows of the topics the output holds, and where its runs end by partition.
 
-    Raises UnavailableError where the output has rows of the topics from streams whose checkpoint is not this, and
+    Raises UnavailableError if the output has rows of the topics from streams whose checkpoint is not this, and
     nobody agreed to that; or where the checkpoint has finished batches and the output has none of them.
     """
     query = checkpoint.query
@@ -139,7 +139,7 @@ def open_epoch(
     `taken` is where the runs of the output end: a stream that never started has to begin behind that. Where the
     contract has to be detected, this is done before the first batch, from what the topics hold, and kept. Where it
     cannot be detected yet, it is tried again every `wait` seconds; without `wait`, that is an UndetectedError. None
-    where the run was stopped meanwhile. Raises UsageError where the checkpoint is of another stream, UnavailableError
+    where the run was stopped meanwhile. Raises UsageError if the checkpoint is of another stream, UnavailableError
     where topics or offsets are not there.
     """
     known = check_checkpoint(checkpoint, wanted, validation.declared)
@@ -168,7 +168,7 @@ def open_epoch(
 def _same_topics(
     session: SparkSession, checkpoint: Checkpoint, wanted: Wanted, setup: StreamSetup
 ) -> Mapping[str, str]:
-    """Return the ids of the topics. Raises UnavailableError where a topic is not the one that was read before."""
+    """Return the ids of the topics. Raises UnavailableError if a topic is not the one that was read before."""
     found = topic_ids(session, wanted.bootstrap, wanted.topics, wanted.properties)
     known = (setup.topic_ids or found) if checkpoint.last is not None else found
     anew = [topic for topic, identity in found.items() if known.get(topic, identity) != identity]

@@ -78,7 +78,7 @@ class Follow:
     def run(self, pace: Pace, stop: Stop) -> None:
         """Take batches until there are no more, if it is to run once, or until it is to stop.
 
-        Raises what a batch raises; UnavailableError where the topics cannot be read any more.
+        Raises what a batch raises; UnavailableError if the topics cannot be read any more.
         """
         query = self._start(pace)
         asked = 0.0
@@ -167,7 +167,7 @@ class Follow:
         progress = query._jsq.lastProgress()  # noqa: SLF001  the public one asks the JVM for every field of it
         sources = progress.sources() if progress is not None else []
         result = sources[0].latestOffset() if sources else None
-        latest = (json.loads(result) if result else None) or {}  # none where there is nothing new
+        latest = (json.loads(result) if result else None) or {}  # none if there is nothing new
         self._observer.note_latest(read_offsets(latest))
 
     # --- a batch

@@ -31,7 +31,7 @@ class WriteMode:
     current: bool = False
 
     def check(self, wanted: WriteMode, run: str, directory: str) -> None:
-        """Raise UnavailableError where a run is to write differently than this one, `run`, did."""
+        """Raise UnavailableError if a run is to write differently than this one, `run`, did."""
         if (self.table_format, self.table_schema) != (wanted.table_format, wanted.table_schema):
             raise UnavailableError(
                 f"run {run} keeps its tables as {self.table_format} in {self.table_schema or 'the directory'}: "

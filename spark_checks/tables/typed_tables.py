@@ -81,7 +81,7 @@ class TypedTables(Protocol):
 
     @property
     def schema(self) -> str | None:
-        """The schema of a catalog that the tables are in, None where they are in the directory."""
+        """The schema of a catalog that the tables are in, None if they are in the directory."""
         ...
 
     @property
@@ -90,9 +90,9 @@ class TypedTables(Protocol):
         ...
 
     def prepare(self, session: SparkSession) -> None:
-        """Make the session ready for writes. Raises UnavailableError where it cannot be."""
+        """Make the session ready for writes. Raises UnavailableError if it cannot be."""
         ...
 
     def write(self, session: SparkSession, order: WriteOrder) -> TypedWrite:
-        """Write what is to be written. Raises UnavailableError where a table is not the one of its layout."""
+        """Write what is to be written. Raises UnavailableError if a table is not the one of its layout."""
         ...

@@ -311,7 +311,7 @@ def test_a_registry_is_asked_for_the_id(here, messages, capsys):
     with serving(f"sqlite:///{here}/registry.db") as url:
         asked = ("a.jsonl", "--to", "avro", "--registry", url, "-o", "a.parquet")
         assert convert(*asked) == 3
-        assert "the registry holds no schema of dts/canal@2 in subject dts.canal.avro" in capsys.readouterr().err
+        assert "the registry has no schema of dts/canal@2 in subject dts.canal.avro" in capsys.readouterr().err
 
         for subject, schema in (("other", '"string"'), ("orders-value", json.dumps(schema_of(CANAL)))):
             answer = patient.post(f"{url}/subjects/{subject}/versions", json={"schema": schema}).json()

@@ -232,7 +232,7 @@ def test_a_port_that_is_taken_is_told(refused):
     assert code == 3
     assert (
         said
-        == f"error: cannot listen: Address already in use (127.0.0.1:{port})\n  another process listens there; stop it or give --port\n"
+        == f"error: cannot listen: Address already in use (127.0.0.1:{port})\n  another process is listening there; stop it or give --port\n"
     )
 
 
@@ -241,7 +241,7 @@ def test_a_port_that_is_taken_is_told(refused):
     [
         ("sqlite:////proc/registry.db", 3, "the registry's database cannot be opened: unable to open database file (sqlite:////proc/registry.db)"),
         ("/proc/none/registry.db", 3, "cannot be opened"),
-        ("mysql://u:hunter2@h/d", 2, "no database for a registry"),
+        ("mysql://u:hunter2@h/d", 2, "unsupported database"),
         ("://", 2, "not the URL of a database"),
         ("postgresql://u:hunter2@127.0.0.1:1/d", 3, "the registry's database cannot be opened"),
     ],
@@ -258,10 +258,10 @@ def test_a_store_that_cannot_be_used_is_told_in_a_line(refused, store, code, say
     [
         (["--tls-key", "server.key"], "--tls-key and --tls-client-ca need --tls-cert"),
         (["--tls-cert", "none.pem"], "cannot be read"),
-        (["--tls-cert", "server.pem"], "no certificate with its key"),
-        (["--tls-cert", "server.pem", "--tls-key", "client.key"], "no certificate with its key: key values mismatch"),
+        (["--tls-cert", "server.pem"], "not a certificate with its key"),
+        (["--tls-cert", "server.pem", "--tls-key", "client.key"], "not a certificate with its key: key values mismatch"),
         (["--tls-cert", "server.pem", "--tls-key", "server.locked"], "the key has a password"),
-        (["--tls-cert", "server.pem", "--tls-key", "server.key", "--tls-client-ca", "server.key"], "no certificate"),
+        (["--tls-cert", "server.pem", "--tls-key", "server.key", "--tls-client-ca", "server.key"], "not a certificate"),
         (["--users", "none.yaml"], "the users file: cannot be read"),
         (["--contracts", "none"], "there is no folder none"),
     ],

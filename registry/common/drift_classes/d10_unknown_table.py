@@ -13,7 +13,7 @@ _TABLE: Final = "returns"
 
 
 def refuse(stream: EventStream) -> None:
-    """Raise UsageError where every table is known, or messages do not name theirs."""
+    """Raise UsageError if every table is known, or messages do not name theirs."""
     if not stream.lists_tables:
         raise UsageError("no table is known, so none is unknown", where="--drift", hint="list tables with --tables")
     if not stream.names_table:

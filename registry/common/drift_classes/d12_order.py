@@ -13,7 +13,7 @@ _BACK: Final = 5
 
 
 def refuse(stream: EventStream) -> None:
-    """Raise UsageError where positions need not rise."""
+    """Raise UsageError if positions need not rise."""
     if not stream.rises:
         raise UsageError(f"nothing is promised of the positions of {stream.version}", where="--drift order")
 

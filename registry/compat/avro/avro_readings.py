@@ -33,7 +33,7 @@ class AvroReading:
         self._writer, self._reader = (fastavro.parse_schema(schema) for schema in self._schemas)
 
     def refusal(self, datum: Any) -> str | None:
-        """Return why fastavro does not read what was written, or None where it does."""
+        """Return why fastavro does not read what was written, or None if it does."""
         try:
             self._resolved(datum)
         except Exception as error:  # noqa: BLE001  fastavro raises a dozen kinds

@@ -23,27 +23,27 @@ _INEXACT: Final = {("int", "float"), ("long", "float"), ("long", "double")}
 
 
 def same_kind(reader: AvroType, writer: AvroType) -> bool:
-    """Say whether a reader takes a writer's kind of type: the same, or one that it is promoted to."""
+    """Return whether a reader takes a writer's kind of type: the same, or one that it is promoted to."""
     return reader.kind == writer.kind or reader.kind in _PROMOTED.get(writer.kind, ())
 
 
 def same_name(reader: AvroType, writer: AvroType) -> bool:
-    """Say whether two named types have one name: without namespaces, or the writer's full one among the aliases."""
+    """Return whether two named types have one name: without namespaces, or the writer's full one among the aliases."""
     return reader.last_name == writer.last_name or writer.name in reader.aliases
 
 
 def loses_digits(reader: AvroType, writer: AvroType) -> bool:
-    """Say whether a promotion is to a type that does not hold every value of the writer's."""
+    """Return whether a promotion is to a type that does not hold every value of the writer's."""
     return (writer.kind, reader.kind) in _INEXACT
 
 
 def mixes_bytes_and_text(reader: AvroType, writer: AvroType) -> bool:
-    """Say whether bytes are read as text, or the reverse."""
+    """Return whether bytes are read as text, or the reverse."""
     return {writer.kind, reader.kind} == {"bytes", "string"}
 
 
 def matches(reader: AvroType, writer: AvroType) -> bool:
-    """Say whether a branch of a reader's union is one for a writer's type, before the fields of records are seen."""
+    """Return whether a branch of a reader's union is one for a writer's type, before the fields of records are seen."""
     if "union" in (reader.kind, writer.kind):
         return True
     if not same_kind(reader, writer):

@@ -47,7 +47,7 @@ class BundledSchema:
         return SLOW_JUDGES[draft_of(self.written)](self.written, registry=REGISTRY)
 
     def mentions(self, *words: str) -> bool:
-        """Say whether a word may stand anywhere as a key: False is certain."""
+        """Return whether a word may stand anywhere as a key: False is certain."""
         return any(f'"{word}"' in self.text for word in words)
 
 

@@ -73,7 +73,7 @@ def _missing(names: set[str], schema: Any) -> dict[str, Any]:
 
 
 def _may_close(schema: Any, document: Any) -> bool:
-    """Say whether the names that a schema and those beside it give are all that a producer may mean."""
+    """Return whether the names that a schema and those beside it give are all that a producer may mean."""
     return all(
         one.get("additionalProperties", True) in _OPEN
         and not one.get("patternProperties")

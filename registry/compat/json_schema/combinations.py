@@ -84,7 +84,7 @@ def compare_combinations(
 def compare_with_alternatives(
     walk: Walking, writer: SchemaShape, reader: SchemaShape, route: Route
 ) -> list[SchemaDifference] | None:
-    """Return how a shape differs from the part of a combination that takes it; None where no part does."""
+    """Return how a shape differs from the part of a combination that takes it; None if no part does."""
     parts = walk.reader_parts(reader)
     if reader.kind == ALL_OF and len(parts) > 1:
         return None
@@ -100,7 +100,7 @@ def compare_with_alternatives(
 def compare_with_conditions(
     walk: Walking, writer: SchemaShape, reader: SchemaShape, route: Route
 ) -> list[SchemaDifference] | None:
-    """Return how the part of a combination that a shape takes differs from it; None where it takes no part."""
+    """Return how the part of a combination that a shape takes differs from it; None if it takes no part."""
     parts = walk.writer_parts(writer)
     if writer.kind != ALL_OF and len(parts) > 1:
         return None
@@ -142,14 +142,14 @@ def compare_conditions(
 
 
 def _may_become(mine: str, mine_count: int, theirs: str, theirs_count: int) -> bool:
-    """Say whether one kind of combination can take the messages of another at all."""
+    """Return whether one kind of combination can take the messages of another at all."""
     if theirs in {mine, ANY_OF} or mine_count == theirs_count == 1:
         return True
     return (mine_count == 1 and theirs == ONE_OF) or (theirs_count == 1 and mine == ALL_OF)
 
 
 def _are_apart(parts: Sequence[SchemaShape]) -> bool:
-    """Say whether no value fits two of the parts; False where that cannot be seen at once."""
+    """Return whether no value fits two of the parts; False if that cannot be seen at once."""
     if len(parts) > 64:  # noqa: PLR2004  pairs of them
         return False
     return all(_differ_in_kind(one, other) for one, other in combinations(parts, 2))
@@ -169,7 +169,7 @@ def _differ_in_kind(one: SchemaShape, other: SchemaShape) -> bool:
 
 
 def kinds_of(shape: SchemaShape) -> frozenset[str] | None:
-    """Return the kinds of values that pass, as far as `type` says; None where it does not."""
+    """Return the kinds of values that pass, as far as `type` says; None if it does not."""
     if shape.piece:
         return frozenset({shape.kind}) if shape.kind in _KINDS and shape.typed else None
     types = shape.schema.get("type") if isinstance(shape.schema, dict) else None

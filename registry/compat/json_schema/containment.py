@@ -39,7 +39,7 @@ def is_contained(inner: str, outer: str, draft: int) -> str:
 
 
 def find_rest(inner: BundledSchema, outer: BundledSchema) -> jsonschema_rs.CanonicalSchema | None:
-    """Return the schema of what `inner` takes and `outer` does not, by the draft of `inner`; None where unknown."""
+    """Return the schema of what `inner` takes and `outer` does not, by the draft of `inner`; None if unknown."""
     if max(len(inner.text), len(outer.text)) > _LONGEST:
         return None
     try:
@@ -60,7 +60,7 @@ class ContainmentDecider:
         self._objects: dict[tuple[SchemaShape, SchemaShape], bool] = {}
 
     def __call__(self, writer: SchemaShape, reader: SchemaShape) -> bool:
-        """Say whether it is certain that the reader's shape takes all that the writer's does."""
+        """Return whether it is certain that the reader's shape takes all that the writer's does."""
         if writer.kind == NEVER or reader.kind == ANY or self._ask(writer, reader) == YES:
             return True
         if self._left <= 0 or writer.kind != reader.kind or writer.piece or reader.piece:
@@ -80,7 +80,7 @@ class ContainmentDecider:
         return self._objects[writer, reader]
 
     def is_certainly_refused(self, writer: SchemaShape, reader: SchemaShape) -> bool:
-        """Say whether it is certain that the reader's shape refuses something that the writer's takes."""
+        """Return whether it is certain that the reader's shape refuses something that the writer's takes."""
         if max(map(len, self._texts_of(writer, reader))) > _SHORT:
             return False
         self._left, left = 1, self._left

@@ -25,5 +25,5 @@ FAST_JUDGES: Final[Mapping[int, type[jsonschema_rs.Validator]]] = {
 
 
 def has_siblings_of_ref(draft: int) -> bool:
-    """Say whether the draft regards keywords beside `$ref`."""
+    """Return whether the draft regards keywords beside `$ref`."""
     return draft in {jsonschema_rs.Draft201909, jsonschema_rs.Draft202012}

@@ -30,7 +30,7 @@ GENERIC: Final[tuple[Any, ...]] = (None, "", 0, True, {}, [], 1.5, "a", -1, 1, "
 def repair(guess: Any, judge: jsonschema_rs.Validator, kept: Way = ()) -> Any:
     """Return a message that the validator accepts, as near to the guess as possible; the value at `kept` stays.
 
-    Raises ValueError where that does not succeed in a few rounds.
+    Raises ValueError if that does not succeed in a few rounds.
     """
     box = {"message": copy.deepcopy(guess)}
     for _ in range(_ROUNDS):

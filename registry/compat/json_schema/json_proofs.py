@@ -45,7 +45,7 @@ class JsonProver:
         self._left = _EFFORT
 
     def prove(self, difference: SchemaDifference) -> tuple[Any, str] | None:
-        """Return a message that shows a difference and what the reader says of it; None where none was found."""
+        """Return a message that shows a difference and what the reader says of it; None if none was found."""
         if self._left < self._cost:
             return None
         for way, value in islice(_guesses_for(difference), _CANDIDATES):
@@ -102,7 +102,7 @@ class JsonProver:
         return None
 
     def check(self, message: Any) -> str | None:
-        """Return how the reader refuses a message that the writer sends; None where not all validators agree."""
+        """Return how the reader refuses a message that the writer sends; None if not all validators agree."""
         if not all(judge.is_valid(message) for judge in self._accepts):
             return None
         if any(judge.is_valid(message) for judge in self._refuses):

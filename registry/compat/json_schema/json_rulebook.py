@@ -51,7 +51,7 @@ def pardoned_differences(policy: Policy) -> frozenset[str]:
 
 
 def confluent_name_of(name: str) -> str | None:
-    """Return what Confluent's registry calls a difference; None where it has no name for it."""
+    """Return what Confluent's registry calls a difference; None if it has no name for it."""
     rule = rules_by_difference().get(name)
     if rule is None:
         return None

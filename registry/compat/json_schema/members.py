@@ -65,7 +65,7 @@ class _Object:
             yield self.reader.read(schema.get(word, True), (*at, word))
 
     def refuses_name(self, name: str) -> bool:
-        """Say whether no member may be called so, as far as a pattern of names says."""
+        """Return whether no member may be called so, as far as a pattern of names says."""
         if isinstance(self.names, bool):
             return not self.names
         asked = self.names.get("pattern")
@@ -75,7 +75,7 @@ class _Object:
 def takes_objects(
     mine: tuple[SchemaShape, ShapeReader], theirs: tuple[SchemaShape, ShapeReader], contains: Contains
 ) -> bool:
-    """Say whether it is certain that a reader's object takes each of a writer's."""
+    """Return whether it is certain that a reader's object takes each of a writer's."""
     writer, reader = _Object(*mine), _Object(*theirs)
     sent, taken = writer.shape.schema, reader.shape.schema
     listed = {*members_of(writer.shape), *members_of(reader.shape)}
@@ -93,7 +93,7 @@ def takes_objects(
 
 
 def _takes_names(sent: Any, taken: Any) -> bool:
-    """Say whether names are what a pattern says, or the writer's schema of them is the reader's.
+    """Return whether names are what a pattern says, or the writer's schema of them is the reader's.
 
     Names that a pattern refuses are looked at one by one.
     """
@@ -113,7 +113,7 @@ def _takes_member(writer: _Object, reader: _Object, name: str, contains: Contain
 
 
 def takes_texts(sent: Mapping[str, Any], taken: Mapping[str, Any]) -> bool:
-    """Say whether it is certain that texts of one schema fit another: their lengths, and what their patterns match."""
+    """Return whether all texts of one schema certainly fit another, by their lengths and what their patterns match."""
     if taken.get("minLength", 0) > sent.get("minLength", 0):
         return False
     if "maxLength" in taken and sent.get("maxLength", taken["maxLength"] + 1) > taken["maxLength"]:

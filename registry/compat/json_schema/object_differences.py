@@ -301,12 +301,12 @@ def required_of(shape: SchemaShape) -> list[str]:
 
 
 def has_default(schema: Any) -> bool:
-    """Say whether a member's schema has a default, which no validator ever fills in."""
+    """Return whether a member's schema has a default, which no validator ever fills in."""
     return isinstance(schema, dict) and "default" in schema
 
 
 def is_open(shape: SchemaShape) -> bool:
-    """Say whether an object's schema takes any further member."""
+    """Return whether an object's schema takes any further member."""
     schema = shape.schema
     return (
         not schema.get("patternProperties")

@@ -46,7 +46,7 @@ class _Unreadable(Exception):
 def distinguish(patterns: tuple[str, ...]) -> Mapping[tuple[bool, ...], str] | None:
     """Return each way in which a text can match some patterns and not others, with one of the shortest such texts.
 
-    None where a pattern is not understood, or they are too many things at once.
+    None if a pattern is not understood, or they are too many things at once.
     """
     if sum(map(len, patterns)) > _LONGEST or sum(map(pattern_weight, patterns)) > _HEAVIEST:
         return None
@@ -77,7 +77,7 @@ def distinguish(patterns: tuple[str, ...]) -> Mapping[tuple[bool, ...], str] | N
 def names_beside(patterns: Iterable[str], listed: Collection[str]) -> list[str] | None:
     """Return texts that are not listed, one for each way in which such a text can match some patterns and not others.
 
-    None where that is not known.
+    None if that is not known.
     """
     apart = tuple(sorted(set(patterns)))
     kept_out: set[str] = set()
@@ -97,7 +97,7 @@ def _exactly(text: str) -> str:
 
 
 def is_within(inner: str, outer: str) -> bool | None:
-    """Say whether each text that one pattern matches is matched by another; None where that is not known."""
+    """Return whether each text that one pattern matches is matched by another; None if that is not known."""
     found = distinguish((inner, outer))
     return None if found is None else (True, False) not in found
 

@@ -26,12 +26,12 @@ def _judge_of(pattern: str) -> jsonschema_rs.Validator:
 
 
 def finds(pattern: str, text: str) -> bool:
-    """Say whether a pattern finds something in a text, as validators do."""
+    """Return whether a pattern finds something in a text, as validators do."""
     return _judge_of(pattern).is_valid(text)
 
 
 def write_text(pattern: str) -> Iterator[str]:
-    """Yield texts that the pattern finds, the shortest first; none where it is not understood."""
+    """Yield texts that the pattern finds, the shortest first; none if it is not understood."""
     for more in (0, 1, _CASE):
         try:
             text, rest = _write_choice(pattern, 0, more)

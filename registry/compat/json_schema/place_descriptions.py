@@ -35,7 +35,7 @@ def apply_in_place(document: Any, schema: Any) -> Iterator[Mapping[str, Any]]:
 
 
 def follow(document: Any, reference: str) -> Any:
-    """Return what a reference inside the document leads to, None where it leads nowhere."""
+    """Return what a reference inside the document leads to, None if it leads nowhere."""
     parts = split_reference(reference)
     return None if parts is None else value_at(document, parts)
 

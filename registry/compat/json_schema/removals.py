@@ -167,7 +167,7 @@ def _parts_of(places: Iterable[_Place]) -> Iterator[tuple[Step, _Place]]:
 
 
 def _is_named(name: str, schemas: Iterable[Any]) -> bool:
-    """Say whether a member is named by any schema of an object, and kept out by none."""
+    """Return whether a member is named by any schema of an object, and kept out by none."""
     named = [name in one.get("properties", {}) for one in schemas]
     kept_out = any(
         one.get("additionalProperties") is False and not here and not one.get("patternProperties")

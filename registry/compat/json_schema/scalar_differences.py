@@ -131,14 +131,14 @@ def compare_codes(writer: SchemaShape, reader: SchemaShape, route: Route) -> Ite
 
 
 def judge_most(sent: Any, taken: Any) -> str | None:
-    """Return how an upper limit became lower, None where it did not."""
+    """Return how an upper limit became lower, None if it did not."""
     if sent is None:
         return "ADDED"
     return "DECREASED" if taken < sent else None
 
 
 def judge_least(sent: Any, taken: Any) -> str | None:
-    """Return how a lower limit became higher, None where it did not."""
+    """Return how a lower limit became higher, None if it did not."""
     if sent is None:
         return "ADDED"
     return "INCREASED" if taken > sent else None

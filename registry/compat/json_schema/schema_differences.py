@@ -22,7 +22,7 @@ Route = tuple[Step, ...]
 class SchemaDifference:
     """What a reader asks that the writer does not promise; `name` is Confluent's where Confluent has one.
 
-    The places are those of the keyword, None where a side does not have it. `route` leads to the value in a message.
+    The places are those of the keyword, None if a side does not have it. `route` leads to the value in a message.
     `inside` are differences of two alternatives that would else go together: what to look at for a message.
     """
 
@@ -50,10 +50,10 @@ class Walking(Protocol):
         """Return the differences of two shapes whose roles are exchanged: under `not`."""
 
     def breaks(self, differences: Iterable[SchemaDifference]) -> bool:
-        """Say whether any of the differences counts in this walk."""
+        """Return whether any of the differences counts in this walk."""
 
     def is_same(self, mine: Any, theirs: Any) -> bool:
-        """Say whether a schema of the writer and one of the reader are written alike, and so mean the same."""
+        """Return whether a schema of the writer and one of the reader are written alike, and so mean the same."""
 
     def read_writer(self, schema: Any, at: Parts) -> SchemaShape:
         """Return the shape of a schema of the writer's document."""
@@ -78,7 +78,7 @@ def differ(
 
 
 def _place(shape: SchemaShape, words: Parts) -> Parts | None:
-    """Return where the words lead in a shape's schema; None where the first is missing there."""
+    """Return where the words lead in a shape's schema; None if the first is missing there."""
     schema = shape.schema
     if words and not (isinstance(schema, dict) and words[0] in schema):
         return None
@@ -88,7 +88,7 @@ def _place(shape: SchemaShape, words: Parts) -> Parts | None:
 
 
 def is_same(one: Any, other: Any) -> bool:
-    """Say whether two JSON values are written alike: for Python, true is 1, but not in its text."""
+    """Return whether two JSON values are written alike: for Python, true is 1, but not in its text."""
     return one is other or (bool(one == other) and repr(one) == repr(other))
 
 

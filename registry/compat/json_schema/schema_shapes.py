@@ -48,7 +48,7 @@ Parts = tuple[str, ...]
 class SchemaShape:
     """One kind of value: `schema` at `at` says what is asked of it.
 
-    `keyword` is the word in `schema` that makes it this kind. `typed` is False where other kinds of values pass too.
+    `keyword` is the word in `schema` that makes it this kind. `typed` is False if other kinds of values pass too.
     `made_of` are the shapes of a combination where they stand in one schema, and not in a list of schemas; such a
     `piece` is not all that its schema says.
     """
@@ -147,7 +147,7 @@ class ShapeReader:
 
 
 def value_at(document: Any, parts: Parts) -> Any:
-    """Return what stands at `parts` of a document, None where nothing does."""
+    """Return what stands at `parts` of a document, None if nothing does."""
     for part in parts:
         if isinstance(document, dict) and part in document:
             document = document[part]
@@ -159,7 +159,7 @@ def value_at(document: Any, parts: Parts) -> Any:
 
 
 def _has_inner_id(document: Any) -> bool:
-    """Say whether a schema inside has a name of its own: references in it start from there."""
+    """Return whether a schema inside has a name of its own: references in it start from there."""
     waiting = [document]
     while waiting:
         one = waiting.pop()

@@ -230,7 +230,7 @@ class Walk:
 
 
 def _depends_on_others(writer: Any, reader: Any) -> bool:
-    """Say whether what a reader leaves unevaluated hangs on more than what both schemas say of members and elements."""
+    """Return whether what a reader leaves unevaluated depends on more than the members and elements in both schemas."""
     return any(
         reader.get(word, True) not in (True, {}) and not evaluating.isdisjoint(writer.keys() | reader.keys())
         for word, evaluating in _EVALUATING.items()

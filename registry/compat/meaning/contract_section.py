@@ -39,7 +39,7 @@ class ContractFact:
 
 @dataclass(frozen=True, slots=True)
 class FactDifference:
-    """One fact that two contracts say differently: the rule that is concerned, and both sides; None where absent."""
+    """One fact that two contracts say differently: the rule that is concerned, and both sides; None if absent."""
 
     rule: CompatibilityRule
     key: Key
@@ -71,7 +71,7 @@ class Question:
     column: str | None = None
 
     def counts(self, finding: Finding) -> bool:
-        """Say whether a finding that refuses a message is about the difference."""
+        """Return whether a finding that refuses a message is about the difference."""
         if self.column is not None:
             return finding.path.endswith(f"/{COLUMN}")
         if finding.rule in self.rules or "*" in self.rules:
@@ -79,7 +79,7 @@ class Question:
         return any(finding.path == one or finding.path.startswith(one + "/") for one in self.members)
 
     def concerns(self, told: Mapping[str, Any]) -> bool:
-        """Say whether something that is decoded differently is about the difference."""
+        """Return whether something that is decoded differently is about the difference."""
         return bool(told) and ("*" in self.fields or not self.fields.isdisjoint(told))
 
 

@@ -86,7 +86,7 @@ def _files_of(catalogue: Catalogue, name: str) -> Iterator[Traversable]:
 
 
 def _find(file: Traversable, steps: Key, item: str | None) -> TextPlace | None:
-    """Return where a file itself has a member, or the item of the list that it holds; None where it has not."""
+    """Return where a file itself has a member, or the item of the list that it holds; None if it has not."""
     node: Any = _compose(file.read_text(encoding="utf-8"))
     mark = None
     for step in steps:

@@ -212,7 +212,7 @@ def ask_value(difference: FactDifference, versions: Versions) -> Question:
 
 
 def _type_of(name: str) -> str:
-    """Return the source type that a key of `values` is about; empty where it is about values without one."""
+    """Return the source type that a key of `values` is about; empty if it is about values without one."""
     if " without a type" in name:
         return ""
     return name.removesuffix(" that does not exist").replace("any other type", "")

@@ -64,7 +64,7 @@ def compare_meaning(old: Version, new: Version) -> tuple[CompatibilityFinding, .
     """Return what two contracts understand differently: value forms first, then in the order of the contract.
 
     A difference is `breaking` where a message shows it, `undecided` where none that was tried does, and a `note` where
-    no reader is concerned. Raises ContractError where a contract does not hold together.
+    no reader is concerned. Raises ContractError if a contract does not hold together.
     """
     return tuple(one.finding for one in find_misreadings(old, new))
 
@@ -94,7 +94,7 @@ def _as_note(trial: Trial, difference: FactDifference, pair: MappingPair | None)
 
 
 def _follows(difference: FactDifference, old: Version, new: Version) -> bool:
-    """Say whether a difference follows from another: facts of an op that is new, schemas of another transport."""
+    """Return whether a difference follows from another: facts of an op that is new, schemas of another transport."""
     section, *rest = difference.key
     if section == "avro":
         return old.meaning.transport != new.meaning.transport

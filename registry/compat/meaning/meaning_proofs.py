@@ -60,7 +60,7 @@ class Trial:
         self.tries = min(_MOST_TRIES, _MOST_TRIES_OF_ALL // max(1, differences))
 
     def refuse_each_other(self) -> CompatibilityProof | None:
-        """Return the proof that no message of the one contract is one of the other; None where some is."""
+        """Return the proof that no message of the one contract is one of the other; None if some is."""
         question, found = Question(ROW_OPS, rules=ANY), None
         reading_options, result = self._reading_options(question, None, None)
         readers = (self._reader(self.old, reading_options), self._reader(self.new, reading_options))
@@ -73,7 +73,7 @@ class Trial:
         return found
 
     def prove(self, difference: FactDifference, pair: MappingPair | None = None) -> CompatibilityProof | None:
-        """Return the proof of a difference; None where no message that was tried shows it."""
+        """Return the proof of a difference; None if no message that was tried shows it."""
         question = ask(difference, self.old, self.new)
         if difference.key[0] == "avro":
             return self._prove_wire()
@@ -190,7 +190,7 @@ def _records(version: Version, reader: VersionReader) -> Iterator[bytes]:
 
 
 def _write(writer: VersionReader, message: Any) -> bytes | None:
-    """Return the value that holds a message; None where the wire has no such message."""
+    """Return the value that holds a message; None if the wire has no such message."""
     try:
         return writer.write(message)
     except _WRONG:
@@ -271,7 +271,7 @@ def _schema_at(schema: Any, path: Path) -> Mapping[str, Any]:
 
 
 def _is_about(question: Question, old: dict[str, Any], new: dict[str, Any]) -> bool:
-    """Say whether what is decoded differently is of the column that matters, where one does."""
+    """Return whether what is decoded differently is of the column that matters, where one does."""
     if question.column is None:
         return True
     images = [result.get(side) for result in (old, new) for side in ("before", "after")]

@@ -65,7 +65,7 @@ class VersionReader:
         return self.judge.wire.write(json.dumps(message, ensure_ascii=False, separators=(",", ":")))
 
     def may_accept(self, value: bytes) -> bool:
-        """Say whether the shape of a value is right: asked first, because refusals take long to explain."""
+        """Return whether the shape of a value is right: asked first, because refusals take long to explain."""
         try:
             return shape_of(self.judge.version).fits(self.judge.wire.open(value))
         except Unreadable:

@@ -27,7 +27,7 @@ def contracts_keep_to_the_vocabulary(draft: LintRun) -> Faults:
 
 
 def _is_inherited(draft: LintRun, version: Version, parts: tuple[str, ...]) -> bool:
-    """Say whether the same fault stands in what a version is based on, and is reported there."""
+    """Return whether the same fault stands in what a version is based on, and is reported there."""
     base = version.base
     if base is None or not draft.is_under_lint(base):
         return False

@@ -72,5 +72,5 @@ def _broken_step(draft: LintRun, earlier: Version, before: Applies, later: Versi
 
 
 def _is_later(bound: str, other: str) -> bool:
-    """Say whether a date is later than another, or a release than another."""
+    """Return whether a date is later than another, or a release than another."""
     return ("-" in bound) == ("-" in other) and release_order(bound) > release_order(other)

@@ -154,7 +154,7 @@ class _Comparison:
 
 
 def _kinds_of(schema: dict[str, Any]) -> list[str]:
-    """Return the JSON kinds that a schema takes; none where it does not say."""
+    """Return the JSON kinds that a schema takes; none if it does not say."""
     if "type" in schema:
         kinds = schema["type"]
         return [kinds] if isinstance(kinds, str) else list(kinds)
@@ -175,7 +175,7 @@ def _last(branch: Any) -> str:
 
 
 def _own_file(version: Version) -> Traversable | None:
-    """Return the schema file that a version brings itself, the Avro one first; None where both are inherited."""
+    """Return the schema file that a version brings itself, the Avro one first; None if both are inherited."""
     for name in (AVRO_ENVELOPE, ENVELOPE):
         file = version.folder.joinpath(name)
         if file.is_file():

@@ -77,7 +77,7 @@ class ContainerReader:
     """Reads the messages of a container file by the schema that it carries itself."""
 
     def __init__(self, file: IO[bytes], where: str) -> None:
-        """Raise UnavailableError where the file is no container, UsageError where its schema holds no JSON messages."""
+        """Raise UnavailableError if the file is no container, UsageError if its schema holds no JSON messages."""
         self._where = where
         try:
             self._blocks = fastavro.block_reader(file)
@@ -92,7 +92,7 @@ class ContainerReader:
             ) from error
 
     def check(self, schema: Any) -> Self:
-        """Return the reader. Raises UsageError where the file holds another record type than the schema."""
+        """Return the reader. Raises UsageError if the file holds another record type than the schema."""
         found, wanted = _full_name(self.schema), _full_name(schema)
         if found != wanted:
             raise UsageError(f"it holds records of {found}, not of {wanted}", where=self._where,
@@ -100,7 +100,7 @@ class ContainerReader:
         return self
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
-        """Yield the messages. Raises UnavailableError where the file is cut off, or holds what the schema does not."""
+        """Yield the messages. Raises UnavailableError if the file is cut off, or holds what the schema does not."""
         number = 0
         try:
             for block in self._blocks:

@@ -102,7 +102,7 @@ class _Capture:
 
 
 def check_target(target: str, form: MessageForm, framing: Framing | None) -> None:
-    """Raise UsageError where no file of that name is written, or none with that framing; `-` is standard output."""
+    """Raise UsageError if no file of that name is written, or none with that framing; `-` is standard output."""
     suffix = Path(target).suffix
     kinds = {MessageForm.AVRO: (".avro", ".parquet"), MessageForm.JSON: (*LINES, ".json", ".parquet")}[form]
     if target != STDIN and suffix not in kinds:
@@ -140,7 +140,7 @@ def open_sink(file: IO[bytes], target: str, conversion: Conversion) -> Iterator[
 def write_records(found: Iterable[Converted], sink: Sink, quarantine: Path | None) -> Counts:
     """Write what was converted to the sink, and what was refused to a capture with reasons if one is named.
 
-    Raises UnavailableError where a file cannot be read or written.
+    Raises UnavailableError if a file cannot be read or written.
     """
     counts = Counts()
     with ExitStack() as stack:
@@ -159,7 +159,7 @@ def write_records(found: Iterable[Converted], sink: Sink, quarantine: Path | Non
 
 
 def convert_files(plan: FilePlan, conversion: Conversion) -> Iterator[Converted]:
-    """Yield the records of files, converted. Raises UsageError where a file is not of the form that is read."""
+    """Yield the records of files, converted. Raises UsageError if a file is not of the form that is read."""
     convert = conversion.open()
     for one in plan.slices:
         _check_form(one, conversion)

@@ -76,7 +76,7 @@ class Counts:
         return PASS if self.converted else INCONCLUSIVE
 
     def describe(self) -> str:
-        """Return the counts in a line. Raises LedgerError where they do not add up."""
+        """Return the counts in a line. Raises LedgerError if they do not add up."""
         if self.read != self.converted + self.refused + self.tombstones:
             raise LedgerError("records were read of which nothing is known")
         parts = ", ".join(f"{getattr(self, name):,} {name}" for name in ("converted", "refused", "tombstones"))

@@ -57,18 +57,18 @@ class Conversion:
     def open(self) -> Callable[[bytes], bytes]:
         """Return the function that turns one value into the other form, or raises Refused.
 
-        Raises UsageError where the id of a frame is not known.
+        Raises UsageError if the id of a frame is not known.
         """
         codec = Codec(self.schema)
         return self._to_avro(codec) if self.form is MessageForm.AVRO else self._to_json(codec)
 
     def check(self) -> None:
-        """Raise UsageError where a frame is asked for and its id is not known."""
+        """Raise UsageError if a frame is asked for and its id is not known."""
         if self.framing is Framing.CONFLUENT:
             self._frame_id()
 
     def _frame_id(self) -> int | None:
-        """Return the id of a frame, None where there is no frame. Raises UsageError where it is not known."""
+        """Return the id of a frame, None if there is no frame. Raises UsageError if it is not known."""
         if self.framing in (Framing.BARE, Framing.CONTAINER):
             return None
         if self.schema_id is None:

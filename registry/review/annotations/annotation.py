@@ -73,7 +73,7 @@ class Review:
         return tuple(one for one in self.annotations if one.excuse is not None)
 
     def fails(self, fail_on: str) -> bool:
-        """Say whether an annotation that is not ignored is as heavy as `fail_on`."""
+        """Return whether an annotation that is not ignored is as heavy as `fail_on`."""
         return any(ORDER[one.severity] <= ORDER[fail_on] for one in self.told)
 
 

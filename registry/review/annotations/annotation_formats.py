@@ -35,7 +35,7 @@ def render_review(review: Review, form: str, *, fail_on: str = ERROR) -> str:
 def check_targets(targets: Sequence[Path]) -> None:
     """Make sure, before any work is done, that reports can be written.
 
-    Raises UsageError where a file is of no known kind, stands twice or is a folder, UnavailableError where it cannot
+    Raises UsageError if a file is of no known kind, stands twice or is a folder, UnavailableError if it cannot
     be written.
     """
     for target in targets:
@@ -51,7 +51,7 @@ def check_targets(targets: Sequence[Path]) -> None:
 def write_reports(review: Review, targets: Sequence[Path], *, fail_on: str = ERROR) -> None:
     """Write the review to each file in the kind of its ending; a file is there whole or not at all.
 
-    Raises UnavailableError where one cannot be written, after the others.
+    Raises UnavailableError if one cannot be written, after the others.
     """
     failures = []
     for target in targets:

@@ -26,13 +26,13 @@ class Repository:
         self.folder = folder
 
     def top(self) -> Path:
-        """Return the top of the work tree. Raises UnavailableError where there is no repository or no git."""
+        """Return the top of the work tree. Raises UnavailableError if there is no repository or no git."""
         return Path(self._ask("rev-parse", "--show-toplevel").removesuffix("\n"))
 
     def commit(self, ref: str) -> str:
         """Return the id of the commit that a branch, tag, id or `HEAD~1` names.
 
-        Raises UsageError where there is none, UnavailableError where there is no repository.
+        Raises UsageError if there is none, UnavailableError if there is no repository.
         """
         found = self.find(ref)
         if found is None:
@@ -40,7 +40,7 @@ class Repository:
         return found
 
     def find(self, ref: str) -> str | None:
-        """Return the id of the commit that a ref names, None where there is none. Raises UsageError for an option."""
+        """Return the id of the commit that a ref names, None if there is none. Raises UsageError for an option."""
         if not ref or ref.startswith("-") or not ref.isprintable():
             raise UsageError(f"`{ref}` is no git ref", hint="write a branch, a tag, the id of a commit or HEAD~1")
         self._ask("rev-parse", "--git-dir")
@@ -48,7 +48,7 @@ class Repository:
         return found.stdout.decode().strip() if found.returncode == 0 else None
 
     def merge_base(self, one: str, other: str) -> str:
-        """Return the last commit that two have in common. Raises UsageError where there is none."""
+        """Return the last commit that two have in common. Raises UsageError if there is none."""
         found = self._call("merge-base", one, other)
         if found.returncode != 0:
             hint = _DEEPER if self._is_shallow() else "compare with `breaking --against REF` instead"
@@ -61,7 +61,7 @@ class Repository:
         return found.stdout.decode().strip() or None if found.returncode == 0 else None
 
     def tree(self, commit: str, folder: str, label: str) -> Tree | None:
-        """Return a folder of a commit; None where the commit has no such folder."""
+        """Return a folder of a commit; None if the commit has no such folder."""
         whole = f"{commit}:{folder}" if folder else f"{commit}^{{tree}}"
         if self._call("cat-file", "-t", whole).stdout.strip() != b"tree":
             return None
@@ -101,7 +101,7 @@ class Repository:
         )
 
     def _ask(self, *arguments: str) -> str:
-        """Return what git prints. Raises UnavailableError where it fails."""
+        """Return what git prints. Raises UnavailableError if it fails."""
         found = self._call(*arguments)
         if found.returncode != 0:
             result = found.stderr.decode("utf-8", "replace").strip().removeprefix("fatal: ")

@@ -50,7 +50,7 @@ class Tree(Traversable):
         return self.joinpath(child)
 
     def read_bytes(self) -> bytes:
-        """Return what the file holds. Raises FileNotFoundError where there is none."""
+        """Return what the file holds. Raises FileNotFoundError if there is none."""
         if not self.is_file():
             raise FileNotFoundError(f"there is no file {self}")
         return self._content.read(self._path)

@@ -21,7 +21,7 @@ def open_base(named: str | None, root: Path, environment: Mapping[str, str]) -> 
     """Return the contracts where a change began: at its merge base with the branch it is made for.
 
     That is the named one, else the one that the environment names, else the default branch of `origin`, else `main`.
-    Raises UsageError where there is no such branch or nothing in common, UnavailableError where there is no repository.
+    Raises UsageError if there is no such branch or nothing in common, UnavailableError if there is no repository.
     """
     repository = Repository(root)
     repository.top()

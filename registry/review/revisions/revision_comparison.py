@@ -67,7 +67,7 @@ class RevisionComparison:
                     yield one
 
     def _before(self, file: Traversable) -> str:
-        """Return what a file held where it is compared with; nothing where it was not there."""
+        """Return what a file held where it is compared with; nothing if it was not there."""
         root = self.revision.root
         if root is None or not _is_below(file, self.target.root):
             return ""
@@ -86,7 +86,7 @@ class RevisionComparison:
 
 
 def root_to_compare(draft: LintRun) -> tuple[Target, Path]:
-    """Return the one folder of contracts under lint that can be compared. Raises UsageError where there is none."""
+    """Return the one folder of contracts under lint that can be compared. Raises UsageError if there is none."""
     targets = draft.targets.contracts
     if len({str(target.root) for target in targets}) != 1:
         raise UsageError("there is not one folder of contracts to compare", hint="name one: `breaking contracts …`")
@@ -99,7 +99,7 @@ def root_to_compare(draft: LintRun) -> tuple[Target, Path]:
 def compare_contracts(draft: LintRun, revision: Revision) -> RevisionComparison:
     """Return what became of the contracts of a revision in those under lint.
 
-    Raises ContractError where a contract on one of both sides does not hold together.
+    Raises ContractError if a contract on one of both sides does not hold together.
     """
     target, _ = root_to_compare(draft)
     own = [one for one in draft.catalogue.roots if str(one) != str(target.root)]
@@ -138,7 +138,7 @@ def _own(catalogue: Catalogue, root: Traversable) -> set[str]:
 
 
 def _is_asked(target: Target, finding: CompatibilityFinding) -> bool:
-    """Say whether a finding is about a part that is under lint: a version of it, or a file in it."""
+    """Return whether a finding is about a part that is under lint: a version of it, or a file in it."""
     if any(target.covers(*_parts(reference)) for reference in (finding.old_version, finding.new_version) if reference):
         return True
     file = finding.new_place.file if finding.new_place else None

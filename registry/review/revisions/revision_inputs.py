@@ -32,7 +32,7 @@ _SHORT: Final = 10
 
 @dataclass(frozen=True)
 class Revision:
-    """Contracts to compare with. `root` is None where there were none yet; `name` is what a person calls it.
+    """Contracts to compare with. `root` is None if there were none yet; `name` is what a person calls it.
 
     `missing` says what could not be had of them, and is not compared.
     """
@@ -43,12 +43,12 @@ class Revision:
 
 
 def is_registry(text: str) -> bool:
-    """Say whether a text is the URL of a registry."""
+    """Return whether a text is the URL of a registry."""
     return _URL.match(text) is not None
 
 
 def open_registry(client: RegistryClient, own: Sequence[Version]) -> Revision:
-    """Return the contracts that a registry has. Raises UnavailableError where it does not answer."""
+    """Return the contracts that a registry has. Raises UnavailableError if it does not answer."""
     from cdc_contracts.registry.sync.stored_contracts import read_contracts
 
     stored = read_contracts(client, own)
@@ -62,7 +62,7 @@ def open_registry(client: RegistryClient, own: Sequence[Version]) -> Revision:
 def open_revision(text: str, root: Path) -> Revision:
     """Return the contracts that a text leads to, seen from the folder `root` that is compared with them.
 
-    Raises UsageError where it leads nowhere, UnavailableError where nothing answers.
+    Raises UsageError if it leads nowhere, UnavailableError if nothing answers.
     """
     path, hash_sign, options = text.partition("#")
     if path.endswith(".git") and (hash_sign or Path(path).is_dir()):
@@ -81,7 +81,7 @@ def open_revision(text: str, root: Path) -> Revision:
 def open_commit(repository: Repository, commit: str, name: str, root: Path) -> Revision:
     """Return the contracts of a commit in the folder where they are now.
 
-    Raises UsageError where that commit keeps them in another folder.
+    Raises UsageError if that commit keeps them in another folder.
     """
     top = repository.top()
     folder = _inside(top, root)
@@ -133,7 +133,7 @@ def _shown(name: str, commit: str) -> str:
 
 
 def _tree(repository: Repository, commit: str, name: str, folder: str) -> Tree | None:
-    """Return the folder of a commit, None where it holds no contracts."""
+    """Return the folder of a commit, None if it holds no contracts."""
     tree = repository.tree(commit, folder, f"{name}:{folder}")
     if tree is None:
         return None
@@ -149,7 +149,7 @@ def _roots(repository: Repository, commit: str) -> list[str]:
 
 
 def _refuse_elsewhere(roots: list[str], folder: str, shown: str, again: str) -> None:
-    """Raise UsageError where contracts were kept somewhere else: nothing that was published may go unseen."""
+    """Raise UsageError if contracts were kept somewhere else: nothing that was published may go unseen."""
     if roots:
         raise UsageError(
             f"there are no contracts in {folder or 'the top folder'} at {shown}",

@@ -19,7 +19,7 @@ _ENDING: Final = ".yaml"
 def read_tables(path: Traversable) -> list[FiledTable]:
     """Return the table contracts of a file, or of every `.yaml` file below a folder.
 
-    Raises UsageError where there is none, ContractError where one is wrong or two are of one table.
+    Raises UsageError if there is none, ContractError if one is wrong or two are of one table.
     """
     if not path.is_file() and not path.is_dir():
         raise UsageError(f"there is no file or folder {path}")
@@ -36,9 +36,9 @@ def read_tables(path: Traversable) -> list[FiledTable]:
 
 
 def published_tables(reference: str, path: Path) -> list[FiledTable]:
-    """Return the table contracts that a folder held at a git ref; none where it was not there yet.
+    """Return the table contracts that a folder held at a git ref; none if it was not there yet.
 
-    Raises UsageError where there is no such ref, UnavailableError where there is no repository.
+    Raises UsageError if there is no such ref, UnavailableError if there is no repository.
     """
     folder = path if path.is_dir() else path.parent
     repository = Repository(folder)

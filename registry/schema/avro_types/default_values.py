@@ -17,7 +17,7 @@ _Wrong = tuple[tuple[str, ...], str]
 
 
 def refuse_wrong_default(type_: AvroType, default: Any, pointer: str) -> None:
-    """Raise SchemaFault where a default is no value of its type."""
+    """Raise SchemaFault if a default is no value of its type."""
     wrong = _Fitting().wrong(type_, default)
     if wrong is not None:
         place, expected = wrong
@@ -37,7 +37,7 @@ class _Fitting:
         self._known: dict[tuple[AvroType, int], _Wrong | None] = {}
 
     def wrong(self, type_: AvroType, value: Any) -> _Wrong | None:
-        """Return where and what a value should be instead, or None where it fits.
+        """Return where and what a value should be instead, or None if it fits.
 
         The depth of a default is that of its text, so that types inside themselves end here.
         """

@@ -23,7 +23,7 @@ _LONGEST_SHOWN: Final = 60
 def read_types(document: Any, references: Sequence[tuple[str, Any]] = ()) -> AvroType:
     """Return the type that a parsed schema describes; its names may be defined in `references`, read before it.
 
-    Raises SchemaFault where it is no Avro schema, or no message of it could be of a size that anyone reads.
+    Raises SchemaFault if it is no Avro schema, or no message of it could be of a size that anyone reads.
     """
     named: dict[str, AvroType] = {}
     for source, referred in references:
@@ -169,7 +169,7 @@ class _Reading:
         return fixed
 
     def _define(self, kind: str, schema: Mapping[str, Any], namespace: str, pointer: str) -> AvroType:
-        """Return a new type under its full name. Raises SchemaFault where the name is none, or taken."""
+        """Return a new type under its full name. Raises SchemaFault if the name is none, or taken."""
         name = schema.get("name", ABSENT)
         if not isinstance(name, str):
             raise SchemaFault(f"{kind} without `name`", pointer)

@@ -24,7 +24,7 @@ _Links = Mapping[int, Sequence[Subschema]]
 def refuse_explosions(document: Any, addresses: SchemaAddresses) -> int:
     """Return how many schemas lie on the longest way that following a schema takes.
 
-    Raises SchemaFault where a reference leads outside or to nothing, where schemas lead to one another without ever
+    Raises SchemaFault if a reference leads outside or to nothing, where schemas lead to one another without ever
     coming to a part of the value, and where there are too many of them about one value.
     """
     if not isinstance(document, dict):

@@ -32,7 +32,7 @@ _SHOWN: Final = 160
 
 
 def refuse_no_schema(document: Any, references: Mapping[str, Any]) -> None:
-    """Raise SchemaFault where a document is no JSON Schema of its draft, or validating with it might not terminate.
+    """Raise SchemaFault if a document is no JSON Schema of its draft, or validating with it might not terminate.
 
     `references` are the schemas handed in with it, by the text of the `$ref` that leads to them.
     """

@@ -44,7 +44,7 @@ def draft_of(document: Any) -> int:
 
     Keywords of later drafts mean the newest, and a flag where later drafts have a limit means draft 4.
 
-    Raises SchemaFault where `$schema` names none that is known.
+    Raises SchemaFault if `$schema` names none that is known.
     """
     named = document.get("$schema") if isinstance(document, dict) else None
     if named is None:

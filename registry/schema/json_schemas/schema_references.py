@@ -31,7 +31,7 @@ class Subschema:
 
 
 def holds_references(document: Any) -> bool:
-    """Say whether anything in a document is written as a reference: without, nothing in it leads anywhere else."""
+    """Return whether anything in a document is written as a reference: without, nothing in it leads anywhere else."""
     waiting = [document]
     while waiting:
         one = waiting.pop()
@@ -77,7 +77,7 @@ class SchemaAddresses:
     def reached(self) -> Iterator[Subschema]:
         """Yield the document and every schema that lies inside it or that a reference in it leads to, each once.
 
-        Raises SchemaFault where a reference leads to nothing.
+        Raises SchemaFault if a reference leads to nothing.
         """
         waiting = [Subschema(self._document, self.root, "")]
         seen: set[int] = set()
@@ -94,9 +94,9 @@ class SchemaAddresses:
                     waiting.append(target)
 
     def resolve(self, reference: Any, place: Subschema) -> Subschema | None:
-        """Return what a reference leads to, or None where that is a metaschema.
+        """Return what a reference leads to, or None if that is a metaschema.
 
-        Raises SchemaFault where it leads to nothing in the schema and those handed in with it.
+        Raises SchemaFault if it leads to nothing in the schema and those handed in with it.
         """
         if not isinstance(reference, str):
             return None

@@ -39,7 +39,7 @@ _MAX_UNBOUNDED: Final = 2
 
 
 def is_light(document: Any, references: Mapping[str, Any]) -> bool:
-    """Say whether containment of a schema can be worked out at once, as far as can be seen from outside."""
+    """Return whether containment of a schema can be worked out at once, as far as can be seen from outside."""
     if not any(map(_is_demanding, (document, *references.values()))):
         return True
     try:
@@ -56,7 +56,7 @@ def is_light(document: Any, references: Mapping[str, Any]) -> bool:
 
 
 def _is_demanding(document: Any) -> bool:
-    """Say whether a word stands anywhere in a document that can make it anything but light."""
+    """Return whether a word stands anywhere in a document that can make it anything but light."""
     waiting = [document]
     while waiting:
         one = waiting.pop()
@@ -75,7 +75,7 @@ def _all(document: Any, references: Mapping[str, Any], addresses: SchemaAddresse
 
 
 def _is_light(schema: Mapping[str, Any]) -> bool:
-    """Say whether a schema is light in what it says itself: values, branches, patterns."""
+    """Return whether a schema is light in what it says itself: values, branches, patterns."""
     values = schema.get("enum")
     if isinstance(values, list) and len(values) > MAX_VALUES:
         return False

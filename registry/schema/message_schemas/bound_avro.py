@@ -35,7 +35,7 @@ _OTHERS: Final = "others"
 def bound_avro_schema(version: Version, table: TableContract, reading_options: ReadingOptions) -> dict[str, Any]:
     """Return the Avro schema of a table's messages in a version.
 
-    Raises UsageError where the version cannot carry a type, or its messages are records with a schema of their own.
+    Raises UsageError if the version cannot carry a type, or its messages are records with a schema of their own.
     """
     if version.subject == CANONICAL or version.meaning.transport == "avro":
         raise UsageError(

@@ -39,7 +39,7 @@ _REF: Final = "#/$defs/"
 def bound_schema(version: Version, table: TableContract, reading_options: ReadingOptions) -> dict[str, Any]:
     """Return the JSON Schema (draft 2020-12) of a table's messages in a version.
 
-    Raises UsageError where the version cannot carry a type of the table, ContractError where it is broken.
+    Raises UsageError if the version cannot carry a type of the table, ContractError if it is broken.
     """
     if version.subject == CANONICAL:
         raise UsageError(f"{version} is no message of a dialect", hint="give the contract of a dialect")

@@ -59,7 +59,7 @@ def when(condition: Clause, then: Clause) -> dict[str, Any]:
 
 
 def _merge(one: Clause, other: Clause) -> dict[str, Any] | None:
-    """Return one clause about members for two, None where they are about more, or about one member in two ways."""
+    """Return one clause about members for two, None if they are about more, or about one member in two ways."""
     if not {*one, *other} <= {"type", "properties", "required"}:
         return None
     members: dict[str, Any] = dict(one.get("properties", {}))

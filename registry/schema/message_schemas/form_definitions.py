@@ -66,7 +66,7 @@ def _kinds(version: Version, choice: MappingCondition) -> Iterator[dict[str, Any
 
 
 def _known_types(version: Version, choice: MappingCondition) -> Iterator[dict[str, Any]]:
-    """Yield which names of types a message of rows may hold; none where the mapping accepts every name."""
+    """Yield which names of types a message of rows may hold; none if the mapping accepts every name."""
     if all(mapping.document.default is None for mapping in choice.mappings):
         names = any_of(names_of_form(mapping, form) for mapping in choice.mappings for form in mapping.document.forms)
         types = told_types(version.meaning)

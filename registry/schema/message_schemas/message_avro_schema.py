@@ -31,7 +31,7 @@ _NAMED: Final = ("record", "enum", "fixed")
 
 @lru_cache(128)
 def avro_message_schema(version: Version) -> dict[str, Any]:
-    """Return the Avro schema of a version's messages, not to be changed. Raises ContractError where it is broken."""
+    """Return the Avro schema of a version's messages, not to be changed. Raises ContractError if it is broken."""
     is_wire = version.subject != CANONICAL and version.meaning.transport == "avro"
     return _Writer(version, is_wire=is_wire).write()
 
@@ -162,7 +162,7 @@ def _closed_op(meaning: Meaning) -> str | None:
 
 
 def _is_reserved(name: str) -> bool:
-    """Say whether a name is a word that code written from the schema could not use."""
+    """Return whether a name is a word that code written from the schema could not use."""
     return iskeyword(name) or name in ("true", "false", "null", "default")
 
 

@@ -39,7 +39,7 @@ _MAPS: Final = frozenset({"properties", "$defs"})
 def message_schema(version: Version) -> dict[str, Any]:
     """Return the JSON Schema (draft 2020-12) of a version's messages, not to be changed.
 
-    Raises ContractError where the version is broken.
+    Raises ContractError if the version is broken.
     """
     envelope = _open(version.schema)
     head = {"$schema": envelope["$schema"], "$id": schema_id(version), "$comment": GENERATED}

@@ -16,7 +16,7 @@ _STEP: Final = 2
 
 
 def message_files(version: Version) -> dict[str, str]:
-    """Return the texts of a version's message schemas by file name. Raises ContractError where it is broken."""
+    """Return the texts of a version's message schemas by file name. Raises ContractError if it is broken."""
     documents = {MESSAGE_SCHEMA: message_schema(version), AVRO_MESSAGE_SCHEMA: avro_message_schema(version)}
     return {name: lay_out(document) for name, document in documents.items()}
 
@@ -35,7 +35,7 @@ def stale_files(version: Version, *, missing: bool) -> dict[str, str]:
 def write_message_files(version: Version) -> list[Path]:
     """Write the message schemas of a version into its folder, each whole or not at all; return those that changed.
 
-    Raises ContractError where the version is broken, UnavailableError where a file cannot be written.
+    Raises ContractError if the version is broken, UnavailableError if a file cannot be written.
     """
     written = []
     for name, text in stale_files(version, missing=True).items():

@@ -39,7 +39,7 @@ class TableMapping:
 def table_mappings(version: Version, table: TableContract, reading_options: ReadingOptions) -> tuple[TableMapping, ...]:
     """Return the mappings under which messages of a version carry a table.
 
-    Raises UsageError where it has a column that none of them carries.
+    Raises UsageError if it has a column that none of them carries.
     """
     found: list[TableMapping] = []
     lacking: list[tuple[str, ValueMapping]] = []
@@ -65,7 +65,7 @@ def table_mappings(version: Version, table: TableContract, reading_options: Read
 
 
 def form_of_column(version: Version, mapping: ValueMapping, declared: str) -> str | None:
-    """Return the form of a column of a declared type; None where messages cannot carry it."""
+    """Return the form of a column of a declared type; None if messages cannot carry it."""
     types = version.meaning.columns.types
     if types == "none":
         return mapping.form_of(declared)

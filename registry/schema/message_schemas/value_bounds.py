@@ -29,7 +29,7 @@ _LAST: Final[Mapping[str, int]] = {
 
 
 def value_bounds(declared: str, form: ValueForm) -> dict[str, Any]:
-    """Return the keywords that bound the values of a form in a column of a declared type; none where it has no bound.
+    """Return the keywords that bound the values of a form in a column of a declared type; none if it has no bound.
 
     Number keywords hold for numbers, the pattern for texts.
     """

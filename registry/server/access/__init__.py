@@ -1,1 +1,1 @@
-"""Who may ask the server, and what each may do: users, passwords, authentication, rights."""
+"""Who may use the server, and what for: users, passwords, authentication, rights."""

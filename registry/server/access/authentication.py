@@ -1,4 +1,4 @@
-"""Authentication, basic or bearer, before a request reaches anything else."""
+"""HTTP authentication, basic or bearer, before a request reaches anything else."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _LOOK_SECONDS: Final = 1.0
 
 
 class Authentication:
-    """Lets only users of the users file through, and passes on who they are.
+    """Admits only users of the users file, and makes the caller known to the endpoints.
 
-    The users file is read again when it has changed. A file that is not as it should be changes nothing.
+    The users file is reloaded when it changes. An invalid file is ignored.
     """
 
     def __init__(self, app: ASGIApp, users: Users, open_paths: frozenset[str]) -> None:
@@ -40,12 +40,12 @@ class Authentication:
         if scope["type"] != "http" or not self._users.guard:
             await self._app(scope, receive, send)
             return
-        self._look_at_the_file()
+        self._reload_changed_file()
         given = Headers(scope=scope).get("authorization")
         try:
             caller = self._users.anonymous if given is None else await self._caller(given)
         except Busy:
-            await _refuse(429, "Too many passwords are being checked, come again", {"Retry-After": "1"})(
+            await _refuse(429, "Too many passwords are being checked, try again later", {"Retry-After": "1"})(
                 scope, receive, send
             )
             return
@@ -75,7 +75,7 @@ class Authentication:
             return self._users.caller_of_password(name, password)
         return await run_in_threadpool(self._users.caller_of_password, name, password)
 
-    def _look_at_the_file(self) -> None:
+    def _reload_changed_file(self) -> None:
         now = time.monotonic()
         if now < self._next_look:
             return
@@ -86,9 +86,9 @@ class Authentication:
             self._users.reload()
         except UsageError as error:
             self._users.skip_change()
-            LOG.error("the users file has changed and is not taken: %s", error)  # noqa: TRY400  no traceback
+            LOG.error("the users file has changed but is invalid, the old users stay: %s", error)  # noqa: TRY400  no traceback
         else:
-            LOG.info("the users file has changed and is taken")
+            LOG.info("the users file has changed and was reloaded")
 
 
 def _name_and_password(credentials: str) -> tuple[str, str] | None:

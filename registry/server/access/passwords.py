@@ -1,8 +1,8 @@
-"""Passwords and tokens as the users file holds them: hashes that are slow to guess and cheap to ask again.
+"""Passwords and tokens as stored in the users file: hashes that are slow to guess, with cached checks.
 
-A password is hashed with scrypt, which takes a good part of a second and some memory on purpose. So an answer is kept
-for as long as the process lives, under a key that only this process can make; how many are worked out at one time, and
-how many may wait for that, is bounded: guessing costs the guesser, not those who are already known.
+A password is hashed with scrypt, which deliberately takes a good part of a second and some memory. So results are
+cached while the process lives, under a key that only this process can compute. How many checks run at once, and how
+many may wait, is bounded: guessing slows down the guesser, not users whose passwords are already cached.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ _MOST_KEPT: Final = 4_096
 _AT_ONCE: Final = 2
 _MOST_WAITING: Final = 16
 LONGEST: Final = 1_024
-"""A password or token of more bytes than this is refused without a look."""
+"""A longer password or token, in bytes, is refused without being checked."""
 
 
 class Busy(Exception):
-    """Too many passwords are being checked; whoever asks has to come again."""
+    """Too many passwords are being checked; the client has to try again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class _Scrypt:
 
 
 def hash_password(password: str, *, cost: int = _COST) -> str:
-    """Return the text that stands for a password in the users file; the same password gives another text each time."""
+    """Return the hash of a password for the users file; salted, so it differs each time."""
     salt = secrets.token_bytes(_SALT_BYTES)
     derived = _derive(password.encode(), _Scrypt(cost, _BLOCK, _LANES, salt, b""))
     return f"{SCRYPT}${cost}${_BLOCK}${_LANES}${_encode(salt)}${_encode(derived)}"
@@ -58,12 +58,12 @@ def make_token() -> str:
 
 
 def hash_token(token: str) -> str:
-    """Return the text that stands for a token in the users file. A token is random, so a fast hash is safe."""
+    """Return the hash of a token for the users file. A token is random, so a fast hash is safe."""
     return f"{SHA256}${hashlib.sha256(token.encode()).hexdigest()}"
 
 
 def check_hash(text: str) -> str:
-    """Return a password hash as it is. Raises ValueError where it is none that can be checked."""
+    """Return a password hash unchanged. Raises ValueError if it is not a valid one."""
     parsed = _parse(text)
     memory = 128 * parsed.block * (parsed.cost + parsed.lanes + 2)
     if parsed.cost & (parsed.cost - 1) or memory > _MOST_MEMORY or len(parsed.hash) != _HASH_BYTES:
@@ -72,11 +72,11 @@ def check_hash(text: str) -> str:
 
 
 DECOY: Final = f"{SCRYPT}${_COST}${_BLOCK}${_LANES}${'A' * 22}==${'A' * 43}="
-"""The hash of no password. Who names an unknown user waits as long as who knows one."""
+"""A hash that no password has: checking an unknown user takes as long as checking a known one."""
 
 
 class PasswordCheck:
-    """Says whether a password belongs to a hash, and remembers the answer."""
+    """Checks whether a password matches a hash, and caches the result."""
 
     def __init__(self) -> None:
         self._key = secrets.token_bytes(_HASH_BYTES)
@@ -86,7 +86,7 @@ class PasswordCheck:
         self._places = threading.BoundedSemaphore(_AT_ONCE + _MOST_WAITING)
 
     def recall(self, password: str, stored: str) -> bool | None:
-        """Return what is known of the password and the hash, None where it has to be worked out."""
+        """Return the cached result for the password and the hash, None if it has to be computed."""
         with self._lock:
             name = self._name(password, stored)
             if name in self._known:
@@ -94,7 +94,7 @@ class PasswordCheck:
             return self._known.get(name)
 
     def verify(self, password: str, stored: str) -> bool:
-        """Say whether the password is the one of the hash. Raises Busy where too many wait for that."""
+        """Return whether the password matches the hash. Raises Busy if too many checks are waiting."""
         known = self.recall(password, stored)
         if known is not None:
             return known

@@ -1,8 +1,8 @@
 """Rights over subjects: who may read, write, delete and administer what.
 
-A subject has a context and a name: `:.ctx:name`, and a plain `name` is in the default context. A pattern is written the
-same way, with `*` for any text and `?` for one character; a pattern without a context stands for the default one only,
-`:*:*` for everything. Settings of a whole context are those of its subject without a name.
+A subject has a context and a name: `:.ctx:name`; a plain `name` is in the default context. A pattern is written the
+same way, with `*` for any text and `?` for one character; without a context it matches the default context only,
+`:*:*` matches everything. Settings of a whole context are those of its subject without a name.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _MOST_DECIDED: Final = 65_536
 
 
 class Right(StrEnum):
-    """What somebody may do with a subject. Who may write, delete or administer it may read it as well."""
+    """What a caller may do with a subject. The rights to write, delete and administer include reading."""
 
     READ = "read"
     WRITE = "write"
@@ -41,25 +41,25 @@ _IMPLIED: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """Some rights over the subjects that fit one of some patterns."""
+    """Rights over the subjects that match any of some patterns."""
 
     rights: frozenset[Right]
     patterns: tuple[str, ...]
 
     def holds(self, right: Right, subject: Subject) -> bool:
-        """Say whether the grant gives the right over the subject."""
+        """Return whether the grant gives the right over the subject."""
         if not any(right in _IMPLIED[given] for given in self.rights):
             return False
         return any(_fits(pattern, subject) for pattern in self.patterns)
 
     def reaches(self, right: Right, context: str) -> bool:
-        """Say whether the grant gives the right over some subject that the context may hold."""
+        """Return whether the grant gives the right over any possible subject of the context."""
         given = any(right in _IMPLIED[given] for given in self.rights)
         return given and any(_compiled(_parts(pattern)[0]).match(context) for pattern in self.patterns)
 
 
 class Caller:
-    """Who asks, and what they may do. `name` is None for somebody who gave no name."""
+    """The user making a request, and their rights. `name` is None for an anonymous caller."""
 
     def __init__(self, name: str | None, grants: Iterable[Grant]) -> None:
         self.name = name
@@ -68,7 +68,7 @@ class Caller:
         self.reads_all = any(EVERY_SUBJECT in grant.patterns for grant in self._grants)
 
     def may(self, right: Right, subject: Subject) -> bool:
-        """Say whether the caller has the right over the subject."""
+        """Return whether the caller has the right over the subject."""
         asked = (right, subject)
         if asked not in self._decided:
             if len(self._decided) >= _MOST_DECIDED:
@@ -77,18 +77,18 @@ class Caller:
         return self._decided[asked]
 
     def may_somewhere(self, right: Right, context: str) -> bool:
-        """Say whether the context may hold a subject that the caller has the right over."""
+        """Return whether the caller has the right over any possible subject of the context."""
         return any(grant.reaches(right, context) for grant in self._grants)
 
 
 UNGUARDED: Final = Caller(None, (Grant(frozenset(Right), (EVERY_SUBJECT,)),))
-"""Whoever asks a server that knows no users."""
+"""The caller of a server without a users file."""
 CALLER: Final[ContextVar[Caller]] = ContextVar("caller", default=UNGUARDED)
-"""Who asks what is being answered right now."""
+"""The caller of the current request."""
 
 
 def is_pattern(text: str) -> bool:
-    """Say whether a text is a pattern of subjects: one that starts with a colon has to name a context."""
+    """Return whether a text is a valid pattern of subjects: one that starts with a colon has to name a context."""
     return not text.startswith(":") or _QUALIFIED.match(text) is not None
 
 

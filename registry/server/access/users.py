@@ -1,4 +1,4 @@
-"""Users: the file that says who may ask the server, and what each may do."""
+"""Users: the file that lists the users of the server and their rights."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from cdc_contracts.registry.server.access.passwords import DECOY, LONGEST, Passw
 from cdc_contracts.registry.server.access.rights import UNGUARDED, Caller, Grant, Right, is_pattern
 
 _TOKEN: Final = re.compile(r"sha256\$[0-9a-f]{64}\Z")
-_MEND: Final = "`cdc-contracts registry user NAME` prints a line; put the lines below `users:`"
+_MEND: Final = "`cdc-contracts registry user NAME` prints the lines of one user; put them below `users:`"
 
 
 def _check_token(text: str) -> str:
@@ -34,16 +34,16 @@ def _check_pattern(pattern: str) -> str:
 
 
 class GrantEntry(Document):
-    """Some rights over the subjects that fit one of some patterns."""
+    """Rights over the subjects that match any of some patterns."""
 
     may: Annotated[tuple[Right, ...], Field(min_length=1)]
-    """What may be done."""
+    """The rights that are granted."""
     subjects: Annotated[tuple[Annotated[str, AfterValidator(_check_pattern)], ...], Field(min_length=1)]
-    """Patterns of subjects that it may be done to, such as `orders-*` or `:.context:*`."""
+    """Patterns of the subjects they apply to, such as `orders-*` or `:.context:*`."""
 
 
 class Anonymous(Document):
-    """What somebody may do who gives no name."""
+    """The rights of callers without credentials."""
 
     rights: tuple[GrantEntry, ...]
     """What may be done, and to which subjects."""
@@ -53,7 +53,7 @@ class Anonymous(Document):
 
 
 class User(Anonymous):
-    """What somebody may do who gives a password or a token."""
+    """One user: a password or a token, and rights."""
 
     password: Annotated[str, AfterValidator(check_hash)] | None = None
     """The hash of a password, as `cdc-contracts registry user NAME` prints it."""
@@ -68,16 +68,16 @@ class User(Anonymous):
 
 
 class UsersFile(Document):
-    """Who may ask the registry, and what each may do."""
+    """The users of the registry and their rights."""
 
     users: dict[Annotated[str, Field(min_length=1, pattern=r"^[^:\s]+$")], User]
-    """Everybody who may ask the server, by name."""
+    """All users, by name."""
     anonymous: Anonymous | None = None
-    """What those may do who give no name; without it they may do nothing."""
+    """The rights of callers without credentials; without this key they have none."""
 
 
 class Users:
-    """Everybody whom the server knows; without a file everybody may do everything."""
+    """The users of a server; without a users file everybody may do everything."""
 
     def __init__(self, path: Path | None) -> None:
         self._path = path
@@ -91,16 +91,16 @@ class Users:
 
     @property
     def guard(self) -> bool:
-        """Whether there is a file at all."""
+        """Whether there is a users file."""
         return self._path is not None
 
     @property
     def anonymous(self) -> Caller | None:
-        """Who gives no name; None where that is refused."""
+        """The caller without credentials; None if anonymous access is refused."""
         return self._anonymous
 
     def reload(self) -> None:
-        """Take the file as it is now. Raises UsageError where it is not as it should be; then nothing changes."""
+        """Reload the file. Raises UsageError if it is invalid; the users then stay as they were."""
         if self._path is None:
             return
         signature = self._seen()
@@ -111,28 +111,28 @@ class Users:
         self._signature = signature
 
     def has_changed(self) -> bool:
-        """Say whether the file is another than the one that was read."""
+        """Return whether the file has changed since it was read."""
         return self._path is not None and self._seen() != self._signature
 
     def skip_change(self) -> None:
-        """Do not ask for the file as it is now again."""
+        """Ignore the current state of the file until it changes again."""
         self._signature = self._seen()
 
     def recall_password(self, name: str, password: str) -> bool | None:
-        """Return what is known of the password, None where it has to be worked out, which takes a while."""
+        """Return the cached result for the password, None if it has to be computed, which takes a while."""
         return self._check.recall(password, self._hash_of(name))
 
     def caller_of_password(self, name: str, password: str) -> Caller | None:
-        """Return the caller, None where name and password do not belong together. Raises Busy."""
+        """Return the caller, None if the password is not that of the user. Raises Busy."""
         if len(password.encode()) > LONGEST:
             return None
         stored = self._hash_of(name)
         return self._callers.get(name) if self._check.verify(password, stored) and stored != DECOY else None
 
     def caller_of_token(self, token: str) -> Caller | None:
-        """Return the caller whose token it is, or None."""
+        """Return the caller with the token, or None."""
         asked, found = hash_token(token), None
-        for name, user in self._known.items():  # all of them, so that the time does not reveal which
+        for name, user in self._known.items():  # compares all of them, so that timing does not reveal which one matches
             if hmac.compare_digest(asked, user.token or ""):
                 found = name
         return self._callers[found] if found is not None else None

@@ -1,4 +1,4 @@
-"""Entities of the protocol: requests and responses. Keys that are empty are left out of answers."""
+"""Entities of the protocol: requests and responses. Empty keys are omitted from responses."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ Name = Annotated[str, Field(max_length=4096, pattern=r"^[^\x00-\x1f]*$")]
 
 
 class Entity(BaseModel):
-    """A body; keys that are not known are passed over, as by the registry that this protocol comes from."""
+    """A request or response body; unknown keys are ignored, as Confluent's registry does."""
 
     model_config = ConfigDict(populate_by_name=True, extra="ignore")
 
 
 class RequestBody(Entity):
-    """A body that a client sends. JSON can spell half of a letter, which no text has: that is refused."""
+    """A body sent by a client. Lone surrogates, which JSON can express but text cannot hold, are refused."""
 
     @model_validator(mode="before")
     @classmethod
@@ -39,14 +39,14 @@ class RequestBody(Entity):
 
 
 class ErrorMessage(Entity):
-    """Why a request was not carried out: the code, and what a person reads."""
+    """Why a request was refused: an error code and a message."""
 
     error_code: int
     message: str
 
 
 class SchemaReference(Entity):
-    """That a schema uses, under a name, a version of another subject; -1 is the latest."""
+    """A named reference from a schema to a version of another subject; -1 is the latest."""
 
     name: Name
     subject: Name
@@ -54,7 +54,7 @@ class SchemaReference(Entity):
 
 
 class Metadata(Entity):
-    """What somebody says about a schema; the registry passes it on."""
+    """Metadata of a schema; the registry stores it and passes it on."""
 
     tags: dict[str, list[str]] | None = None
     properties: dict[str, str] | None = None
@@ -62,7 +62,7 @@ class Metadata(Entity):
 
 
 class Rule(Entity):
-    """A rule for those who serialize and deserialize; the registry passes it on."""
+    """A rule for serializers and deserializers; the registry stores it and passes it on."""
 
     name: str | None = None
     doc: str | None = None
@@ -78,7 +78,7 @@ class Rule(Entity):
 
 
 class RuleSet(Entity):
-    """The rules of a schema by when they run."""
+    """The rules of a schema, by phase."""
 
     migration_rules: list[Rule] | None = Field(None, alias="migrationRules")
     domain_rules: list[Rule] | None = Field(None, alias="domainRules")
@@ -87,7 +87,7 @@ class RuleSet(Entity):
 
 
 class SchemaRequest(RequestBody):
-    """A schema to register, to look up or to compare. `schemaType` is AVRO where it is not said."""
+    """A schema to register, to look up or to compare. `schemaType` defaults to AVRO."""
 
     schema_text: str | None = Field(None, alias="schema")
     schema_type: str | None = Field(None, alias="schemaType")
@@ -98,7 +98,7 @@ class SchemaRequest(RequestBody):
     version: Annotated[int, Field(ge=-1, le=2**31 - 1)] | None = None
 
     def submission(self, *, normalize: bool = False) -> Submission:
-        """Return the schema as the rules of the registry take it."""
+        """Return the schema in the registry's internal form."""
         return Submission(
             type=self.schema_type or "AVRO",
             text=self.schema_text or "",
@@ -112,7 +112,7 @@ class SchemaRequest(RequestBody):
 
 
 class SchemaString(Entity):
-    """What an id stands for."""
+    """The schema with an id."""
 
     schema_text: str = Field(alias="schema")
     schema_type: str | None = Field(None, alias="schemaType")
@@ -136,7 +136,7 @@ class SchemaEntity(SchemaString):
 
 
 class RegisterResponse(Entity):
-    """The id of a schema that is registered now."""
+    """The id of the registered schema."""
 
     id: int
     version: int | None = None
@@ -144,30 +144,30 @@ class RegisterResponse(Entity):
 
 
 class SubjectVersion(Entity):
-    """Where an id is used."""
+    """A subject and version that use a schema."""
 
     subject: str
     version: int
 
 
 class ContextId(Entity):
-    """Where a schema of some content is kept."""
+    """The context and id under which a schema is stored."""
 
     context: str
     id: int
 
 
 class CompatibilityResponse(Entity):
-    """Whether a schema may follow, and why it may not."""
+    """Whether a schema is compatible, and the reasons if not."""
 
     is_compatible: bool
     messages: list[str] | None = None
 
 
 class ConfigBody(Entity):
-    """What schemas of a subject, a context or the whole registry have to keep to.
+    """The config of a subject, a context or the whole registry.
 
-    `alias` is the subject that is meant where this one is asked for.
+    `alias` is the subject that this one is an alias of.
     """
 
     alias: Annotated[str, Field(max_length=4096)] | None = None
@@ -182,20 +182,20 @@ class ConfigBody(Entity):
 
 
 class ConfigUpdate(ConfigBody, RequestBody):
-    """A config as it is set: the level is called `compatibility` here."""
+    """A config in a request, where the level is called `compatibility`."""
 
     compatibility: str | None = None
     compatibility_level: str | None = Field(None, alias="compatibilityLevel", exclude=True)
 
 
 class Config(ConfigBody):
-    """A config as it is read: the level is called `compatibilityLevel` here."""
+    """A config in a response, where the level is called `compatibilityLevel`."""
 
     compatibility_level: str | None = Field(None, alias="compatibilityLevel")
 
 
 class Association(Entity):
-    """That a subject says what the keys or values of a topic are."""
+    """A subject that describes the keys or values of a topic."""
 
     subject: str
     guid: str
@@ -209,7 +209,7 @@ class Association(Entity):
 
 
 class AssociationWish(Entity):
-    """An association to make; with a schema, that is registered first."""
+    """An association to create; its schema, if given, is registered first."""
 
     subject: Name | None = None
     association_type: Name | None = Field(None, alias="associationType")
@@ -220,7 +220,7 @@ class AssociationWish(Entity):
 
 
 class AssociationRequest(RequestBody):
-    """The associations to make for one topic."""
+    """The associations to create for one topic."""
 
     resource_name: Name | None = Field(None, alias="resourceName")
     resource_namespace: Name | None = Field(None, alias="resourceNamespace")
@@ -230,7 +230,7 @@ class AssociationRequest(RequestBody):
 
 
 class AssociationInfo(Entity):
-    """An association as it is now."""
+    """An existing association."""
 
     subject: str
     association_type: str = Field(alias="associationType")
@@ -239,7 +239,7 @@ class AssociationInfo(Entity):
 
 
 class AssociationResponse(Entity):
-    """The associations of one topic that were made."""
+    """The created associations of one topic."""
 
     resource_name: str = Field(alias="resourceName")
     resource_namespace: str = Field(alias="resourceNamespace")
@@ -255,12 +255,12 @@ class ModeBody(RequestBody):
 
 
 def plain(entity: BaseModel | None) -> dict[str, Any] | None:
-    """Return an entity as JSON values, without what is not set."""
+    """Return an entity as JSON values, without unset keys."""
     return None if entity is None else entity.model_dump(by_alias=True, exclude_none=True)
 
 
 def string_of(content: SchemaContent, *, qualified_in: str | None = None) -> dict[str, Any]:
-    """Return a schema without where it stands; references with their context where that is asked for."""
+    """Return a schema without its subject and version; references are qualified with their context on request."""
     result: dict[str, Any] = {"schemaType": content.type, "schema": content.text}
     references = [
         {
@@ -277,7 +277,7 @@ def string_of(content: SchemaContent, *, qualified_in: str | None = None) -> dic
 def entity_of(
     schema: StoredSchema, version: StoredVersion, *, extended: bool, qualified: bool = False
 ) -> dict[str, Any]:
-    """Return a version of a subject; with what only newer clients know where they say that they may be told."""
+    """Return a version of a subject; keys of newer clients are included only if the client accepts them."""
     entity = {"subject": str(version.subject), "version": version.version, "id": schema.id}
     if extended:
         entity |= {"guid": schema.content.guid, "ts": version.registered_at}

@@ -1,4 +1,4 @@
-"""Negotiation: media types of requests and responses, how much may be sent, and the methods HEAD and OPTIONS."""
+"""Negotiation: media types of requests and responses, size limits, and the methods HEAD and OPTIONS."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from cdc_contracts.registry.server.store.error_answers import MEDIA_TYPES, V1, s
 NEGOTIATED: Final = frozenset({
     "associations", "compatibility", "config", "contexts", "mode", "schemas", "subjects", "v1"
 })  # fmt: skip
-"""The first parts of paths that belong to the protocol; all others answer as they like."""
+"""The first path segments of the protocol; other paths negotiate their own media types."""
 _TAKEN: Final = (*MEDIA_TYPES, "application/octet-stream")
 _WRITES: Final = ("POST", "PUT", "PATCH")
 
 
 class Negotiation:
-    """Answers 406 and 415 where the media types do not fit, and 413 where a body is too long."""
+    """Answers 406 and 415 for unsupported media types, and 413 for bodies that are too long."""
 
     def __init__(self, app: ASGIApp, *, max_bytes: int) -> None:
         self._app = app
@@ -49,7 +49,7 @@ class Negotiation:
 
 
 def choose_media_type(accept: str | None) -> str | None:
-    """Return the type to answer in: what is preferred, the protocol's own among equals; None where nothing fits."""
+    """Return the preferred type of the answer, the protocol's own among equals; None if none is acceptable."""
     ranges = [_read_range(part) for part in (accept or "*/*").split(",")]
     ranked = [(_weigh(media_type, ranges), -index, media_type) for index, media_type in enumerate(MEDIA_TYPES)]
     weight, _, media_type = max(ranked)
@@ -66,7 +66,7 @@ def _read_range(text: str) -> tuple[str, float]:
 
 
 def _weigh(media_type: str, ranges: list[tuple[str, float]]) -> float:
-    """Return how much a media type is wanted: what names it decides, else `application/*`, else a range for all."""
+    """Return the weight of a media type: an exact range decides, else `application/*`, else `*/*`."""
     exact = [weight for name, weight in ranges if name == media_type]
     kind = [weight for name, weight in ranges if name == "application/*"]
     every = [weight for name, weight in ranges if name == "*" or name.startswith("*/")]
@@ -78,7 +78,7 @@ def _is_taken(content_type: str | None) -> bool:
 
 
 def _as_json(headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-    """Return the headers with the body called JSON, which it is under each of the types that are taken."""
+    """Return the headers with the content type set to JSON, which all accepted types are."""
     return [
         *((name, value) for name, value in headers if name != b"content-type"),
         (b"content-type", b"application/json"),
@@ -104,7 +104,7 @@ def _without_body(send: Send) -> Send:
 
 
 class _Limited:
-    """Stops reading a body that goes on for too long, also where its length was not said."""
+    """Stops reading a body that is too long, even without a Content-Length."""
 
     def __init__(self, app: ASGIApp, max_bytes: int) -> None:
         self._app = app

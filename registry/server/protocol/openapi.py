@@ -1,7 +1,7 @@
-"""OpenAPI description of the server: what FastAPI knows of the endpoints, and what only the whole knows.
+"""OpenAPI description of the server: FastAPI's description of the endpoints, plus errors and media types.
 
-Errors have one form; which of them an operation can answer follows from what it takes. The protocol's own operations
-speak three media types.
+Errors have one form; which of them an operation can return follows from its parameters. The protocol's own operations
+accept three media types.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ _BRINGS: Final = ("post", "put")
 _ERROR: Final = "#/components/schemas/ErrorMessage"
 _ABOUT: Final = (
     "Schemas and contracts over the protocol of schema registry clients. Subjects are percent-encoded in paths; "
-    "`/contexts/{context}/…` stands before every path of the protocol."
+    "Every path of the protocol may be prefixed with `/contexts/{context}`."
 )
 
 
 def describe(app: FastAPI) -> dict[str, Any]:
-    """Return the OpenAPI document of an application, without what FastAPI only supposes."""
+    """Return the OpenAPI document of an application, without the responses that FastAPI adds by default."""
     document: dict[str, Any] = json.loads(json.dumps(FastAPI.openapi(app)))
     document["info"] = {"title": "cdc-contracts registry", "version": __version__, "description": _ABOUT}
     schemas = document["components"]["schemas"]

@@ -1,6 +1,6 @@
 """Permissions that an endpoint requires of its caller before it does anything.
 
-Reading is not asked for here: what a caller may not read is not there (`served.ReadableRecords`).
+Reading is not checked here: what a caller may not read is hidden from them (`served_store.ReadableRecords`).
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ _Check = Callable[[Subject], Awaitable[Subject]]
 
 
 def require(right: Right, scope: Subject) -> Subject:
-    """Return the subject, context or whole registry. Raises Refusal where the caller has not the right over it."""
+    """Return the subject, context or whole registry. Raises Refusal if the caller lacks the right over it."""
     caller = CALLER.get()
     if not caller.may(right, scope):
-        who = "Who gives no name" if caller.name is None else f"User '{caller.name}'"
+        who = "An anonymous user" if caller.name is None else f"User '{caller.name}'"
         raise ProtocolError(403, f"{who} may not {right} {_describe(scope)}")
     return scope
 

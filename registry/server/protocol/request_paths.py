@@ -1,4 +1,4 @@
-"""Request paths as the router takes them: each part decoded once and normalised, contexts moved into subjects."""
+"""Request paths for the router: each segment decoded once and normalised, contexts moved into subjects."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _TAKE_PREFIXES: Final = ("schemas", "subjects")
 class Paths:
     """Rewrites the path of each request.
 
-    A subject may hold a slash, sent as %2F; so parts are split before they are decoded. `/contexts/c/subjects/s`
-    is `/subjects/:.c:s`. A slash at the end means nothing.
+    A subject may contain a slash, sent as %2F; so segments are split before they are decoded. `/contexts/c/subjects/s`
+    becomes `/subjects/:.c:s`. A trailing slash is ignored.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -31,7 +31,7 @@ class Paths:
             try:
                 parts = [unquote(part, errors="strict") for part in raw.decode("ascii").split("/")[1:]]
                 if parts[0] in NEGOTIATED and b"%00" in raw + scope["query_string"]:
-                    raise ValueError("no name has a zero in it")  # noqa: TRY301  one answer to all that is no path
+                    raise ValueError("a name must not contain a NUL character")  # noqa: TRY301  one answer to all that is no path
                 scope = {**scope, **_rewrite(parts, scope["query_string"])}
             except ValueError as error:
                 message = f"HTTP 400 Bad Request: {error}"

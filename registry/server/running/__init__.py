@@ -1,1 +1,1 @@
-"""The running server: the application, its limits, its log, and where it listens."""
+"""The running server: the application, its limits, its log, and its listening socket."""

@@ -1,8 +1,8 @@
 """Connection limits: how long a client may take, and how many may be connected at once.
 
-A connection waits for its client while a TLS handshake, a header, a body or the next request is missing, and while an
-answer is not read. Each of these has a limit. Where there are too many connections, the one that has waited longest
-ends: whoever sends what was begun is answered, however many others do not.
+A connection waits for its client while a TLS handshake, a header, a body or the next request is incomplete, and while
+an answer is not read. Each wait has a time limit. If there are too many connections, the one that has waited longest
+is closed: clients that complete their requests are served, however many others do not.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from uvicorn.config import Config
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 BACKLOG: Final = 128
-"""How many connections the system keeps until they are accepted, and how many are accepted in one go."""
+"""How many connections the system queues before they are accepted, and how many are accepted at a time."""
 _OTHER_DESCRIPTORS: Final = 5 * BACKLOG
-"""What is open beside counted connections: the store, files, and connections accepted but not yet counted."""
+"""Descriptors besides counted connections: the store, files, and connections accepted but not yet counted."""
 _FEWEST: Final = 16
 
 
@@ -31,14 +31,14 @@ class Limits:
 
     connections: int = 1_000
     header_seconds: float = 10
-    """From the connection, or the first byte of a further request, to the end of its header; TLS included."""
+    """From the connection, or the first byte of a further request, to the end of its header, including TLS."""
     body_seconds: float = 60
     answer_seconds: float = 60
-    """For how long a client may read nothing of an answer that is too long to be sent at once."""
+    """How long a client may stop reading an answer that is too long to be sent at once."""
     idle_seconds: float = 60
 
     def within_descriptors(self) -> Limits:
-        """Return limits that this process can keep, after asking the system for as many descriptors as they need."""
+        """Return limits that this process can meet, after raising its descriptor limit as far as needed."""
         try:
             import resource
         except ImportError:  # not on every system
@@ -56,7 +56,7 @@ USUAL: Final = Limits()
 
 
 class Connections:
-    """All connections of a server, those that wait for their client in the order in which they began to."""
+    """All connections of a server; those waiting for their client are ordered by when they began to wait."""
 
     def __init__(self, limits: Limits, tls: ssl.SSLContext | None) -> None:
         self.limits = limits
@@ -65,11 +65,11 @@ class Connections:
         self._waiting: dict[Connection, None] = {}
 
     def __call__(self, **given: Any) -> Connection:
-        """Return the protocol of a connection that was accepted."""
+        """Return the protocol object of an accepted connection."""
         return Connection(self, **given)
 
     def admit(self, connection: Connection) -> bool:
-        """Count a connection in, in place of the one that waits longest if there are too many; say whether it may."""
+        """Admit a connection, closing the longest-waiting one if there are too many; return whether it was admitted."""
         if len(self._open) >= self.limits.connections:
             longest = next(iter(self._waiting), None)
             if longest is None:
@@ -90,19 +90,19 @@ class Connections:
         self._waiting.pop(connection, None)
 
     def end_waiting(self) -> None:
-        """End the connections whose clients have something to do."""
+        """Close the connections that wait for their clients."""
         for connection in list(self._waiting):
             connection.end()
 
     def end_handshakes(self) -> None:
-        """End the connections that have not come as far as a request."""
+        """Close the connections that have not sent a request yet."""
         for connection in list(self._open):
             if not connection.is_secured:
                 connection.end()
 
 
 class Connection(H11Protocol):
-    """One connection: HTTP as uvicorn speaks it, with TLS below and limits around."""
+    """One connection: uvicorn's HTTP protocol over TLS, with limits."""
 
     def __init__(self, all_of_them: Connections, config: Config, **given: Any) -> None:
         super().__init__(config=config, **given)
@@ -129,7 +129,7 @@ class Connection(H11Protocol):
             self._handshake = self.loop.create_task(self._secure(self._all.tls))
 
     def data_received(self, data: bytes) -> None:
-        if not self.is_secured:  # what comes right after the handshake comes before we know of its end
+        if not self.is_secured:  # data right after the handshake arrives before we learn that it ended
             self._early += data
             return
         if self._idle:
@@ -151,7 +151,7 @@ class Connection(H11Protocol):
             super().connection_lost(exc)
 
     def end(self) -> None:
-        """End the connection at once, whatever was not sent yet."""
+        """Close the connection at once, dropping unsent data."""
         self._leave()
         self._accepted.abort()
 
@@ -168,7 +168,7 @@ class Connection(H11Protocol):
             secured = await self.loop.start_tls(
                 self._accepted, self, tls, server_side=True, ssl_handshake_timeout=seconds
             )  # fmt: skip
-        except (OSError, asyncio.CancelledError):  # no handshake, or no more of it: the client knows why
+        except (OSError, asyncio.CancelledError):  # the handshake failed or was aborted: the client knows why
             self.end()
             return
         if secured is None or self._ended:
@@ -186,7 +186,7 @@ class Connection(H11Protocol):
             self._go_on()
 
     def _go_on(self) -> None:
-        """Wait for what the client has to do next, if anything: read what is sent, or ask for more."""
+        """Wait for the client's next step, if any: to read what is sent, or to send more."""
         if self.flow.write_paused:
             self._wait(self._limits.answer_seconds)
         elif self._idle:
@@ -213,7 +213,7 @@ class Connection(H11Protocol):
 
 
 class _Body:
-    """Receives the body of a request, for so many seconds in all; after it, as long as the answer takes."""
+    """Receives the body of a request within a total time limit; after it, there is no limit."""
 
     def __init__(
         self, receive: Receive, seconds: float, wait: Callable[[float], None], go_on: Callable[[], None]

@@ -1,8 +1,8 @@
-"""Cross-origin requests are refused: pages of other sites must not use the server through somebody's browser.
+"""Cross-origin requests are refused: pages of other sites must not use the server through a user's browser.
 
-A browser says with each request that may change something from which site it comes, and no other client does. A server
-that everybody on a machine may use is also asked for by that machine's own names only: else a site whose name is made
-to lead here (DNS rebinding) would be a site of its own.
+A browser sends the origin with each request that may change something, and no other client does. A server open to
+everybody on a machine also accepts only that machine's own host names: otherwise a site whose name is made to resolve
+to it (DNS rebinding) would count as the same origin.
 """
 
 from __future__ import annotations
@@ -20,23 +20,25 @@ _OWN: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 class Origins:
-    """Refuses what pages of other sites ask; `alone` where only this machine reaches the server, and all of it."""
+    """Refuses requests from pages of other sites; `local_only` if only this machine reaches a server without users."""
 
-    def __init__(self, app: ASGIApp, *, alone: bool) -> None:
+    def __init__(self, app: ASGIApp, *, local_only: bool) -> None:
         self._app = app
-        self._alone = alone
+        self._local_only = local_only
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
             headers = Headers(scope=scope)
             origin, host = headers.get("origin"), headers.get("host", "")
-            if self._alone and _name_of(f"//{host}") not in _OWN:
+            if self._local_only and _name_of(f"//{host}") not in _OWN:
                 await send_error(
-                    send, 403, f"This server is not called {host}: --users or --insecure lets it have other names"
+                    send,
+                    403,
+                    f"This server does not answer to the name {host}: --users or --insecure allows other names",
                 )
                 return
             if origin is not None and scope["method"] not in _READS and urlsplit(origin).netloc != host:
-                await send_error(send, 403, "Pages of other sites may not change anything here")
+                await send_error(send, 403, "Cross-origin requests must not change anything")
                 return
         await self._app(scope, receive, send)
 

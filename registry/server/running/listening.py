@@ -1,4 +1,4 @@
-"""Listening: the address of the server, TLS, and how it stops."""
+"""Listening: the address of the server, TLS, and shutdown."""
 
 from __future__ import annotations
 
@@ -21,44 +21,46 @@ from cdc_contracts.registry.common.errors import UnavailableError, UsageError
 from cdc_contracts.registry.server.running.connection_limits import BACKLOG, USUAL, Connections, Limits
 
 GRACE_SECONDS: Final = 20
-"""How long requests that are under way may take when the server is asked to stop."""
+"""How long running requests may take when the server is asked to stop."""
 ENDING_SECONDS: Final = 2
-"""For how long of that nobody waits for clients any more."""
+"""The last part of that time, in which slow clients are no longer waited for."""
 
 
 @dataclass(frozen=True)
 class Tls:
-    """Certificate and key of the server, and whose certificates clients have to show, if any."""
+    """Certificate and key of the server, and the CA of client certificates, if clients need one."""
 
     certificate: Path
     key: Path | None = None
     client_ca: Path | None = None
 
     def context(self) -> ssl.SSLContext:
-        """Return the context of connections. Raises UsageError where a file cannot be used."""
+        """Return the TLS context. Raises UsageError if a file cannot be used."""
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.minimum_version = ssl.TLSVersion.TLSv1_2
         for path in (self.certificate, self.key, self.client_ca):
             if path is not None and not os.access(path, os.R_OK):
-                raise UsageError("cannot be read", where=str(path), hint="give PEM files that this user may read")
+                raise UsageError(
+                    "cannot be read", where=str(path), hint="give PEM files that are readable by this user"
+                )
         try:
-            # Without a terminal nobody could type the password of a key, and the server would wait for it forever.
+            # Without a terminal nobody could type the password of the key, and the server would wait forever.
             context.load_cert_chain(self.certificate, self.key, password=_refuse_encrypted_key)
         except (ssl.SSLError, ValueError) as error:
             files = " and ".join(str(path) for path in (self.certificate, self.key) if path)
             hint = "give a PEM certificate (with its chain) and its key, the key without a password"
-            raise UsageError(f"no certificate with its key: {_reason(error)}", where=files, hint=hint) from error
+            raise UsageError(f"not a certificate with its key: {_reason(error)}", where=files, hint=hint) from error
         if self.client_ca is not None:
             try:
                 context.load_verify_locations(self.client_ca)
             except ssl.SSLError as error:
-                raise UsageError(f"no certificate: {_reason(error)}", where=str(self.client_ca)) from error
+                raise UsageError(f"not a certificate: {_reason(error)}", where=str(self.client_ca)) from error
             context.verify_mode = ssl.CERT_REQUIRED
         return context
 
 
 def is_loopback(host: str) -> bool:
-    """Say whether only this machine reaches an address."""
+    """Return whether an address is reachable from this machine only."""
     try:
         return ipaddress.ip_address(host.strip("[]")).is_loopback
     except ValueError:
@@ -66,9 +68,9 @@ def is_loopback(host: str) -> bool:
 
 
 def open_socket(host: str, port: int) -> socket.socket:
-    """Return a socket bound to an address; port 0 takes any that is free.
+    """Return a socket bound to an address; port 0 picks a free one.
 
-    Raises UnavailableError where that cannot be had, UsageError where there is no such address.
+    Raises UnavailableError if the port cannot be bound, UsageError if there is no such address.
     """
     try:
         found = socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
@@ -83,8 +85,8 @@ def open_socket(host: str, port: int) -> socket.socket:
     except OSError as error:
         bound.close()
         hint = {
-            errno.EADDRINUSE: "another process listens there; stop it or give --port",
-            errno.EACCES: "ports below 1024 need rights; give --port",
+            errno.EADDRINUSE: "another process is listening there; stop it or give --port",
+            errno.EACCES: "ports below 1024 need privileges; give --port",
             errno.EADDRNOTAVAIL: "--host takes an address of this machine",
         }.get(error.errno or 0, "")
         raise UnavailableError(
@@ -94,7 +96,7 @@ def open_socket(host: str, port: int) -> socket.socket:
 
 
 def url_of(bound: socket.socket, *, tls: bool) -> str:
-    """Return what clients on this machine call the server."""
+    """Return the URL of the server for clients on this machine."""
     host, port = bound.getsockname()[:2]
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104  not listened on, only told
     return f"{'https' if tls else 'http'}://{f'[{host}]' if ':' in host else host}:{port}"
@@ -103,12 +105,12 @@ def url_of(bound: socket.socket, *, tls: bool) -> str:
 def listen(
     app: ASGIApp, bound: socket.socket, tls: ssl.SSLContext | None, started: Callable[[], None], limits: Limits = USUAL
 ) -> None:
-    """Answer requests until a signal comes; then finish those under way, and let the signal do what it does."""
+    """Serve until a signal comes; then finish running requests, and let the signal take its default effect."""
     Listener(app, tls, limits.within_descriptors(), started).run(sockets=[bound])
 
 
 class Listener(uvicorn.Server):
-    """Answers requests on sockets until it is asked to stop."""
+    """Serves requests on sockets until it is asked to stop."""
 
     def __init__(
         self,
@@ -121,7 +123,9 @@ class Listener(uvicorn.Server):
         self._tell_started = started
         config = uvicorn.Config(
             app,
-            http=cast("type[asyncio.Protocol]", self._connections),  # it makes protocols, as a class of them does
+            http=cast(
+                "type[asyncio.Protocol]", self._connections
+            ),  # a callable that creates protocols, like a protocol class
             log_config=None,
             access_log=False,
             server_header=False,

@@ -1,4 +1,4 @@
-"""Request log: a line per request and per event on stderr, without headers, bodies and queries."""
+"""Request log: one line per request and event on stderr, without headers, bodies and queries."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LEVELS: Final = {"cdc_contracts.server": logging.INFO, "uvicorn": logging.WARNI
 
 
 class RequestLog(Exchanges):
-    """Writes one line about each request when it is answered."""
+    """Logs each request when it is answered."""
 
     def note(self, scope: Scope, status: int, spent: float) -> None:
         REQUESTS.info("%s", status, extra={"request": _request(scope, status, spent)})
@@ -64,7 +64,7 @@ class _Text(logging.Formatter):
 
 @contextmanager
 def open_log(form: str, stream: TextIO | None = None) -> Iterator[None]:
-    """Let the server's log go to stderr as `json` or `text` for a while; `none` leaves out the requests."""
+    """Log to stderr as `json` or `text` while the body runs; `none` leaves out requests."""
     handler = logging.StreamHandler(stream or sys.stderr)
     handler.setFormatter(_Json() if form == "json" else _Text())
     loggers = [(logging.getLogger(name), level) for name, level in _LEVELS.items()]

@@ -1,4 +1,4 @@
-"""Server app: the application that a server runs."""
+"""The ASGI application of the server."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ async def _answer_refusal(request: Request, error: Any) -> Response:
 
 
 async def _answer_bad_request(request: Request, error: Any) -> Response:
-    """A path that names nothing is not found; a body that is no JSON is bad; one of another form is refused."""
+    """Answer 404 for a path that names nothing, 400 for a body that is not JSON, 422 for one of the wrong form."""
     first = error.errors()[0]
     kind, *place = first["loc"]
     where = ".".join(str(part) for part in place)
@@ -95,7 +95,7 @@ async def _answer_http_error(request: Request, error: Any) -> Response:
 
 
 def _methods_of(request: Request) -> list[str]:
-    """Return what may be done with the path of a request."""
+    """Return the methods allowed for the path of a request."""
     methods: set[str] = set()
     for router in request.app.state.routers:
         for route in router.routes:

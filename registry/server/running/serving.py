@@ -1,4 +1,4 @@
-"""Serving: the application, and what runs around it."""
+"""Serving: the application with its middleware, and its store."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ class Site:
     users: Users = field(default_factory=lambda: Users(None))
     options: Options = field(default_factory=Options)
     open_metrics: bool = False
-    alone: bool = False
-    """Whether only this machine reaches the server, and everybody on it may use it."""
+    local_only: bool = False
+    """Whether the server is reachable from this machine only, without users."""
 
     def open(self) -> tuple[ASGIApp, ServedStore]:
-        """Return the application with all around it, and its store. Raises UsageError and UnavailableError."""
+        """Return the application with its middleware, and its store. Raises UsageError and UnavailableError."""
         metrics = ServerMetrics()
         store = ServedStore(self.store, self.shelf, metrics)
         metrics.count_contents(store.counts)
@@ -50,7 +50,7 @@ class Site:
         open_paths = frozenset(
             {operation_endpoints.HEALTH, *([operation_endpoints.METRICS] if self.open_metrics else [])}
         )
-        guarded = Origins(Authentication(app, self.users, open_paths), alone=self.alone)
+        guarded = Origins(Authentication(app, self.users, open_paths), local_only=self.local_only)
         return RequestLog(Monitoring(guarded, metrics)), store
 
 
@@ -68,12 +68,12 @@ def _extended_app(site: Site, store: ServedStore, metrics: ServerMetrics) -> Fas
 
 
 async def _answer_error(request: Request, error: Any) -> Response:
-    """A contract that does not hold together, or cannot be compared: its owner has to fix it, not the server's."""
+    """A contract that is invalid or cannot be compared is its owner's to fix, not the server's."""
     return Response(error_body(422, getattr(error, "what", "cannot be compared")), 422, media_type="application/json")
 
 
 class _Innermost:
-    """Tells the store which keys the client takes, and the figures which route has answered."""
+    """Passes to the store which keys the client accepts, and to the metrics which route has answered."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

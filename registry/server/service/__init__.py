@@ -1,1 +1,1 @@
-"""What endpoints work with: the store as one caller sees it, with the contracts in it, and metrics."""
+"""What endpoints need: the store as the caller may see it, with built-in contracts, and metrics."""

@@ -19,15 +19,15 @@ from cdc_contracts.registry.sync.id_numbering import changed_schema
 from cdc_contracts.registry.sync.publications import CONTRACT, Publication, open_own_versions, publish_version
 
 CONTEXT: Final = ".cdc-contracts"
-"""The context of the contracts that are shipped."""
+"""The context of the shipped contracts."""
 _DEPTH: Final = 4
 """SYSTEM/DIALECT/vN/FILE."""
 EXTENDED: Final[ContextVar[bool]] = ContextVar("extended", default=False)
-"""Whether the client that is answered right now takes keys that it does not know: older ones fail on `metadata`."""
+"""Whether the client of the current request ignores unknown keys: older ones fail on `metadata`."""
 
 
 class BuiltinSubjects:
-    """Schemas that are there from the beginning and stay as they are."""
+    """Read-only schemas that exist from the start."""
 
     def __init__(self) -> None:
         self._plain: dict[tuple[str, int], StoredSchema] = {}
@@ -44,34 +44,36 @@ class BuiltinSubjects:
         return len(self._plain)
 
     def put(self, context: str, versions: Iterable[Version], lock: Lock) -> None:
-        """Take all publications of contracts. Raises UsageError where one has no id, or the id of another schema."""
+        """Add all publications of contracts. Raises UsageError if one has no id, or the id of another schema."""
         if context in self._contexts:
-            raise UsageError(f"two folders of contracts would be served as {context}", hint="rename one of them")
+            raise UsageError(
+                f"two folders of contracts would both be served as context {context}", hint="rename one of them"
+            )
         self._contexts.append(context)
         for version in versions:
             for publication in publish_version(version):
-                self._put(context, publication, _id_of(publication, lock), _told_of(version))
+                self._put(context, publication, _id_of(publication, lock), _resolved_reference(version))
         for listed in self._versions.values():
             listed.sort(key=lambda one: one.version)
 
     def schema(self, context: str, number: int) -> StoredSchema | None:
-        """Return what an id stands for, with its metadata where the client takes it."""
+        """Return the schema with an id, with its metadata if the client accepts it."""
         return (self._extended if EXTENDED.get() else self._plain).get((context, number))
 
     def schemas(self) -> Iterator[StoredSchema]:
         return iter((self._extended if EXTENDED.get() else self._plain).values())
 
     def versions(self, subject: Subject) -> list[StoredVersion]:
-        """Return the versions of a subject, the oldest first."""
+        """Return the versions of a subject, oldest first."""
         return list(self._versions.get(subject, ()))
 
     def all_versions(self) -> Iterator[StoredVersion]:
-        """Yield all versions, in the order of the records."""
+        """Yield all versions, ordered as in the database."""
         for subject in sorted(self._versions):
             yield from self._versions[subject]
 
     def is_readable(self, version: Version) -> bool:
-        """Say whether the caller may read a contract: whoever may read its subject."""
+        """Return whether the caller may read a contract, that is, its subject."""
         subject = self._subjects.get(version.reference)
         return subject is not None and CALLER.get().may(Right.READ, subject)
 
@@ -89,9 +91,9 @@ class BuiltinSubjects:
 
 
 def fill_builtin_subjects(folders: Iterable[Path], *, catalogue: bool = True) -> BuiltinSubjects:
-    """Return the built-in subjects of folders, each in a context of its name, and of the catalogue that is shipped.
+    """Return the built-in subjects of folders, each in a context of its name, and of the shipped catalogue.
 
-    Raises UsageError where a contract has no id in its folder's `ids.lock`.
+    Raises UsageError if a contract has no id in its folder's `ids.lock`.
     """
     shelf = BuiltinSubjects()
     if catalogue:
@@ -103,7 +105,7 @@ def fill_builtin_subjects(folders: Iterable[Path], *, catalogue: bool = True) ->
 
 
 def name_of_file(path: str) -> str:
-    """Return a file of a contract as clients see it: its path in its folder, not on the server."""
+    """Return the path of a contract's file within its folder, hiding where the folder is on the server."""
     return "/".join(Path(path).parts[-_DEPTH:])
 
 
@@ -113,7 +115,7 @@ def context_of_folder(folder: Path) -> str:
 
 
 def catalogue_of(folders: Iterable[Path]) -> Catalogue:
-    """Return the contracts that are shipped together with those of folders."""
+    """Return the shipped contracts together with those of folders."""
     return Catalogue([*shipped_catalogue().roots, *folders])
 
 
@@ -128,7 +130,7 @@ def _id_of(publication: Publication, lock: Lock) -> int:
     return number
 
 
-def _told_of(version: Version) -> dict[str, str]:
+def _resolved_reference(version: Version) -> dict[str, str]:
     result = {
         "status": version.resolved.get("status"),
         "applies": span(version),

@@ -1,4 +1,4 @@
-"""Exchanges: what is recorded of each request when it is answered."""
+"""Exchanges: records each request with its response."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 
 class Exchanges:
-    """Passes requests on, and notes each with the status of its answer and how long it took; 500 where none came."""
+    """Passes requests on, and records status and duration of each; 500 if there was no response."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -31,5 +31,5 @@ class Exchanges:
             self.note(scope, status, time.perf_counter() - begun)
 
     def note(self, scope: Scope, status: int, spent: float) -> None:
-        """Note a request that was answered with a status after so many seconds."""
+        """Record a request with its status and duration in seconds."""
         raise NotImplementedError

@@ -1,4 +1,4 @@
-"""Request service: what an endpoint works with: the store, the server's options, and the client of a request."""
+"""Request service: what an endpoint needs: the store, the server's options, and parameters of the request."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LARGEST: Final = 2**31 - 1
 
 @dataclass(frozen=True)
 class Options:
-    """How a server answers. `conflict_code` is the code of an incompatible schema: newer clients also know 40901."""
+    """Options of a server. `conflict_code` is the error code for incompatible schemas; newer clients know 40901 too."""
 
     defaults: Defaults = field(default_factory=Defaults)
     conflict_code: int = 409
@@ -48,7 +48,7 @@ def _is_extended(accept_unknown: Annotated[str, Header(alias="Confluent-Accept-U
 def _read_subject(
     request: Request, subject: Annotated[str, Path(description="The name of a subject, or its alias")]
 ) -> Subject:  # fmt: skip
-    return _registry_of(request).store.meant(parse_subject(unquote(subject)))
+    return _registry_of(request).store.resolve_alias(parse_subject(unquote(subject)))
 
 
 def _read_scope(subject: Annotated[str, Path(description="A subject, or `:.context:`")]) -> Subject:
@@ -67,23 +67,23 @@ def _read_version(version: Annotated[str, Path(description="A number, `latest` o
 
 @dataclass(frozen=True)
 class Page:
-    """Which part of a list is wanted."""
+    """The requested page of a list."""
 
-    offset: Annotated[int, Query(description="How many to pass over")] = 0
-    limit: Annotated[int, Query(description="How many to return; all if it is not above 0")] = -1
+    offset: Annotated[int, Query(description="How many to skip")] = 0
+    limit: Annotated[int, Query(description="How many to return; all if 0 or negative")] = -1
 
     def of(self, items: Sequence[Item]) -> Sequence[Item]:
-        """Return that part."""
+        """Return the page of a list."""
         start = max(self.offset, 0)
         return items[start : start + self.limit] if self.limit > 0 else items[start:]
 
 
 @dataclass(frozen=True)
 class Deleted:
-    """Whether deleted versions are wanted too, or only they."""
+    """Whether to include deleted versions, or to return only those."""
 
-    deleted: Annotated[bool, Query(description="Also what was deleted")] = False
-    deleted_only: Annotated[bool, Query(alias="deletedOnly", description="Only what was deleted")] = False
+    deleted: Annotated[bool, Query(description="Include deleted versions")] = False
+    deleted_only: Annotated[bool, Query(alias="deletedOnly", description="Return deleted versions only")] = False
     python_deleted_only: Annotated[bool, Query(alias="deleted_only", include_in_schema=False)] = False
 
     @property
@@ -91,7 +91,7 @@ class Deleted:
         return self.deleted_only or self.python_deleted_only
 
     def wants(self, deleted: bool) -> bool:  # noqa: FBT001  a fact, no switch
-        """Return whether a version is wanted that is deleted, or is not."""
+        """Return whether to include a version, given whether it is deleted."""
         if self.only_deleted:
             return deleted
         return self.deleted or not deleted

@@ -1,4 +1,4 @@
-"""Served store: with the contracts in it, measured, and only what the caller may read."""
+"""Served store: the store with built-in contracts, with metrics, limited to what the caller may read."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class ServedStore(Store):
 
     @property
     def name(self) -> str:
-        """What the database is called, without its password."""
+        """The name of the database, without its password."""
         return self._database.name
 
     @contextmanager
@@ -41,13 +41,13 @@ class ServedStore(Store):
 
     @contextmanager
     def writing(self) -> Iterator[Records]:
-        # Rights to write are asked for where a request comes in; the rules of writing have to see all there is.
+        # Rights to write are checked at the endpoint; the rules of writing have to see everything.
         with self._metrics.store_time("write"), self._database.writing() as connection:
-            yield ShelvedRecords(connection, self._shelf)
+            yield RecordsWithBuiltins(connection, self._shelf)
         self._asked_at = float("-inf")
 
-    def at_hand(self, context: str, number: int) -> StoredSchema | None:
-        return super().at_hand(context, number) if CALLER.get().reads_all else None
+    def cached_schema(self, context: str, number: int) -> StoredSchema | None:
+        return super().cached_schema(context, number) if CALLER.get().reads_all else None
 
     def schema(self, context: str, number: int) -> StoredSchema | None:
         if CALLER.get().reads_all and context not in self._shelf.contexts:
@@ -56,7 +56,7 @@ class ServedStore(Store):
             return records.schema(context, number)
 
     def counts(self) -> Mapping[str, int]:
-        """Return how many schemas, subjects and versions there are, contracts not counted."""
+        """Return how many schemas, subjects and versions there are, without built-in contracts."""
         subjects = select(func.count()).select_from(
             select(VERSIONS.c.context, VERSIONS.c.subject).where(~VERSIONS.c.deleted).distinct().subquery()
         )
@@ -67,8 +67,8 @@ class ServedStore(Store):
         return dict(zip(("schemas", "subjects", "versions"), numbers, strict=True))
 
 
-class ShelvedRecords(Records):
-    """The rows and, in their own contexts, the contracts."""
+class RecordsWithBuiltins(Records):
+    """The database rows and, in contexts of their own, the built-in contracts."""
 
     def __init__(self, connection: Connection, shelf: BuiltinSubjects) -> None:
         super().__init__(connection)
@@ -145,17 +145,17 @@ class ShelvedRecords(Records):
 
     def _refuse(self, context: str) -> None:
         if self._holds(context):
-            raise not_permitted(f"Context {context} holds contracts and is in read-only mode")
+            raise not_permitted(f"Context {context} holds built-in contracts and is read-only")
 
 
-class ReadableRecords(ShelvedRecords):
-    """Only what the caller may read; all else is not there."""
+class ReadableRecords(RecordsWithBuiltins):
+    """Only the records that the caller may read; all others seem not to exist."""
 
     def __init__(self, connection: Connection, shelf: BuiltinSubjects, caller: Caller) -> None:
         super().__init__(connection, shelf)
         self._caller = caller
         self._told: set[tuple[str, int]] = set()
-        """Contexts and ids of schemas that a version that was told has: those may be read without another look."""
+        """Contexts and ids of schemas of versions already returned: they may be read without another check."""
 
     def schema(self, context: str, number: int) -> StoredSchema | None:
         return super().schema(context, number) if self._may_read_schema(context, number) else None

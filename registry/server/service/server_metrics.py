@@ -19,47 +19,47 @@ from cdc_contracts.registry.server.service.exchanges import Exchanges
 PREFIX: Final = "cdc_contracts"
 METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"})
 UNMATCHED: Final = "(none)"
-"""The route of a request that no endpoint takes."""
+"""The route label of a request that matches no endpoint."""
 _BOUNDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
 _WORDS: Final = {
-    "schemas": "Schemas that are kept, in all contexts.",
-    "subjects": "Subjects that have a version that is not deleted.",
-    "versions": "Versions of subjects that are not deleted.",
+    "schemas": "Stored schemas, in all contexts.",
+    "subjects": "Subjects with a version that is not deleted.",
+    "versions": "Versions that are not deleted.",
 }
 
 
 class ServerMetrics:
-    """The figures of one server."""
+    """The metrics of one server."""
 
     def __init__(self) -> None:
         disable_created_metrics()  # type: ignore[no-untyped-call]  # they double the series, and nobody asks when one began
         self._registry = CollectorRegistry()
         ProcessCollector(registry=self._registry)
         self.requests = Counter(
-            f"{PREFIX}_requests", "Requests that were answered.", ["method", "route", "code"], registry=self._registry
+            f"{PREFIX}_requests", "Answered requests.", ["method", "route", "code"], registry=self._registry
         )
         self.seconds = Histogram(
             f"{PREFIX}_request_seconds",
-            "From a request to the end of its answer.",
+            "Time from a request to the end of its response.",
             ["method", "route"],
             buckets=_BOUNDS,
             registry=self._registry,
         )
         self._store = Histogram(
             f"{PREFIX}_store_seconds",
-            "Transactions on the store, by whether they write.",
+            "Duration of transactions on the store, by read or write.",
             ["kind"],
             buckets=_BOUNDS,
             registry=self._registry,
         )
 
     def count_contents(self, counts: Callable[[], Mapping[str, int]]) -> None:
-        """Let each answer hold how many schemas, subjects and versions there are."""
+        """Add gauges of schemas, subjects and versions, counted at each scrape."""
         self._registry.register(_Contents(counts))
 
     @contextmanager
     def store_time(self, kind: str) -> Iterator[None]:
-        """Measure a transaction of the store."""
+        """Measure the duration of a store transaction."""
         begun = time.perf_counter()
         try:
             yield
@@ -67,7 +67,7 @@ class ServerMetrics:
             self._store.labels(kind).observe(time.perf_counter() - begun)
 
     def expose(self, accept: str | None) -> tuple[bytes, str]:
-        """Return the figures as text, and its media type."""
+        """Return the metrics as text, and its media type."""
         encoder, media_type = choose_encoder(accept or "")
         return encoder(self._registry), media_type
 
@@ -93,7 +93,7 @@ class _Contents:
     def collect(self) -> Iterator[Metric]:
         try:
             counts = self._counts()
-        except SQLAlchemyError:  # the other figures are wanted most where the store is gone
+        except SQLAlchemyError:  # the other metrics are needed most when the store is down
             return
         for name, count in counts.items():
             yield GaugeMetricFamily(f"{PREFIX}_{name}", _WORDS[name], value=count)

@@ -1,1 +1,1 @@
-"""What the registry keeps: subjects, versions, ids, policies, in SQLite or PostgreSQL."""
+"""The registry's store: subjects, versions, ids and settings, in SQLite or PostgreSQL."""

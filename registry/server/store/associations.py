@@ -1,4 +1,4 @@
-"""Associations: which subjects describe a topic's keys and values, where that is not the topic's name."""
+"""Associations: which subjects describe a topic's keys and values, if not those named after the topic."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from cdc_contracts.registry.server.store.subjects import parse_subject
 
 ANY_NAMESPACE: Final = "-"
 STRONG: Final = "STRONG"
-"""The subject belongs to this topic alone."""
+"""The subject belongs to this topic only."""
 WEAK: Final = "WEAK"
 
 
 @dataclass(frozen=True)
 class TopicSubject:
-    """A subject of a topic: `association_type` is `key` or `value`; a frozen one is not changed any more."""
+    """A subject of a topic: `association_type` is `key` or `value`; a frozen one cannot be changed."""
 
     resource_id: str
     resource_type: str
@@ -44,7 +44,7 @@ class TopicSubject:
 def find_associations(
     records: Records, *, kinds: Sequence[str] = (), lifecycle: str = "", **wanted: str
 ) -> list[TopicSubject]:
-    """Return the associations whose columns have some values; a namespace of `-` is any."""
+    """Return the associations whose columns have the given values; the namespace `-` matches any."""
     table = ASSOCIATIONS.c
     query = select(ASSOCIATIONS).order_by(table.resource_name, table.association_type, table.resource_id)
     for name, value in (wanted | {"lifecycle": lifecycle}).items():
@@ -56,7 +56,7 @@ def find_associations(
 
 
 def associate(records: Records, made: TopicSubject) -> None:
-    """Keep an association. One that is there already stays; another of its kind for the topic is refused."""
+    """Store an association. An equal one stays as it is; a different one of the same type for the topic is refused."""
     known = find_associations(
         records, resource_id=made.resource_id, resource_type=made.resource_type, kinds=[made.association_type]
     )  # fmt: skip
@@ -78,7 +78,7 @@ def associate(records: Records, made: TopicSubject) -> None:
 def dissociate(
     records: Records, resource_id: str, *, resource_type: str, kinds: Sequence[str]
 ) -> list[TopicSubject]:  # fmt: skip
-    """Take the associations of a topic away and return them. Raises Refusal where there are none, or one is frozen."""
+    """Remove the associations of a topic and return them. Raises Refusal if there are none, or one is frozen."""
     found = find_associations(records, resource_id=resource_id, resource_type=resource_type, kinds=kinds)
     if not found:
         raise no_association(resource_id)

@@ -1,4 +1,4 @@
-"""Attachments of schemas beside their text: metadata, and rules for those who serialize and deserialize."""
+"""Attachments of schemas: metadata, and rules for serializers and deserializers."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ PHASES: Final[Mapping[str, tuple[str, ...]]] = {
     "domainRules": ("READ", "WRITE", "WRITEREAD"),
     "encodingRules": ("READ", "WRITE", "WRITEREAD"),
 }
-"""When rules run, and in which modes those of each phase may."""
+"""The modes allowed for the rules of each phase."""
 _KINDS: Final = ("CONDITION", "TRANSFORM")
 
 
 def merge_metadata(below: Attachment | None, above: Attachment | None) -> Attachment | None:
-    """Return both together: properties of the second win, tags and sensitive names add up."""
+    """Merge two metadata values: properties of the second win, tags and sensitive names are united."""
     if not below or not above:
         return above or below
     tags = dict(below.get("tags") or {})
@@ -34,7 +34,7 @@ def merge_metadata(below: Attachment | None, above: Attachment | None) -> Attach
 
 
 def merge_rules(below: Attachment | None, above: Attachment | None) -> Attachment | None:
-    """Return both together: a rule of the second takes the place of the first's of that name."""
+    """Merge two rule sets: a rule of the second replaces that of the first with the same name."""
     if not below or not above:
         return above or below
     merged: dict[str, Any] = {**below, **above}
@@ -45,7 +45,7 @@ def merge_rules(below: Attachment | None, above: Attachment | None) -> Attachmen
 
 
 def check_rules(rule_set: Attachment | None) -> None:
-    """Raise Refusal where a rule has no name, stands twice, or is of no known kind or mode."""
+    """Raise Refusal if a rule has no name, a duplicate name, or an unknown kind or mode."""
     for phase, modes in PHASES.items():
         names: set[str] = set()
         for rule in (rule_set or {}).get(phase) or ():
@@ -53,11 +53,11 @@ def check_rules(rule_set: Attachment | None) -> None:
             if not name:
                 raise invalid_rules(f"Invalid rule set: a rule of {phase} has no name")
             if name in names:
-                raise invalid_rules(f"Invalid rule set: {phase} has two rules {name}")
+                raise invalid_rules(f"Invalid rule set: {phase} has two rules named {name}")
             names.add(name)
             if (rule.get("kind") or "CONDITION") not in _KINDS:
-                raise invalid_rules(f"Invalid rule set: the kind of rule {name} is none of {', '.join(_KINDS)}")
+                raise invalid_rules(f"Invalid rule set: the kind of rule {name} must be one of {', '.join(_KINDS)}")
             if (rule.get("mode") or modes[-1]) not in modes:
-                raise invalid_rules(f"Invalid rule set: the mode of rule {name} is none of {', '.join(modes)}")
+                raise invalid_rules(f"Invalid rule set: the mode of rule {name} must be one of {', '.join(modes)}")
             if not rule.get("type"):
                 raise invalid_rules(f"Invalid rule set: rule {name} has no type")

@@ -1,4 +1,4 @@
-"""Bundling: a JSON Schema and those that it refers to, as one document whose references all stay inside."""
+"""Bundling: a JSON Schema and the schemas it refers to, as one self-contained document."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from cdc_contracts.registry.schema.schema_documents import JSON, SchemaDocument
 
 _HOLDER: Final = "$defs"
 _LEGAL: Final = "/$~"
-"""What stands in a reference as it is."""
+"""The characters that need no escaping in a reference."""
 
 
 def bundle(schema: SchemaDocument) -> SchemaDocument:
-    """Return a JSON Schema with the documents of its references under `$defs`; any other schema as it is."""
+    """Return a JSON Schema with the documents of its references under `$defs`; any other schema unchanged."""
     if schema.type != JSON or not schema.references or not isinstance(schema.document, dict):
         return schema
     referred: dict[str, Any] = {}
@@ -39,7 +39,7 @@ def _collect(schema: SchemaDocument, found: dict[str, Any]) -> None:
 
 
 class _Relocation:
-    """Writes the references of one document as they are once it stands at a pointer of the whole."""
+    """Rewrites the references of one document for its new place in the bundle."""
 
     def __init__(self, document: Any, pointer: str, referred: Mapping[str, Any]) -> None:
         self._base = str(document.get("$id", "")) if isinstance(document, dict) else ""
@@ -47,7 +47,7 @@ class _Relocation:
         self._referred = referred
 
     def relocate(self, value: Any) -> Any:
-        """Return a schema, or a list of some, with references that lead to where things are now."""
+        """Return a schema, or a list of schemas, with references to the new places."""
         if isinstance(value, list):
             return [self.relocate(item) for item in value]
         if not isinstance(value, dict):
@@ -75,7 +75,7 @@ class _Relocation:
 
 
 def _without_address(document: Any) -> Any:
-    """Return a document that references of the whole can lead into: with an address of its own they could not."""
+    """Return a document without `$id`: references of the bundle could not point into one with an id of its own."""
     if not isinstance(document, dict):
         return document
     return {key: value for key, value in document.items() if key not in ("$id", "id", "$schema")}

@@ -1,4 +1,4 @@
-"""Compatibility checks: whether a schema may follow the versions of a subject, and the message where it may not."""
+"""Compatibility checks: whether a schema is compatible with the versions of a subject, and the messages if not."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from cdc_contracts.registry.server.store.resolution import Resolver
 from cdc_contracts.registry.server.store.subjects import Subject
 
 RESERVED: Final = "confluent:reserved"
-"""The property of metadata that reserves names of fields, with commas between them."""
+"""The metadata property that reserves field names, separated by commas."""
 
 
 def judge(
@@ -32,9 +32,9 @@ def judge(
     config: Mapping[str, Any],
     defaults: Defaults,
 ) -> list[str]:
-    """Return why a schema may not follow earlier versions, the oldest first; nothing where it may.
+    """Return why a schema is incompatible with earlier versions, oldest first; nothing if it is compatible.
 
-    What could not be decided is a reason too: only what is shown to be compatible is.
+    What could not be decided is a reason too: a schema has to be proven compatible.
     """
     level, policy = level_of(config, defaults), policy_of(config, defaults)
     validated = bool(config.get("validateFields"))
@@ -60,7 +60,7 @@ def judge(
 def _check_reserved(
     records: Records, new: SchemaDocument, earlier: Sequence[StoredVersion], metadata: Mapping[str, Any] | None
 ) -> list[str]:
-    """Return what is wrong with the names that metadata reserves: they stay reserved, and no field has them."""
+    """Return violations of reserved field names: names stay reserved, and no field may use one."""
     reserved = _reserved(metadata)
     before = _reserved(_metadata_of(records, earlier[-1])) if earlier else ()
     fields = _top_level_fields(new)

@@ -1,8 +1,8 @@
 """Database of the tables: a SQLite file, or PostgreSQL for several servers at once.
 
-What is committed is durable when the call returns: SQLite writes through to the disk at each commit, and PostgreSQL
-is told to, whatever its default is. Writers go one after the other, in SQLite by its own lock, in PostgreSQL by one
-advisory lock for all servers; readers never wait for them.
+A commit is durable when the call returns: SQLite syncs to disk at each commit, and PostgreSQL is set to commit
+synchronously, whatever its default is. Writers are serialised, in SQLite by its own lock, in PostgreSQL by one advisory
+lock for all servers; readers never wait for them.
 """
 
 from __future__ import annotations
@@ -27,24 +27,24 @@ from cdc_contracts.registry.server.store.schema_content import make_content
 
 BUSY_SECONDS: Final = 30
 TRIAL_SECONDS: Final = 1
-"""For how long a trial waits for its turn to write."""
+"""How long a health check waits for the write lock."""
 _TRIAL_BYTES: Final = 64 * 1024
-"""About what the registration of a schema writes."""
+"""Roughly the size of what registering a schema writes."""
 _NO_ROOM: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO})
 _BUSY: Final = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 _READ_ONLY_TRANSACTION: Final = "25006"
 LOCK: Final = 0x0CDC_C047
-"""The key of the advisory lock: any number that no other program of the database uses."""
+"""The key of the advisory lock: any number that no other program uses in this database."""
 
 
 class Database:
     """Connections to the registry's tables, in a file (`sqlite:///…` or a path) or in PostgreSQL."""
 
     def __init__(self, url: str) -> None:
-        """Open the tables, made or brought up to date where need be.
+        """Open the tables, creating or upgrading them if necessary.
 
-        Raises UsageError where the URL is none, and UnavailableError where the database cannot be used, or its tables
-        were made by a newer release.
+        Raises UsageError if the URL is invalid, and UnavailableError if the database cannot be used, or its tables
+        were created by a newer release.
         """
         self._engine = _make_engine(url)
         try:
@@ -55,7 +55,7 @@ class Database:
             raise UnavailableError(
                 f"the registry's database cannot be opened: {_say(error)}",
                 where=self._engine.url.render_as_string(hide_password=True),
-                hint="Check that it is there and may be written.",
+                hint="Check that it exists and is writable.",
             ) from error
 
     @property
@@ -65,13 +65,13 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """One transaction that only reads."""
+        """A read-only transaction."""
         with self._engine.begin() as connection:
             yield connection
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """One transaction that no other writer is beside; what it wrote is durable after the block."""
+        """A transaction with no concurrent writer; its writes are durable after the block."""
         with self._engine.connect().execution_options(writing=True) as connection, connection.begin():
             if connection.dialect.name == "postgresql":
                 connection.execute(text("SELECT set_config('synchronous_commit', 'on', true)"))
@@ -79,9 +79,9 @@ class Database:
             yield connection
 
     def try_writing(self) -> bool:
-        """Write something that is taken back at once, and say whether it was this server's turn to write.
+        """Write something and roll it back, and return whether this server got the write lock.
 
-        Raises UnavailableError where nothing can be stored, and SQLAlchemyError where the database does not answer.
+        Raises UnavailableError if nothing can be stored, and SQLAlchemyError if the database does not answer.
         """
         if self._engine.dialect.name == "postgresql":
             self._lock_a_row()
@@ -96,7 +96,7 @@ class Database:
         self._engine.dispose()
 
     def _lock_a_row(self) -> None:
-        """Lock a row, which only who may write can, unless it is locked already."""
+        """Lock a row, which needs write permission, unless it is already locked."""
         try:
             with self._engine.connect() as connection:
                 connection.execute(select(FORMS.c.form).with_for_update(skip_locked=True))
@@ -106,7 +106,7 @@ class Database:
             raise
 
     def _change_a_row(self) -> bool:
-        """Change a row to what it is, in a transaction that ends at once; False where another writer has its turn."""
+        """Update a row to its own value, in a transaction that ends at once; False if another writer holds the lock."""
         with self._engine.connect().execution_options(writing=True) as connection:
             cursor: Any = connection.connection.driver_connection
             try:
@@ -135,7 +135,7 @@ def _make_engine(url: str) -> Engine:
         parsed = parsed.set(drivername="postgresql+psycopg")
         return create_engine(parsed, pool_size=10, max_overflow=30, pool_pre_ping=True)
     if parsed.get_backend_name() != "sqlite" or parsed.database in (None, "", ":memory:"):
-        raise UsageError(f"no database for a registry: {parsed}", hint="Use a file of SQLite, or PostgreSQL.")
+        raise UsageError(f"unsupported database: {parsed}", hint="Use an SQLite file, or PostgreSQL.")
     engine = create_engine(parsed, pool_size=10, max_overflow=30, connect_args={"timeout": BUSY_SECONDS})
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
@@ -147,11 +147,11 @@ def _make_folder(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         what = f"the registry's database cannot be opened: no folder can be made for it: {error.strerror}"
-        raise UnavailableError(what, where=str(folder), hint="Name a file in a folder that may be written.") from error
+        raise UnavailableError(what, where=str(folder), hint="Name a file in a writable folder.") from error
 
 
 def _try_room(folder: Path) -> None:
-    """Write a file that has no name, as SQLite notices a full disk only at the end of a transaction."""
+    """Write an anonymous file, as SQLite notices a full disk only at the end of a transaction."""
     try:
         with tempfile.TemporaryFile(dir=folder) as file:
             file.write(bytes(_TRIAL_BYTES))
@@ -162,7 +162,7 @@ def _try_room(folder: Path) -> None:
 
 
 def _prepare_sqlite(connection: Any, record: object) -> None:
-    connection.isolation_level = None  # transactions begin where `_begin_sqlite` says, not where the driver guesses
+    connection.isolation_level = None  # transactions begin in `_begin_sqlite`, not where the driver guesses
     for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", f"busy_timeout={BUSY_SECONDS * 1000}"):
         connection.execute(f"PRAGMA {pragma}")
 
@@ -173,7 +173,7 @@ def _begin_sqlite(connection: Connection) -> None:
 
 
 def _name_schemas_as_others_do(connection: Connection) -> None:
-    """Avro is written as Java writes it, and guids are those that any registry gives."""
+    """Upgrade: Avro is now written as by Java, and guids are those of other registries."""
     for row in connection.execute(select(SCHEMAS).where(~SCHEMAS.c.erased)).all():
         extras = json.loads(row.extras)
         references = tuple(StoredReference(*parts) for parts in extras.get("references", ()))
@@ -187,7 +187,7 @@ def _name_schemas_as_others_do(connection: Connection) -> None:
 
 
 _STEPS: Final[Mapping[int, Callable[[Connection], None]]] = {1: _name_schemas_as_others_do}
-"""How tables become those of the next form, by the older one."""
+"""The upgrade to the next form of the tables, by the older form."""
 
 
 def _bring_up_to_date(connection: Connection) -> None:
@@ -198,8 +198,8 @@ def _bring_up_to_date(connection: Connection) -> None:
     form = connection.execute(select(FORMS.c.form)).scalar_one()
     if form > FORM:
         raise UnavailableError(
-            f"the registry's tables have form {form}, and this release knows {FORM}",
-            hint="Use the newer release that made them.",
+            f"the registry's tables have form {form}, but this release only knows forms up to {FORM}",
+            hint="Use the newer release that created them.",
         )
     for older in range(form, FORM):
         _STEPS[older](connection)

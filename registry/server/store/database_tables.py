@@ -1,4 +1,4 @@
-"""Database tables that the registry is kept in, the same in SQLite and in PostgreSQL."""
+"""Database tables of the registry, the same in SQLite and in PostgreSQL."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Final
 from sqlalchemy import BigInteger, Boolean, Column, ForeignKeyConstraint, Index, Integer, MetaData, String, Table, Text
 
 FORM: Final = 2
-"""The form of these tables. A change of them adds one, and a step to `upgrades.STEPS`."""
+"""The version of these tables. A change increments it and adds an upgrade step in `database`."""
 
 METADATA: Final = MetaData()
 
 FORMS: Final = Table(
     "registry_form", METADATA, Column("form", Integer, primary_key=True), Column("erasures", BigInteger, nullable=False)
 )
-"""One row: which form the tables have, and how often a schema was erased, which is when caches have to forget."""
+"""One row: the version of the tables, and how often a schema was erased, which invalidates caches."""
 
 CONTEXTS: Final = Table(
     "contexts",
@@ -23,7 +23,7 @@ CONTEXTS: Final = Table(
     Column("next_id", BigInteger, nullable=False),
     Column("listed", Boolean, nullable=False),
 )
-"""The next id of a context only grows: what was given once is never given again, whatever was deleted since."""
+"""The next id of a context only grows: an id is never reused, whatever was deleted since."""
 
 SCHEMAS: Final = Table(
     "schemas",
@@ -38,7 +38,7 @@ SCHEMAS: Final = Table(
     Column("erased", Boolean, nullable=False),
     Index("schemas_by_identity", "context", "identity"),
 )
-"""What an id stands for; never changed. `extras` is JSON: references, metadata, ruleSet. An erased one has no text."""
+"""The schema with an id; never changed. `extras` is JSON: references, metadata, ruleSet. An erased one has no text."""
 
 SUBJECTS: Final = Table(
     "subjects",
@@ -47,7 +47,7 @@ SUBJECTS: Final = Table(
     Column("subject", String, primary_key=True),
     Column("next_version", BigInteger, nullable=False),
 )
-"""Stays when all versions of a subject are gone: their numbers are not given again."""
+"""Stays when all versions of a subject are gone: version numbers are not reused."""
 
 VERSIONS: Final = Table(
     "versions",
@@ -97,4 +97,4 @@ ASSOCIATIONS: Final = Table(
     Column("lifecycle", String, nullable=False),
     Column("frozen", Boolean, nullable=False),
 )
-"""Which subject says what the keys or values of a topic are."""
+"""Which subject describes the keys or values of a topic."""

@@ -1,4 +1,4 @@
-"""Deletion of versions and subjects: first soft, then, if asked for again, permanent."""
+"""Deletion of versions and subjects: first soft, then, on a second request, permanent."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from cdc_contracts.registry.server.store.subjects import Subject
 def delete_version(
     records: Records, subject: Subject, number: int | None, *, permanent: bool, defaults: Defaults
 ) -> int:
-    """Delete a version, `None` for the latest, and return its number. Raises Refusal where that is not possible."""
+    """Delete a version, `None` for the latest, and return its number. Raises Refusal if that is not possible."""
     _check_writable(records, subject, defaults)
     versions = records.versions(subject)
     if not versions:
@@ -41,7 +41,7 @@ def delete_version(
 
 
 def delete_subject(records: Records, subject: Subject, *, permanent: bool, defaults: Defaults) -> list[int]:
-    """Delete all versions of a subject and return their numbers. Raises Refusal where that is not possible."""
+    """Delete all versions of a subject and return their numbers. Raises Refusal if that is not possible."""
     _check_writable(records, subject, defaults)
     versions = records.versions(subject)
     if not versions:
@@ -57,7 +57,7 @@ def delete_subject(records: Records, subject: Subject, *, permanent: bool, defau
 
 
 def delete_context(records: Records, context: str) -> None:
-    """List a context no more. Raises Refusal where it still has versions, deleted ones among them."""
+    """Remove a context from the list. Raises Refusal if it still has versions, even deleted ones."""
     if records.has_versions(context):
         raise context_not_empty(context)
     for kind in (CONFIG, MODE):
@@ -71,7 +71,7 @@ def _check_writable(records: Records, subject: Subject, defaults: Defaults) -> N
 
 
 def _take_away(records: Records, versions: list[StoredVersion], *, permanent: bool) -> None:
-    """Delete versions of one subject. One that is referred to stays; for good, also by what is only out of sight."""
+    """Delete versions of one subject. A referenced one stays; permanent deletion also counts soft-deleted referrers."""
     for version in versions:
         if records.referrers(version.subject, version.version, deleted=permanent):
             raise referenced(version.subject, version.version)

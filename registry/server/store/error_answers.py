@@ -1,4 +1,4 @@
-"""Error answers that no endpoint gives, in the one form that clients read."""
+"""Error responses from outside of endpoints, in the common form."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ MEDIA_TYPES: Final = (V1, "application/vnd.schemaregistry+json", "application/js
 
 
 def error_body(code: int, message: str) -> bytes:
-    """Return an error as clients read it."""
+    """Return the body of an error response."""
     said = {"error_code": code, "message": message}
     return json.dumps(said, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
 
 
 def http_message(status: int) -> str:
-    """Return what is said of an error that the protocol has no code of its own for."""
+    """Return the message of an error without a code of its own in the protocol."""
     return f"HTTP {status} {HTTPStatus(status).phrase}"
 
 
 async def send_error(
     send: Send, status: int, message: str | None = None, headers: Iterable[tuple[bytes, bytes]] = ()
 ) -> None:
-    """Send an error from outside of the application."""
+    """Send an error response from outside of the application."""
     body = error_body(status, message or http_message(status))
     length = str(len(body)).encode()
     result = [(b"content-type", V1.encode()), (b"content-length", length), *headers]

@@ -1,4 +1,4 @@
-"""Error codes: what the server refuses, by the codes and messages that clients of the protocol know."""
+"""Error codes and messages of refusals, as clients of the protocol know them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cdc_contracts.registry.server.store.subjects import Subject
 
 
 class ProtocolError(Exception):
-    """A request that is not carried out: the HTTP status, the protocol's own code, and what a person reads."""
+    """A refused request: the HTTP status, the protocol's error code, and a message."""
 
     def __init__(self, code: int, message: str, *, status: int | None = None) -> None:
         super().__init__(message)

@@ -1,4 +1,4 @@
-"""Policies of a subject: its compatibility level and policy, and its mode, own or of its context or of all."""
+"""Policies of a subject: its compatibility level and policy, and its mode; own, of its context, or global."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MODE: Final = "mode"
 
 
 class Mode(StrEnum):
-    """Who may write. READONLY_OVERRIDE of the whole registry holds for every subject, whatever its own mode is."""
+    """What may be written. A global READONLY_OVERRIDE applies to every subject, whatever its own mode is."""
 
     READWRITE = "READWRITE"
     READONLY = "READONLY"
@@ -33,12 +33,12 @@ POLICY_NAMES: Final[Mapping[str, Policy]] = {
     "LENIENT": Policy.CONFLUENT_LENIENT,
     "CDC": Policy.CDC,
 }
-"""What a client writes as `compatibilityPolicy`."""
+"""The values of `compatibilityPolicy`."""
 
 
 @dataclass(frozen=True)
 class Defaults:
-    """What holds where nothing is configured."""
+    """The settings that apply if nothing is configured."""
 
     level: Level = Level.BACKWARD
     policy: Policy = Policy.CONFLUENT_STRICT
@@ -47,14 +47,14 @@ class Defaults:
 
 @dataclass(frozen=True)
 class SubjectSettings:
-    """What holds for a subject, a context or the whole registry."""
+    """The effective settings of a subject, a context or the whole registry."""
 
     config: Mapping[str, Any]
     mode: Mode
 
 
 def settings_of(records: Records, scope: Subject, defaults: Defaults) -> SubjectSettings:
-    """Return what holds: each key of the config, and the mode, from the nearest place that sets it."""
+    """Return the effective settings: each key of the config, and the mode, from the nearest scope that sets it."""
     scopes = list(dict.fromkeys((scope, Subject(scope.context, ""), WHOLE_REGISTRY)))
     found = records.settings_in(scopes)
     config: dict[str, Any] = {}
@@ -66,17 +66,17 @@ def settings_of(records: Records, scope: Subject, defaults: Defaults) -> Subject
 
 
 def mode_of(records: Records, scope: Subject, defaults: Defaults) -> Mode:
-    """Return the mode that holds for a subject or context."""
+    """Return the effective mode of a subject or context."""
     return settings_of(records, scope, defaults).mode
 
 
 def config_of(records: Records, scope: Subject) -> Mapping[str, Any]:
-    """Return the config that holds for a subject or context."""
+    """Return the effective config of a subject or context."""
     return settings_of(records, scope, Defaults()).config
 
 
 def own_mode(records: Records, scope: Subject) -> Mode | None:
-    """Return the mode that is set right there, unless the registry's overrides it."""
+    """Return the scope's own mode, unless the global mode overrides it."""
     found = records.settings_in([scope, WHOLE_REGISTRY])
     if found.get((WHOLE_REGISTRY, MODE)) == Mode.READONLY_OVERRIDE:
         return Mode.READONLY_OVERRIDE
@@ -85,11 +85,11 @@ def own_mode(records: Records, scope: Subject) -> Mode | None:
 
 
 def level_of(config: Mapping[str, Any], defaults: Defaults) -> Level:
-    """Return the level that a config sets."""
+    """Return the compatibility level of a config."""
     return Level(config.get("compatibilityLevel", defaults.level))
 
 
 def policy_of(config: Mapping[str, Any], defaults: Defaults) -> Policy:
-    """Return the policy that a config sets."""
+    """Return the compatibility policy of a config."""
     given = config.get("compatibilityPolicy")
     return defaults.policy if given is None else POLICY_NAMES[given]

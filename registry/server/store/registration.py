@@ -1,4 +1,4 @@
-"""Registration of schemas, and the lookup of one that may be there already."""
+"""Registration of schemas, and the lookup of registered ones."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from cdc_contracts.registry.server.store.subjects import Subject
 
 @dataclass(frozen=True)
 class Submission:
-    """A schema as a client sends it; `id` and `version` only where it is imported."""
+    """A schema as sent by a client; `id` and `version` only if it is imported."""
 
     type: str
     text: str
@@ -47,7 +47,7 @@ class Submission:
 
 @dataclass(frozen=True)
 class _Basis:
-    """What a decision about a subject rests on."""
+    """The state of a subject that a registration is decided by."""
 
     versions: list[StoredVersion]
     settings: SubjectSettings
@@ -59,7 +59,7 @@ class _Basis:
 
 @dataclass(frozen=True)
 class Registered:
-    """Where a schema stands."""
+    """A registered schema and its version."""
 
     schema: StoredSchema
     version: StoredVersion
@@ -68,10 +68,10 @@ class Registered:
 def register(
     store: Store, subject: Subject, submission: Submission, *, defaults: Defaults, conflict: int
 ) -> Registered:  # fmt: skip
-    """Return the schema as it is registered under a subject: as before, or from now on.
+    """Register a schema under a subject, unless it is already registered, and return where.
 
-    Comparing schemas can take long, so it is done before the transaction that writes, and in there once more only
-    if the subject changed meanwhile. Raises Refusal; `conflict` is the code for an incompatible schema.
+    Comparing schemas can take long, so it is done before the write transaction, and repeated inside it only if the
+    subject changed meanwhile. Raises Refusal; `conflict` is the code for an incompatible schema.
     """
     if not subject.is_valid:
         raise invalid_subject(subject)
@@ -93,7 +93,7 @@ def register(
 def find(
     records: Records, versions: Sequence[StoredVersion], content: SchemaContent, *, deleted: bool = False
 ) -> Registered | None:  # fmt: skip
-    """Return the latest of a subject's versions that has this content."""
+    """Return the latest version of a subject with this content."""
     if not versions:
         return None
     same = {schema.id: schema for schema in records.same_schemas(versions[0].subject.context, content.identity)}
@@ -106,9 +106,9 @@ def find(
 def read_submission(
     records: Records, subject: Subject, submission: Submission, config: Mapping[str, Any]
 ) -> tuple[SchemaDocument, SchemaContent]:  # fmt: skip
-    """Return the schema that a client sent, parsed, and as it would be kept.
+    """Return the schema sent by a client, parsed, and in its stored form.
 
-    Raises Refusal where it is no schema, or refers to what is not there.
+    Raises Refusal if it is not a valid schema, or a reference cannot be resolved.
     """
     if not submission.text.strip():
         raise invalid_schema("Empty schema")
@@ -128,14 +128,14 @@ def read_submission(
 
 
 def live_versions(records: Records, subject: Subject) -> list[StoredVersion]:
-    """Return the versions of a subject that are not deleted, the oldest first."""
+    """Return the versions of a subject that are not deleted, oldest first."""
     return [version for version in records.versions(subject) if not version.deleted]
 
 
 def _prepare(
     records: Records, subject: Subject, submission: Submission, basis: _Basis, defaults: Defaults, conflict: int
 ) -> Registered | SchemaContent:
-    """Return the version that is there already, or what is to be kept once all checks are passed."""
+    """Return the existing version, or what to store, after all checks."""
     mode, config = basis.settings.mode, basis.settings.config
     if mode.is_read_only:
         raise not_permitted(f"{_where(subject)} is in read-only mode")
@@ -182,7 +182,7 @@ def _check_import(
 
 
 def _attach(records: Records, submission: Submission, basis: _Basis) -> Submission:
-    """Return the submission with the metadata and rules that the version before and the config give it."""
+    """Return the submission with metadata and rules inherited from the previous version and the config."""
     config, live = basis.settings.config, basis.live
     last = records.schema(live[-1].subject.context, live[-1].id) if live else None
     metadata, rule_set = submission.metadata, submission.rule_set
@@ -197,7 +197,7 @@ def _attach(records: Records, submission: Submission, basis: _Basis) -> Submissi
 def _add(records: Records, subject: Subject, submission: Submission, content: SchemaContent) -> Registered:
     for reference in content.references:
         if records.version(reference.target(subject.context), reference.version) is None:
-            raise invalid_schema(f"Invalid schema: what reference {reference.name} is to was deleted meanwhile")
+            raise invalid_schema(f"Invalid schema: the target of reference {reference.name} was deleted meanwhile")
     if submission.id is None:
         same = records.same_schemas(subject.context, content.identity)
         number = same[0].id if same else records.add_schema(subject.context, content)
@@ -213,7 +213,7 @@ def _add(records: Records, subject: Subject, submission: Submission, content: Sc
 
 
 def _resolve(records: Records, reference: StoredReference, context: str) -> StoredReference:
-    """Return a reference to the version that `latest` is now."""
+    """Return a reference with `latest` resolved to a version."""
     if reference.version != -1:
         return reference
     live = live_versions(records, reference.target(context))

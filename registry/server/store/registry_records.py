@@ -1,4 +1,4 @@
-"""Registry records: what the registry keeps, read and written inside one transaction."""
+"""Registry records: the contents of the registry, read and written inside one transaction."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from cdc_contracts.registry.server.store.subjects import Subject, parse_subject
 
 @dataclass(frozen=True)
 class StoredReference:
-    """That a schema uses, under a name, what a version of another subject defines.
+    """A named reference from a schema to a version of another subject.
 
-    `subject` is as it was given: without a context it is one of the context of the schema that refers to it.
+    `subject` is as given: without a context it is in the context of the referring schema.
     """
 
     name: str
@@ -33,13 +33,13 @@ class StoredReference:
     version: int
 
     def target(self, context: str) -> Subject:
-        """Return the subject that a schema of a context refers to."""
+        """Return the subject referred to by a schema in a context."""
         return parse_subject(self.subject).within(context)
 
 
 @dataclass(frozen=True)
 class SchemaContent:
-    """All that makes two schemas the same: `identity` is the digest of it."""
+    """Everything that makes two schemas equal: `identity` is its digest."""
 
     type: str
     text: str
@@ -52,7 +52,7 @@ class SchemaContent:
 
 @dataclass(frozen=True)
 class StoredSchema:
-    """What an id stands for in a context."""
+    """The schema with an id in a context."""
 
     context: str
     id: int
@@ -71,13 +71,13 @@ class StoredVersion:
 
 
 class Records:
-    """The rows, as the rules of the registry speak of them."""
+    """The database rows in terms of the registry: schemas, versions, settings."""
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
 
     def schema(self, context: str, number: int) -> StoredSchema | None:
-        """Return what an id stands for, if some version, deleted or not, still has it."""
+        """Return the schema with an id, if some version, deleted or not, still has it."""
         query = select(SCHEMAS).where(SCHEMAS.c.context == context, SCHEMAS.c.id == number, ~SCHEMAS.c.erased)
         return next(self._schemas(query), None)
 
@@ -86,22 +86,22 @@ class Records:
         return list(self._schemas(query.order_by(SCHEMAS.c.context, SCHEMAS.c.id)))
 
     def same_schemas(self, context: str, identity: str) -> list[StoredSchema]:
-        """Return the schemas of that content: one, or several where they were imported so."""
+        """Return the schemas with this content: one, or several if they were imported so."""
         return list(self._schemas(_SAME_SCHEMAS, in_context=context, of_identity=identity))
 
     def identity_of(self, context: str, number: int) -> str | None:
-        """Return the identity of what an id stands for, or stood for before it was erased."""
+        """Return the identity of the schema with an id, even if it was erased."""
         query = select(SCHEMAS.c.identity).where(SCHEMAS.c.context == context, SCHEMAS.c.id == number)
         found: str | None = self.connection.execute(query).scalar()
         return found
 
     def highest_id(self, context: str) -> int:
-        """Return the highest id that was given in a context, 0 where none was."""
+        """Return the highest id assigned in a context, 0 if none was."""
         query = select(CONTEXTS.c.next_id).where(CONTEXTS.c.context == context)
         return (self.connection.execute(query).scalar() or 1) - 1
 
     def add_schema(self, context: str, content: SchemaContent, number: int | None = None) -> int:
-        """Keep a schema under the next id of its context, or under one that was given with it, and return the id."""
+        """Store a schema under the next id of its context, or under the given one, and return the id."""
         following = self._next_id(context)
         given = following if number is None else number
         bound = CONTEXTS.c.context == context
@@ -117,7 +117,7 @@ class Records:
         }
         if self.identity_of(context, given) is None:
             self.connection.execute(insert(SCHEMAS).values(context=context, id=given, **values))
-        else:  # it was erased, and comes back as what it was
+        else:  # an erased schema is restored under its old id
             revived = update(SCHEMAS).where(SCHEMAS.c.context == context, SCHEMAS.c.id == given)
             self.connection.execute(revived.values(**values))
         for reference in content.references:
@@ -135,7 +135,7 @@ class Records:
         return given
 
     def versions(self, subject: Subject) -> list[StoredVersion]:
-        """Return all versions of a subject, the deleted among them, the oldest first."""
+        """Return all versions of a subject, including deleted ones, oldest first."""
         return list(self._versions(_VERSIONS_OF, in_context=subject.context, of_subject=subject.name))
 
     def version(self, subject: Subject, number: int) -> StoredVersion | None:
@@ -153,7 +153,7 @@ class Records:
         return self._versions(query if context is None else query.where(VERSIONS.c.context == context))
 
     def add_version(self, subject: Subject, number: int | None, schema: int, now: int) -> int:
-        """Keep a schema as the next version of a subject, or as one that was given with it, and return the version."""
+        """Store a schema as the next version of a subject, or as the given one, and return the version."""
         following = self._next_version(subject)
         given = following if number is None else number
         bound = (SUBJECTS.c.context == subject.context, SUBJECTS.c.subject == subject.name)
@@ -167,7 +167,7 @@ class Records:
         self.connection.execute(update(VERSIONS).where(*_row_of(version)).values(deleted=True))
 
     def erase(self, version: StoredVersion) -> None:
-        """Take a version away for good, and its schema where no other version has it. Its numbers stay used."""
+        """Delete a version permanently, and its schema if no other version has it. Version and id are not reused."""
         self.connection.execute(delete(VERSIONS).where(*_row_of(version)))
         context, number = version.subject.context, version.id
         if self.versions_of_schema(context, number):
@@ -178,12 +178,12 @@ class Records:
         self.connection.execute(update(FORMS).values(erasures=FORMS.c.erasures + 1))
 
     def erasures(self) -> int:
-        """Return how often a schema was erased: what was cached before the last time may be gone."""
+        """Return how often a schema was erased: older cache entries may be stale."""
         erasures: int = self.connection.execute(select(FORMS.c.erasures)).scalar_one()
         return erasures
 
     def referrers(self, subject: Subject, version: int, *, deleted: bool) -> list[int]:
-        """Return the ids of the schemas that refer to a version; those whose versions are all deleted if wanted."""
+        """Return the ids of the schemas that refer to a version; on request also those with only deleted versions."""
         lives = exists().where(VERSIONS.c.context == REFERENCES.c.context, VERSIONS.c.id == REFERENCES.c.id)
         if not deleted:
             lives = lives.where(~VERSIONS.c.deleted)
@@ -200,7 +200,7 @@ class Records:
         return list(self.connection.execute(query).scalars())
 
     def unlist_context(self, context: str) -> None:
-        """List a context no more, until something is registered there again. Its ids stay used."""
+        """Remove a context from the list until something is registered there again. Its ids are not reused."""
         self.connection.execute(update(CONTEXTS).where(CONTEXTS.c.context == context).values(listed=False))
 
     def has_versions(self, context: str) -> bool:
@@ -208,11 +208,11 @@ class Records:
         return self.connection.execute(query).first() is not None
 
     def setting(self, scope: Subject, kind: str) -> Any:
-        """Return the JSON value of a setting, None where it is not set there."""
+        """Return the JSON value of a setting, None if it is not set in this scope."""
         return self.settings_in([scope]).get((scope, kind))
 
     def settings_in(self, scopes: Sequence[Subject]) -> dict[tuple[Subject, str], Any]:
-        """Return all that is set in up to three scopes, by scope and kind."""
+        """Return all settings of up to three scopes, by scope and kind."""
         if not scopes:
             return {}
         padded = (*scopes, scopes[0], scopes[0])[:3]
@@ -223,7 +223,7 @@ class Records:
         return {(Subject(row.context, row.subject), row.kind): json.loads(row.value) for row in rows}
 
     def aliases(self) -> dict[Subject, Subject]:
-        """Return the subjects that others stand for, by those; one without a context is in that of its alias."""
+        """Return the target subject of each alias; one without a context is in that of the alias."""
         of_alias = select(SETTINGS).where(SETTINGS.c.kind == "config", SETTINGS.c.value.contains('"alias"'))
         found = {}
         for row in self.connection.execute(of_alias):
@@ -242,7 +242,7 @@ class Records:
         self.connection.execute(delete(SETTINGS).where(*_setting(scope, kind)))
 
     def remove_settings(self, context: str | None, kind: str) -> None:
-        """Take away the settings of all subjects of one context, or of all contexts, and the contexts' own."""
+        """Remove the settings of all subjects of one context, or of all contexts, and the contexts' own."""
         query = delete(SETTINGS).where(SETTINGS.c.kind == kind)
         self.connection.execute(query if context is None else query.where(SETTINGS.c.context == context))
 

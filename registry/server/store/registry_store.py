@@ -1,4 +1,4 @@
-"""Registry store: the records in a database, and what of them is cached."""
+"""Registry store: the records in a database, with a cache."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from cdc_contracts.registry.server.store.registry_records import Records, Stored
 from cdc_contracts.registry.server.store.subjects import Subject
 
 KEPT: Final = 10_000
-"""How many schemas are kept at hand."""
+"""How many schemas are cached."""
 TRUSTED_SECONDS: Final = 1.0
-"""For how long schemas and aliases at hand are served without asking whether another server changed them."""
+"""How long cached schemas and aliases are served without checking whether another server changed them."""
 
 
 class Store:
-    """Transactions on the records, and the schemas by id, which never change, at hand."""
+    """Transactions on the records, and a cache of schemas by id, which never change."""
 
     def __init__(self, url: str) -> None:
         """Open the database of a URL or path; see `Database` for what is raised."""
@@ -35,22 +35,22 @@ class Store:
 
     @contextmanager
     def reading(self) -> Iterator[Records]:
-        """One transaction that only reads."""
+        """A read-only transaction."""
         with self._database.reading() as connection:
             yield Records(connection)
 
     @contextmanager
     def writing(self) -> Iterator[Records]:
-        """One transaction that no other writer is beside; what it wrote is durable after the block."""
+        """A transaction with no concurrent writer; its writes are durable after the block."""
         with self._database.writing() as connection:
             yield Records(connection)
         self._asked_at = float("-inf")
         self._busy_since = None
 
     def check(self) -> None:
-        """See whether something could be stored now. Another writer at work is no failure, unless it never ends.
+        """Check that the store can be written to. Another active writer is not a failure, unless it never ends.
 
-        Raises UnavailableError where nothing can be stored, and SQLAlchemyError where the database does not answer.
+        Raises UnavailableError if nothing can be stored, and SQLAlchemyError if the database does not answer.
         """
         now = time.monotonic()
         if self._database.try_writing():
@@ -59,37 +59,37 @@ class Store:
             self._busy_since = now
         elif now - self._busy_since > BUSY_SECONDS:
             raise UnavailableError(
-                f"nothing can be stored: another writer holds the database for {BUSY_SECONDS} seconds"
+                f"nothing can be stored: another writer has held the database for {BUSY_SECONDS} seconds"
             )
 
-    def meant_at_hand(self, subject: Subject) -> Subject | None:
-        """Return the subject that a name means, if that needs no look into the database."""
+    def cached_alias(self, subject: Subject) -> Subject | None:
+        """Return the subject behind a name if the cached aliases are fresh, else None."""
         if time.monotonic() - self._asked_at > TRUSTED_SECONDS:
             return None
         return self._aliases.get(subject, subject)
 
-    def meant(self, subject: Subject) -> Subject:
-        """Return the subject that a name means: itself, unless it is the alias of another."""
-        known = self.meant_at_hand(subject)
+    def resolve_alias(self, subject: Subject) -> Subject:
+        """Return the subject behind a name: itself, unless it is an alias of another."""
+        known = self.cached_alias(subject)
         if known is not None:
             return known
         with self._database.reading() as connection:
-            self._look_again(Records(connection))
+            self._refresh(Records(connection))
         return self._aliases.get(subject, subject)
 
-    def at_hand(self, context: str, number: int) -> StoredSchema | None:
-        """Return a schema by its id, if that needs no look into the database."""
+    def cached_schema(self, context: str, number: int) -> StoredSchema | None:
+        """Return a schema by its id if it is cached, else None."""
         if time.monotonic() - self._asked_at > TRUSTED_SECONDS:
             return None
         return self._schemas.get((context, number))
 
     def schema(self, context: str, number: int) -> StoredSchema | None:
         """Return a schema by its id."""
-        known = self.at_hand(context, number)
+        known = self.cached_schema(context, number)
         if known is not None:
             return known
         with self.reading() as records:
-            self._look_again(records)
+            self._refresh(records)
             found = self._schemas.get((context, number)) or records.schema(context, number)
         if found is not None:
             self._keep(found)
@@ -98,8 +98,8 @@ class Store:
     def close(self) -> None:
         self._database.close()
 
-    def _look_again(self, records: Records) -> None:
-        """Forget what was erased, and learn the aliases."""
+    def _refresh(self, records: Records) -> None:
+        """Drop erased schemas from the cache, and reload the aliases."""
         erasures, aliases = records.erasures(), records.aliases()
         with self._lock:
             if erasures != self._erasures:

@@ -1,4 +1,4 @@
-"""Resolution of stored schemas: as documents to compare and validate, with their references. Nothing is fetched."""
+"""Resolution of stored schemas and their references into documents for comparison. Nothing is fetched."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from cdc_contracts.registry.server.store.registry_records import Records, Stored
 
 TYPES: Final = (JSON, AVRO)
 MOST_REFERENCES: Final = 200
-"""How many schemas one schema may need, with those that these need."""
+"""How many schemas one schema may refer to, directly and indirectly."""
 
 
 class Resolver:
-    """Reads schemas of one context, each version that is referred to once."""
+    """Reads schemas of one context, each referenced version once."""
 
     def __init__(self, records: Records, context: str) -> None:
         self._records = records
@@ -26,13 +26,13 @@ class Resolver:
         self._referred = 0
 
     def read(self, schema_type: str, text: str, references: Sequence[StoredReference], *, name: str) -> SchemaDocument:
-        """Return a schema that a client sent.
+        """Return a schema sent by a client.
 
-        Raises Refusal where it is none, is too large, or refers to what is not there.
+        Raises Refusal if it is invalid or too large, or a reference cannot be resolved.
         """
         if schema_type not in TYPES:
             known = " and ".join(TYPES)
-            raise invalid_schema(f"Invalid schema type {schema_type}: this registry keeps {known} schemas")
+            raise invalid_schema(f"Invalid schema type {schema_type}: this registry supports {known} schemas")
         try:
             documents = self._refer(references, self._context)
             _check_types(schema_type, documents)
@@ -45,9 +45,9 @@ class Resolver:
             ) from error
 
     def stored(self, version: StoredVersion) -> SchemaDocument:
-        """Return the schema of a version that is kept.
+        """Return the schema of a stored version.
 
-        Raises Refusal where it is gone.
+        Raises Refusal if it is gone.
         """
         key = (str(version.subject), version.version)
         if key not in self._read:
@@ -66,7 +66,7 @@ class Resolver:
         for reference in references:
             self._referred += 1
             if self._referred > MOST_REFERENCES:
-                raise invalid_schema(f"Invalid schema: it needs more than {MOST_REFERENCES} others by its references")
+                raise invalid_schema(f"Invalid schema: it refers to more than {MOST_REFERENCES} other schemas")
             target = reference.target(context)
             version = self._records.version(target, reference.version)
             if version is None:
@@ -77,7 +77,7 @@ class Resolver:
 
 
 def _check_types(schema_type: str, documents: Mapping[str, SchemaDocument]) -> None:
-    """Raise Refusal where a reference is to a schema of another type: neither language can use the other's."""
+    """Raise Refusal if a reference is to a schema of another type: neither language can use the other's."""
     for name, document in documents.items():
         if document.type != schema_type:
             raise invalid_schema(

@@ -1,4 +1,4 @@
-"""Schema content: what makes two schemas equal: text without layout, references, and attachments."""
+"""Schema content, by which schemas are equal: text without layout, references, and attachments."""
 
 from __future__ import annotations
 
@@ -29,9 +29,8 @@ def make_content(
 ) -> SchemaContent:
     """Return the content of a schema whose text is valid JSON.
 
-    Numbers stay as they were written. `normalize` also puts the keys of objects and the references in order. In Avro
-    the order of keys, and whether a name is written in full, never make two schemas differ: they are written as Java
-    writes them.
+    Numbers stay as written. `normalize` also sorts the keys of objects and the references. In Avro, the order of keys
+    and whether a name is fully qualified never make two schemas differ: both are written as Java writes them.
     """
     parsed = _parse(text)
     if normalize:
@@ -56,7 +55,7 @@ def guid_of(
     metadata: Mapping[str, Any] | None,
     rule_set: Mapping[str, Any] | None,
 ) -> str:
-    """Return the guid that any registry of this protocol gives a schema: the MD5 of its parts, one after the other."""
+    """Return the guid that any registry of this protocol assigns to a schema: the MD5 of its concatenated parts."""
     digest = hashlib.md5(usedforsecurity=False)
 
     def add(*parts: str) -> None:
@@ -92,7 +91,7 @@ def _add_rule(rule: Mapping[str, Any], digest: Any) -> None:
 
 
 class _Number(str):
-    """A number as it was written: 1.0 stays 1.0, and no digit is lost."""
+    """A number as written: 1.0 stays 1.0, and no digit is lost."""
 
     __slots__ = ()
 
@@ -102,14 +101,14 @@ def _parse(text: str) -> Any:
 
 
 def _in_order(value: Any) -> Any:
-    """Return a parsed value with the keys of all objects in order."""
+    """Return a parsed value with the keys of all objects sorted."""
     if isinstance(value, dict):
         return {key: _in_order(value[key]) for key in sorted(value)}
     return [_in_order(item) for item in value] if isinstance(value, list) else value
 
 
 def _write(value: Any) -> str:
-    """Return a parsed value as JSON without layout, as Java's libraries write it."""
+    """Return a parsed value as compact JSON, as Java's libraries write it."""
     if isinstance(value, _Number):
         return str(value)
     if isinstance(value, dict):
@@ -117,7 +116,7 @@ def _write(value: Any) -> str:
     if isinstance(value, list):
         return "[" + ",".join(map(_write, value)) + "]"
     written = json.dumps(value, ensure_ascii=isinstance(value, str) and not _is_text(value))
-    return _ESCAPED.sub(lambda found: found[0][:2] + found[0][2:].upper(), written)  # as Java, digits in capitals
+    return _ESCAPED.sub(lambda found: found[0][:2] + found[0][2:].upper(), written)  # upper-case hex digits, as in Java
 
 
 def _is_text(value: str) -> bool:

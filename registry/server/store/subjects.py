@@ -1,4 +1,4 @@
-"""Subjects: their names are `name` in the default context, `:.context:name` in another."""
+"""Subjects: written `name` in the default context, `:.context:name` in others."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import Final
 
 DEFAULT_CONTEXT: Final = "."
 GLOBAL_CONTEXT: Final = ".__GLOBAL"
-"""The context under which clients may spell what holds for the whole registry."""
+"""The context name that clients may use for the whole registry."""
 EVERY_CONTEXT: Final = ":*:"
-"""What a prefix starts with that is looked for in all contexts."""
+"""The start of a subject prefix that is searched in all contexts."""
 RESERVED: Final = frozenset({"__GLOBAL", "__EMPTY"})
 LONGEST: Final = 512
 
 
 @dataclass(frozen=True, order=True)
 class Subject:
-    """A subject: its context, which starts with a dot, and its name there. No name stands for the whole context."""
+    """A subject: its context, which starts with a dot, and its name. An empty name means the whole context."""
 
     context: str
     name: str
@@ -26,12 +26,12 @@ class Subject:
         return self.name if self.context == DEFAULT_CONTEXT else f":{self.context}:{self.name}"
 
     def within(self, context: str) -> Subject:
-        """Return the subject that is meant in a context: one of that context, unless another is named."""
+        """Return the subject as resolved in a context: in that context, unless it names another."""
         return Subject(context, self.name) if self.context == DEFAULT_CONTEXT else self
 
     @property
     def is_valid(self) -> bool:
-        """Whether schemas may be registered under it."""
+        """Whether schemas may be registered under this name."""
         return (
             0 < len(self.name) <= LONGEST
             and len(self.context) <= LONGEST
@@ -42,11 +42,11 @@ class Subject:
 
 
 WHOLE_REGISTRY: Final = Subject("", "")
-"""Whose settings hold where no context and no subject has its own."""
+"""The scope of global settings."""
 
 
 def parse_subject(text: str) -> Subject:
-    """Return the subject that a text names."""
+    """Parse the name of a subject."""
     if not text.startswith(":."):
         return Subject(DEFAULT_CONTEXT, text)
     context, _, name = text[1:].partition(":")
@@ -54,15 +54,15 @@ def parse_subject(text: str) -> Subject:
 
 
 def parse_scope(text: str) -> Subject:
-    """Return the subject, the context or the whole registry that settings are for."""
+    """Parse the scope of settings: a subject, a context or the whole registry."""
     subject = parse_subject(text)
     return WHOLE_REGISTRY if subject == Subject(GLOBAL_CONTEXT, "") else subject
 
 
 def parse_context(text: str) -> str:
-    """Return the name of a context, which may be written with colons around it and without its dot.
+    """Parse the name of a context, which may be written with colons around it and without its dot.
 
-    Raises ValueError where a colon stands inside.
+    Raises ValueError if it contains a colon.
     """
     name = text.removeprefix(":").removesuffix(":")
     if ":" in name:

@@ -1,1 +1,1 @@
-"""What a person sees of the server in a browser: contracts, subjects, and two versions side by side. No scripts."""
+"""The server's web pages: contracts, subjects, and comparisons of two versions. No scripts."""

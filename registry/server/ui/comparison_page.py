@@ -1,4 +1,4 @@
-"""Comparison page: two versions side by side: the verdict first, what breaks with its proof, then the documents."""
+"""Comparison page of two versions: the verdict, what breaks and its proof, then the documents side by side."""
 
 from __future__ import annotations
 
@@ -38,25 +38,23 @@ def verdict_sections(verdict: CompatibilityVerdict) -> Iterator[Markup | None]:
     yield element(
         "p",
         element("span", word.upper(), class_=f"verdict {word}"),
-        f" by the policy {verdict.policy}{asked}",
+        f" by policy {verdict.policy}{asked}",
         class_="lead",
     )
     findings = verdict.findings[:_MOST_FINDINGS]
     listed = element("ul", *map(_finding, findings), class_="ruled") if findings else None
     left = len(verdict.findings) - len(findings)
-    yield section(
-        "What differs for a reader", listed, element("p", f"and {left:,} more", class_="more") if left else None
-    )
+    yield section("Compatibility findings", listed, element("p", f"and {left:,} more", class_="more") if left else None)
 
 
 def difference_section(found: ContractDifferences) -> Markup | None:
-    """Return the facts in which two contracts differ."""
+    """Return the facts that differ between two contracts."""
     rows = [(name_of(one.what), one.group, _fact(one.left), _fact(one.right)) for one in found.meaning]
-    return section("Differences of the contracts", listing(("fact", "about", found.left, found.right), rows))
+    return section("Differences between the contracts", listing(("fact", "about", found.left, found.right), rows))
 
 
 def question_form(hidden: dict[str, str], verdict: CompatibilityVerdict) -> Markup:
-    """Return the form that asks for another policy or level."""
+    """Return the form for choosing another policy or level."""
     return element(
         "form",
         *(element("input", type="hidden", name=name, value=value) for name, value in hidden.items()),
@@ -114,7 +112,7 @@ def _proof(proof: CompatibilityProof | None) -> Markup | None:
 
 
 def _value(value: Any, place: TextPlace | None) -> Markup | str:
-    return "not there" if place is None and value is None else _text(value)
+    return "absent" if place is None and value is None else _text(value)
 
 
 def _place(place: TextPlace | None) -> Markup | None:

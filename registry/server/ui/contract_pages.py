@@ -1,4 +1,4 @@
-"""Contract pages: all contracts, and one explained."""
+"""Contract pages: the list of contracts, and one contract explained."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ def contract_list(contracts: Sequence[Version]) -> Markup | None:
         (_name(versions[-1]), _versions(versions), versions[-1].meaning.transport, describe_distinction(versions))
         for versions in by_subject.values()
     ]
-    return listing(("contract", "versions", "sent as", "what tells versions apart"), rows)
+    return listing(("contract", "versions", "format", "how to tell versions apart"), rows)
 
 
 def contract_sections(version: Version) -> Iterator[Markup | None]:
-    """Yield what there is to say about one version."""
+    """Yield the sections about one version."""
     result = explain(version)
     yield element("p", f"{result.title}. {result.description}", class_="lead")
     yield section("Facts", _facts(result.facts))
@@ -63,7 +63,7 @@ def _facts(facts: tuple[tuple[str, str], ...]) -> Markup:
 
 
 def _steps(version: Version) -> Markup | None:
-    """Every version of the subject, with the way to what changed since the one before it."""
+    """Return every version of the subject, with links to what changed since the previous one."""
     versions = version.catalogue.versions(version.subject)
     rows = []
     for before, one in zip([None, *versions], versions, strict=False):
@@ -75,17 +75,17 @@ def _steps(version: Version) -> Markup | None:
 
 
 def _beside(old: str, new: str) -> Markup:
-    return element("a", f"beside {old}", href=link("/compare", old=old, new=new))
+    return element("a", f"compared with {old}", href=link("/compare", old=old, new=new))
 
 
 def _explained(told: Explanation) -> Iterator[Markup | None]:
     members = [(name_of(one.at or "/"), one.kinds, one.required, one.meaning) for one in told.members]
-    yield section("A message", listing(("member", "holds", "required", "meaning"), members))
+    yield section("Members of a message", listing(("member", "holds", "required", "meaning"), members))
     operations = [(name_of(one.code), one.op, one.before, one.after) for one in told.operations]
     yield section("Operations", listing(("code", "means", "row before", "row after"), operations))
     places = [(name, name_of(at) if at else "", says) for name, at, says in told.places]
-    yield section("Where the facts are", listing(("fact", "member", "read as"), places))
-    yield section("What messages do not say", listing(("parameter", "says"), told.parameters))
+    yield section("Where to find each fact", listing(("fact", "member", "read as"), places))
+    yield section("What messages leave open", listing(("parameter", "says"), told.parameters))
     for mapping in dict.fromkeys(line.mapping for line in told.forms):
         lines = [line for line in told.forms if line.mapping == mapping]
         forms = [
@@ -93,9 +93,9 @@ def _explained(told: Explanation) -> Iterator[Markup | None]:
             for line in lines
         ]
         title = f"How values are written{', ' + mapping if mapping else ''}"
-        yield section(title, listing(("source type", "value form", "how it looks"), forms))
+        yield section(title, listing(("source type", "value form", "description"), forms))
     yield section("Rules across fields", listing(("rule", "says"), told.rules))
     errata = [(one.id, one.decision, one.says, one.shows, one.why) for one in told.errata]
     yield section(
-        "Where the document contradicts itself", listing(("erratum", "decision", "says", "shows", "why"), errata)
+        "Contradictions in the vendor's document", listing(("erratum", "decision", "says", "shows", "why"), errata)
     )

@@ -1,4 +1,4 @@
-"""Page frame around the content of every page: a head, the way back, one style sheet, and a strict content policy."""
+"""Page frame of every page: head, breadcrumbs, one style sheet, and a strict content security policy."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ HOME: Final = "/ui"
 TITLE: Final = "Registry"
 
 Trail = Sequence[tuple[str, str]]
-"""The pages above a page, with their addresses."""
+"""The breadcrumbs of a page: titles and addresses."""
 
 
 def page(title: str, *content: Markup | None, trail: Trail = (), status: int = 200) -> HTMLResponse:
     """Return a page."""
     ways = [element("li", element("a", name, href=href)) for name, href in ((TITLE, HOME), *trail)]
-    way = element("nav", element("ol", *ways), class_="trail", aria_label="Where you are")
+    way = element("nav", element("ol", *ways), class_="trail", aria_label="Breadcrumbs")
     head = [
         element("meta", charset="utf-8"),
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
@@ -42,12 +42,12 @@ def page(title: str, *content: Markup | None, trail: Trail = (), status: int = 2
 
 
 def link(path: str, **asked: str | int) -> str:
-    """Return the address of a page. What it shows is asked for in the query, where every name may stand."""
+    """Return the address of a page. What it shows is named in the query, which can hold any name."""
     return f"{HOME}{path}?{urlencode(asked)}" if asked else f"{HOME}{path}"
 
 
 def section(title: str, *content: Markup | None) -> Markup | None:
-    """Return content under a heading, None where there is none."""
+    """Return content under a heading, None without content."""
     if not any(content):
         return None
     name = "".join(char if char.isalnum() else "-" for char in title.lower())
@@ -55,7 +55,7 @@ def section(title: str, *content: Markup | None) -> Markup | None:
 
 
 def listing(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Markup | None:
-    """Return a table that becomes a list of cards where the window is narrow; None without rows."""
+    """Return a table that becomes a list of cards in a narrow window; None without rows."""
     made = [
         row(
             element("th", cells[0], scope="row", role="rowheader"),

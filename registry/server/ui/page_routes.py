@@ -1,4 +1,4 @@
-"""Page routes: the addresses of the pages, and what each needs from the registry."""
+"""Page routes: the addresses of the pages, and what each reads from the registry."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from cdc_contracts.registry.server.ui.text_differences import pretty, side_by_si
 ROUTER = APIRouter(prefix=HOME, include_in_schema=False, default_response_class=HTMLResponse)
 Version = Annotated[int | None, Query(ge=1, le=LARGEST)]
 Text = Annotated[str, Query(max_length=2_000, pattern=r"^[^\x00]*$")]
-"""No database keeps a zero."""
+"""No database stores a NUL character."""
 
 
 @ROUTER.get("")
@@ -40,7 +40,7 @@ def show_registry(
     registry: Served, readable: Readable, find: Annotated[str, Query(max_length=200)] = "",
     offset: Annotated[int, Query(ge=0)] = 0,
 ) -> HTMLResponse:  # fmt: skip
-    """Show every contract and subject."""
+    """Show the lists of contracts and subjects."""
     with registry.store.reading() as records:
         latest = {version.subject: version for version in records.all_versions(None, "") if not version.deleted}
         found = [one for subject, one in sorted(latest.items()) if find.lower() in str(subject).lower()]
@@ -86,7 +86,7 @@ def show_comparison(
     registry: Served, readable: Readable, old: str, new: str, subject: Text = "", level: Level | None = None,
     policy: Policy | None = None,
 ) -> HTMLResponse:  # fmt: skip
-    """Show two versions of a contract or subject beside each other."""
+    """Show two versions of a contract or subject side by side."""
     try:
         if subject:
             return _compare_versions(registry, parse_subject(subject), (old, new), level, policy)
@@ -104,7 +104,7 @@ def _compare_contracts(readable: Readable, names: tuple[str, str], level: Level,
     trail = [(one.reference, link("/contract", ref=one.reference)) for one in (old, new)]
     sides = (old.reference, new.reference)
     return page(
-        f"{old.reference} beside {new.reference}",
+        f"{old.reference} and {new.reference} compared",
         *verdict_sections(verdict),
         question_form(asked, verdict),
         difference_section(compare(old, new)),
@@ -128,7 +128,7 @@ def _compare_versions(
     )
     trail: Trail = [(str(subject), link("/subject", name=str(subject)))]
     return page(
-        f"{subject}: version {numbers[0]} beside {numbers[1]}",
+        f"{subject}: versions {numbers[0]} and {numbers[1]} compared",
         *verdict_sections(verdict),
         question_form({"subject": str(subject), "old": numbers[0], "new": numbers[1]}, verdict),
         section(

@@ -1,4 +1,4 @@
-"""Subject pages: all subjects that the caller may read, and one with its versions."""
+"""Subject pages: the list of subjects that the caller may read, and one subject with its versions."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ PAGE: Final = 100
 def subject_list(
     versions: Sequence[tuple[StoredVersion, str]], found: int, asked: str, offset: int
 ) -> Iterator[Markup | None]:
-    """Yield the filter, the latest versions of some subjects with their type, and the ways to the rest."""
+    """Yield the filter, a page of subjects with type and latest version, and links to the other pages."""
     yield element(
         "form",
-        element("label", "Name holds", element("input", name="find", value=asked, type="search", maxlength=200)),
+        element("label", "Name contains", element("input", name="find", value=asked, type="search", maxlength=200)),
         element("button", "Find", type="submit"),
         method="get",
         class_="filter",
@@ -41,7 +41,7 @@ def subject_list(
     if not rows:
         yield element(
             "p",
-            f"No subject has “{visible(asked)}” in its name." if asked else "There is no subject yet.",
+            f"No subject name contains “{visible(asked)}”." if asked else "There are no subjects yet.",
             class_="none",
         )
     yield listing(("subject", "latest version", "type", "registered"), rows)
@@ -60,7 +60,7 @@ def subject_sections(
     versions: Sequence[StoredVersion],
     config: Mapping[str, Any],
 ) -> Iterator[Markup | None]:
-    """Yield what there is to say about one version of a subject."""
+    """Yield the sections about one version of a subject."""
     content = schema.content
     facts = [
         ("Version", str(shown.version)), ("Id", str(schema.id)), ("Type", content.type), ("Guid", content.guid),
@@ -74,7 +74,7 @@ def subject_sections(
 
 
 def lines_of(text: str) -> list[str]:
-    """Return the lines of a schema, laid out anew."""
+    """Return the lines of a schema, pretty-printed."""
     try:
         return pretty(json.loads(text))
     except (ValueError, RecursionError):
@@ -82,7 +82,7 @@ def lines_of(text: str) -> list[str]:
 
 
 def when(milliseconds: int) -> str:
-    """Return a time of registration; nothing for what was there from the beginning."""
+    """Return a time of registration; empty for built-in subjects."""
     if not milliseconds:
         return ""
     return datetime.fromtimestamp(milliseconds / 1000, UTC).strftime("%Y-%m-%d %H:%M:%SZ")
@@ -101,4 +101,4 @@ def _steps(subject: Subject, shown: StoredVersion, versions: Sequence[StoredVers
 
 def _beside(subject: Subject, old: StoredVersion, new: StoredVersion) -> Markup:
     href = link("/compare", subject=str(subject), old=old.version, new=new.version)
-    return element("a", f"beside version {old.version}", href=href)
+    return element("a", f"compared with version {old.version}", href=href)

@@ -1,4 +1,4 @@
-"""Text differences of two texts side by side: what changed, with a few lines around it."""
+"""Differences of two texts side by side, with a few lines of context."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cdc_contracts.registry.report.html_markup import Markup, element, join, row
 
 _AROUND: Final = 3
 _MOST_LINES: Final = 2_000
-"""Comparing takes longer than the texts are long; nobody reads more."""
+"""Longer texts are not compared: the time grows faster than their length, and nobody reads more."""
 _LONGEST_LINE: Final = 400
 
 _Line = tuple[int, str] | None
@@ -27,10 +27,10 @@ def side_by_side(left: Sequence[str], right: Sequence[str], names: tuple[str, st
     """Return the changed lines of two texts in two columns, the old one left."""
     if max(len(left), len(right)) > _MOST_LINES:
         return element(
-            "p", f"The schemas are too long to be shown here: more than {_MOST_LINES:,} lines.", class_="none"
+            "p", f"The schemas are too long to compare here: more than {_MOST_LINES:,} lines.", class_="none"
         )
     if list(left) == list(right):
-        return element("p", "The schemas are the same, line by line.", class_="none")
+        return element("p", "The schemas are identical, line by line.", class_="none")
     groups = [
         join(_rows(group, left, right), "\n")
         for group in SequenceMatcher(None, left, right).get_grouped_opcodes(_AROUND)
@@ -39,12 +39,18 @@ def side_by_side(left: Sequence[str], right: Sequence[str], names: tuple[str, st
     bodies = [element("tbody", group, role="rowgroup") for group in groups]
     widths = element("colgroup", *(element("col", class_=kind) for kind in ("line", None) * 2))
     return element(
-        "table", widths, head, *bodies, class_="sides", role="table", aria_label=f"{names[0]} beside {names[1]}"
+        "table",
+        widths,
+        head,
+        *bodies,
+        class_="sides",
+        role="table",
+        aria_label=f"{names[0]} and {names[1]} side by side",
     )
 
 
 def whole_text(lines: Sequence[str]) -> Markup:
-    """Return a text as it is."""
+    """Return a text unchanged."""
     shown = [visible(line, most=_LONGEST_LINE) for line in lines[:_MOST_LINES]]
     if len(lines) > _MOST_LINES:
         shown.append(f"… {len(lines) - _MOST_LINES:,} more lines")

@@ -51,7 +51,7 @@ def added_columns(
 
 
 def is_meant(name: TableName, said: Iterable[str | None], written: tuple[str, ...]) -> bool:
-    """Say whether a statement is about a table, by the name in its text and the database its message says beside."""
+    """Return whether a statement is about a table, by the name in its text and the database its message says beside."""
     if written[-1].casefold() != name.table.casefold():
         return False
     above = {part.casefold() for part in (name.database, name.schema) if part}

@@ -55,7 +55,7 @@ def column_type(source_type: str | None, kind: str | None) -> pa.DataType:
 
 
 def _exact(told: SourceType) -> pa.DataType | None:
-    """Return the decimal type of an exact source type; None where it is none, or has too many digits."""
+    """Return the decimal type of an exact source type; None if it is none, or has too many digits."""
     digits = told.digits
     if digits is None or digits.whole + digits.fraction > MOST_DIGITS:
         return None
@@ -72,7 +72,7 @@ def write_type(type_: pa.DataType) -> str:
 
 
 def read_type(text: str) -> pa.DataType:
-    """Return the column type that a text names. Raises ValueError where there is none."""
+    """Return the column type that a text names. Raises ValueError if there is none."""
     if text.startswith("decimal("):
         precision, scale = text.removeprefix("decimal(").removesuffix(")").split(",")
         return pa.decimal128(int(precision), int(scale))

@@ -36,7 +36,7 @@ METADATA: Final = pa.schema([
 ])  # fmt: skip
 """What stands before the images `before` and `after` (structs of the columns) in every typed table.
 
-`_changed` names the columns that a partial image sent, null where the dialect sends whole images. `_absent` names as
+`_changed` names the columns that a partial image sent, null if the dialect sends whole images. `_absent` names as
 `after.NAME` or `before.NAME` the columns of the layout that an image which is there does not hold. `_raw` keeps, under
 the same names, the text of every value that its typed column cannot hold (an invalid date, a column that the layout
 does not have); the typed value is null there. So a null that is in neither is SQL NULL.

@@ -28,7 +28,7 @@ _NUMBER: Final = re.compile(r"-?[0-9]{1,38}", re.ASCII)
 class TableReset(NamedTuple):
     """A statement that takes rows from a table: all of them (`emptied`), or in a way that is not followed.
 
-    `table` is its name as written, which may have others in front; empty where the message names none.
+    `table` is its name as written, which may have others in front; empty if the message names none.
     """
 
     database: str | None
@@ -47,7 +47,7 @@ class TableReset(NamedTuple):
         return Source(self.topic, self.partition)
 
     def order(self, ordered: Collection[str]) -> int | None:
-        """The position as a number, None where that of its contract is none. `ordered` names those where it is."""
+        """The position as a number, None if that of its contract is none. `ordered` names those where it is."""
         result = self.position is not None and self.contract in ordered and _NUMBER.fullmatch(self.position)
         return int(self.position or 0) if result else None
 

@@ -29,7 +29,7 @@ _MOST_FLOAT_DIGITS: Final = 17
 
 
 class ReadColumn(NamedTuple):
-    """A typed column, and which of its texts the type cannot hold: these are null in it. None where it holds all."""
+    """A typed column, and which of its texts the type cannot hold: these are null in it. None if it holds all."""
 
     values: pa.Array
     unread: Mask | None

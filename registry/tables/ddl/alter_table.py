@@ -17,7 +17,7 @@ _AS_IT_IS: Final = "Export the table as it is now: this statement is not followe
 
 
 def alter(words: Words, drafts: Drafts, line: int) -> None:
-    """Follow an ALTER TABLE, after these words. Raises DdlError where it cannot be read."""
+    """Follow an ALTER TABLE, after these words. Raises DdlError if it cannot be read."""
     words.takes("IF", "EXISTS")
     name = drafts.read_name(words)
     draft = drafts.find(name)
@@ -43,7 +43,7 @@ def actions_of(words: Words) -> Iterator[Words]:
 
 
 def added_columns(action: Words, grammar: Grammar) -> list[Definition]:
-    """Return the columns that an action adds; none where it is another. Raises DdlError where it cannot be read."""
+    """Return the columns that an action adds; none if it is another. Raises DdlError if it cannot be read."""
     action.at = 0
     if not action.takes("ADD") or any(action.sees(word) for word in _PARTITIONS):
         return []
@@ -98,7 +98,7 @@ def _modify(action: Words, draft: TableDraft, grammar: Grammar) -> bool:
 
 
 def _changes_columns(action: Words, grammar: Grammar) -> bool:
-    """Say whether an action changes what columns a table has, or which of them is its key."""
+    """Return whether an action changes what columns a table has, or which of them is its key."""
     action.at = 0
     if action.takes("ADD"):
         try:

@@ -58,7 +58,7 @@ def name_of(word: Word, grammar: Grammar) -> str:
 
 
 def read_name(words: Words, grammar: Grammar) -> tuple[str, ...]:
-    """Return the name that comes next by its parts. Raises DdlError where none does."""
+    """Return the name that comes next by its parts. Raises DdlError if none does."""
     parts = [words.take_name("a name")]
     while words.takes("."):
         parts.append(words.take_name("a name"))
@@ -66,19 +66,19 @@ def read_name(words: Words, grammar: Grammar) -> tuple[str, ...]:
 
 
 def is_sent(definition: Definition, grammar: Grammar) -> bool:
-    """Say whether changes of a column are logged: Oracle computes virtual ones when they are read."""
+    """Return whether changes of a column are logged: Oracle computes virtual ones when they are read."""
     return not definition.virtual or grammar.name != ORACLE.name
 
 
 def is_column(words: Words, grammar: Grammar) -> bool:
-    """Say whether the next part of a table is a column, and no key or constraint."""
+    """Return whether the next part of a table is a column, and no key or constraint."""
     return not any(words.sees(*phrase) for phrase in grammar.elements)
 
 
 def read_column(words: Words, grammar: Grammar) -> Definition:
     """Return the column that some words define; a virtual one need not say its type.
 
-    Raises DdlError where they define none.
+    Raises DdlError if they define none.
     """
     first = words.take_name("the name of a column")
     name = name_of(first, grammar)

@@ -31,13 +31,13 @@ class TableDraft:
     comment: str | None = None
 
     def find(self, name: str) -> str | None:
-        """Return the name of a column as it was defined, None where there is none."""
+        """Return the name of a column as it was defined, None if there is none."""
         if name in self.columns:
             return name
         return next((one for one in self.columns if one.lower() == name.lower()), None)
 
     def contract(self) -> TableContract:
-        """Return the table contract. Raises DdlError where the table has no columns, or its key is none of them."""
+        """Return the table contract. Raises DdlError if the table has no columns, or its key is none of them."""
         if not self.columns:
             raise DdlError(f"{self.name} has no column", self.line)
         columns, key = dict(self.columns), []
@@ -78,14 +78,14 @@ class Drafts:
         return self._by_name.get(name)
 
     def add(self, draft: TableDraft) -> None:
-        """Add a table. Raises DdlError where it was defined before."""
+        """Add a table. Raises DdlError if it was defined before."""
         before = self._by_name.get(draft.name)
         if before is not None:
             raise DdlError(f"{draft.name} is defined on line {before.line} already", draft.line)
         self._by_name[draft.name] = draft
 
     def add_column(self, draft: TableDraft, definition: Definition) -> None:
-        """Add a column to a table. Raises DdlError where it has one of that name."""
+        """Add a column to a table. Raises DdlError if it has one of that name."""
         if definition.name in draft.columns or (draft.find(definition.name) and not self.grammar.keeps_case):
             raise DdlError(f"{draft.name} has the column {definition.name} twice", definition.line)
         if not is_sent(definition, self.grammar):

@@ -39,7 +39,7 @@ def read_create_table(text: str, dialect: str, database: str | None = None) -> D
     """Return the table contracts of a text in the SQL of `mysql` or `oracle`.
 
     A table without a database in front is in the one that USE named last, else in `database`.
-    Raises KeyError where there is no such dialect of SQL; whatever else is wrong is reported as a problem.
+    Raises KeyError if there is no such dialect of SQL; whatever else is wrong is reported as a problem.
     """
     grammar = GRAMMARS[dialect]
     drafts, passed = Drafts(grammar, database), Counter[str]()
@@ -81,7 +81,7 @@ def _statements(words: list[Word]) -> Iterator[Words]:
 
 
 def _defines(words: list[Word], at: int) -> bool:
-    """Say whether a statement about a table begins here, so that one without an end before it hides none."""
+    """Return whether a statement about a table begins here, so that one without an end before it hides none."""
     ahead = Words(words[at : at + 6])
     if ahead.sees("ALTER", "TABLE") or ahead.sees("COMMENT", "ON"):
         return True

@@ -48,7 +48,7 @@ class Word(NamedTuple):
     means: str
 
     def says(self, *words: str) -> bool:
-        """Say whether this is one of some words or signs, not quoted; words are given in capitals."""
+        """Return whether this is one of some words or signs, not quoted; words are given in capitals."""
         return self.means in words
 
     @property
@@ -78,7 +78,7 @@ class Words:
         return self.words[at] if at < len(self.words) else None
 
     def sees(self, *phrase: str) -> bool:
-        """Say whether the next words are these, not quoted."""
+        """Return whether the next words are these, not quoted."""
         words, at = self.words, self.at
         if at + len(phrase) > len(words):
             return False
@@ -91,7 +91,7 @@ class Words:
         return seen
 
     def take(self, what: str) -> Word:
-        """Return the next word. Raises DdlError where there is none."""
+        """Return the next word. Raises DdlError if there is none."""
         word = self.peek()
         if word is None:
             raise DdlError(f"it ends where {what} should stand", self.line)
@@ -99,7 +99,7 @@ class Words:
         return word
 
     def take_name(self, what: str) -> Word:
-        """Return the next word, which has to be a name. Raises DdlError where it is not."""
+        """Return the next word, which has to be a name. Raises DdlError if it is not."""
         word = self.take(what)
         if not word.is_name or not word.text:
             raise DdlError(f"`{word.written}` stands where {what} should", word.line)
@@ -108,7 +108,7 @@ class Words:
     def take_group(self) -> Words:
         """Return what stands between the bracket that comes next and the one that closes it.
 
-        Raises DdlError where none does.
+        Raises DdlError if none does.
         """
         opening = self.take("a bracket")
         depth, begin = 1, self.at
@@ -135,7 +135,7 @@ class Words:
 def read_words(text: str, grammar: str) -> list[Word]:
     """Return the words of a text in the SQL of `mysql` or `oracle`.
 
-    Raises DdlError where it cannot be cut into words.
+    Raises DdlError if it cannot be cut into words.
     """
     from sqlglot.dialects.dialect import Dialect
     from sqlglot.errors import SqlglotError
@@ -192,7 +192,7 @@ def statements_run(text: str, grammar: str) -> Iterator[Words]:
 
 
 def _defines_program(words: Words) -> bool:
-    """Say whether semicolons that follow stand in the body of a procedure or the like."""
+    """Return whether semicolons that follow stand in the body of a procedure or the like."""
     if not (words.sees("CREATE") or words.sees("ALTER")):
         return False
     kind = next((word for word in words.words if word.says(*_PROGRAMS, *_OTHERS)), None)

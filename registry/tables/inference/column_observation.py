@@ -194,7 +194,7 @@ def _whole_parts(numbers: pa.Array) -> pa.Array:
 
 
 def _fractions(values: pa.Array) -> pa.Array:
-    """Return the digits of a second of texts that are times; an empty text where there is none."""
+    """Return the digits of a second of texts that are times; an empty text if there is none."""
     return pc.struct_field(pc.extract_regex(values, _SECONDS), "digits")
 
 

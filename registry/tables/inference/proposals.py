@@ -161,7 +161,7 @@ def _wide_enough(told: str, seen: ColumnEvidence, mappings: Sequence[ValueMappin
 
 
 def _holds(offered: str, told: str, seen: ColumnEvidence, mappings: Iterable[ValueMapping]) -> bool:
-    """Say whether a type holds the values of a column, which are written like those of the given type."""
+    """Return whether a type holds the values of a column, which are written like those of the given type."""
     forms = (mapping.form_of(told) for mapping in mappings)
     bounds = (bound_of(offered, FORMS[form].kind) for form in forms if form is not None)
     return not any(bound.judge(text) for bound in bounds if bound is not None for text in _extremes(seen))

@@ -17,7 +17,7 @@ def canonical_table(version: Version, table: TableContract, reading_options: Rea
     """Return the layout of the rows of a table whose messages have every column that the table contract lists.
 
     A column that decode keeps as text beside the others (its name differs from another in case alone) is not in it.
-    Raises UsageError where the version cannot carry a type of the table.
+    Raises UsageError if the version cannot carry a type of the table.
     """
     result = table_in(version, table)
     name, sightings = TableName.of(result.database, result.schema, result.name), ObservedColumns()

@@ -35,7 +35,7 @@ def check(view: RuleView) -> Iterator[Breach]:
 
 
 def exercised_by(reading: Reading) -> bool:
-    """Say whether a message has types and their codes."""
+    """Return whether a message has types and their codes."""
     codes = reading.meaning.columns.codes
     return codes is not None and bool(reading.types) and isinstance(reading.at(codes.at), dict)
 

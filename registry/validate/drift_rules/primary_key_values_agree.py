@@ -42,7 +42,7 @@ def reads(meaning: Meaning) -> Reads:
 
 
 def exercised_by(reading: Reading) -> bool:
-    """Say whether a message names a key and has its values."""
+    """Return whether a message names a key and has its values."""
     return bool(reading.primary_key) and isinstance(reading.place(reading.meaning.envelope.primary_key_values), str)
 
 

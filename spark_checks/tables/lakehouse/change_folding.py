@@ -33,7 +33,7 @@ def fold_changes(
 
     Its columns: the key `k0`, `k1`, ...; `_keyed`, false in the one row for all changes that name no key; `_changes`,
     how many were folded; `_delete`; `_was_deleted`, whether the key is among the deleted ones so far; `_fresh`, whether
-    what was there before is of no account; `c0`, `c1`, ...: value and text of each column, null where no change has it;
+    what was there before is of no account; `c0`, `c1`, ...: value and text of each column, null if no change has it;
     `_absent`, the names of those; `_raw`, texts by name; `_last`, the facts of the newest change.
     """
     from pyspark.sql import Window

@@ -83,10 +83,10 @@ class CurrentTables:
         self, session: SparkSession, layout: TableLayout, key: tuple[str, ...], rows: DataFrame, history: DataFrame,
         emptyings: Emptyings | None = None,
     ) -> Merged | None:  # fmt: skip
-        """Bring the current rows up to date with new rows of the history; None where no primary key is known.
+        """Bring the current rows up to date with new rows of the history; None if no primary key is known.
 
         Until they were once made of the whole history they are made of it.
-        Raises UnavailableError where the table that is there has another key, or columns named as metadata is.
+        Raises UnavailableError if the table that is there has another key, or columns named as metadata is.
         """
         key = key or self._known_key(session, layout)
         if not key:

@@ -21,7 +21,7 @@ _NEWEST: Final = 50
 
 @dataclass(frozen=True)
 class Commit:
-    """Which version of its table a write made, and of how many rows; None where that is not known any more."""
+    """Which version of its table a write made, and of how many rows; None if that is not known any more."""
 
     version: dict[str, Any] | None
     rows: int | None
@@ -77,7 +77,7 @@ class IcebergHistory:
 
 
 def open_history(table_format: str) -> History:
-    """Return how a format appends. Raises UsageError where there is no such format."""
+    """Return how a format appends. Raises UsageError if there is no such format."""
     if table_format == "delta":
         return DeltaHistory()
     if table_format == "iceberg":

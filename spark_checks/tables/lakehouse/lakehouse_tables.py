@@ -48,7 +48,7 @@ def open_lakehouse(
     """Return the tables of a format below a directory, or in a schema `CATALOG.DB` that Spark's settings define.
 
     With a catalogue they keep the current rows as well.
-    Raises UsageError where the schema is written otherwise.
+    Raises UsageError if the schema is written otherwise.
     """
     addresses: TableIdentifiers
     if schema is not None:
@@ -89,7 +89,7 @@ class LakehouseTables:
         return self.current is not None
 
     def prepare(self, session: SparkSession) -> None:
-        """Make the session know the tables' catalog. Raises UnavailableError where the user's settings lack it."""
+        """Make the session know the tables' catalog. Raises UnavailableError if the user's settings lack it."""
         # Spark's own default counts 96 bits of nanoseconds without a zone, which most readers get wrong before 1677.
         session.conf.set("spark.sql.parquet.outputTimestampType", "TIMESTAMP_MICROS")
         # Names stand in SQL as messages spell them: ${env:HOME} is a name, and not the value of a variable.
@@ -99,7 +99,7 @@ class LakehouseTables:
     def write(self, session: SparkSession, order: WriteOrder) -> TypedWrite:
         """Write the rows of the changes files, typed, to the table of each layout.
 
-        Raises UnavailableError where a table that is there is not the one of its layout.
+        Raises UnavailableError if a table that is there is not the one of its layout.
         """
         if not order.layouts:
             return TypedWrite()

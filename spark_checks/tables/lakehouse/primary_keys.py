@@ -26,7 +26,7 @@ _TOLD: Final = pa.schema([pa.field(name, pa.string()) for name in (*_NAME, "key"
 def find_keys(
     session: SparkSession, place: SinkPlace, changes: Sequence[FilePart], layouts: Layouts
 ) -> dict[TableName, tuple[str, ...]]:
-    """Return the primary key of each table, in the order of its columns; none where it is not known.
+    """Return the primary key of each table, in the order of its columns; none if it is not known.
 
     It is not known where the messages name none, or several, or columns that the table has not.
     """

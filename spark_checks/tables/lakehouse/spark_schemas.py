@@ -47,7 +47,7 @@ def ensure_table(
     """Make sure that a table is there and has the columns of a schema; return the schema that it has.
 
     `facts` is what the table is and stays; doing this again changes nothing.
-    Raises UnavailableError where the table is another one, has a column of another type, or cannot be made.
+    Raises UnavailableError if the table is another one, has a column of another type, or cannot be made.
     """
     from pyspark.errors import AnalysisException
 
@@ -82,7 +82,7 @@ def _ensure_table(
 
 
 def read_facts(session: SparkSession, identifier: str) -> dict[str, str] | None:
-    """Return what a table is by `ensure_table`, None where there is no table."""
+    """Return what a table is by `ensure_table`, None if there is no table."""
     from pyspark.errors import AnalysisException
 
     try:

@@ -38,7 +38,7 @@ class TableIdentifiers(Protocol):
     def format(self) -> str: ...
 
     def prepare(self, session: SparkSession) -> None:
-        """Make the session know the catalog of the tables. Raises UnavailableError where it cannot."""
+        """Make the session know the catalog of the tables. Raises UnavailableError if it cannot."""
         ...
 
     def find(self, kind: str, table: TableName) -> str:
@@ -118,7 +118,7 @@ class CatalogSchema:
 def parse_schema(text: str, table_format: str) -> CatalogSchema:
     """Return the schema that `CATALOG.DB` names; a part with dots stands in backquotes.
 
-    Raises UsageError where it is written otherwise.
+    Raises UsageError if it is written otherwise.
     """
     parts = tuple(re.findall(r"`(?:[^`]|``)+`|[^.`]+", text))
     if len(parts) < 2 or ".".join(parts) != text:  # noqa: PLR2004  a catalog and a schema

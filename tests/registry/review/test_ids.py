@@ -15,11 +15,11 @@ LOCK = f"7 acme/plain@1 JSON {ONE}\n8 orders-value@3 AVRO {OTHER}\n"
         (LOCK + f"9 acme/plain@2 JSON {ONE}\n", []),
         (LOCK.replace(f"{ONE}\n", f"{ONE} retired\n"), []),
         (LOCK.replace("7 acme", "9 acme"), [(1, "id 7 was acme/plain@1 JSON, and now that has id 9")]),
-        (LOCK.replace(ONE, "3" * 64), [(1, "id 7 was acme/plain@1 JSON, and now it stands for another schema")]),
-        (LOCK.partition("\n")[2], [(None, "id 7 was acme/plain@1 JSON, and now nothing says so")]),
+        (LOCK.replace(ONE, "3" * 64), [(1, "id 7 was acme/plain@1 JSON, and now it belongs to a different schema")]),
+        (LOCK.partition("\n")[2], [(None, "id 7 was acme/plain@1 JSON, and now it is missing")]),
         (None, [
-            (None, "id 7 was acme/plain@1 JSON, and now nothing says so"),
-            (None, "id 8 was orders-value@3 AVRO, and now nothing says so"),
+            (None, "id 7 was acme/plain@1 JSON, and now it is missing"),
+            (None, "id 8 was orders-value@3 AVRO, and now it is missing"),
         ]),
     ],
 )  # fmt: skip

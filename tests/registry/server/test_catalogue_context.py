@@ -183,5 +183,7 @@ def test_without_the_catalogue_contracts_of_your_own_are_served(tmp_path):
 def test_two_folders_of_one_name_are_refused(tmp_path):
     (tmp_path / "a" / "mine").mkdir(parents=True)
     (tmp_path / "b" / "mine").mkdir(parents=True)
-    with pytest.raises(UsageError, match=r"two folders of contracts would be served as .cdc-contracts.mine"):
+    with pytest.raises(
+        UsageError, match=r"two folders of contracts would both be served as context .cdc-contracts.mine"
+    ):
         fill_builtin_subjects([tmp_path / "a" / "mine", tmp_path / "b" / "mine"])

@@ -166,7 +166,9 @@ def test_tables_of_a_newer_release_are_left_alone(tmp_path):
     with sqlite3.connect(path) as connection:
         connection.execute("UPDATE registry_form SET form = 99")
     connection.close()
-    with pytest.raises(UnavailableError, match="the registry's tables have form 99, and this release knows 2"):
+    with pytest.raises(
+        UnavailableError, match="the registry's tables have form 99, but this release only knows forms up to 2"
+    ):
         Store(str(path))
 
 

@@ -132,7 +132,7 @@ def test_a_store_that_is_busy_for_a_moment_is_no_failure_and_one_that_stays_so_i
         writer.execute("begin immediate")
         assert health(address) == (200, "ok")
         monkeypatch.setattr("cdc_contracts.registry.server.store.registry_store.BUSY_SECONDS", 0)
-        assert health(address) == (503, "nothing can be stored: another writer holds the database for 0 seconds")
+        assert health(address) == (503, "nothing can be stored: another writer has held the database for 0 seconds")
         writer.execute("rollback")
         assert health(address) == (200, "ok")
         writer.close()

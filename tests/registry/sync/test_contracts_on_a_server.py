@@ -26,7 +26,7 @@ def lock_of(folder):
 def test_ids_are_given_once_and_a_contract_that_goes_keeps_them(contracts, call):
     new = "+ 1 acme/plain@1 JSON\n+ 2 acme/plain@1 AVRO\n+ 3 acme/plain@2 JSON\n+ 4 acme/plain@2 AVRO\n"
     assert call("ids", contracts) == (0, new, "")
-    assert call("ids", contracts) == (0, "every schema has its id\n", "")
+    assert call("ids", contracts) == (0, "every schema has an id\n", "")
     shutil.copytree(contracts / "acme/plain/v2", contracts.parent / "v2")
     shutil.rmtree(contracts / "acme/plain/v2")
     gone = "- 3 acme/plain@2 JSON (retired)\n- 4 acme/plain@2 AVRO (retired)\n"
@@ -42,7 +42,7 @@ def test_ids_are_given_in_folders_of_contracts_only(tmp_path, monkeypatch, call)
     for folder, told in (
         ("notthere", "there is no folder notthere\n  give a folder of contracts, or what `registry dump` wrote"),
         ("x.txt", "there is no folder x.txt\n  give a folder of contracts, or what `registry dump` wrote"),
-        ("empty", "empty holds nothing for a registry\n  contracts, subjects/ or registry.yaml"),
+        ("empty", "empty contains nothing for a registry\n  contracts, subjects/ or registry.yaml"),
     ):
         assert call("ids", folder) == (2, "", f"error: {told}\n")
     assert sorted(file.name for file in tmp_path.rglob("*")) == ["empty", "x.txt"]
@@ -52,7 +52,7 @@ def test_the_last_contract_of_a_folder_may_go(contracts, call):
     call("ids", contracts)
     shutil.rmtree(contracts / "acme")
     assert call("ids", contracts)[1].count("(retired)") == 4
-    assert call("ids", contracts) == (0, "every schema has its id\n", "")
+    assert call("ids", contracts) == (0, "every schema has an id\n", "")
 
 
 def test_a_schema_that_has_an_id_is_not_changed(contracts, call):
@@ -62,7 +62,7 @@ def test_a_schema_that_has_an_id_is_not_changed(contracts, call):
     assert call("ids", contracts)[0] == 0
     schema.write_text(schema.read_text().replace('"type": "object"', '"type": ["object"]', 1))
     code, _, err = call("ids", contracts)
-    assert (code, "acme/plain@1 JSON has id 1 and is no longer the schema that got it" in err) == (2, True)
+    assert (code, "acme/plain@1 JSON has changed since it was given id 1" in err) == (2, True)
 
 
 def test_contracts_and_the_values_of_topics_are_registered_under_the_ids_of_the_lock(
@@ -116,14 +116,14 @@ def test_ids_that_the_server_gives_come_back_into_the_lock(contracts, server, ca
         ["6", "acme/plain@1", "AVRO"], ["7", "acme/plain@2", "AVRO"],
     ]  # fmt: skip
     assert call("push", contracts, "--url", server) == (0, "nothing to do\n", "")
-    assert call("ids", contracts) == (0, "every schema has its id\n", "")
+    assert call("ids", contracts) == (0, "every schema has an id\n", "")
 
 
 def test_what_is_newer_on_the_server_is_pulled_and_what_was_edited_here_is_kept(here, server, call, ask):
     folder = here / "held"
     ask("POST", "/subjects/orders-value/versions", PLAIN)
     assert call("pull", folder, "--url", server)[:2] == (0, "+ orders-value 1\n+ registry.yaml\n")
-    assert call("pull", folder, "--url", server) == (0, "nothing is newer on the server\n", "")
+    assert call("pull", folder, "--url", server) == (0, "the server has nothing new\n", "")
     ask("PUT", "/config/orders-value", {"compatibility": "NONE"})
     ask("POST", "/subjects/orders-value/versions", {**PLAIN, "schema": '{"type":"string"}'})
     file = folder / "subjects/orders-value/v1.json"
@@ -131,7 +131,7 @@ def test_what_is_newer_on_the_server_is_pulled_and_what_was_edited_here_is_kept(
     code, out, err = call("pull", folder, "--url", server)
     assert (code, out.splitlines()) == (1, [
         "+ orders-value 2", "+ registry.yaml",
-        "! orders-value 1 is one schema here and another schema on the server",
+        "! orders-value 1 is one schema here and a different schema on the server",
     ])  # fmt: skip
     assert "--force" in err
     assert "maxProperties" in file.read_text()
@@ -196,8 +196,8 @@ def test_what_a_registry_does_not_have_is_said(contracts, server, call, ask):
     with RegistryClient(Access(server)) as client:
         stored = read_contracts(client, versions)
     assert sorted(stored.missing) == [
-        "what acme.plain 1 means is not on the registry, and taken to be as here; its schema is another than here",
-        "what acme.plain.avro 1 means is not on the registry, and taken to be as here; its schema is as here",
+        "the registry lacks the meaning of acme.plain 1, which is taken from here; its schema differs from the one here",
+        "the registry lacks the meaning of acme.plain.avro 1, which is taken from here; its schema equals the one here",
     ]
     assert Catalogue([stored.root]).version("acme/plain@1").fingerprint == versions[0].fingerprint
 

@@ -105,8 +105,8 @@ def test_an_incompatible_schema_is_refused_with_proof_before_anything_is_written
 @pytest.mark.parametrize(
     ("lock", "why"),
     [
-        ("", "the server holds another schema as version 1 (id 1), and versions never change"),
-        ("1 other@1 JSON {}", "id 1 stands for another schema on the server"),
+        ("", "the server has a different schema as version 1 (id 1), and versions never change"),
+        ("1 other@1 JSON {}", "the server uses id 1 for a different schema"),
     ],
 )
 def test_what_the_server_has_otherwise_is_refused(folder, server, call, ask, lock, why):
@@ -140,7 +140,7 @@ def test_text_that_is_no_json_is_refused_before_anything_is_written(folder, serv
     put(folder, "a-value", 1, CLOSED)
     put(folder, "b-value", 1, "<<<<<<< ours\n{}\n")
     code, out, _ = call("apply", folder, "--url", server)
-    assert (code, "! b-value 1: its text is no JSON" in out, ask("GET", "/subjects")) == (1, True, [])
+    assert (code, "! b-value 1: its text is not JSON" in out, ask("GET", "/subjects")) == (1, True, [])
 
 
 @pytest.mark.parametrize("command", ["apply", "push"])
@@ -157,7 +157,7 @@ def test_a_run_that_is_cut_off_is_gone_on_with(folder, make_server, call, here, 
     (folder / "registry.yaml").write_text(json.dumps({"subjects": {"orders-value": {"config": narrow}}}))
     code, out, err = call("apply", folder, "--url", small)
     assert (code, out.count("+ orders-value")) == (3, 2)
-    assert "3 of 5 steps were done; run it again to go on" in err
+    assert "3 of 5 steps were done; run it again to continue" in err
     code, out, _ = call("plan", folder, "--url", small)
     assert out.splitlines() == [
         "+ orders-value 3 (id 43)", "+ orders-value 4 (id 44)", "~ orders-value mode IMPORT -> unset",
@@ -264,10 +264,10 @@ def test_a_registry_that_does_not_answer_is_no_success(folder, call):
     [
         ([], "give --url http://HOST:PORT, or set CDC_CONTRACTS_REGISTRY_URL"),
         (["--url", "registry:8081"], "is not the URL of a registry"),
-        (["--url", "http://reader:hunter2@registry:8081"], "a URL is no place for a password"),
+        (["--url", "http://reader:hunter2@registry:8081"], "do not put a password in the URL"),
         (["--url", "http://registry:8081", "--user", "reader:hunter2"], "--user takes a name only"),
         (["--url", "http://registry:8081", "--user", "reader"], "set CDC_CONTRACTS_REGISTRY_PASSWORD"),
-        (["--url", "https://registry:8081", "--ca", "none.pem"], "not a file of certificates"),
+        (["--url", "https://registry:8081", "--ca", "none.pem"], "not a certificate file"),
     ],
 )
 def test_a_wrong_call_is_told_and_no_password_is(folder, call, options, told):
@@ -279,12 +279,12 @@ def test_a_wrong_call_is_told_and_no_password_is(folder, call, options, told):
 @pytest.mark.parametrize(
     ("files", "told"),
     [
-        ({}, "holds nothing for a registry"),
+        ({}, "contains nothing for a registry"),
         ({"subjects/a/v1.yaml": "deleted: true"}, "v1.yaml has no schema"),
-        ({"subjects/a/one.json": "{}"}, "one.json is no version"),
-        ({"subjects/a/v1.json": "{}", "subjects/a/v1.avsc": '"int"'}, "are one version"),
-        ({"subjects/a/v1.json": "{}", "subjects/a/v1.yaml": "note: x"}, "`note` has no place here"),
-        ({"registry.yaml": "level: NONE"}, "`level` has no place here"),
+        ({"subjects/a/one.json": "{}"}, "one.json is not named after a version"),
+        ({"subjects/a/v1.json": "{}", "subjects/a/v1.avsc": '"int"'}, "are the same version"),
+        ({"subjects/a/v1.json": "{}", "subjects/a/v1.yaml": "note: x"}, "`note` is not allowed here"),
+        ({"registry.yaml": "level: NONE"}, "`level` is not allowed here"),
         ({"subjects/a/v1.json": "{}", "ids.lock": "<<<<<<< ours\n"}, "resolve the conflict in git"),
     ],
 )

@@ -1,1 +1,1 @@
-"""The endpoints of the protocol, by what they are about."""
+"""The endpoints of the protocol, one module per resource."""

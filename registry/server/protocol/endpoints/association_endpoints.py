@@ -1,6 +1,6 @@
-"""`/associations`: which subjects say what a topic's keys and values are.
+"""`/associations`: which subjects describe a topic's keys and values.
 
-The serializers of newer clients ask for them before each first message, and go by the topic's name if there are none.
+The serializers of newer clients look them up before the first message, and use the topic's name if there are none.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from cdc_contracts.registry.server.store.subjects import parse_subject
 
 ROUTER = APIRouter(tags=["associations"])
 TOPIC = "topic"
-Kind = Annotated[str, Query(alias="resourceType", description="What the resource is")]
+Kind = Annotated[str, Query(alias="resourceType", description="Type of the resource")]
 Kinds = Annotated[list[str] | None, Query(alias="associationType", description="key, value")]
 Lifecycle = Annotated[str, Query()]
 
@@ -71,7 +71,7 @@ def list_associations_of_id(
 
 @ROUTER.post("/associations", response_model=AssociationResponse)
 def create_associations(registry: Served, request: AssociationRequest) -> Any:
-    """Say which subjects a topic has; schemas that come with it are registered."""
+    """Set the subjects of a topic; schemas in the request are registered."""
     name, number = request.resource_name, request.resource_id
     if not name or not number:
         raise invalid_association("resourceId" if name else "resourceName", "it cannot be null or empty")
@@ -98,7 +98,7 @@ def create_associations(registry: Served, request: AssociationRequest) -> Any:
 def remove_associations(
     registry: Served, resource_id: str, resource_type: Kind = TOPIC, association_type: Kinds = None
 ) -> Response:  # fmt: skip
-    """Forget which subjects a topic has; the subjects stay."""
+    """Remove the associations of a topic; the subjects stay."""
     with registry.store.writing() as records:
         gone = dissociate(records, unquote(resource_id), resource_type=resource_type, kinds=association_type or [])
         for one in gone:
@@ -118,10 +118,10 @@ def _read(wish: AssociationWish, topic: dict[str, str]) -> TopicSubject:
         raise invalid_association("subject", "it cannot be null or empty")
     lifecycle = (wish.lifecycle or WEAK).upper()
     if lifecycle not in (STRONG, WEAK):
-        raise invalid_association("lifecycle", f"it is none of {STRONG}, {WEAK}")
+        raise invalid_association("lifecycle", f"it must be {STRONG} or {WEAK}")
     frozen = bool(wish.frozen)
     if frozen and lifecycle == WEAK:
-        raise invalid_association("frozen", f"only what is {STRONG} can be frozen")
+        raise invalid_association("frozen", f"only a {STRONG} association can be frozen")
     return TopicSubject(
         **topic, association_type=wish.association_type or "value", subject=wish.subject, lifecycle=lifecycle,
         frozen=frozen,

@@ -1,4 +1,4 @@
-"""`/compatibility`: whether a schema might follow, without registering it."""
+"""`/compatibility`: whether a schema is compatible, without registering it."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from cdc_contracts.registry.server.store.registry_records import Records, Stored
 from cdc_contracts.registry.server.store.subjects import Subject
 
 ROUTER = APIRouter(tags=["compatibility"])
-Normalize = Annotated[bool, Query(description="Put the schema in order first")]
-Verbose = Annotated[bool, Query(description="Say why it may not")]
+Normalize = Annotated[bool, Query(description="Normalize the schema first")]
+Verbose = Annotated[bool, Query(description="Return the reasons for incompatibility")]
 
 
 @ROUTER.post(
@@ -34,7 +34,7 @@ def compare_with_version(
     normalize: Normalize = False,
     verbose: Verbose = False,
 ) -> Any:
-    """Compare a schema with one version. Everything may follow the latest of a subject that has none."""
+    """Compare a schema with one version. Any schema is compatible with `latest` of a subject without versions."""
     with registry.store.reading() as records:
         live = live_versions(records, subject)
         earlier = live[-1:] if version is None else [each for each in live if each.version == version]
@@ -53,7 +53,7 @@ def compare_with_versions(
     normalize: Normalize = False,
     verbose: Verbose = False,
 ) -> Any:
-    """Compare a schema with the versions that the subject's level names."""
+    """Compare a schema with the versions that the subject's compatibility level selects."""
     with registry.store.reading() as records:
         earlier = live_versions(records, subject)
         return _compare(registry, records, subject, request, earlier, normalize=normalize, verbose=verbose)

@@ -1,4 +1,4 @@
-"""`/config`: the compatibility level and policy, and what schemas are given, by subject, context and for all."""
+"""`/config`: compatibility level and policy, default metadata and rules; by subject, context and globally."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ LEVEL = "compatibilityLevel"
 
 @ROUTER.get("/config", response_model=Config, response_model_exclude_none=True)
 def get_global_config(registry: Served) -> Any:
-    """Return what holds where nothing else is set."""
+    """Return the global config."""
     with registry.store.reading() as records:
         return _global(registry, records)
 
 
 @ROUTER.put("/config", response_model=ConfigUpdate, response_model_exclude_none=True)
 def set_global_config(registry: Served, scope: WholeRegistry, request: ConfigUpdate) -> Any:
-    """Set what holds where nothing else is set."""
+    """Set the global config."""
     return _set(registry, scope, request)
 
 
 @ROUTER.delete("/config", response_model=Config, response_model_exclude_none=True)
 def remove_global_config(registry: Served, scope: WholeRegistry) -> Any:
-    """Go back to what the server was started with; returns what was set."""
+    """Reset the global config to that of the server's start; returns what was set."""
     with registry.store.writing() as records:
         before = _global(registry, records)
         records.remove_setting(scope, CONFIG)
@@ -54,7 +54,9 @@ def remove_global_config(registry: Served, scope: WholeRegistry) -> Any:
 def get_config(
     registry: Served,
     subject: Scope,
-    default: Annotated[bool, Query(alias="defaultToGlobal", description="What holds for it, if it has none")] = False,
+    default: Annotated[
+        bool, Query(alias="defaultToGlobal", description="Fall back to the effective config if it has none of its own")
+    ] = False,
 ) -> Any:
     """Return the config of a subject or context."""
     with registry.store.reading() as records:
@@ -70,13 +72,13 @@ def get_config(
 
 @ROUTER.put("/config/{subject}", response_model=ConfigUpdate, response_model_exclude_none=True)
 def set_config(registry: Served, subject: AdministeredScope, request: ConfigUpdate) -> Any:
-    """Set the config of a subject or context. What is not named stays; what is null is unset."""
+    """Set the config of a subject or context. Keys that are missing stay unchanged; null removes a key."""
     return _set(registry, subject, request)
 
 
 @ROUTER.delete("/config/{subject}", response_model=Config, response_model_exclude_none=True)
 def remove_config(registry: Served, subject: AdministeredScope) -> Any:
-    """Unset the config of a subject or context; returns what was set."""
+    """Remove the config of a subject or context; returns what was set."""
     with registry.store.writing() as records:
         _check_writable(registry, records, subject)
         own = records.setting(subject, CONFIG)
@@ -114,7 +116,7 @@ def _set(registry: Registry, scope: Subject, request: ConfigUpdate) -> dict[str,
 
 
 def _read(request: ConfigUpdate) -> dict[str, Any]:
-    """Return a config as it is kept; what is to be unset is None."""
+    """Return a config as it is stored; keys to remove are None."""
     unset = {ConfigUpdate.model_fields[name].alias or name: None for name in request.model_fields_set}
     given = unset | (plain(request) or {})
     if not given:

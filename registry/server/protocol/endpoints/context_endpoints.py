@@ -1,4 +1,4 @@
-"""`/contexts`: registries of their own inside the registry."""
+"""`/contexts`: separate namespaces of subjects and ids within the registry."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ROUTER = APIRouter(tags=["contexts"])
 def list_contexts(
     registry: Served,
     paged: Paged,
-    prefix: Annotated[str, Query(alias="contextPrefix", description="What names start with")] = "",
+    prefix: Annotated[str, Query(alias="contextPrefix", description="Prefix of the names")] = "",
 ) -> Any:
     """List the contexts."""
     with registry.store.reading() as records:
@@ -29,7 +29,7 @@ def list_contexts(
 
 @ROUTER.delete("/contexts/{context}", status_code=204)
 def remove_context(registry: Served, context: AdministeredContext) -> Response:
-    """Take a context off the list; it has to be empty."""
+    """Remove an empty context from the list."""
     with registry.store.writing() as records:
         delete_context(records, context)
     return Response(status_code=204)

@@ -1,4 +1,4 @@
-"""`/cdc/v1`: contracts as contracts, with their meaning, how they differ, and whether one may follow the other."""
+"""`/cdc/v1`: contracts with their meaning, their differences, and their compatibility."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Contracts:
         return [version for version in self._catalogue.all_versions() if self._shelf.is_readable(version)]
 
     def one(self, reference: str) -> Version:
-        """Return the version that a reference names. Raises Refusal where there is none to be read."""
+        """Return the version that a reference names. Raises Refusal if there is none that the caller may read."""
         try:
             version = self._catalogue.version(reference)
         except UsageError as error:
@@ -48,14 +48,14 @@ class Contracts:
         return version
 
     def pair(self, old: str, new: str) -> tuple[Version, Version]:
-        """Return two versions of one contract. Raises Refusal where they are none.
+        """Return two versions of one contract. Raises Refusal if their contracts differ.
 
         Unrelated contracts differ in everything, and proving each difference would keep the server busy for a minute.
         """
         found = (self.one(old), self.one(new))
         if found[0].subject != found[1].subject:
             raise ProtocolError(
-                422, "Two versions of one contract are compared here; `cdc-contracts compat` compares any two"
+                422, "Only two versions of one contract are compared here; `cdc-contracts compat` compares any two"
             )
         return found
 
@@ -92,7 +92,7 @@ def get_contract(readable: Readable, system: Name, dialect: Name, selector: str)
 
 @ROUTER.get("/diff")
 def diff_contracts(readable: Readable, left: OldReference, right: NewReference) -> dict[str, Any]:
-    """Return what two contracts say differently."""
+    """Return the differences between two contracts."""
     return asdict(compare(readable.one(left), readable.one(right)))
 
 
@@ -100,7 +100,7 @@ def diff_contracts(readable: Readable, left: OldReference, right: NewReference) 
 def judge_contracts(
     readable: Readable, old: OldReference, new: NewReference, level: Level = Level.BACKWARD, policy: Policy = Policy.CDC
 ) -> dict[str, Any]:
-    """Return whether one version of a contract may follow another, with a proof of each finding that has one."""
+    """Return whether one version of a contract is compatible with another, with proofs of the findings."""
     before, after = readable.pair(old, new)
     result = verdict_document(compare_contracts(before, after, level=level, policy=policy))
     for place in (finding[side] for finding in result["findings"] for side in ("old_place", "new_place")):

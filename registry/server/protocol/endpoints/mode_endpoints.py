@@ -1,4 +1,4 @@
-"""`/mode`: who may write, by subject, context and for all."""
+"""`/mode`: what may be written, by subject, context and globally."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ from cdc_contracts.registry.server.store.registry_records import Records
 from cdc_contracts.registry.server.store.subjects import WHOLE_REGISTRY, Subject
 
 ROUTER = APIRouter(tags=["mode"])
-Force = Annotated[bool, Query(description="IMPORT although there are schemas")]
-Recursive = Annotated[bool, Query(description="Also the modes of the subjects in it")]
+Force = Annotated[bool, Query(description="Set IMPORT even if there are schemas")]
+Recursive = Annotated[bool, Query(description="Also remove the modes of its subjects")]
 
 
 @ROUTER.get("/mode", response_model=ModeBody)
 def get_global_mode(registry: Served) -> Any:
-    """Return the mode that holds where no other is set."""
+    """Return the global mode."""
     with registry.store.reading() as records:
         return {"mode": mode_of(records, WHOLE_REGISTRY, registry.options.defaults)}
 
 
 @ROUTER.put("/mode", response_model=ModeBody)
 def set_global_mode(registry: Served, scope: WholeRegistry, request: ModeBody, force: Force = False) -> Any:
-    """Set the mode that holds where no other is set."""
+    """Set the global mode."""
     return _set(registry, scope, request, force=force)
 
 
 @ROUTER.delete("/mode", response_model=ModeBody)
 def remove_global_mode(registry: Served, scope: WholeRegistry, recursive: Recursive = False) -> Any:
-    """Go back to what the server was started with; returns the mode that was set."""
+    """Reset the global mode to that of the server's start; returns the mode that was set."""
     with registry.store.writing() as records:
         before = mode_of(records, scope, registry.options.defaults)
         _remove(records, scope, recursive=recursive)
@@ -51,7 +51,9 @@ def remove_global_mode(registry: Served, scope: WholeRegistry, recursive: Recurs
 def get_mode(
     registry: Served,
     subject: Scope,
-    default: Annotated[bool, Query(alias="defaultToGlobal", description="What holds for it, if it has none")] = False,
+    default: Annotated[
+        bool, Query(alias="defaultToGlobal", description="Fall back to the effective mode if it has none of its own")
+    ] = False,
 ) -> Any:
     """Return the mode of a subject or context."""
     with registry.store.reading() as records:
@@ -71,7 +73,7 @@ def set_mode(registry: Served, subject: AdministeredScope, request: ModeBody, fo
 
 @ROUTER.delete("/mode/{subject}", response_model=ModeBody)
 def remove_mode(registry: Served, subject: AdministeredScope, recursive: Recursive = False) -> Any:
-    """Unset the mode of a subject or context; returns the mode that was set."""
+    """Remove the mode of a subject or context; returns the mode that was set."""
     with registry.store.writing() as records:
         own = records.setting(subject, MODE)
         if own is None and not recursive:

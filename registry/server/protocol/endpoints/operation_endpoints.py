@@ -1,4 +1,4 @@
-"""`/healthz` and `/metrics`: for those who run the server."""
+"""`/healthz` and `/metrics`: health check and metrics for operators."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Health(Entity):
 
 @ROUTER.get(HEALTH, response_model=Health, responses={503: {"model": Health}})
 async def tell_health(registry: Served) -> Any:
-    """Say whether the store answers, and whether something could be stored in it."""
+    """Return whether the store answers and can be written to."""
     try:
         await asyncio.wait_for(run_in_threadpool(registry.store.check), PATIENCE_SECONDS)
     except UnavailableError as error:
@@ -42,7 +42,7 @@ async def tell_health(registry: Served) -> Any:
     METRICS, response_class=Response, responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}}
 )
 def tell_metrics(request: Request, accept: Annotated[str, Header()] = "") -> Response:
-    """Return the figures of the server as Prometheus reads them."""
+    """Return the metrics of the server in Prometheus format."""
     metrics: ServerMetrics = request.app.state.metrics
     content, media_type = metrics.expose(accept)
     return Response(content, media_type=media_type)

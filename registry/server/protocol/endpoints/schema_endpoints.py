@@ -1,4 +1,4 @@
-"""`/schemas`: what ids stand for, and where they are used."""
+"""`/schemas`: schemas by id or guid, and where they are used."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Used = Annotated[str, Query(description="A subject that uses it, or `:.context:`
 
 @ROUTER.get("/schemas/types", response_model=list[str])
 async def list_types() -> Any:
-    """List the types of schemas that can be registered."""
+    """List the supported schema types."""
     return TYPES
 
 
@@ -63,9 +63,9 @@ async def get_schema(
     subject: Used = "",
     fetch_max_id: Annotated[bool, Query(alias="fetchMaxId")] = False,
 ) -> Response:
-    """Return what an id stands for."""
-    meant = registry.store.meant_at_hand(parse_subject(subject))
-    schema = None if meant is None else registry.store.at_hand(meant.context, id)
+    """Return the schema with an id."""
+    meant = registry.store.cached_alias(parse_subject(subject))
+    schema = None if meant is None else registry.store.cached_schema(meant.context, id)
     if schema is None:
         schema = await run_in_threadpool(schema_of, registry, id, subject)
     result = string_of(schema.content)
@@ -78,7 +78,7 @@ async def get_schema(
 
 @ROUTER.get("/schemas/ids/{id}/schema")
 def get_schema_text(registry: Served, id: Id, subject: Used = "") -> Response:
-    """Return the text that an id stands for, as it is."""
+    """Return the text of the schema with an id, unchanged."""
     return Response(schema_of(registry, id, subject).content.text, media_type="application/json")
 
 
@@ -94,14 +94,14 @@ def list_subjects_of_schema(
 def list_versions_of_schema(
     registry: Served, id: Id, paged: Paged, subject: Used = "", deleted: Wish = False
 ) -> Any:  # fmt: skip
-    """List the versions that are a schema."""
+    """List the subjects and versions that use a schema."""
     uses = _uses(registry, id, subject, deleted=deleted)
     return paged.of([{"subject": str(version.subject), "version": version.version} for version in uses])
 
 
 @ROUTER.get("/schemas/guids/{guid}", response_model=SchemaString, response_model_exclude_none=True)
 def get_schema_by_guid(registry: Served, guid: str, extended: Extended) -> Any:
-    """Return what a guid stands for."""
+    """Return the schema with a guid."""
     with registry.store.reading() as records:
         found = records.schemas_by_guid(guid.lower())
     if not found:
@@ -112,7 +112,7 @@ def get_schema_by_guid(registry: Served, guid: str, extended: Extended) -> Any:
 
 @ROUTER.get("/schemas/guids/{guid}/ids", response_model=list[ContextId])
 def list_ids_of_guid(registry: Served, guid: str) -> Any:
-    """List the ids that a schema has, by context."""
+    """List the ids of a schema, by context."""
     with registry.store.reading() as records:
         found = records.schemas_by_guid(guid.lower())
     if not found:
@@ -121,11 +121,11 @@ def list_ids_of_guid(registry: Served, guid: str) -> Any:
 
 
 def schema_of(registry: Registry, number: int, subject: str) -> StoredSchema:
-    """Return what an id stands for in the context of a subject, else in one that has that subject with that id.
+    """Return the schema with an id in the context of a subject, else in one that has that subject with that id.
 
-    Raises Refusal where it stands for nothing.
+    Raises Refusal if there is none.
     """
-    named = registry.store.meant(parse_subject(subject))
+    named = registry.store.resolve_alias(parse_subject(subject))
     found = registry.store.schema(named.context, number)
     if found is None and named.context == DEFAULT_CONTEXT and named.name:
         with registry.store.reading() as records:
@@ -146,7 +146,7 @@ def _uses(registry: Registry, number: int, subject: str, *, deleted: bool) -> li
     schema = schema_of(registry, number, subject)
     with registry.store.reading() as records:
         versions = records.versions_of_schema(schema.context, number)
-    name = registry.store.meant(parse_subject(subject)).name
+    name = registry.store.resolve_alias(parse_subject(subject)).name
     wanted = [version for version in versions if deleted or not version.deleted]
     return [version for version in wanted if not name or version.subject.name == name]
 

@@ -1,4 +1,4 @@
-"""What clients ask of the server itself."""
+"""Requests about the server itself."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ ROUTER = APIRouter(tags=["server"])
 
 @ROUTER.get("/", response_model=dict[str, str])
 async def greet() -> Any:
-    """Return nothing, as a sign of life."""
+    """Return an empty object: the server is up."""
     return {}
 
 
 @ROUTER.get("/_health", response_model=dict[str, bool])
 def tell_health(registry: Served) -> JSONResponse:
-    """Say whether the store answers."""
+    """Return whether the store answers."""
     ready = _is_ready(registry)
     return JSONResponse({"healthy": ready, "schema_registry_ready": ready}, status_code=200 if ready else 503)
 
 
 @ROUTER.get("/master_available", response_model=dict[str, bool])
 def tell_master(registry: Served) -> JSONResponse:
-    """Say whether somebody can write: here every server can, as long as the store answers."""
+    """Return whether this server accepts writes: every one does, as long as the store answers."""
     ready = _is_ready(registry)
     headers = {"Cache-Control": "no-store, no-cache, must-revalidate"}
     return JSONResponse({"master_available": ready}, status_code=200 if ready else 503, headers=headers)
@@ -37,20 +37,20 @@ def tell_master(registry: Served) -> JSONResponse:
 
 @ROUTER.get("/v1/metadata/id", response_model=dict[str, Any])
 async def tell_cluster(registry: Served) -> Any:
-    """Say which registry this is."""
+    """Return the id of the cluster."""
     cluster = registry.options.cluster
     return {"scope": {"path": [], "clusters": {"kafka-cluster": cluster, "schema-registry-cluster": cluster}}}
 
 
 @ROUTER.get("/v1/metadata/version", response_model=dict[str, str])
 async def tell_version() -> Any:
-    """Say which release this is."""
+    """Return the release of the server."""
     return {"version": version("cdc-contracts"), "commitId": "unknown"}
 
 
 @ROUTER.get("/v1/metadata/deployment", response_model=dict[str, list[str]])
 async def tell_deployment() -> Any:
-    """Say how it is deployed; there is nothing to say."""
+    """Return the kind of deployment, which is always empty here."""
     return {"attributes": []}
 
 

@@ -36,7 +36,7 @@ def list_subjects(
     filtered: Filtered,
     paged: Paged,
     prefix: Annotated[
-        str, Query(alias="subjectPrefix", description="What names start with; `:*:` in any context")
+        str, Query(alias="subjectPrefix", description="Prefix of the names; `:*:` searches all contexts")
     ] = "",
     python_prefix: Annotated[str, Query(alias="subject", include_in_schema=False)] = "",
 ) -> Any:
@@ -52,7 +52,7 @@ def list_subjects(
 def register_schema(
     registry: Served, subject: WrittenSubject, request: SchemaRequest, extended: Extended, normalize: Wish = False
 ) -> Any:
-    """Register a schema; one that is registered already keeps its id and version."""
+    """Register a schema; one that is already registered keeps its id and version."""
     options = registry.options
     submission = request.submission(normalize=normalize)
     done = register(
@@ -73,7 +73,7 @@ def look_up_schema(
     normalize: Wish = False,
     deleted: Wish = False,
 ) -> Any:
-    """Find out under which version a subject has a schema."""
+    """Look up the version under which a subject has a schema."""
     with registry.store.reading() as records:
         check_subject(records, subject, deleted=deleted)
         config = config_of(records, subject)
@@ -86,7 +86,7 @@ def look_up_schema(
 
 @ROUTER.delete("/subjects/{subject}", response_model=list[int])
 def remove_subject(registry: Served, subject: DeletedSubject, permanent: Wish = False) -> Any:
-    """Delete all versions of a subject: out of sight, and once they are, for good."""
+    """Delete all versions of a subject: soft, or permanently once they are soft-deleted."""
     with registry.store.writing() as records:
         return delete_subject(records, subject, permanent=permanent, defaults=registry.options.defaults)
 
@@ -97,7 +97,9 @@ def list_versions(
     subject: SubjectName,
     filtered: Filtered,
     paged: Paged,
-    negative: Annotated[bool, Query(alias="deletedAsNegative", description="Deleted ones as negative numbers")] = False,
+    negative: Annotated[
+        bool, Query(alias="deletedAsNegative", description="Return deleted versions as negative numbers")
+    ] = False,
 ) -> Any:
     """List the versions of a subject."""
     with registry.store.reading() as records:
@@ -131,7 +133,7 @@ def get_version(
 def get_version_schema(
     registry: Served, subject: SubjectName, version: VersionNumber, deleted: Wish = False
 ) -> Response:  # fmt: skip
-    """Return the text of one version, as it is."""
+    """Return the text of one version, unchanged."""
     with registry.store.reading() as records:
         schema, _ = version_of(records, subject, version, deleted=deleted)
     return Response(schema.content.text, media_type="application/json")
@@ -151,7 +153,7 @@ def list_referrers(
 def remove_version(
     registry: Served, subject: DeletedSubject, version: VersionNumber, permanent: Wish = False
 ) -> Any:  # fmt: skip
-    """Delete one version: out of sight, and once it is, for good."""
+    """Delete one version: soft, or permanently once it is soft-deleted."""
     with registry.store.writing() as records:
         return delete_version(records, subject, version, permanent=permanent, defaults=registry.options.defaults)
 
@@ -165,7 +167,7 @@ def get_latest_with_metadata(
     value: Annotated[Sequence[str], Query()] = (),
     deleted: Wish = False,
 ) -> Any:
-    """Return the latest version whose metadata has some properties."""
+    """Return the latest version whose metadata has the given properties."""
     wanted = set(zip(key, value, strict=False))
     once_more = {(unquote(name), unquote(text)) for name, text in wanted}  # the Python client encodes them twice
     with registry.store.reading() as records:
@@ -183,7 +185,7 @@ def get_latest_with_metadata(
 
 
 def check_subject(records: Records, subject: Subject, *, deleted: bool) -> None:
-    """Raise Refusal where a subject has no version that is wanted."""
+    """Raise Refusal if a subject has no version to return."""
     if not any(deleted or not version.deleted for version in records.versions(subject)):
         raise no_subject(subject)
 
@@ -191,7 +193,7 @@ def check_subject(records: Records, subject: Subject, *, deleted: bool) -> None:
 def version_of(
     records: Records, subject: Subject, number: int | None, *, deleted: bool
 ) -> tuple[StoredSchema, StoredVersion]:
-    """Return a version of a subject, the latest where no number is given. Raises Refusal where there is none."""
+    """Return a version of a subject, the latest if no number is given. Raises Refusal if there is none."""
     versions = [version for version in records.versions(subject) if deleted or not version.deleted]
     if number is None:
         live = [version for version in versions if not version.deleted] or versions
@@ -205,7 +207,7 @@ def version_of(
 
 
 def prefixed(records: Records, prefix: str) -> list[StoredVersion]:
-    """Return the versions of subjects whose name starts with a prefix; `:*:` before it means in any context."""
+    """Return the versions of subjects whose name starts with a prefix; `:*:` before it searches all contexts."""
     if prefix.startswith(EVERY_CONTEXT):
         return list(records.all_versions(None, prefix.removeprefix(EVERY_CONTEXT)))
     subject = parse_subject(prefix)

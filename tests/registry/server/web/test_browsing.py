@@ -125,11 +125,11 @@ def test_all_text_can_be_read(visit, name, scheme):
 def test_a_person_walks_from_the_list_to_what_changed(visit):
     page = visit("/ui")
     assert page.locator("h2").all_inner_texts() == ["CONTRACTS", "SUBJECTS"]
-    page.get_by_label("Name holds").fill("orders")
+    page.get_by_label("Name contains").fill("orders")
     page.get_by_role("button", name="Find").click()
     page.get_by_role("link", name="orders-value").click()
-    page.get_by_role("link", name="beside version 1").click()
-    assert page.locator("h1").inner_text() == "orders-value: version 1 beside 2"
+    page.get_by_role("link", name="compared with version 1").click()
+    assert page.locator("h1").inner_text() == "orders-value: versions 1 and 2 compared"
     assert page.locator(".verdict").inner_text() == "COMPATIBLE"  # the subject's level is NONE
     page.get_by_label("level").select_option("BACKWARD")
     page.get_by_role("button", name="Compare").click()
@@ -143,22 +143,24 @@ def test_a_person_walks_from_the_list_to_what_changed(visit):
 def test_the_swap_of_a_contract_is_shown_with_the_message_that_proves_it(visit):
     page = visit("/ui")
     page.get_by_role("link", name="dts/canal", exact=True).click()
-    page.get_by_role("link", name="beside dts/canal@1").click()
+    page.get_by_role("link", name="compared with dts/canal@1").click()
     assert page.locator(".verdict").inner_text() == "INCOMPATIBLE"
     proof = page.locator(".proof", has_text="Both accept this message and read it differently.").first
     assert "UPDATE" in proof.inner_text()
-    said = page.locator("section", has=page.get_by_role("heading", name="Differences of the contracts")).inner_text()
+    said = page.locator(
+        "section", has=page.get_by_role("heading", name="Differences between the contracts")
+    ).inner_text()
     assert "the row in /data, completed from /old" in said
 
 
 @needs_browser
 def test_it_can_be_walked_by_keyboard_and_heard(visit):
     page = visit(PAGES["versions"])
-    assert page.get_by_role("navigation", name="Where you are").get_by_role("link").all_inner_texts() == [
+    assert page.get_by_role("navigation", name="Breadcrumbs").get_by_role("link").all_inner_texts() == [
         "Registry",
         "orders-value",
     ]
-    assert page.get_by_role("table", name="version 1 beside version 2").count() == 1
+    assert page.get_by_role("table", name="version 1 and version 2 side by side").count() == 1
     assert page.locator("html").get_attribute("lang") == "en"
     assert page.locator("main h1").count() == 1
     page.keyboard.press("Tab")
