@@ -78,7 +78,7 @@ def _print_own_schema(name: str, schema: Schema | None) -> None:
     from cdc_contracts.registry.report.report_documents import report_schema
 
     if schema is not Schema.JSON:
-        raise UsageError(f"what `{name}` stands for is JSON", hint="give --schema json")
+        raise UsageError(f"`{name}` has a JSON Schema only", hint="give --schema json")
     console.print_json({"report": report_schema, "why": dissection_schema, **FILE_SCHEMAS}[name]())
 
 
@@ -98,11 +98,11 @@ def _print(one: Explanation) -> None:
     if one.others:
         console.print_heading("Other versions")
         console.print_table(["", ""], one.others)
-    console.print_heading("A message")
+    console.print_heading("Members of a message")
     members = [(member.at, member.kinds, member.required, member.meaning) for member in one.members]
     console.print_table(["MEMBER", "HOLDS", "REQUIRED", "MEANING"], members)
     if one.examples:
-        console.print_heading("One message of each operation")
+        console.print_heading("One message per operation")
         for example in one.examples:
             console.print_line(f"  {example.op}")
             console.print_line(f"  {example.message}")
@@ -116,10 +116,10 @@ def _print_meaning(one: Explanation) -> None:
         rows = [(line.code, line.op, line.before, line.after) for line in one.operations]
         console.print_table(["CODE", "MEANS", "ROW BEFORE", "ROW AFTER"], rows)
     if one.places:
-        console.print_heading("Where the facts are")
+        console.print_heading("Where to find each fact")
         console.print_table(["FACT", "MEMBER", "READ AS"], one.places)
     if one.parameters:
-        console.print_heading("What messages do not say (--parameter NAME=VALUE)")
+        console.print_heading("What messages leave open (--parameter NAME=VALUE)")
         console.print_table(["", ""], one.parameters)
 
 
@@ -131,11 +131,11 @@ def _print_values(one: Explanation) -> None:
             for line in one.forms
             if line.mapping == mapping
         ]
-        console.print_table(["SOURCE TYPE", "VALUE FORM", "HOW IT LOOKS"], rows, fixed=0)
+        console.print_table(["SOURCE TYPE", "VALUE FORM", "DESCRIPTION"], rows, fixed=0)
     if one.rules:
         console.print_heading("Rules across fields")
         console.print_table(["", ""], one.rules)
     if one.errata:
-        console.print_heading("Where the document contradicts itself")
-        rows = [(e.id, e.decision, f"Says: {e.says} Shows: {e.shows} Decided because: {e.why}") for e in one.errata]
-        console.print_table(["ID", "DECISION", "WHAT AND WHY"], rows)
+        console.print_heading("Contradictions in the vendor's document")
+        rows = [(e.id, e.decision, f"Text: {e.says} Example: {e.shows} Reason: {e.why}") for e in one.errata]
+        console.print_table(["ID", "DECISION", "CONTRADICTION AND REASON"], rows)

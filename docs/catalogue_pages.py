@@ -1,6 +1,6 @@
-"""Catalogue pages: contracts as Markdown, one page per subject: its latest version, older ones as differences.
+"""Catalogue pages: contracts as Markdown, one page per subject: its latest version, and the differences to older ones.
 
-One more page lists the words that contracts use.
+One more page lists the vocabulary of contracts.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def catalogue_pages(catalogue: Catalogue) -> dict[str, str]:
 
 
 def vocabulary_page(catalogue: Catalogue) -> str:
-    """Return the page of every word that a contract may use."""
+    """Return the page of the whole vocabulary."""
     lines = ["# The vocabulary of contracts", "", _NOTE, ""]
     for title, entries in vocabulary(catalogue):
         rows = [(f"`{word}`", says, str(count)) for word, says, count in entries]
@@ -73,21 +73,21 @@ def _page(versions: Sequence[Version]) -> Iterator[str]:
 def _schemas(version: Version) -> str:
     folder = f"../../contracts/{version.subject}/v{version.number}"
     names = (MESSAGE_SCHEMA, AVRO_MESSAGE_SCHEMA)
-    return "The whole of it for a machine: " + " and ".join(f"[`{name}`]({folder}/{name})" for name in names) + "."
+    return "Machine-readable: " + " and ".join(f"[`{name}`]({folder}/{name})" for name in names) + "."
 
 
 def _explained(one: Explanation) -> Iterator[str]:
     members = [(f"`{member.at}`", member.kinds, member.required, member.meaning) for member in one.members]
-    yield from _section("A message", ("Member", "Holds", "Required", "Meaning"), members)
+    yield from _section("Members of a message", ("Member", "Holds", "Required", "Meaning"), members)
     if one.examples:
-        yield from ("### One message of each operation", "")
+        yield from ("### One message per operation", "")
         for example in one.examples:
             yield from (f"`{example.op}`:", "", "```json", example.message, "```", "")
     operations = [(f"`{line.code}`", line.op, line.before, line.after) for line in one.operations]
     yield from _section("Operations", ("Code", "Means", "Row before", "Row after"), operations)
     places = [(name, f"`{at}`" if at else "", says) for name, at, says in one.places]
-    yield from _section("Where the facts are", ("Fact", "Member", "Read as"), places)
-    yield from _section("What messages do not say", ("Parameter", "Says"), one.parameters)
+    yield from _section("Where to find each fact", ("Fact", "Member", "Read as"), places)
+    yield from _section("What messages leave open", ("Parameter", "Says"), one.parameters)
     for mapping in dict.fromkeys(line.mapping for line in one.forms):
         rows = [
             (", ".join(line.types), f"`{line.form}`", f"{line.says} ({line.invalid})" if line.invalid else line.says)
@@ -95,10 +95,12 @@ def _explained(one: Explanation) -> Iterator[str]:
             if line.mapping == mapping
         ]
         title = f"How values are written{', ' + mapping if mapping else ''}"
-        yield from _section(title, ("Source type", "Value form", "How it looks"), rows)
+        yield from _section(title, ("Source type", "Value form", "Description"), rows)
     yield from _section("Rules across fields", ("Rule", "Says"), [(f"`{name}`", says) for name, says in one.rules])
-    errata = [(e.id, e.decision, f"Says: {e.says} Shows: {e.shows} Decided because: {e.why}") for e in one.errata]
-    yield from _section("Where the document contradicts itself", ("Erratum", "Decision", "What and why"), errata)
+    errata = [(e.id, e.decision, f"Text: {e.says} Example: {e.shows} Reason: {e.why}") for e in one.errata]
+    yield from _section(
+        "Contradictions in the vendor's document", ("Erratum", "Decision", "Contradiction and reason"), errata
+    )
 
 
 def _section(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Document coverage: each fact that a vendor's document states, what captures it, and the messages that prove it.
+"""Document coverage: the facts stated in a vendor's document, what captures each, and the messages that prove it.
 
 The lists are `docs/coverage/NAME.yaml`; `coverage_page` writes one as a page of Markdown.
 """
@@ -26,25 +26,25 @@ from cdc_contracts.registry.explain.rulebook import find_rule
 from cdc_contracts.registry.values import FORMS
 
 _NOTE: Final = "<!-- Written by docs/write_catalogue.py from {file}; a test keeps it up to date. -->"
-_KEPT: Final = re.compile(r'"\\u0000([0-9]+)"')  # where the digits of a decimal belong
+_KEPT: Final = re.compile(r'"\\u0000([0-9]+)"')  # marks the place of a decimal, to keep its digits
 _FORM: Final = "form "
 _TYPES: Final = "types/"
 
 
 class FactExample(Document):
-    """A message of a proof: a sample of the version, some of its members changed or removed."""
+    """A message that proves a fact: a sample of the version, with members changed or removed."""
 
     sample: str
-    """The name of the sample; `drift/NAME` is one of the samples that drift."""
+    """The name of the sample; `drift/NAME` for a drifting sample."""
     change: dict[str, Any] = Field(default_factory=dict)
-    """JSON Pointers of members, and what stands there instead."""
+    """New values by JSON Pointer of the member."""
     remove: tuple[str, ...] = ()
-    """JSON Pointers of members that are left out."""
+    """JSON Pointers of removed members."""
     then: tuple[FactExample, ...] = ()
-    """The messages that follow in the same partition, where one alone proves nothing."""
+    """The messages that follow in the same partition, if one message alone proves nothing."""
 
     def edit(self, value: bytes) -> bytes:
-        """Return a JSON sample with the changes, decimals to the digit; without any changes the bytes as they are."""
+        """Return a JSON sample with the changes, keeping every digit; without changes the bytes are unchanged."""
         if not self.change and not self.remove:
             return value
         tokens: list[str] = []
@@ -70,28 +70,28 @@ class FactExample(Document):
 
 
 class DocumentedFact(Document):
-    """One fact that a document states: captured by something and proven, or not captured for a reason."""
+    """One fact stated in a document: captured and proven, or not captured for a reason."""
 
     id: Annotated[str, Field(pattern="^[A-Z]+(-[A-Z]+)*-[0-9]{3}$")]
     """The document's short name and a number."""
     section: Annotated[str, Field(min_length=1)]
-    """The heading of the document under which the fact stands."""
+    """The heading in the document."""
     fact: Annotated[str, Field(min_length=1)]
-    """What the document says, in other words than its own."""
+    """What the document says, paraphrased."""
     of: Annotated[tuple[str, ...], Field(min_length=1)]
-    """References of the contracts that the fact is about."""
+    """References of the contracts that the fact concerns."""
     captured_by: tuple[str, ...] = ()
     """`contract#POINTER`, `schema#POINTER`, `types/NAME#POINTER`, `form NAME`, or the id of a rule or an erratum."""
     not_captured: Annotated[str, Field(min_length=1)] | None = None
     """Why nothing captures the fact."""
     conforms: FactExample | None = None
-    """A message that has it as the fact says."""
+    """A message that agrees with the fact."""
     drifts: FactExample | None = None
-    """A message that does not."""
+    """A message that contradicts it."""
     gives: str | None = None
-    """The rule that the second message breaks."""
+    """The rule that the contradicting message breaks."""
     no_drift: Annotated[str, Field(min_length=1)] | None = None
-    """Why there is no message that breaks the fact."""
+    """Why there is no message that contradicts the fact."""
 
     @model_validator(mode="before")
     @classmethod
@@ -114,13 +114,13 @@ class Coverage(Document):
     """The facts of one document."""
 
     document: str
-    """The file name under which contracts and errata cite the document."""
+    """The file name by which contracts and errata cite the document."""
     facts: tuple[DocumentedFact, ...]
     """The facts, in the order of the document."""
 
 
 def read_coverage(file: Path) -> Coverage:
-    """Return the list of one file. Raises ContractError if it is not as it should be."""
+    """Return the list of one file. Raises ContractError if it is invalid."""
     try:
         return Coverage.model_validate(yaml_documents.parse_values(yaml_documents.read_text(file), str(file)))
     except ValidationError as error:
@@ -128,9 +128,9 @@ def read_coverage(file: Path) -> Coverage:
 
 
 def find_target(catalogue: Catalogue, reference: str, target: str) -> Any:
-    """Return what an entry of `captured_by` names, for one of the contracts of the fact.
+    """Return the target of an entry of `captured_by`, for one of the contracts of the fact.
 
-    Raises LookupError or UsageError if there is no such thing.
+    Raises LookupError or UsageError if it does not exist.
     """
     name, pointed, pointer = target.partition("#")
     if target.startswith(_FORM):
@@ -149,13 +149,13 @@ def find_target(catalogue: Catalogue, reference: str, target: str) -> Any:
 
 
 def coverage_page(name: str, coverage: Coverage, source: SourceDocument) -> str:
-    """Return a list as a page: how much is captured, what is not and why, and every fact with its proof."""
+    """Return a list as a page: how much is captured, what is not and why, and each fact with its proof."""
     missing = [fact for fact in coverage.facts if fact.not_captured]
     proven = sum(fact.drifts is not None and not fact.not_captured for fact in coverage.facts)
     total = len(coverage.facts)
     lines = [f"# Coverage of {source.title}, {source.product}", "", _NOTE.format(file=f"docs/coverage/{name}.yaml"), ""]
     lines += [f"{total} facts, {total - len(missing)} captured, {len(missing)} not captured. Of those captured,"]
-    lines += [f"{proven} have a message that conforms and one that does not; the others say why there is none.", ""]
+    lines += [f"{proven} have a message that conforms and one that does not; the others say why not.", ""]
     lines += [f"The document: {source.address}", ""] if source.address else []
     if missing:
         rows = [(fact.id, fact.section, fact.fact, fact.not_captured or "") for fact in missing]
@@ -178,7 +178,7 @@ def _errata(catalogue: Catalogue) -> dict[str, Any]:
 
 
 def _place(value: Any, pointer: str) -> tuple[Any, Any]:
-    """Return what holds the last part of a pointer, and that part: a name, or an index of a list."""
+    """Return the container of a pointer's last part, and that part: a name, or an index into a list."""
     *way, last = split_pointer(pointer)
     for part in way:
         value = value[int(part)] if isinstance(value, list) else value[part]

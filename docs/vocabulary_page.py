@@ -1,4 +1,4 @@
-"""Vocabulary of contracts as a page: every word a contract may use, in one line, and how many contracts use it."""
+"""Vocabulary of contracts as a page: every word a contract may use, its meaning, and how many contracts use it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from cdc_contracts.registry.explain.rulebook import cross_field_rules
 from cdc_contracts.registry.values import FORMS
 
 Entry = tuple[str, str, int]
-"""A word, what it says, and in how many contracts it stands."""
+"""A word, its meaning, and the number of contracts that use it."""
 
 _SIDES: Final = (
     {"at": "/data"},
@@ -79,7 +79,7 @@ def vocabulary(catalogue: Catalogue) -> Iterator[tuple[str, Sequence[Entry]]]:
         "How images are held: `container`",
         [(name, CONTAINERS[name], used("container", name)) for name in containers],
     )
-    yield "Where the row of an op is", [(_last(side), describe_side(side), used(_last(side))) for side in _SIDES]
+    yield "Where to find the row of an op", [(_last(side), describe_side(side), used(_last(side))) for side in _SIDES]
     yield "Value forms", [(form.name, f"{form.says} Kind: {form.kind}.", _with_form(versions, form.name))
                           for form in FORMS.values()]  # fmt: skip
     yield (
@@ -98,11 +98,11 @@ def vocabulary(catalogue: Catalogue) -> Iterator[tuple[str, Sequence[Entry]]]:
         [(_first(one), describe_evidence(one), used(_first(one))) for one in _EVIDENCE],
     )
     yield (
-        "What the user says: `parameters`",
+        "What the user states: `parameters`",
         [(name, says, used("parameters", name)) for name, says in PARAMETERS.items()],
     )
     yield (
-        "What no document says: `undocumented`",
+        "What no document states: `undocumented`",
         [(name, says, used("undocumented", name)) for name, says in UNDOCUMENTED.items()],
     )
     yield (
@@ -112,7 +112,7 @@ def vocabulary(catalogue: Catalogue) -> Iterator[tuple[str, Sequence[Entry]]]:
 
 
 def _words(value: Any, key: str = "") -> set[tuple[str, str]]:
-    """Return every key of a document with every plain value that stands under it, at any depth."""
+    """Return every key of a document with every scalar value under it, at any depth."""
     if isinstance(value, dict):
         return {pair for name, below in value.items() for pair in {(str(name), ""), *_words(below, str(name))}}
     if isinstance(value, list | tuple):

@@ -1,4 +1,4 @@
-"""Explanations for people: a contract, a message, a finding, a rule, the difference of two contracts.
+"""Explanations for people: of a contract, a message, a finding, a rule, or the differences between two contracts.
 
-In: contracts, verdicts and findings. Out: plain values and Markdown pages in words of our own.
+In: contracts, verdicts and findings. Out: plain values and Markdown pages.
 """

@@ -1,4 +1,4 @@
-"""Annotated messages: every member with what its contract reads from it, and every column of its rows."""
+"""Annotated messages: every member with what its contract reads from it, and every column of every row."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ _ROLES: Final = ("before", "after")
 
 @dataclass(frozen=True, slots=True)
 class MessagePart:
-    """One member of a message: what stands there, which fact the contract reads from it, and what it reads.
+    """One member of a message: its value, which fact the contract reads from it, and the result.
 
-    Members that may hold values of rows are shown as shapes. `known` says whether the contract has such a member,
-    `says` what it means.
+    Members that may hold row values are shown as shapes. `known` is whether the contract has such a member, `says`
+    what it means.
     """
 
     at: str
@@ -46,9 +46,9 @@ class MessagePart:
 
 @dataclass(frozen=True, slots=True)
 class ColumnPart:
-    """One column of a row: as sent, by which form it is read, and its canonical text.
+    """One column of a row: the value as sent, the value form it is read by, and its canonical text.
 
-    `state` is ok, null, invalid (kept as sent), noted, broken, untyped or absent; `at` is where the value stands.
+    `state` is ok, null, invalid (kept as sent), noted, broken, untyped or absent; `at` is the pointer to the value.
     """
 
     name: str
@@ -62,7 +62,7 @@ class ColumnPart:
 
 @dataclass(frozen=True, slots=True)
 class RowPart:
-    """One row of an image: `role` is before or after; None if the op gives the image no part in it."""
+    """One row of an image: `role` is before or after; None if the op does not use the image."""
 
     role: str | None
     at: str
@@ -72,7 +72,7 @@ class RowPart:
 
 @dataclass(frozen=True, slots=True)
 class AnnotatedMessage:
-    """A message taken apart under one contract. `members` and `rows` count what there is, shown or not."""
+    """A message annotated under one contract. `members` and `rows` count everything, shown or not."""
 
     op: str | None
     code: str | None
@@ -86,7 +86,7 @@ class AnnotatedMessage:
 def take_apart(
     judge: ReferenceValidator, message: dict[str, Any], table: str | None, *, show_values: bool
 ) -> AnnotatedMessage:
-    """Return a message annotated by the contract of a validator, at most 400 members and 20 rows of it."""
+    """Return a message annotated by the contract of a validator, at most 400 members and 20 rows."""
     reading = Reading(judge.meaning, message, judge.reading_options)
     show = _Show(values=show_values)
     parts = list(_Envelope(judge, reading, show).parts())
@@ -109,7 +109,7 @@ class _Show:
     values: bool
 
     def wire(self, value: Any, *, clear: bool = False) -> str:
-        """Return what stands on the wire; `clear` for what is no value of a row."""
+        """Return a value as sent; `clear` for values that are not row values."""
         if value is ABSENT:
             return "absent"
         if value is None:
@@ -149,7 +149,7 @@ class _Envelope:
         self._whole |= {at for at in reading.types_at if not any(at.startswith(image + "/") for image in self._whole)}
 
     def parts(self) -> Iterator[MessagePart]:
-        """Yield the members in the order of the message; those that hold rows or types in one piece."""
+        """Yield the members in the order of the message; members that hold rows or types are not broken down."""
         if "" in self._reading.meaning.images.pointers():  # the message is the row: its other members are columns
             for at in self._facts:
                 if at and (value := self._reading.at(at)) is not ABSENT:
@@ -180,13 +180,13 @@ class _Envelope:
         return MessagePart(at, kind_of(value), shown, fact, reads, self._told.get(at, ""), known)
 
     def _may_show(self, at: str, value: Any, *, listed: bool = False) -> bool:
-        """Return whether the place of a member takes its value; lists and objects are shown by their size."""
+        """Return whether a member's value may be shown; lists and objects are shown by their size."""
         if not isinstance(value, str | Number):
             return True
         return self._disclosure.takes(split_pointer(at), value, self._columns.__contains__, listed=listed)
 
     def _read_facts(self) -> Iterator[tuple[str, tuple[str, str | None, bool]]]:
-        """Yield for each place what it means, what is read from it, and whether that may be shown as it is."""
+        """Yield for each place what it means, what is read from it, and whether that may be shown unredacted."""
         reading, envelope, names = self._reading, self._reading.meaning.envelope, self._reading.names
         for flag in envelope.op.flags:
             yield flag.at, ("flag of the op", None, True)
@@ -206,7 +206,7 @@ class _Envelope:
         ]
         for fact, place, reads in named:
             if place is not None and place.at is not None:
-                result = "nothing" if reads is None else self._reads(place.at, reads) or "no moment that can be told"
+                result = "nothing" if reads is None else self._reads(place.at, reads) or "not a valid time"
                 yield place.at, (fact, result, bool(reads))
         for fact, place in (
             ("checkpoint", envelope.checkpoint),
@@ -221,7 +221,7 @@ class _Envelope:
         yield from self._blocks()
 
     def _reads(self, at: str, reads: str) -> str:
-        """Return what is read of a member as it may be shown."""
+        """Return what is read from a member, redacted if necessary."""
         value = self._reading.at(at)
         listed = isinstance(value, list)
         result = all(self._may_show(at, item, listed=listed) for item in (value if listed else [value]))
@@ -246,8 +246,8 @@ class _Envelope:
         for pointer in meaning.images.pointers():
             if pointer:
                 result = " and ".join(f"row {role}" for role, side in roles.items() if reading.source(side) == pointer)
-                under = any(side.over == pointer for side in roles.values()) and "the columns that the other row lacks"
-                yield pointer, ("image", result or under or "no row is read here", False)
+                under = any(side.over == pointer for side in roles.values()) and "columns missing from the other row"
+                yield pointer, ("image", result or under or "not read for this op", False)
         if meaning.columns.types != "none":
             for at in reading.types_at:
                 yield at, ("column types", None, False)
@@ -329,7 +329,7 @@ def _describe_time(time: EventTime) -> str | None:
 
 
 def _describe_key(names: list[str] | None) -> str | None:
-    return None if names is None else ", ".join(names) or "said to be none"
+    return None if names is None else ", ".join(names) or "declared to have none"
 
 
 _STATES: Final = {Flag.OK: "ok", Flag.INVALID: "invalid", Flag.NOTED: "noted"}

@@ -1,7 +1,7 @@
-"""Contract differences: what two contracts say differently, in terms of contracts and not of files.
+"""Contract differences: what differs between two contracts, in terms of contracts and not of files.
 
-Both resolved contracts are brought into one form, a fact to a name, and compared by deepdiff. Prose (titles,
-descriptions, sources) is separated from meaning.
+Both resolved contracts are flattened into named facts and compared by deepdiff. Prose (titles, descriptions, sources)
+is separated from meaning.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ GROUPS: Final = (
 )  # fmt: skip
 PROSE: Final = "prose"
 PRESENT: Final = "yes"
-"""What stands for a fact that is only there or not."""
+"""The value of a fact that is only present or absent."""
 _BOUNDS: Final = ("enum", "const", "pattern", "minimum", "minItems", "maxItems", "$ref")
 _TOLD: Final = frozenset({
     "contract", "applies", "status", "transport", "provenance", "envelope", "ops", "tolerated_ops", "images", "ddl",
@@ -53,7 +53,7 @@ class ContractDifference:
 
 @dataclass(frozen=True, slots=True)
 class ContractDifferences:
-    """What two contracts say differently: meaning first, prose apart."""
+    """The differences between two contracts: in meaning, and in prose."""
 
     left: str
     right: str
@@ -62,9 +62,9 @@ class ContractDifferences:
 
 
 def compare(left: Version, right: Version) -> ContractDifferences:
-    """Return everything that two contracts say differently, by group and name.
+    """Return all differences between two contracts, by group and name.
 
-    Raises ContractError if one of them does not hold together.
+    Raises ContractError if one of them is inconsistent.
     """
     from deepdiff import DeepDiff
 
@@ -92,7 +92,7 @@ def compare(left: Version, right: Version) -> ContractDifferences:
 
 
 def _facts(version: Version) -> _Facts:
-    """Return everything a contract says as texts by group and name."""
+    """Return all facts of a contract as texts by group and name."""
     schema, meaning = version.schema, version.resolved
     result = {**meaning.get("applies", {}), **meaning}
     facts: _Facts = {
@@ -103,7 +103,7 @@ def _facts(version: Version) -> _Facts:
     }
     if version.subject == CANONICAL:
         return facts
-    _ = version.meaning  # what breaks the vocabulary cannot be described in its words
+    _ = version.meaning  # a contract with unknown words cannot be described
     return facts | {
         "envelope": dict(_envelope_facts(meaning)),
         "ops": dict(_op_facts(meaning)),
@@ -147,7 +147,7 @@ def _image_facts(meaning: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _form_facts(version: Version) -> Iterator[tuple[str, str]]:
-    """Yield the value form of every source type, and what is kept where a time does not exist."""
+    """Yield the value form of every source type, and how nonexistent times are handled."""
     choice = version.resolved["values"]["mapping"]
     names = version.mapping_names()
     if isinstance(choice, Mapping):
@@ -203,7 +203,7 @@ def _shape_facts(schema: Any, parts: tuple[str, ...]) -> Iterator[tuple[str, str
 
 
 def _shape(schema: Mapping[str, Any]) -> str:
-    """Return one schema in words, without what lies below it."""
+    """Return one schema in words, without its subschemas."""
     kinds = schema.get("type", [])
     result = [" or ".join([kinds] if isinstance(kinds, str) else kinds)]
     result += [f"{key} {_text(schema[key])}" for key in _BOUNDS if key in schema]
@@ -213,7 +213,7 @@ def _shape(schema: Mapping[str, Any]) -> str:
 
 
 def _avro_facts(schema: Any, parts: tuple[str, ...]) -> Iterator[tuple[str, str]]:
-    """Yield the type of every field; the name of the record is the subject's and no fact."""
+    """Yield the type of every field; the name of the record comes from the subject and is not a fact."""
     if isinstance(schema, list):
         for branch in schema:
             yield from _avro_facts(branch, parts)

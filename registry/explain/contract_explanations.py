@@ -1,4 +1,4 @@
-"""Contract explanations: everything a reader needs who has never seen the vendor's page, in plain values."""
+"""Contract explanations: everything that a reader without the vendor's documentation needs, as plain values."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from cdc_contracts.registry.validate.capabilities import capabilities_of, descri
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One member of a message: where it is, what JSON it holds, when it has to be there, and what it means."""
+    """One member of a message: its pointer, its JSON types, when it is required, and its meaning."""
 
     at: str
     kinds: str
@@ -43,7 +43,7 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One op code: what it stands for, and where its images are."""
+    """One op code: its meaning, and where its images are."""
 
     code: str
     op: str
@@ -53,7 +53,7 @@ class Operation:
 
 @dataclass(frozen=True, slots=True)
 class FormLine:
-    """One value form: the source types that have it, and how it is written."""
+    """One value form: its source types, and its description."""
 
     mapping: str
     form: str
@@ -72,7 +72,7 @@ class OpExample:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """A contract in words. `facts` are pairs of a title and a text, `others` the other versions of the subject."""
+    """A contract in words. `facts` are pairs of title and text, `others` the other versions of the subject."""
 
     reference: str
     title: str
@@ -90,7 +90,7 @@ class Explanation:
 
 
 def explain(version: Version) -> Explanation:
-    """Return a contract in words. Raises ContractError if it does not hold together."""
+    """Return a contract in words. Raises ContractError if it is inconsistent."""
     canonical = version.subject == CANONICAL
     meaning, schema = version.resolved, version.schema
     if not canonical:
@@ -115,7 +115,7 @@ def explain(version: Version) -> Explanation:
 
 
 def _examples(version: Version) -> Iterator[OpExample]:
-    """Yield one whole message for each op that the contract can be run backwards for."""
+    """Yield one whole message for each op that can be generated from the contract."""
     seen = set()
     for message in example_messages(version):
         reading = Reading(version.meaning, message, ReadingOptions())
@@ -135,7 +135,7 @@ def _facts(version: Version) -> Iterator[tuple[str, str]]:
     if applies:
         counted = COUNTED_FROM.get(applies["counted_from"], applies["counted_from"])
         zone = f", in zone {applies['zone']}" if "zone" in applies else ""
-        yield "Applies", f"{span(version)}{zone}: counted is {counted}"
+        yield "Applies", f"{span(version)}{zone}; what counts is {counted}"
     if "transport" in meaning:
         yield "Sent as", meaning["transport"]
     if version.base:
@@ -152,18 +152,18 @@ def _facts(version: Version) -> Iterator[tuple[str, str]]:
         yield "Value mapping", describe_mapping(meaning["values"])
         yield "Full load", FULL_LOAD.get(meaning["full_load"], meaning["full_load"])
         lacks = ", ".join(describe_lacks(capabilities_of(version)))
-        yield "Cannot say", lacks or "nothing that other dialects say"
-        yield "Known by", "; ".join(map(describe_test, meaning["discriminators"]))
+        yield "Cannot express", lacks or "nothing that other dialects can"
+        yield "Recognised by", "; ".join(map(describe_test, meaning["discriminators"]))
     if meaning.get("version_evidence"):
-        yield "Evidence for it", "; ".join(map(describe_evidence, meaning["version_evidence"]))
+        yield "Version evidence", "; ".join(map(describe_evidence, meaning["version_evidence"]))
     if meaning.get("not_separable_from"):
-        yield "Looks the same as", ", ".join(meaning["not_separable_from"])
+        yield "Indistinguishable from", ", ".join(meaning["not_separable_from"])
     if meaning.get("undocumented"):
-        yield "Not documented", "; ".join(UNDOCUMENTED.get(one, one) for one in meaning["undocumented"])
+        yield "Undocumented", "; ".join(UNDOCUMENTED.get(one, one) for one in meaning["undocumented"])
 
 
 def describe_members(schema: Mapping[str, Any]) -> Iterator[Member]:
-    """Yield every member that a schema knows, in its order."""
+    """Yield every member of a schema, in order."""
     branches: dict[tuple[str, ...], list[Any]] = {}
     for branch in schema.get("allOf", []):
         for path in _required_below(branch.get("then", {}), ()):
@@ -172,7 +172,7 @@ def describe_members(schema: Mapping[str, Any]) -> Iterator[Member]:
 
 
 def _required_below(schema: Mapping[str, Any], parts: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """Yield the paths of the members that a branch requires, at the top and inside the objects that it describes."""
+    """Yield the paths of the members that a branch requires, including those inside its objects."""
     for name in schema.get("required", []):
         yield (*parts, name)
     for name, below in schema.get("properties", {}).items():
@@ -247,12 +247,12 @@ def _forms(version: Version) -> Iterator[FormLine]:
             says = FORMS[form].says if form in FORMS else ""
             result = tuple(map(_describe_code, types)) if "code" in mapping.names else tuple(types)
             remarks = [_describe_invalid(mapping.invalid.get(form))]
-            remarks += ["a fraction ends in no zero"] if form in mapping.zeros_left_out else []
+            remarks += ["no trailing zeros in fractions"] if form in mapping.zeros_left_out else []
             yield FormLine(shown, form, result, says, "; ".join(filter(None, remarks)))
 
 
 def _describe_code(code: str) -> str:
-    """Return the number of a type with the types it stands for."""
+    """Return a type code with the types it stands for."""
     names = protocol_names(code)
     return f"{code} ({', '.join(names)})" if names else code
 
@@ -261,8 +261,8 @@ def _describe_invalid(entry: str | Mapping[Any, str] | None) -> str:
     if entry is None:
         return ""
     if isinstance(entry, str):
-        return "a time that does not exist is kept as sent"
-    return f'"{entry["literal"]}" stands for a time that does not exist'
+        return "nonexistent times are kept as sent"
+    return f'"{entry["literal"]}" stands for a nonexistent time'
 
 
 def _rules(meaning: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def list_version(version: Version) -> dict[str, Any]:
-    """Return what a list says of one version. Raises ContractError if it does not hold together."""
+    """Return the list entry of one version. Raises ContractError if it is inconsistent."""
     system, dialect = version.subject.split("/")
     meaning = version.resolved
     return {

@@ -1,4 +1,4 @@
-"""Finding explanations: what the contract says at the place of a finding, in our words, and what to do."""
+"""Finding explanations: what the contract says at the place of a finding, and what to do."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MOST_ERRATA: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """One finding on one message. `says` is what the contract says there, `errata` how contradictions were decided."""
+    """One finding on one message. `says` is what the contract says there, `errata` the decisions on contradictions."""
 
     rule: str
     name: str
@@ -44,7 +44,7 @@ def explain_findings(
     *,
     fits: Sequence[Version] = (),
 ) -> tuple[Remark, ...]:
-    """Return findings with what the version they were validated under says; `fits` are the versions the message fits.
+    """Return findings explained by the version they were validated under; `fits` are the versions the message fits.
 
     Raises ContractError if the errata cannot be read.
     """
@@ -78,12 +78,12 @@ def _explain(
 
 
 def _sayings(finding: Finding, version: Version, op: str | None, fits: Sequence[Version]) -> Iterator[str]:
-    """Yield what the contract says of the place and the kind of a finding."""
+    """Yield what the contract says about the place and the kind of a finding."""
     if finding.name == "malformed":
         return
     if finding.name == "other-dialect":
         marks = "; ".join(describe_test(test) for test in version.resolved["discriminators"])
-        yield f"The marks of {version.reference}: {marks}"
+        yield f"{version.reference} is recognised by: {marks}"
         return
     if finding.name in ("other-version", "ambiguous") or finding.rule.endswith("image-present-for-op"):
         for one in dict.fromkeys([version, *fits]):
@@ -117,7 +117,7 @@ def _cited(version: Version) -> list[Erratum]:
 def _decisions(
     finding: Finding, version: Version, anatomy: AnnotatedMessage, errata: Sequence[Erratum]
 ) -> Iterator[str]:
-    """Yield the decisions about the subject of a finding, the first few of them."""
+    """Yield the first few errata decisions on the matter of a finding."""
     words = [re.compile(rf"(?<![\w.-]){re.escape(name)}(?![\w-])") for name in _topics(finding, version, anatomy)]
     found = [one for one in errata if any(word.search(f"{one.says} {one.shows}") for word in words)]
     for one in found[:_MOST_ERRATA]:
@@ -125,7 +125,7 @@ def _decisions(
 
 
 def _topics(finding: Finding, version: Version, anatomy: AnnotatedMessage) -> list[str]:
-    """Return the words that an erratum on the matter of a finding would have: a member, an image, a source type."""
+    """Return words that an erratum on the matter of a finding would contain: a member, an image, a source type."""
     if finding.name in ("malformed", "other-dialect", "unknown-field"):
         return []
     if finding.name == "ambiguous" or finding.rule.endswith("images"):

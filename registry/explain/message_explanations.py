@@ -1,6 +1,6 @@
 """Message explanations: what one message is, by which contract, what it breaks and why, and what else it may be.
 
-Plain values: the command prints them, `--json` writes them.
+The command prints these plain values; `--json` writes them.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ DISSECTION_VERSION: Final = 1
 
 @dataclass(frozen=True, slots=True)
 class Other:
-    """Another version of the catalogue: whether the message fits it, and if not, the first thing that says so.
+    """Another version of the catalogue: whether the message fits it, and if not, the first reason.
 
-    `alike` says of one that fits whether it reads the same from the message; None if there is nothing to compare.
-    `members` is the share of the members it requires that are there, `marks` its discriminators that do not hold.
+    If it fits, `alike` is whether it reads the same from the message; None if there is nothing to compare. `members` is
+    the share of its required members that are present, `marks` its discriminators that do not hold.
     """
 
     contract: str
@@ -58,10 +58,10 @@ class Other:
 
 @dataclass(frozen=True, slots=True)
 class MessageExplanation:
-    """Everything that can be said of one value.
+    """The explanation of one value.
 
-    `contract` is what it was validated under, None if nothing is near; `choice` says why that one. `inside` are the
-    contracts that the message fits which unwrapping gives, where `wrapping` names a wrapping.
+    `contract` is what it was validated under, None if none is similar; `choice` says why that one. If `wrapping` names
+    a wrapping, `inside` are the contracts that the unwrapped message fits.
     """
 
     outcome: str
@@ -80,13 +80,13 @@ class MessageExplanation:
 
     @property
     def verdict(self) -> str:
-        """The verdict that exit codes stand for: an ambiguous message is undecided, a note changes nothing."""
+        """The verdict behind the exit code: an ambiguous message is undecided, a note changes nothing."""
         if self.outcome == AMBIGUOUS:
             return INCONCLUSIVE
         return DRIFT if any(one.severity != INFO for one in self.findings) else PASS
 
     def as_document(self, place: dict[str, Any]) -> dict[str, Any]:
-        """Return the explanation as `--json` writes it; `place` says where the message is."""
+        """Return the explanation as written by `--json`; `place` is where the message is."""
         document = {"why_version": DISSECTION_VERSION, "place": place, "verdict": self.verdict, **asdict(self)}
         if document["fault"] is not None:
             del document["fault"]["inside"]
@@ -102,9 +102,9 @@ def explain_message(
     choice: str = "declared",
     show_values: bool = False,
 ) -> MessageExplanation:
-    """Return what one value is, in the declared validation context or else by the nearest contract.
+    """Explain one value, in the declared validation context or else by the most similar contract.
 
-    `choice` says why it is that context.
+    `choice` says why this context was chosen.
     """
     declared = validation.declared if validation is not None and not validation.left_open else None
     if value is None:
@@ -165,7 +165,7 @@ def _choose(
     candidates: Sequence[Candidate],
     reading_options: ReadingOptions,
 ) -> tuple[ValidationContext | None, JudgedMessage, str]:
-    """Return the validation context of the nearest subject, the outcome under it, and why it is that one."""
+    """Return the validation context of the most similar subject, the outcome under it, and why it was chosen."""
     relatives = _relatives(value, validations[0])
     outsider = _outsider(value, validations, candidates, relatives)
     if outsider is not None:
@@ -174,29 +174,29 @@ def _choose(
     asked = fitting or [one for one in candidates if one.on_request]
     near = asked[0] if asked else find_nearest(candidates)
     if near is None:
-        return None, JudgedMessage(_without_contract(value, reading_options)), "no contract is near"
+        return None, JudgedMessage(_without_contract(value, reading_options)), "no contract is similar"
     validation = next(validation for validation in validations if validation.subject == near.version.subject)
     judged = validation.judge(value)
     if fitting and read_alike(fitting) and not any(one.reads == "other" for one, _ in relatives):
         return (
             validation,
             judged,
-            "the first that fits; all that fit read the same" if fitting[1:] else "the only one that fits",
+            "the first that fits; all that fit read it the same way" if fitting[1:] else "the only one that fits",
         )
     if asked:
         why = "the message fits several contracts" if fitting[1:] else "any product may write such a message"
         why = f"{relatives[0][0].name} may have written it as well" if fitting and relatives else why
         return validation, replace(judged, verdict=_undecided(validation, judged.verdict, asked)), why
     if near.marked:
-        return validation, judged, "the nearest of those whose marks are there"
-    verdict = foreign(f"the marks of {near.version}", near.version, f"not so: {'; '.join(near.marks)}")
+        return validation, judged, "the most similar of those whose marks are present"
+    verdict = foreign(f"the marks of {near.version}", near.version, f"these do not hold: {'; '.join(near.marks)}")
     findings = near.judgement.findings if near.judgement is not None else ()
     verdict = replace(verdict, findings=(*verdict.findings, *findings))
     return validation, replace(judged, verdict=verdict), _describe_nearness(near, candidates)
 
 
 def _relatives(value: bytes, validation: ValidationContext) -> list[tuple[Relative, bool]]:
-    """Return the relatives outside the catalogue that may have written a message, and whether it shows that."""
+    """Return the related formats outside the catalogue that may have written a message, and whether it proves that."""
     try:
         message = parse_message(value, max_bytes=validation.reading_options.max_bytes)
     except Unreadable:
@@ -216,24 +216,24 @@ def _outsider(
         if marked and not any(one.fits and one.version.subject not in relative.near for one in candidates):
             validation = next(validation for validation in validations if validation.subject == relative.near[0])
             verdict = foreign("a contract of the catalogue", validation.judged[-1], f"what {relative.name} writes")
-            why = f"the nearest; {relative.name} is not in the catalogue"
+            why = f"the most similar; {relative.name} is not in the catalogue"
             return validation, replace(validation.judge(value), verdict=verdict), why
     return None
 
 
 def _describe_nearness(near: Candidate, candidates: Sequence[Candidate]) -> str:
-    """Return in words how near the nearest is, and which others are as near."""
+    """Return in words how similar the best candidate is, and which others are equally similar."""
     marks = f"{len(near.marks)} of its marks {'is' if len(near.marks) == 1 else 'are'} missing"
     peers = [
         one.version.reference
         for one in candidates
         if one is not near and one.distance == near.distance and one.members == near.members
     ]
-    return f"the nearest, but {marks}" + (f"; as near: {', '.join(peers)}" if peers else "")
+    return f"the most similar, but {marks}" + (f"; equally similar: {', '.join(peers)}" if peers else "")
 
 
 def _undecided(validation: ValidationContext, verdict: Verdict, asked: Sequence[Candidate]) -> Verdict:
-    """Return the verdict of a message that several contracts take, or one that has to be declared."""
+    """Return the verdict of a message that several contracts accept, or whose contract has to be declared."""
     versions = tuple(one.version for one in asked)
     at = validation.judges[0].meaning.envelope.op.at
     named = ", ".join(version.reference for version in versions)
@@ -244,7 +244,7 @@ def _undecided(validation: ValidationContext, verdict: Verdict, asked: Sequence[
 
 
 def _without_contract(value: bytes, reading_options: ReadingOptions) -> Verdict:
-    """Return the verdict of a value that is near no contract: no message, or one of something else."""
+    """Return the verdict of a value without a similar contract: not a message, or one of another format."""
     try:
         message = parse_message(value, max_bytes=reading_options.max_bytes, strict=reading_options.strict_json)
     except Unreadable as error:
@@ -255,7 +255,7 @@ def _without_contract(value: bytes, reading_options: ReadingOptions) -> Verdict:
 def _open(
     value: bytes, validation: ValidationContext | None, reading_options: ReadingOptions, *, show_values: bool
 ) -> tuple[dict[str, Any] | None, ParseFault | None]:
-    """Return the message of a value, or where reading it fails."""
+    """Return the message of a value, or where parsing it fails."""
     wire = validation.wire if validation is not None else JsonWire(reading_options)
     try:
         return wire.open(value), None
@@ -264,7 +264,7 @@ def _open(
 
 
 def _others(candidates: Sequence[Candidate], verdict: Verdict) -> list[Other]:
-    """Return the other versions, those that fit first, then by how far the message is from them."""
+    """Return the other versions: first those that fit, then by decreasing similarity."""
     judged = next((one for one in candidates if one.version is verdict.version), None)
     result = []
     for one in candidates:

@@ -1,4 +1,4 @@
-"""Reasons: what a finding means and why it matters, in words of our own."""
+"""Reasons: what a finding means and why it matters."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def _subject(reference: str) -> str:
 
 
 def explain_drift(name: str, rule: str, expected: Iterable[str], observed: Iterable[str] = ()) -> str:
-    """Say what a finding means: what its class says, then its rule or the value form that was wanted."""
+    """Return what a finding means: the text of its class, then that of its rule or of the expected value form."""
     cause = find_cause(rule)
     if cause is not None and cause.instead:
         return cause.says
@@ -26,5 +26,5 @@ def explain_drift(name: str, rule: str, expected: Iterable[str], observed: Itera
     elif cause is not None and cause.says:
         says.append(cause.says)
     else:
-        says += [f"Wanted is {form}: {FORMS[form].says}" for form in sorted(expected) if form in FORMS]
+        says += [f"Expected is {form}: {FORMS[form].says}" for form in sorted(expected) if form in FORMS]
     return " ".join(says)

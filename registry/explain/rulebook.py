@@ -1,4 +1,4 @@
-"""Rulebook: every rule that a finding may name, by its stable id."""
+"""Rulebook: all rules of findings, by stable id."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TABLE: Final = "table"
 
 @dataclass(frozen=True, slots=True)
 class RuleEntry:
-    """One rule as it is listed: what it says and why, the severity of a breach, what to do, and examples."""
+    """One rule as listed: what it says and why, the severity of a violation, the fix, and examples."""
 
     id: str
     name: str
@@ -35,12 +35,12 @@ class RuleEntry:
 
 
 def rules() -> tuple[RuleEntry, ...]:
-    """Return every rule: the drift classes, the rules across fields, those of lint, and those of compatibility."""
+    """Return all rules: drift classes, rules across fields, lint rules and compatibility rules."""
     drift = [
         RuleEntry(one.id, one.name, DRIFT, one.severity, one.says, one.action, one.good, one.bad)
         for one in CLASSES.values()
     ]
-    hint = "Mend the file that the finding names, or ignore it there for a while: see L26."
+    hint = "Correct the file that the finding names, or suppress the finding there for a while: see L26."
     lint = [
         RuleEntry(
             one.id,
@@ -67,7 +67,7 @@ def cross_field_rules() -> tuple[RuleEntry, ...]:
 
 
 def _compatibility_rules() -> Iterator[RuleEntry]:
-    """Yield the rules of compatibility; they are in the files that compare, which take a while to import."""
+    """Yield the compatibility rules; they are in the comparing modules, which are slow to import."""
     from cdc_contracts.registry.compat.compatibility_rule import compatibility_rules, family_of
 
     for one in compatibility_rules():
@@ -78,7 +78,7 @@ def _compatibility_rules() -> Iterator[RuleEntry]:
 def find_rule(text: str) -> RuleEntry:
     """Return the rule of an id (`D07`, `L03`, `D09.columns-typed`), a name, or a rule id of a finding (`D07.base64`).
 
-    Raises UsageError if there is none, naming the nearest.
+    Raises UsageError if there is none, suggesting the most similar.
     """
     known = {one.id.lower(): one for one in rules()} | {one.name: one for one in reversed(rules())}
     wanted = (text.split() or [""])[0].lower()
@@ -87,6 +87,10 @@ def find_rule(text: str) -> RuleEntry:
         found = known.get(wanted.split(".")[0])
     if found is None:
         near = difflib.get_close_matches(wanted, known, 1)
-        hint = f"did you mean {known[near[0]].id} {known[near[0]].name}?" if near else "`cdc-contracts rules` lists all"
+        hint = (
+            f"did you mean {known[near[0]].id} {known[near[0]].name}?"
+            if near
+            else "`cdc-contracts rules` lists them all"
+        )
         raise UsageError(f"there is no rule `{text}`", hint=hint)
     return found

@@ -35,7 +35,7 @@ def test_an_explanation_names_everything_a_reader_needs(capsys):
     words = " ".join(out.split())
     assert out.startswith("dts/canal@1: Alibaba Cloud DTS, Canal JSON, version 1 (before 2022-03-20)\n")
     for told in [
-        "Applies before 2022-03-20, in zone +08:00: counted is when the instance was created, or last restarted",
+        "Applies before 2022-03-20, in zone +08:00; what counts is when the instance was created, or last restarted",
         "Source Data storage formats in message queues (Data Transmission Service), Canal Json, https://www.alibabacloud.com/help/en/dts/user-guide/",
         "Document Alibaba Cloud, edition 2026-02-07",
         "dts/canal@2 from 2022-03-20",
