@@ -1,4 +1,4 @@
-"""`cdc-contracts bind`: which contract a topic speaks, kept in `cdc-contracts.yaml`."""
+"""`cdc-contracts bind`: which contract a topic follows, kept in `cdc-contracts.yaml`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`cdc-contracts demo`: the whole thing on a topic made up for the purpose."""
+"""`cdc-contracts demo`: audit and decode of a generated topic whose producer is upgraded midway."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from cdc_contracts.cli.output import console, report_output
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from cdc_contracts.registry.report.report_model import Report
+    from cdc_contracts.registry.report.report_model import Report, VersionSwitch
     from cdc_contracts.registry.validate.validation_context import ValidationContext
     from cdc_contracts.spark_checks.decoding import DecodedRun
     from cdc_contracts.spark_checks.engines import Input
@@ -84,16 +84,19 @@ def _decode(session: SparkSession, source: Input, subject: str, target: Path) ->
     return output_options.watch_decode(session, source, both, output.open(both.catalogue), "error")
 
 
+def _switch_of(switch: VersionSwitch) -> str:
+    exact = switch.at == switch.after + 1
+    return f"upgraded at offset {switch.at}" if exact else f"upgraded between offsets {switch.after} and {switch.at}"
+
+
 def _print_where_to_look(report: Report, decoded: DecodedRun, target: Path) -> None:
     ledger = decoded.report.ledger
     console.print_heading("What happened")
-    rows: list[list[Any]] = [
-        [f"partition {one.partition}", f"upgraded after offset {one.after}, at {one.at}"] for one in report.switches
-    ]
-    console.print_table(["", ""], rows or [["no switch of versions can be told", ""]])
+    rows: list[list[Any]] = [[f"partition {one.partition}", _switch_of(one)] for one in report.switches]
+    console.print_table(["", ""], rows or [["no version switch was found", ""]])
     console.print_heading("Where to look")
     console.print_table(["", ""], [
-        [str(target / "capture.parquet"), "the messages as they came"],
+        [str(target / "capture.parquet"), "the messages as received"],
         [str(target / "report.html"), "the report of the audit, for a browser"],
         [str(target / "report.json"), "the same for a machine"],
         [f"{target}/decoded/changes/run={decoded.run}", f"{ledger.changes:,} row changes, both versions read right"],

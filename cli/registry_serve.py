@@ -108,8 +108,8 @@ def _open(serving: Serving, listening: Listening) -> tuple[Any, Any]:
     from cdc_contracts.registry.server.service.request_service import Options
     from cdc_contracts.registry.server.store.policies import Defaults
 
-    alone = is_loopback(listening.host)
-    if not alone and listening.users is None and not listening.insecure:
+    local_only = is_loopback(listening.host)
+    if not local_only and listening.users is None and not listening.insecure:
         hint = "give --users FILE, or --insecure to let everyone who reaches the port change everything"
         raise UsageError(f"refused to listen on {listening.host} without users", hint=hint)
     if listening.tls_cert is None and (listening.tls_key or listening.tls_client_ca):
@@ -117,7 +117,7 @@ def _open(serving: Serving, listening: Listening) -> tuple[Any, Any]:
     tls = None
     if listening.tls_cert is not None:
         tls = Tls(listening.tls_cert, listening.tls_key, listening.tls_client_ca).context()
-    if tls is None and listening.users is not None and not alone:
+    if tls is None and listening.users is not None and not local_only:
         hint = "give --tls-cert, or put a TLS proxy in front of the server"
         console.say(f"warning: passwords and tokens are sent in the clear\n  {hint}")
     folders = check_folders(serving.contracts)
@@ -125,7 +125,7 @@ def _open(serving: Serving, listening: Listening) -> tuple[Any, Any]:
     shelf = fill_builtin_subjects(folders, catalogue=serving.catalogue)
     site = Site(
         serving.store, catalogue_of(folders), shelf, Users(listening.users), options,
-        open_metrics=listening.open_metrics, alone=alone and listening.users is None and not listening.insecure,
+        open_metrics=listening.open_metrics, local_only=local_only and listening.users is None and not listening.insecure,
     )  # fmt: skip
     return site, tls
 

@@ -82,7 +82,7 @@ def _sentence(one: MessageExplanation) -> str:
             )
             return f"{what} that conforms to {fits}, not to {one.contract}"
         case outcome if outcome == OTHER_DIALECT and one.declared is None:
-            near = f"nearest is {one.contract}" if one.contract else "no contract is near"
+            near = f"the closest match is {one.contract}" if one.contract else "no contract comes close"
             return f"the message is not in the catalogue; {near}"
         case outcome if outcome == OTHER_DIALECT:
             return f"the message is not in the dialect of {one.contract}"

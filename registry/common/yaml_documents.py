@@ -158,7 +158,7 @@ def _refuse_duplicates(node: yaml.Node | None, where: str) -> None:
         seen: set[str] = set()
         for key, value in node.value:
             if key.value in seen:
-                raise ContractError(f"key `{key.value}` stands twice", where=_line(where, key.start_mark))
+                raise ContractError(f"key `{key.value}` occurs twice", where=_line(where, key.start_mark))
             seen.add(key.value)
             _refuse_duplicates(value, where)
     elif isinstance(node, yaml.SequenceNode):

@@ -64,7 +64,7 @@ def read_errata_file(file: Traversable) -> list[Erratum]:
     ids = [entry.id for entry in errata]
     for one in ids:
         if ids.count(one) > 1:
-            raise ContractError(f"{one} stands twice", where=where)
+            raise ContractError(f"{one} occurs twice", where=where)
     return errata
 
 

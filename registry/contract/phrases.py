@@ -1,6 +1,6 @@
-"""Phrases: facts of a contract in plain words, for people who have never read the vendor's page.
+"""Phrases: facts of a contract in plain English, for people who have never read the vendor's page.
 
-Works on resolved documents as they stand, so that it needs no models.
+Works on resolved documents directly, so that it needs no models.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from cdc_contracts.registry.contract.catalogue import Version
 
 COUNTED_FROM: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "project-created": "when the project was created; an upgrade changes nothing",
+        "project-created": "when the project was created; an upgrade makes no difference",
         "product-version": "the version of the product",
         "document-edition": "the edition of the source document",
         "instance-created-or-restarted": "when the instance was created, or last restarted",
@@ -54,7 +54,7 @@ FULL_LOAD: Final[Mapping[str, str]] = MappingProxyType(
 
 
 def describe_evidence(entry: Mapping[str, Any]) -> str:
-    """Return in words what one entry of `version_evidence` looks at."""
+    """Return one entry of `version_evidence` in words."""
     topic, value = _evidence(entry)
     return f"{topic} {value}".strip()
 
@@ -68,7 +68,7 @@ def describe_distinction(versions: Sequence[Version]) -> str:
     for version in versions:
         for entry in version.resolved.get("version_evidence", []):
             if entry.get("proves") == "subject" or "disproves" in entry:
-                continue  # speaks of another subject, or against a version for which the other speaks
+                continue  # is about another subject, or contradicts a version that the other evidence supports
             topic, value = _evidence({key: result for key, result in entry.items() if key != "proves"})
             if value:
                 topics.setdefault(topic, []).append(f"{value} (@{version.number})")
@@ -86,7 +86,7 @@ def describe_side(side: Mapping[str, Any]) -> str:
     """Return in words where one image of an op is and how it is completed."""
     result = f"the row in {_place(side['at'])}"
     if "or" in side:
-        result += f", or in {_place(side['or'])} where that holds none"
+        result += f", or in {_place(side['or'])} if there is none"
     if "over" in side:
         result += f", completed from {_place(side['over'])}"
     if side.get("optional"):
@@ -97,7 +97,7 @@ def describe_side(side: Mapping[str, Any]) -> str:
 
 
 def describe_place(place: Mapping[str, Any]) -> str:
-    """Return in words how one fact of the envelope is read, where that is more than its place."""
+    """Return in words how one fact of the envelope is read, beyond its place."""
     notes = [READINGS[key].get(str(place[key]), str(place[key])) for key in READINGS if key in place]
     if "absent_value" in place:
         notes.append(f"{place['absent_value']} means none")
@@ -110,25 +110,25 @@ def describe_types(columns: Mapping[str, Any]) -> str:
     """Return in words where the source types of columns come from."""
     types = columns.get("types")
     if types == "none" or not isinstance(types, Mapping):
-        return "not in the message: a table contract gives them, else a value is read by its JSON kind"
+        return "not in the message: taken from a table contract, else a value is read by its JSON type"
     if "in_image" in types:
         return f"in {types['in_image']} of each image"
     return f"in {_place(types['at'])}" + (", without parameters such as (20,2)" if types.get("bare") else "")
 
 
 def describe_mapping(values: Mapping[str, Any]) -> str:
-    """Return in words which value mappings hold."""
+    """Return in words which value mappings apply."""
     choice = values.get("mapping")
     if isinstance(choice, Mapping):
         by = choice.get("by", "the parameter source_mode")
-        result = [f"{name} where {by} is {code}" for code, name in choice.get("map", {}).items()]
+        result = [f"{name} if {by} is {code}" for code, name in choice.get("map", {}).items()]
         otherwise = choice.get("else")
-        result.append("else as the parameter source_mode says" if otherwise == "parameter" else f"else {otherwise}")
+        result.append("else by the parameter source_mode" if otherwise == "parameter" else f"else {otherwise}")
         return ", ".join(result)
     return str(choice)
 
 
-_PRESENCE: Final = {"present": "is there", "absent": "is not there", "unset": "is not there, or null"}
+_PRESENCE: Final = {"present": "is present", "absent": "is absent", "unset": "is absent or null"}
 
 
 def describe_test(test: Mapping[str, Any]) -> str:
@@ -149,7 +149,7 @@ def describe_test(test: Mapping[str, Any]) -> str:
         case {"not-prefix-of": at, "at": head, "then": then}:
             return f"{_place(at)} does not start with {_place(head)} and {then!r}"
         case {"avro-decodes": schema}:
-            return f"the bytes decode by {schema}"
+            return f"the bytes decode with {schema}"
     return str(dict(test))
 
 
@@ -215,20 +215,20 @@ READINGS: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType({
         "epoch-seconds-text": "seconds since 1970 UTC, as text",
         "epoch-millis-list-last": "the last of a list of milliseconds since 1970 UTC",
         "iso-local": "ISO 8601 without a zone (parameter time_zone)",
-        "iso-local-or-utc": "ISO 8601, UTC where it ends in Z, else the parameter time_zone",
+        "iso-local-or-utc": "ISO 8601, UTC if it ends in Z, else in the zone of the parameter time_zone",
     }),
     "split": MappingProxyType({
-        "tenant.database": "tenant.database, split where there is exactly one dot",
+        "tenant.database": "tenant.database, split if there is exactly one dot",
         "database.table": "database.table, split at the first dot",
         "schema.table": "schema.table, split at the first dot",
         "object-name-escaped": "names joined by dots, a dot inside a name written \\u002E",
     }),
-    "from": MappingProxyType({"topic-or-table-option": "not in the message: the topic name or an option says it"}),
+    "from": MappingProxyType({"topic-or-table-option": "not in the message: given by the topic name or an option"}),
     "order": MappingProxyType({"integer": "can be ordered as an integer", "opaque": "cannot be ordered"}),
     "rises": MappingProxyType({
-        "always": "each is above all before it in its partition",
-        "or-stays": "never falls within a partition; several records may share one",
-        "once-each": "no record has that of another, but for the second half of an update",
+        "always": "always increases within a partition",
+        "or-stays": "never decreases within a partition; several records may share one",
+        "once-each": "unique per record, except for the second half of an update",
     }),
     "as": MappingProxyType({
         "list": "a list of names",

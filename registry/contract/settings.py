@@ -17,7 +17,7 @@ FILE: Final = "cdc-contracts.yaml"
 
 
 class Settings(Document):
-    """Which contract each topic speaks, where contracts and table contracts are, and the parameters of the project.
+    """Which contract each topic follows, where contracts and table contracts are, and the parameters of the project.
 
     `versions` is a file that says which version holds in which part of a topic; it goes before what `topics` says.
     """

@@ -64,7 +64,7 @@ def _parse_partitions(given: Any) -> Any:
         if number != EVERY and not (type(number) is int and 0 <= number < 10**9):
             raise ValueError(f"`{key}` is no partition; write its number, or `{EVERY}` for those that are not named")
         if number in result:
-            raise ValueError(f"partition {key} stands twice")
+            raise ValueError(f"partition {key} occurs twice")
         result[number] = [] if ranges is None else ranges
     return result
 

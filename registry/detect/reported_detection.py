@@ -43,9 +43,9 @@ class ReportedEvidence(Struct, frozen=True, forbid_unknown_fields=True):
     says: str
     """What was seen."""
     winner: str = field(name="for")
-    """The contract it speaks for."""
+    """The contract it supports."""
     loser: str | None = field(name="against")
-    """The contract it speaks against."""
+    """The contract it contradicts."""
     count: Count
     """Messages that say so."""
     contradicting: Count

@@ -236,7 +236,7 @@ class _Envelope:
             text = self._reading.ddl_text
             if text and not self._show.values:
                 text = redact_statement(text)
-            yield ddl.text.at, ("DDL statement", text or "nothing", False)
+            yield ddl.text.at, ("DDL statement", text or "none", False)
         if ddl.type is not None and ddl.type.at is not None and ddl.type.at != self._reading.meaning.envelope.op.at:
             yield ddl.type.at, ("DDL type", None, True)
 

@@ -174,7 +174,7 @@ def _choose(
     asked = fitting or [one for one in candidates if one.on_request]
     near = asked[0] if asked else find_nearest(candidates)
     if near is None:
-        return None, JudgedMessage(_without_contract(value, reading_options)), "no contract is similar"
+        return None, JudgedMessage(_without_contract(value, reading_options)), "no contract comes close"
     validation = next(validation for validation in validations if validation.subject == near.version.subject)
     judged = validation.judge(value)
     if fitting and read_alike(fitting) and not any(one.reads == "other" for one, _ in relatives):
@@ -188,8 +188,8 @@ def _choose(
         why = f"{relatives[0][0].name} may have written it as well" if fitting and relatives else why
         return validation, replace(judged, verdict=_undecided(validation, judged.verdict, asked)), why
     if near.marked:
-        return validation, judged, "the most similar of those whose marks are present"
-    verdict = foreign(f"the marks of {near.version}", near.version, f"these do not hold: {'; '.join(near.marks)}")
+        return validation, judged, "the closest match among those whose discriminators hold"
+    verdict = foreign(f"the discriminators of {near.version}", near.version, f"does not hold: {'; '.join(near.marks)}")
     findings = near.judgement.findings if near.judgement is not None else ()
     verdict = replace(verdict, findings=(*verdict.findings, *findings))
     return validation, replace(judged, verdict=verdict), _describe_nearness(near, candidates)
@@ -216,20 +216,20 @@ def _outsider(
         if marked and not any(one.fits and one.version.subject not in relative.near for one in candidates):
             validation = next(validation for validation in validations if validation.subject == relative.near[0])
             verdict = foreign("a contract of the catalogue", validation.judged[-1], f"what {relative.name} writes")
-            why = f"the most similar; {relative.name} is not in the catalogue"
+            why = f"the closest match; {relative.name} is not in the catalogue"
             return validation, replace(validation.judge(value), verdict=verdict), why
     return None
 
 
 def _describe_nearness(near: Candidate, candidates: Sequence[Candidate]) -> str:
     """Return in words how similar the best candidate is, and which others are equally similar."""
-    marks = f"{len(near.marks)} of its marks {'is' if len(near.marks) == 1 else 'are'} missing"
+    marks = f"{len(near.marks)} of its discriminators {'does' if len(near.marks) == 1 else 'do'} not hold"
     peers = [
         one.version.reference
         for one in candidates
         if one is not near and one.distance == near.distance and one.members == near.members
     ]
-    return f"the most similar, but {marks}" + (f"; equally similar: {', '.join(peers)}" if peers else "")
+    return f"the closest match, but {marks}" + (f"; equally close: {', '.join(peers)}" if peers else "")
 
 
 def _undecided(validation: ValidationContext, verdict: Verdict, asked: Sequence[Candidate]) -> Verdict:
@@ -249,7 +249,7 @@ def _without_contract(value: bytes, reading_options: ReadingOptions) -> Verdict:
         message = parse_message(value, max_bytes=reading_options.max_bytes, strict=reading_options.strict_json)
     except Unreadable as error:
         return unreadable(error.cause, EXPECTED, error.observed)
-    return foreign("the marks of some contract", None, show_members(list(message)))
+    return foreign("a message of some contract", None, show_members(list(message)))
 
 
 def _open(

@@ -45,11 +45,11 @@ def read_yaml(file: Traversable, *, is_list: bool = False) -> dict[str, Any]:
 
 
 def _refuse_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return the members of a JSON object. Raises ValueError if a name stands twice."""
+    """Return the members of a JSON object. Raises ValueError if a name occurs twice."""
     members = dict(pairs)
     if len(members) != len(pairs):
         names = [name for name, _ in pairs]
-        raise ValueError("member `" + next(name for name in names if names.count(name) > 1) + "` stands twice")
+        raise ValueError("member `" + next(name for name in names if names.count(name) > 1) + "` occurs twice")
     return members
 
 

@@ -225,14 +225,14 @@ def _record(schema: Mapping[str, Any], named: dict[str, _Node], path: _Path) -> 
 
 def _check_field_name(name: str, known: Container[str], path: _Path) -> None:
     if not _NAME.match(name) or name in known:
-        raise AvroError(f"`{name}` is no name of a field, or stands twice", path)
+        raise AvroError(f"`{name}` is no name of a field, or occurs twice", path)
 
 
 def _member_of(field: Mapping[str, Any], fields: Mapping[str, _Node], path: _Path) -> str:
     """Return the member that a field stands for."""
     member = field.get(MEMBER, field["name"])
     if not isinstance(member, str) or member in fields:
-        raise AvroError(f"`{MEMBER}` of `{field['name']}` is no name, or stands twice", path)
+        raise AvroError(f"`{MEMBER}` of `{field['name']}` is no name, or occurs twice", path)
     return member
 
 

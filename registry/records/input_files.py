@@ -205,7 +205,7 @@ class _Seen:
         self._parts: dict[Source, list[tuple[int, int, str, np.ndarray[Any, np.dtype[np.int64]]]]] = {}
 
     def add(self, source: Source, offsets: np.ndarray[Any, np.dtype[np.int64]], place: str) -> None:
-        """Note the offsets of one row group. Raises UnavailableError if one stands twice in it."""
+        """Note the offsets of one row group. Raises UnavailableError if one occurs twice in it."""
         rising = bool((np.diff(offsets) > 0).all())
         if not rising:
             ordered = np.sort(offsets)
@@ -230,7 +230,7 @@ class _Seen:
 
 def _twice(source: Source, offset: int, first: str, second: str) -> UnavailableError:
     return UnavailableError(
-        f"offset {offset} of {source.topic} partition {source.partition} stands twice in the input",
+        f"offset {offset} of {source.topic} partition {source.partition} occurs twice in the input",
         where=first if first == second else f"{first} and {second}",
         hint="leave out one of the files: a record may be counted once only",
     )

@@ -170,12 +170,12 @@ class UnprovenVersion(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ReportedStretch(Struct, frozen=True, forbid_unknown_fields=True):
-    """Records that speak for one version."""
+    """Records that support one version."""
 
     contract: str
     """The version."""
     links: Count
-    """How many links speak for it."""
+    """How many links support it."""
     records: Count
     """How many row changes they belong to."""
     first_offset: Count

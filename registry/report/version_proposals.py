@@ -16,7 +16,7 @@ from cdc_contracts.registry.contract.table_contract_files import write_scalar
 from cdc_contracts.registry.report.report_model import PartitionTimeline, Report, ReportedRun
 
 _HEAD: Final = """\
-# Which version of its contract each part of a topic speaks: --versions FILE of `check`, `audit`, `decode` and `replay`.
+# The version of the contract that each part of a topic follows: --versions FILE of check, audit, decode and replay.
 # A range holds from its `from` up to, but not including, its `to`: offsets, or times such as 2024-05-01T00:00:00Z.
 # What no range covers belongs to no version: it stays in quarantine until a range covers it, and then
 # `cdc-contracts replay quarantine DIR --versions FILE` decodes it.

@@ -103,9 +103,9 @@ def _refuse(text: str, at: int, what: str, hint: str) -> NoReturn:
 
 
 def _refuse_twice(text: str, name: str) -> NoReturn:
-    """Say that a key stands twice, and where, when only one object of the text can be meant."""
+    """Say that a key occurs twice, and where, when only one object of the text can be meant."""
     shown = name if len(name) <= _LONGEST_SHOWN else name[: _LONGEST_SHOWN - 1] + "…"
-    what, hint = f"the key `{shown}` stands twice in one object", "Keep one of the two: readers differ in which."
+    what, hint = f"the key `{shown}` occurs twice in one object", "Keep one of the two: readers differ in which."
     found = [match.start() for match in re.finditer(re.escape(json.dumps(name)) + r"\s*:", text)]
     if len(found) == 2:  # noqa: PLR2004  the two
         _refuse(text, found[1], what, hint)

@@ -28,7 +28,7 @@ from cdc_contracts.registry.stats.column_writing import (
 from cdc_contracts.registry.values import FORMS, BrokenValue, Context, Flag, Number
 
 ENOUGH: Final = 20
-"""So many values have to be written in each of two ways before they speak for versions."""
+"""How many values have to be written in each of two ways before they count as evidence for versions."""
 
 _EXAMPLES: Final[Mapping[Writing, str | Number]] = {
     Writing(NUMBER, SECONDS): Number("1700000000"),

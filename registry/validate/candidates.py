@@ -67,7 +67,7 @@ class Candidate:
             return f"the value cannot be read as {self.version.meaning.transport}"
         if self.marks:
             more = f", and {len(self.marks) - 1} more" if self.marks[1:] else ""
-            return f"needs that {self.marks[0]}{more}"
+            return f"requires that {self.marks[0]}{more}"
         if self.errors:
             first, *rest = self.errors
             more = f" (and {len(rest)} more)" if rest else ""

@@ -292,7 +292,7 @@ def open_ranges(catalogue: Catalogue, ranges: VersionRanges, reading_options: Re
     subjects = sorted({catalogue.version(reference).subject for reference in ranges.contracts})
     if not subjects:
         raise UsageError(
-            f"no range says which version {', '.join(ranges.topics[:3]) or 'a topic'} speaks",
+            f"no range says which version {', '.join(ranges.topics[:3]) or 'a topic'} is written in",
             where=ranges.where,
             hint="add one, as in `0: [{contract: SYSTEM/DIALECT@N}]`",
         )

@@ -19,9 +19,9 @@ since   -           →  2022-03-20
 
 Images
 insert, after    the row in /data, or in /old  →  the row in /data
-                 where that holds none
+                 if there is none
 snapshot, after  the row in /data, or in /old  →  the row in /data
-                 where that holds none
+                 if there is none
 update, before   the row in /data, completed   →  the row in /old, completed
                  from /old                        from /data
 update, after    the row in /old, completed    →  the row in /data

@@ -98,7 +98,7 @@ def test_contracts_beside_are_used_and_not_reported(root, tmp_path, capsys):
     out, err = capsys.readouterr()
     assert "L21 op-sampled" in out
     assert str(root) not in out
-    assert err.startswith("1 contracts: 1 warning")
+    assert err.startswith("1 contract: 1 warning")
 
 
 def test_where_there_are_none_it_says_that_it_looked_at_the_shipped_ones(tmp_path, monkeypatch, capsys):

@@ -43,10 +43,10 @@ def test_an_explanation_names_everything_a_reader_needs(capsys):
         "DELETE delete the row in /old",
         "event time /es milliseconds since 1970 UTC",
         "TIMESTAMP sql-datetime-instant",
-        "DATE sql-date A date, `YYYY-MM-DD`. (a time that does not exist is kept as sent)",
+        "DATE sql-date A date, `YYYY-MM-DD`. (nonexistent times are kept as sent)",
         "primary-key-in-image The columns named as primary key are columns of the completed image.",
-        "timestamp_zone the zone of TIMESTAMP values that are written without one",
-        "E84 enforce Says: Before 2022-03-20 old holds the row after a change",
+        "timestamp_zone the time zone of TIMESTAMP values without one",
+        "E84 enforce Text: Before 2022-03-20 old holds the row after a change",
     ]:
         assert told in words
 

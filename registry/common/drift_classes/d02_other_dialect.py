@@ -17,9 +17,9 @@ CLASS = DriftClass(
     id="D02",
     name="other-dialect",
     severity=ERROR,
-    says="The message speaks another dialect: another subject's marks are there and this one's are not.",
+    says="The message is in another dialect: it matches the discriminators of another subject, not those of this one.",
     action="Name the right contract with --contract, or split the topic.",
-    good='{"payload":{"op":"INSERT"}} judged as oms-community/dataworks',
-    bad='{"payload":{"op":"INSERT"}} judged as dts/canal',
+    good='{"payload":{"op":"INSERT"}} validated as oms-community/dataworks',
+    bad='{"payload":{"op":"INSERT"}} validated as dts/canal',
     breaks=breaks,
 )

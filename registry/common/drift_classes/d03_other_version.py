@@ -17,15 +17,15 @@ CLASS = DriftClass(
     id="D03",
     name="other-version",
     severity=ERROR,
-    says="The message does not fit the version it is judged by, and fits another version of the same subject.",
+    says="The message does not fit the version it is validated under, but fits another version of the same subject.",
     action="Check when the project or instance was created or restarted; audit with the version that fits.",
-    good='a DELETE with its row in "data", judged as dts/canal@2',
-    bad='a DELETE with its row in "old", judged as dts/canal@2',
+    good='a DELETE with its row in "data", validated as dts/canal@2',
+    bad='a DELETE with its row in "old", validated as dts/canal@2',
     breaks=breaks,
     causes=(
         DriftCause(
             "images",
-            "The row stands where the other version has it; read by this one, before and after change places.",
+            "The row is where the other version has it; read as this version, before and after are swapped.",
             of_another_subject="The message is not of the version it is judged by: key chains prove one of another "
             "subject.",
         ),

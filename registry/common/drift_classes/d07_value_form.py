@@ -21,23 +21,23 @@ CLASS = DriftClass(
     id="D07",
     name="value-form",
     severity=ERROR,
-    says="A value is of the right JSON kind but not written in the documented form of its source type.",
-    action="Compare the product version with the contract; the observed shape tells what was sent.",
+    says="A value has the right JSON type but not the documented form of its source type.",
+    action="Compare the product version with the contract; the observed shape shows what was sent.",
     good='"1606233662.012345" for a TIMESTAMP',
     bad='"2020-11-24T16:01:02Z" for a TIMESTAMP',
     breaks=breaks,
     causes=(
         DriftCause(
             "time-unit",
-            "Read in the unit that the contract names, the moment lies in another age (as 1970), or in none.",
+            "Read in the contract's unit, the time is implausible (such as 1970) or out of range.",
         ),
         DriftCause(
             "no-such-time",
-            "The table contract declares a date or time, and the calendar has none such. It stays as sent.",
+            "The table contract declares a date or time, but this one does not exist. It is kept as sent.",
         ),
         DriftCause(
             "trailing-zeros",
-            "The document leaves zeros at the end of a fraction out. The moment is the same with them.",
+            "The document omits trailing zeros of a fraction. They do not change the time.",
         ),
     ),
 )

@@ -32,7 +32,7 @@ CLASS = DriftClass(
         ),
         DriftCause(
             "source-kind",
-            "The document knows no such messages from a source of that kind; the row is read all the same.",
+            "The document describes no such messages from a source of that kind; the row is read all the same.",
         ),
     ),
 )

@@ -26,39 +26,39 @@ CLASS = DriftClass(
     id="D11",
     name="table-schema",
     severity=WARNING,
-    says="The columns of a table change in mid-stream, or are not what its table contract says: which there are, "
+    says="The columns of a table change mid-stream, or differ from its table contract: which columns there are, "
     "which of them are the key, and which are never NULL.",
     action="Look for the statement that altered the table; apply the change to the table contract, and where rows go.",
     good="every message of a table has the same columns",
-    bad="a column appears in mid-stream",
+    bad="a column appears mid-stream",
     drifts=drifts,
     causes=(
         DriftCause(
             "new-column",
-            "Rows have a column that they did not have, or that the table contract does not list.",
+            "Rows have a column that they did not have before, or that the table contract does not list.",
             per_column=True,
             of_shapes=True,
         ),
         DriftCause(
             "lost-column",
-            "Rows lack a column that they had, or that the table contract lists.",
+            "Rows lack a column that they had before, or that the table contract lists.",
             per_column=True,
             of_shapes=True,
         ),
         DriftCause(
             "column-type",
-            "A column has another source type than it had, or than the table contract lists.",
+            "A column has a different source type than before, or than in the table contract.",
             per_column=True,
             of_shapes=True,
         ),
         DriftCause(
             "dropped-column",
-            "A statement in the topic dropped the column, and rows behind it still have it.",
+            "A statement in the topic dropped the column, but later rows still have it.",
             per_column=True,
         ),
         DriftCause(
             "column-form",
-            "The values of a column are written otherwise than they were, and the messages tell no type.",
+            "The values of a column are written differently than before, and the messages do not state its type.",
             per_column=True,
         ),
         DriftCause("not-null", "The table contract says that the column is never NULL, and it is."),

@@ -32,20 +32,20 @@ CLASS = DriftClass(
     id="D12",
     name="order",
     severity=WARNING,
-    says="Positions go back or repeat within a partition, where the documents promise that they do not.",
+    says="Positions decrease or repeat within a partition, although the documents say that they do not.",
     action="Look at the producer's retries and restarts, and whether two producers write to the partition.",
-    good="positions that rise",
-    bad="a position that was there before",
+    good="rising positions",
+    bad="a repeated position",
     drifts=drifts,
     refuse=refuse,
     causes=(
         DriftCause(
             "goes-back",
-            "A record stands behind one with a higher position: something was sent again, or by two senders.",
+            "A record follows one with a higher position: records were sent again, or by two producers.",
         ),
         DriftCause(
             "repeats",
-            "A record has the position of the one before it: it was sent twice, or two changes share a number.",
+            "A record has the same position as the previous one: it was sent twice, or two changes share a position.",
         ),
     ),
 )

@@ -26,7 +26,7 @@ CLASS = DriftClass(
     id="D14",
     name="precision",
     severity=ERROR,
-    says="A value cannot be kept as it is: a number that written out has more than 4,096 characters, or a value that "
+    says="A value cannot be kept exactly: a number with more than 4,096 characters when written out, or a value that "
     "the type in the table contract of its column does not hold (D14.range, D14.scale, D14.second-digits).",
     action="Compare the table contract with the table: the column may have been widened. No database column holds a "
     "number of 4,096 characters: look for its producer.",

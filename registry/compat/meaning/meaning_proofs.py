@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from cdc_contracts.registry.contract.model import Meaning
 
 ACCEPTED: Final = "accepted"
-CHECKED_BY: Final = "the reference judge"
+CHECKED_BY: Final = "the reference validator"
 _TABLES: Final = ("orders", "shop.orders")
 _MOST_TRIES: Final = 1000
 _MOST_TRIES_OF_ALL: Final = 4000

@@ -55,7 +55,7 @@ def _incomplete(draft: LintRun, version: Version) -> Faults:
     elif version.reference in draft.resolved:
         for name in (ENVELOPE, AVRO_ENVELOPE):
             if version.file(name) is None:
-                yield LintFault(version.folder, f"a {name}, its own or of what it is based on", "none")
+                yield LintFault(version.folder, f"an {name}, its own or inherited from its base", "none")
 
 
 def _strays(folder: Traversable, schemas: tuple[str, ...]) -> Faults:

@@ -35,7 +35,7 @@ def render_review(review: Review, form: str, *, fail_on: str = ERROR) -> str:
 def check_targets(targets: Sequence[Path]) -> None:
     """Make sure, before any work is done, that reports can be written.
 
-    Raises UsageError if a file is of no known kind, stands twice or is a folder, UnavailableError if it cannot
+    Raises UsageError if a file is of no known kind, occurs twice or is a folder, UnavailableError if it cannot
     be written.
     """
     for target in targets:

@@ -15,16 +15,23 @@ def render_lines(review: Review) -> str:
 
 
 def summarise(review: Review) -> str:
-    """Return in one line what was looked at, and what came of it."""
+    """Return a one-line summary: what was checked, and the number of findings."""
     counts = [(name, sum(one.severity == name for one in review.told)) for name in (ERROR, WARNING, INFO)]
     result = ", ".join(f"{count} {_plural(name, count)}" for name, count in counts if count) or "no findings"
-    looked = ", ".join(f"{count} {name}" for name, count in review.checked.items() if count) or "nothing"
+    looked = (
+        ", ".join(
+            f"{count} {name.removesuffix('s') if count == 1 else name}"
+            for name, count in review.checked.items()
+            if count
+        )
+        or "nothing"
+    )
     ignored = f", {len(review.ignored)} ignored" if review.ignored else ""
     return f"{looked}: {result}{ignored}"
 
 
 def place_of(one: Annotation, file: str | None = None) -> str:
-    """Return where an annotation stands, as editors and terminals read it."""
+    """Return the place of an annotation as editors and terminals understand it."""
     return ":".join(str(part) for part in (file or one.file, one.line, one.column) if part is not None)
 
 

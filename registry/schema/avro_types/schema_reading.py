@@ -97,7 +97,7 @@ class _Reading:
                 raise SchemaFault("a union directly inside a union", f"{pointer}/{at}", hint="Write it as one union.")
             if branch.label in seen:
                 raise SchemaFault(
-                    f"`{branch.label}` stands twice in a union",
+                    f"`{branch.label}` occurs twice in a union",
                     f"{pointer}/{at}",
                     hint="Only records, enums and fixed types of different names may be there more than once.",
                 )
@@ -122,7 +122,7 @@ class _Reading:
         seen: set[str] = set()
         for field in record.fields:
             if field.name in seen:
-                raise SchemaFault(f"field `{field.name}` stands twice in record `{record.name}`", field.pointer)
+                raise SchemaFault(f"field `{field.name}` occurs twice in record `{record.name}`", field.pointer)
             seen.add(field.name)
         return record
 
@@ -147,7 +147,7 @@ class _Reading:
         for at, symbol in enumerate(symbols):
             _checked_name(symbol, "symbol", f"{pointer}/symbols/{at}")
         if len(set(symbols)) != len(symbols):
-            raise SchemaFault(f"a symbol stands twice in enum `{enum.name}`", f"{pointer}/symbols")
+            raise SchemaFault(f"a symbol occurs twice in enum `{enum.name}`", f"{pointer}/symbols")
         default = schema.get("default")
         if default is not None and default not in symbols:
             raise SchemaFault(

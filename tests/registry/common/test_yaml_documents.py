@@ -94,7 +94,7 @@ def test_a_text_that_is_no_yaml_is_told_with_its_line():
     ("text", "where"), [("a: 1\nb: 2\na: 3", "here:3"), ("a:\n  x: 1\n  x: 2", "here:3"), ("- {a: 1, a: 2}", "here:1")]
 )
 def test_a_key_that_stands_twice_is_refused_with_its_line(text, where):
-    with pytest.raises(ContractError, match="stands twice") as error:
+    with pytest.raises(ContractError, match="occurs twice") as error:
         parse(text)
     assert error.value.where == where
 

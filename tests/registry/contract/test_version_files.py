@@ -121,7 +121,7 @@ def test_ranges_come_back_from_the_plain_data_they_are_kept_as(read):
         ("topics: {a: {x: []}}", "topics.a: `x` is no partition; write its number, or `all` for those that are not named"),
         ("topics: {a: {-1: []}}", "topics.a: `-1` is no partition"),
         ('topics: {a: {0: [], "00": []}}', "topics.a: `00` is no partition"),
-        ("topics: {a: {0: [], 0: []}}", "key `0` stands twice"),
+        ("topics: {a: {0: [], 0: []}}", "key `0` occurs twice"),
         ("topics: {a: {0: {to: 5}}}", "topics.a.0: expected a list, as in [ONE, TWO]; found a mapping"),
         ("topics: {a: {0: [{to: 5}]}}", "topics.a.0.0.contract: is missing"),
         ("topics: {a: {0: [{too: 5, contract: dts/canal@1}]}}", "topics.a.0.0.too: unknown key; do you mean `to`?"),

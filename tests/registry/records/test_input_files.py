@@ -97,7 +97,7 @@ def test_a_record_that_stands_twice_is_refused_with_both_places(tmp_path, twin):
     write_rows(tmp_path / "a.parquet", **columns, offset=pa.array(offsets, pa.int64()))
     if twin == "two files":
         write_rows(tmp_path / "b.parquet", **columns, offset=pa.array([7, 8, 9], pa.int64()))
-    with pytest.raises(UnavailableError, match="stands twice") as error:
+    with pytest.raises(UnavailableError, match="occurs twice") as error:
         plan_files([tmp_path])
     assert error.value.exit_code == 3
     assert error.value.where.count("row group") == 2

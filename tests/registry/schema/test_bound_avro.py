@@ -68,7 +68,7 @@ def test_columns_are_fields_that_say_their_type_and_no_others_are_lost():
 
 def test_two_fields_for_one_member_are_refused():
     fields = [{"name": "a", "type": "int"}, {"name": "b", "member": "a", "type": "int"}]
-    with pytest.raises(AvroError, match="stands twice"):
+    with pytest.raises(AvroError, match="occurs twice"):
         Codec({"type": "record", "name": "R", "fields": fields})
 
 

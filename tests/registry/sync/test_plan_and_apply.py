@@ -208,11 +208,11 @@ def no_registry():
 @pytest.mark.parametrize(
     ("path", "told"),
     [
-        ("page", "no schema registry: status 200, text/html"),
-        ("gone", "no schema registry: status 404, text/html"),
-        ("moved", "which leads to https://login.example/"),
-        ("api", "no schema registry: status 404, application/json"),
-        ("list", "no schema registry: its subjects are no list"),
+        ("page", "not a schema registry: it answered with status 200, text/html"),
+        ("gone", "not a schema registry: it answered with status 404, text/html"),
+        ("moved", "redirecting to https://login.example/"),
+        ("api", "not a schema registry: it answered with status 404, application/json"),
+        ("list", "not a schema registry: its subjects are not a list"),
     ],
 )
 def test_what_is_no_registry_is_told_as_such(folder, no_registry, call, path, told):

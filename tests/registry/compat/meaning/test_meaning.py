@@ -1,7 +1,7 @@
 """What two contracts understand differently: each case a contract with a few lines changed, and what is found there.
 
 A case is a file: `base` is a shipped contract (`old_base` that of the old side, where it is another), `old` and `new` what
-is changed in it, `finds` everything that has to be found (`summary`: all but notes, by rule). Every proof is judged once more here, by the reference judge itself.
+is changed in it, `finds` everything that has to be found (`summary`: all but notes, by rule). Every proof is judged once more here, by the reference validator itself.
 """
 
 from __future__ import annotations
