@@ -275,7 +275,7 @@ def test_a_page_of_another_site_changes_nothing_in_the_name_of_who_looks_at_it(a
     ],
 )  # fmt: skip
 def test_a_server_without_users_is_asked_for_by_the_names_of_this_machine_only(tmp_path, client, host, status):
-    with serving_site(f"sqlite:///{tmp_path}/registry.db", alone=True) as served:
+    with serving_site(f"sqlite:///{tmp_path}/registry.db", local_only=True) as served:
         assert client.get(f"{served}/subjects", headers={"Host": host}).status_code == status
 
 

@@ -85,7 +85,7 @@ def test_many_stars_cost_nothing():
         ("users: {a: 1, a: 2}", "key `a` occurs twice"),
         ("- 1", "the users file: not a YAML mapping"),
         ("", "the users file: users: is missing"),
-        ("orders-team: {rights: []}", "put the lines below `users:`"),
+        ("orders-team: {rights: []}", "put them below `users:`"),
         (None, "cannot be read"),
     ],
     ids=lambda value: None,
