@@ -125,7 +125,8 @@ def _open(serving: Serving, listening: Listening) -> tuple[Any, Any]:
     shelf = fill_builtin_subjects(folders, catalogue=serving.catalogue)
     site = Site(
         serving.store, catalogue_of(folders), shelf, Users(listening.users), options,
-        open_metrics=listening.open_metrics, local_only=local_only and listening.users is None and not listening.insecure,
+        open_metrics=listening.open_metrics,
+        local_only=local_only and listening.users is None and not listening.insecure,
     )  # fmt: skip
     return site, tls
 

@@ -52,7 +52,7 @@ def _index(catalogue: Catalogue) -> Iterator[str]:
         )
         for subject in catalogue.subjects()
     ]
-    yield from table(("Subject", "Versions", "Sent as", "What tells versions apart"), rows)
+    yield from table(("Subject", "Versions", "Sent as", "How to tell versions apart"), rows)
 
 
 def _page(versions: Sequence[Version]) -> Iterator[str]:

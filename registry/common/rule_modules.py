@@ -48,7 +48,7 @@ def rule_names(package: str) -> tuple[str, ...]:
 def find_records(package: str, kind: type[R]) -> tuple[R, ...]:
     """Return every record of a kind that a module of the package holds, by the name of the module, then as it stands.
 
-    A record that one module takes from another is found once. Raises ValueError where two have one id.
+    A record that one module takes from another is found once. Raises ValueError if two have one id.
     """
     return refuse_twins(
         value
@@ -59,7 +59,7 @@ def find_records(package: str, kind: type[R]) -> tuple[R, ...]:
 
 
 def refuse_twins(records: Iterable[R]) -> tuple[R, ...]:
-    """Return records, each once. Raises ValueError where two have one id, or one name if they have no id."""
+    """Return records, each once. Raises ValueError if two have one id, or one name if they have no id."""
     once = {id(record): record for record in records}
     named: dict[str, R] = {}
     for record in once.values():

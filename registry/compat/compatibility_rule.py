@@ -40,7 +40,7 @@ def family_of(rule: str) -> str:
 def compatibility_rules() -> tuple[CompatibilityRule, ...]:
     """Return every rule in the order of the ids; all that compares is imported.
 
-    Some are used in another package than theirs. Raises ValueError where two have one id.
+    Some are used in another package than theirs. Raises ValueError if two have one id.
     """
     found = (rule for package in COMPATIBILITY_RULES for rule in find_records(package, CompatibilityRule))
     return tuple(sorted(refuse_twins(found), key=lambda rule: rule.id))

@@ -225,7 +225,7 @@ class Catalogue:
     def mapping(self, name: str) -> ValueMapping:
         """Return the value mapping of that name, resolved.
 
-        Raises ContractError where there is none, or where it names a value form that does not exist.
+        Raises ContractError if there is none, or where it names a value form that does not exist.
         """
         if name not in self._mappings:
             from cdc_contracts.registry.values import FORMS

@@ -29,16 +29,16 @@ CONTAINERS: Final[Mapping[str, str]] = MappingProxyType(
 )
 PARAMETERS: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "source_mode": "mysql or oracle: the mode of the source, which messages do not say",
-        "time_zone": "the zone of envelope times that are written without one",
-        "timestamp_zone": "the zone of TIMESTAMP values that are written without one; else they stay wall-clock times",
-        "avro_timestamp_fraction": "micros or nanos: what parts of an Avro second count, if not what is documented",
+        "source_mode": "mysql or oracle: the mode of the source, which messages do not state",
+        "time_zone": "the time zone of envelope times without one",
+        "timestamp_zone": "the time zone of TIMESTAMP values without one; by default they stay wall-clock times",
+        "avro_timestamp_fraction": "micros or nanos: the unit of fractional seconds in Avro, if not as documented",
     }
 )
 UNDOCUMENTED: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "insert-images": "where the row of an INSERT stands",
-        "init-images": "where the row of the full load stands",
+        "insert-images": "where the row of an INSERT is",
+        "init-images": "where the row of the full load is",
         "update-before-and-after-images": "which image of an UPDATE is which",
         "value-forms": "how values are written",
         "value-forms-except-integer-and-text": "how values other than integers and text are written",

@@ -85,7 +85,11 @@ def test_a_rule_is_found_by_its_id_its_name_or_the_id_of_a_finding(asked, found,
 
 @pytest.mark.parametrize(
     ("asked", "near"),
-    [("colums-typed", "did you mean D09.columns-typed"), ("D9", "did you mean D09 cross-field?"), ("???", "lists them all")],
+    [
+        ("colums-typed", "did you mean D09.columns-typed"),
+        ("D9", "did you mean D09 cross-field?"),
+        ("???", "lists them all"),
+    ],
 )
 def test_an_unknown_rule_is_refused_with_the_nearest(asked, near, capsys):
     assert main(["rules", "show", asked]) == 2

@@ -24,20 +24,22 @@ CLASS = DriftClass(
     bad='{"type":"INSERT"} trailing',
     breaks=breaks,
     causes=(
-        DriftCause("utf8", "The bytes are not UTF-8: another character set, or something that is no text at all."),
-        DriftCause("json", "The text does not end where its object does, ends before it, or is not JSON."),
-        DriftCause("bom", "A byte order mark stands before the text, which JSON does not allow."),
-        DriftCause("empty", "The value is there and holds nothing."),
-        DriftCause("too-long", "The value is longer than a message may be."),
-        DriftCause("depth", "Arrays and objects are nested deeper than any reader should follow."),
-        DriftCause("base64", "The value was to be base64 with a message in it, and is not."),
-        DriftCause("connect-json", "The value was to be a Connect envelope with a message as its payload, and is not."),
-        DriftCause("surrogate", "Half of a surrogate pair stands alone: a text was cut inside a character."),
+        DriftCause("utf8", "The bytes are not UTF-8: another character set, or not text at all."),
+        DriftCause("json", "The text continues after the JSON value, ends before it is complete, or is not JSON."),
+        DriftCause("bom", "The text starts with a byte order mark, which JSON does not allow."),
+        DriftCause("empty", "The value is present but empty."),
+        DriftCause("too-long", "The value is longer than the limit for a message."),
+        DriftCause("depth", "Arrays and objects are nested deeper than the limit."),
+        DriftCause("base64", "The value was expected to be a message in base64, and is not."),
+        DriftCause(
+            "connect-json", "The value was expected to be a Connect envelope with a message as its payload, and is not."
+        ),
+        DriftCause("surrogate", "A text contains a lone surrogate: it was cut inside a character."),
         DriftCause("not-object", "The value is JSON, but not an object."),
         DriftCause(
-            "duplicate-member", "One member stands twice, and which of them counts is for each reader to guess."
+            "duplicate-member", "A member occurs twice, and readers differ on which one counts."
         ),
-        DriftCause("avro", "The bytes are no record of the schema, or bytes are left after it."),
-        DriftCause("not-judged", "This program failed on the message: please report it."),
+        DriftCause("avro", "The bytes are not a record of the schema, or bytes are left over after it."),
+        DriftCause("not-judged", "This program failed on the message: please report the bug."),
     ),
 )

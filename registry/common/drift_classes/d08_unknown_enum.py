@@ -26,9 +26,9 @@ CLASS = DriftClass(
     bad='{"type":"UPSERT"}',
     breaks=breaks,
     causes=(
-        DriftCause("op", "What such a message does to a row is not known, so it is not read."),
+        DriftCause("op", "What such a message does to a row is unknown, so it is not read."),
         DriftCause(
-            "source-type", "How values of that type are written is not known, so they are not read.", per_column=True
+            "source-type", "How values of that type are written is unknown, so they are not read.", per_column=True
         ),
         DriftCause(
             "source-kind",

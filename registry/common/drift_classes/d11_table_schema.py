@@ -61,7 +61,7 @@ CLASS = DriftClass(
             "The values of a column are written differently than before, and the messages do not state its type.",
             per_column=True,
         ),
-        DriftCause("not-null", "The table contract says that the column is never NULL, and it is."),
-        DriftCause("primary-key", "The key of the rows is not the one that the table contract names."),
+        DriftCause("not-null", "The table contract says that the column is never NULL, but it is."),
+        DriftCause("primary-key", "The key of the rows is not the primary key in the table contract."),
     ),
 )

@@ -34,8 +34,8 @@ CLASS = DriftClass(
     bad="12.105 in a decimal(10,2); 1E999999999",
     breaks=breaks,
     causes=(
-        DriftCause("digits", "Written out it would have more than 4,096 characters."),
-        DriftCause("range", "The number is beyond the type that the table contract declares for its column."),
+        DriftCause("digits", "Written out, it has more than 4,096 characters."),
+        DriftCause("range", "The number is out of range for the column's type in the table contract."),
         DriftCause(
             "scale", "The number has more digits after the point than the table contract declares for its column."
         ),

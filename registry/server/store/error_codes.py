@@ -89,4 +89,4 @@ def incompatible(subject: Subject, reasons: Sequence[str], code: int) -> Protoco
 
 def alias_of_many(scope: Subject) -> ProtocolError:
     where = f"context '{scope.context}'" if scope.context else "the whole registry"
-    return ProtocolError(42208, f"An alias stands for one subject, and cannot be set for {where}")
+    return ProtocolError(42208, f"An alias can only be set for a single subject, not for {where}")
