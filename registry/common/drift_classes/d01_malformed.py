@@ -36,9 +36,7 @@ CLASS = DriftClass(
         ),
         DriftCause("surrogate", "A text contains a lone surrogate: it was cut inside a character."),
         DriftCause("not-object", "The value is JSON, but not an object."),
-        DriftCause(
-            "duplicate-member", "A member occurs twice, and readers differ on which one counts."
-        ),
+        DriftCause("duplicate-member", "A member occurs twice, and readers differ on which one counts."),
         DriftCause("avro", "The bytes are not a record of the schema, or bytes are left over after it."),
         DriftCause("not-judged", "This program failed on the message: please report the bug."),
     ),
