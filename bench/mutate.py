@@ -38,7 +38,7 @@ sys.path[:0] = [str(ROOT / "tests")]
 
 import pyarrow as pa  # noqa: E402
 from both_paths import CATALOGUE, VERSIONS, by_fast_path, samples, shown  # noqa: E402
-from breakers import (  # noqa: E402
+from rule_violations import (  # noqa: E402
     BREAKERS,
     absent_and_null_images,
     alike_drifts,

@@ -1,4 +1,4 @@
-"""What records come to in numbers by both paths: as the kernel counts them, and as the reference tells of each."""
+"""Counts of records by both paths: as the kernel counts them, and as the reference validates each one."""
 
 from __future__ import annotations
 

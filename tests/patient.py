@@ -1,4 +1,4 @@
-"""HTTP as tests speak it: a busy machine may take its time, and what never answers ends with the time of the test.
+"""HTTP for tests, with long timeouts: a busy machine may take its time, and the limit of the test ends the rest.
 
 httpx gives up after five seconds by itself, which says more of the machine than of the server.
 """

@@ -15,7 +15,7 @@ GENERIC = [
         "generate/test_samples",
         "schema/test_compiled_schemas",
         "engine/test_differential",
-        "engine/test_pairs",
+        "engine/test_record_pairs",
         "schema/test_written_files",
     )
 ]

@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
 JAVA = "java"
 LONGEST = (
-    "test_current_rows.py", "test_follow.py", "test_kills.py", "test_lakehouse.py", "test_adversity.py",
-    "test_engines.py", "test_judging_commands.py", "test_replay.py", "test_exact_values.py",
+    "test_current_rows.py", "test_follow.py", "test_kills.py", "test_lakehouse.py", "test_decode_failures.py",
+    "test_engines.py", "test_validating_commands.py", "test_replay.py", "test_exact_values.py",
 )  # fmt: skip
 """Files that start Java and take long for the tests they hold: begun first, so that in the end nobody waits for one."""
 
 SLOWEST = (
-    "test_differential.py", "test_pairs.py", "test_many_tables.py", "test_orders.py", "test_stream_drift.py",
+    "test_differential.py", "test_record_pairs.py", "test_many_tables.py", "test_record_order.py", "test_stream_drift.py",
     "test_every_column.py", "test_bound_schemas.py", "test_form_agreement.py", "test_lint.py", "test_every_version.py",
-    "test_strays.py", "test_hostile_schemas.py", "test_rendering.py", "test_time_units.py",
+    "test_foreign_messages.py", "test_hostile_schemas.py", "test_rendering.py", "test_time_units.py",
 )  # fmt: skip
 """Files without Java that take longest (docs/test-times.md), for the same reason."""
 

@@ -191,7 +191,7 @@ class _Deliberation:
         """Return the contract nearest to most of the messages that no contract accepts."""
         accumulator = self.accumulator
         validations = (
-            open_validations(accumulator.catalogue, accumulator.reading_options, accumulator.panel.judges)
+            open_validations(accumulator.catalogue, accumulator.reading_options, accumulator.validators.judges)
             if accumulator.samples
             else []
         )

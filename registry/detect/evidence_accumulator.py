@@ -18,7 +18,7 @@ from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.contract.table_contracts import table_name
 from cdc_contracts.registry.detect.chain_votes import KeyChains
 from cdc_contracts.registry.detect.column_forms import ColumnForms
-from cdc_contracts.registry.detect.message_evidence import MessageEvidence, Panel, RecordPlace
+from cdc_contracts.registry.detect.message_evidence import CatalogueValidators, MessageEvidence, RecordPlace
 from cdc_contracts.registry.detect.relatives import Relative
 from cdc_contracts.registry.detect.strays import enough
 from cdc_contracts.registry.detect.votes import (
@@ -89,12 +89,12 @@ class EvidenceAccumulator:
     _neighbours: Counter[Relative] = field(default_factory=Counter)
 
     @cached_property
-    def panel(self) -> Panel:
-        return Panel(self.catalogue, self.reading_options)
+    def validators(self) -> CatalogueValidators:
+        return CatalogueValidators(self.catalogue, self.reading_options)
 
     def add(self, place: RecordPlace, value: bytes) -> None:
         """Take one message into account."""
-        message_evidence = self.panel.add(place, value)
+        message_evidence = self.validators.add(place, value)
         self.messages += 1
         heard = WeighedMessages(tuple(message_evidence.fits), message_evidence.may_be, message_evidence.marked)
         self._count(heard, place, value)
@@ -176,7 +176,9 @@ class EvidenceAccumulator:
         version = next(iter(message_evidence.fits))
         reading = Reading(version.meaning, dict(message_evidence.message), self.reading_options)
         written = (
-            written_rows(reading, self.panel.judges[version].forms.columns_of(reading)) if reading.holds_rows else None
+            written_rows(reading, self.validators.judges[version].forms.columns_of(reading))
+            if reading.holds_rows
+            else None
         )
         if written is None:
             return

@@ -54,8 +54,8 @@ class MessageEvidence:
         )
 
 
-class Panel:
-    """The reference validators of every version of a catalogue, given one message after the other."""
+class CatalogueValidators:
+    """The reference validators of all versions of a catalogue, applied to one message at a time."""
 
     def __init__(self, catalogue: Catalogue, reading_options: ReadingOptions) -> None:
         self.judges = {version: ReferenceValidator(version, reading_options) for version in catalogue.all_versions()}

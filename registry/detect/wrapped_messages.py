@@ -28,7 +28,7 @@ def _hints(accumulator: EvidenceAccumulator, value: bytes) -> Iterator[str]:
             inside = unwrap(value, wrapping)
         except Unreadable:
             continue
-        if inside is not None and accumulator.panel.add(_NOWHERE, inside).fits:
+        if inside is not None and accumulator.validators.add(_NOWHERE, inside).fits:
             yield f"The values look like {says}: --unwrap {wrapping} reads what is inside."
     try:
         guess = guess_bytes(value) or guess_wrapping(parse_message(value))

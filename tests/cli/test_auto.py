@@ -5,7 +5,7 @@ from base64 import b64encode
 
 import pyarrow.parquet as pq
 import pytest
-from hearings import sampled
+from detected_topics import sampled
 from topics import rendered
 
 from cdc_contracts.cli.app import main

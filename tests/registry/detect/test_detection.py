@@ -4,7 +4,7 @@ import json
 import random
 
 import pytest
-from hearings import detect_messages, sampled
+from detected_topics import detect_messages, sampled
 from topics import CATALOGUE, rendered
 
 from cdc_contracts.registry.contract.reading_options import ReadingOptions

@@ -1,7 +1,7 @@
 """Every version by tables of other makes and streams of one op: never wrong, and never out of the catalogue."""
 
 import pytest
-from hearings import detect_messages
+from detected_topics import detect_messages
 from topics import CATALOGUE, rendered
 
 from cdc_contracts.registry.contract.reading_options import ReadingOptions

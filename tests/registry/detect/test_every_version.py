@@ -4,12 +4,12 @@ import os
 
 import pytest
 from by_hand import row_of, without_rows
-from hearings import detect_messages, sampled
+from detected_topics import detect_messages, sampled
 
 from cdc_contracts.registry.contract.catalogue import shipped_catalogue
 
 CATALOGUE = shipped_catalogue()
-MESSAGES = 500 if os.environ.get("CDC_CONTRACTS_STRAYS") == "all" else 200
+MESSAGES = 500 if os.environ.get("CDC_CONTRACTS_FOREIGN") == "all" else 200
 
 # What hundreds of messages of mixed ops tell, by the documents: the verdict, the contract named first, and the others that
 # read every message alike. Written from the catalogue, not from what the code says.

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from hearings import detect_messages
+from detected_topics import detect_messages
 
 from cdc_contracts.registry.common.errors import ContractError
 from cdc_contracts.registry.contract.catalogue import shipped_catalogue

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hearings import detect_messages
+from detected_topics import detect_messages
 from new_version import beside_the_shipped_ones
 
 

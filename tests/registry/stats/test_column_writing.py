@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from record_batches import batch_of
 from topics import CATALOGUE, WITH_TABLES, rendered
-from turning import AT, audited, switching
+from version_switches import AT, audited, switching
 from written_reports import build_report
 
 from cdc_contracts.registry.contract.reading_options import ReadingOptions

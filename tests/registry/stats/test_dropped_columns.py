@@ -8,7 +8,7 @@ from itertools import pairwise, permutations
 import pytest
 from record_batches import batch_of
 from topics import CATALOGUE, rendered
-from turning import audited
+from version_switches import audited
 from written_reports import build_report
 
 from cdc_contracts.registry.contract.reading_options import ReadingOptions

@@ -5,7 +5,7 @@ import json
 import jsonschema
 import pytest
 from topics import CATALOGUE, rendered
-from turning import audited, switching
+from version_switches import audited, switching
 from written_reports import build_report, leave_out_known, render_baseline
 
 from cdc_contracts.registry.contract.reading_options import ReadingOptions

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from breakers import ONE_MESSAGE_SHOWS_NOTHING
+from rule_violations import ONE_MESSAGE_SHOWS_NOTHING
 from topics import CATALOGUE
 
 from cdc_contracts.registry.common.errors import UsageError

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 from both_paths import CATALOGUE, VERSIONS, samples
-from breakers import breaker_of, good_records, neighbours, scope_of
 from mutations import to_bytes
+from rule_violations import breaker_of, good_records, neighbours, scope_of
 
 from cdc_contracts.registry.common.json_messages import Unreadable
 from cdc_contracts.registry.contract.catalogue import Version

@@ -1,4 +1,4 @@
-"""`check`, `audit`, `decode`, `capture` and `demo` as a person calls them."""
+"""`check`, `audit`, `decode`, `capture` and `demo` as a user runs them."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Columns that DDL messages add: to the tables they mean, by the names that rows write."""
+"""Columns added by DDL messages: to the right tables, under the names used in rows."""
 
 import pyarrow as pa
 import pytest

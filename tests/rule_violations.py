@@ -1,4 +1,4 @@
-"""What breaks each rule of a contract: mutations of its good samples, made from what the contract says of its places."""
+"""Violations of each rule of a contract: mutations of its good samples, derived from the contract."""
 
 from __future__ import annotations
 

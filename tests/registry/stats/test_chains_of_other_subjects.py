@@ -1,4 +1,4 @@
-"""Chains under a declaration that is another subject than the messages are: the images stand the other way round."""
+"""Key chains under the declaration of a wrong subject, which has before and after images the other way round."""
 
 import pytest
 from chain_topics import NEW, OLD, Habits, make_topic, records, report_of

@@ -1,4 +1,4 @@
-"""The same records come to the same, in whatever order, in whatever cuts, and merged in whatever order.
+"""The same records give the same result, in whatever order, split and merged in whatever way.
 
 Every version of the catalogue, with its samples, drift samples, and mutations of them: updates of nothing, empty rows,
 members that are absent. A fixed choice of them; CDC_CONTRACTS_MUTATIONS=kinds takes ten times as many.
@@ -19,8 +19,8 @@ import pyarrow as pa
 import pytest
 import record_batches
 from both_paths import CATALOGUE, VERSIONS, by_reference, samples, shown
-from breakers import breaker_of, good_records, neighbours, pairs_of, scope_of
 from mutations import to_bytes
+from rule_violations import breaker_of, good_records, neighbours, pairs_of, scope_of
 from topics import WITH_TABLES, rendered
 from written_reports import build_report
 

@@ -1,4 +1,4 @@
-"""Topics in which several contracts are spoken: every record is counted once, by its own, however the run is cut."""
+"""Topics with several contracts: every record is counted once, under its own, however the run is split."""
 
 import json
 from collections import Counter
@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 import record_batches
-from hearings import sampled
+from detected_topics import sampled
 from topics import CATALOGUE
 from written_reports import build_report
 

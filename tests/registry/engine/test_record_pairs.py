@@ -16,7 +16,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from both_paths import CATALOGUE, VERSIONS, by_fast_path, by_reference, differences, report, samples, shown
-from breakers import (
+from mutations import put, to_bytes
+from rule_violations import (
     ONE_MESSAGE_SHOWS_NOTHING,
     absent_and_null_images,
     alike_drifts,
@@ -28,7 +29,6 @@ from breakers import (
     pairs_of,
     scope_of,
 )
-from mutations import put, to_bytes
 
 from cdc_contracts.registry.common.pointers import split_pointer
 from cdc_contracts.registry.contract.catalogue import Version

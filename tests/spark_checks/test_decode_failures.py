@@ -1,4 +1,4 @@
-"""What goes wrong around a decode: topics that are not what they were, disks that take nothing, another decode."""
+"""Failures around a decode: recreated topics, full disks, a concurrent decode."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Hearings for tests: messages of one partition, and what they come to."""
+"""Detection for tests: messages of one partition, and the contract that they are found to follow."""
 
 from dataclasses import replace
 from functools import cache, cached_property
@@ -8,7 +8,7 @@ from topics import CATALOGUE
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.detect.classifier import detect
 from cdc_contracts.registry.detect.evidence_accumulator import EvidenceAccumulator
-from cdc_contracts.registry.detect.message_evidence import Panel, RecordPlace
+from cdc_contracts.registry.detect.message_evidence import CatalogueValidators, RecordPlace
 from cdc_contracts.registry.generate.message_samples import sample_messages
 
 
@@ -18,42 +18,42 @@ def sampled(reference, count, *, seed=7):
 
 
 def detect_messages(messages, catalogue=CATALOGUE):
-    """What messages speak, in their order."""
+    """Detect the contract of messages, in their order."""
     accumulator = EvidenceAccumulator(catalogue, ReadingOptions())
     for offset, value in enumerate(messages):
         accumulator.add(RecordPlace("orders", 0, offset), value)
     return detect(accumulator)
 
 
-class Remembering(Panel):
-    """A panel that remembers what it said of a value, for many topics of the same messages."""
+class CachingValidators(CatalogueValidators):
+    """Validators that cache their evidence by value, for many topics with the same messages."""
 
     def __init__(self):
         super().__init__(CATALOGUE, ReadingOptions())
-        self._said = {}
+        self._known = {}
 
     def add(self, place, value):
-        if value not in self._said:
-            self._said[value] = super().add(place, value)
-        return replace(self._said[value], place=place)
+        if value not in self._known:
+            self._known[value] = super().add(place, value)
+        return replace(self._known[value], place=place)
 
 
 @cache
-def remembering():
-    return Remembering()
+def caching_validators():
+    return CachingValidators()
 
 
-class Rehearing(EvidenceAccumulator):
-    """A hearing by the panel that remembers."""
+class CachedAccumulator(EvidenceAccumulator):
+    """An evidence accumulator with caching validators."""
 
     @cached_property
-    def panel(self):
-        return remembering()
+    def validators(self):
+        return caching_validators()
 
 
 def detect_again(messages):
-    """What messages speak most of which were heard before."""
-    accumulator = Rehearing(CATALOGUE, ReadingOptions())
+    """Detect the contract of messages most of which were seen before."""
+    accumulator = CachedAccumulator(CATALOGUE, ReadingOptions())
     for offset, value in enumerate(messages):
         accumulator.add(RecordPlace("orders", 0, offset), value)
     return detect(accumulator)

@@ -1,4 +1,4 @@
-"""Layouts are settled by contracts, statements and messages, the same in whatever order parts of a run are merged."""
+"""Layouts follow from contracts, statements and messages, in whatever order parts of a run are merged."""
 
 from __future__ import annotations
 

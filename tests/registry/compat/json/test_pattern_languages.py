@@ -1,4 +1,4 @@
-"""Patterns as languages: what they say of texts is what validators say."""
+"""Patterns as formal languages: they accept the texts that validators accept."""
 
 from itertools import product
 

@@ -1,6 +1,6 @@
-"""One stray message decides nothing: what drifts, comes from elsewhere or is sent again changes shares and no verdict.
+"""One foreign message decides nothing: drifting, misplaced or repeated messages change shares and no verdict.
 
-CDC_CONTRACTS_STRAYS=all tries every drift sample and every other subject at three places of each topic.
+CDC_CONTRACTS_FOREIGN=all tries every drift sample and every other subject at three places of each topic.
 """
 
 import json
@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from hearings import detect_again, detect_messages, sampled
+from detected_topics import detect_again, detect_messages, sampled
 from topics import CATALOGUE
 
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
@@ -18,7 +18,7 @@ from cdc_contracts.registry.detect.classifier import detect
 from cdc_contracts.registry.detect.evidence_accumulator import EvidenceAccumulator
 from cdc_contracts.registry.detect.message_evidence import RecordPlace
 
-ALL = os.environ.get("CDC_CONTRACTS_STRAYS") == "all"
+ALL = os.environ.get("CDC_CONTRACTS_FOREIGN") == "all"
 REFERENCES = [version.reference for version in CATALOGUE.all_versions()]
 CONTRACTS = Path(__file__).parents[3] / "contracts"
 CONFORMING = 40

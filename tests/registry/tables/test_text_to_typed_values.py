@@ -1,4 +1,4 @@
-"""Canonical text is read into columns exactly or not at all: cases by hand, and chance against Python's own types."""
+"""Canonical text is read into typed columns exactly or not at all: cases by hand, and random ones against Python."""
 
 from __future__ import annotations
 

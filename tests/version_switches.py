@@ -1,4 +1,4 @@
-"""Topics for tests that turn from one version of a dialect to another in mid-stream."""
+"""Topics for tests that switch from one version of a dialect to another mid-stream."""
 
 from functools import cache
 

@@ -1,4 +1,4 @@
-"""Reports as files: of the kind their ending says, there whole or not at all."""
+"""Reports as files: in the format of their suffix, written atomically."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What table contracts say besides types: NULL, keys and dates that exist, on both paths, in every version that can."""
+"""Constraints of table contracts besides types: NULL, keys and valid dates, on both paths, in every possible version."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Ranges of versions: each part of a topic is judged as if it were declared so, however the records are cut."""
+"""Ranges of versions: each part of a topic is validated as declared for it, however the records are split into batches."""
 
 import os
 from collections import Counter
@@ -7,7 +7,7 @@ from random import Random
 
 import pyarrow as pa
 import pytest
-from hearings import sampled
+from detected_topics import sampled
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from topics import SCENARIOS as CATALOGUE

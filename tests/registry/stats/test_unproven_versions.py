@@ -1,4 +1,4 @@
-"""What was declared and nothing could tell from another version: of a whole run, and range by range."""
+"""Declared versions that no message could tell from another one: in a whole run, and range by range."""
 
 import pytest
 from chain_topics import NEW, OLD, records
@@ -6,7 +6,7 @@ from jsonschema import Draft202012Validator
 from record_batches import batch_of
 from topics import SCENARIOS as CATALOGUE
 from topics import rendered
-from turning import switching
+from version_switches import switching
 from written_reports import build_report, headline
 
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
