@@ -38,6 +38,8 @@ sys.path[:0] = [str(ROOT / "tests")]
 
 import pyarrow as pa  # noqa: E402
 from both_paths import CATALOGUE, VERSIONS, by_fast_path, samples, shown  # noqa: E402
+from counts import counts_by_reference, counts_of, shown_sightings, sighted_by_reference  # noqa: E402
+from output_rows import OUTPUTS, expected_columns, judged_by_reference, records_of, tables_of, told_rows, within_a_batch  # noqa: E402
 from rule_violations import (  # noqa: E402
     BREAKERS,
     absent_and_null_images,
@@ -49,8 +51,6 @@ from rule_violations import (  # noqa: E402
     pairs_of,
     scope_of,
 )
-from counts import counts_by_reference, counts_of, shown_sightings, sighted_by_reference  # noqa: E402
-from output_rows import OUTPUTS, expected_columns, judged_by_reference, records_of, tables_of, told_rows, within_a_batch  # noqa: E402
 
 from cdc_contracts.registry.contract.catalogue import Version  # noqa: E402
 from cdc_contracts.registry.contract.reading_options import ReadingOptions  # noqa: E402
