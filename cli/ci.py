@@ -56,7 +56,7 @@ def check_change(
 
 def _append_summary(review: Review, file: Path) -> None:
     """Add the findings to what GitHub shows on the page of the run, which other steps write to as well."""
-    from cdc_contracts.registry.review.annotations.annotation_markdown import render_digest
+    from cdc_contracts.registry.review.annotations.annotation_formats import render_digest
 
     try:
         with file.open("a", encoding="utf-8") as summary:

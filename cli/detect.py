@@ -56,7 +56,7 @@ def detect(
     """
     from cdc_contracts.registry.detect.classifier import detect as conclude
     from cdc_contracts.registry.detect.evidence_accumulator import EvidenceAccumulator
-    from cdc_contracts.registry.report.report_documents import write_document
+    from cdc_contracts.registry.report.stored_reports import write_document
     from cdc_contracts.registry.validate.validation_context import Undetected
 
     if new_versions is not None and list(sources) == ["-"]:

@@ -95,8 +95,8 @@ def _table_schema(version: Version, kind: SchemaFormat, table: TableContract, re
     from cdc_contracts.registry.schema.message_schemas.bound_avro import bound_avro_schema
     from cdc_contracts.registry.schema.message_schemas.bound_schema import bound_schema
     from cdc_contracts.registry.schema.message_schemas.schema_files import lay_out
+    from cdc_contracts.registry.tables.canonical.layout_resolution import canonical_table
     from cdc_contracts.registry.tables.schemas.avro_row import avro_row_schema
-    from cdc_contracts.registry.tables.schemas.canonical_table import canonical_table
     from cdc_contracts.registry.tables.schemas.create_table_sql import DDL
     from cdc_contracts.registry.tables.schemas.odcs import odcs_document
     from cdc_contracts.registry.tables.schemas.pydantic_model import pydantic_module

@@ -78,9 +78,10 @@ def _dissect(found: Found, asked: ValidationContext | Undetected, *, show_values
 
 def _print_result(told: MessageExplanation, found: Found, *, as_json: bool) -> None:
     from cdc_contracts.cli.output.message_output import print_explanation
+    from cdc_contracts.registry.explain.message_explanations import write_explanation
 
     if as_json:
-        console.print_json(told.as_document(found.place))
+        console.print_json(write_explanation(told, found.place))
     else:
         print_explanation(told, found)
     raise typer.Exit(EXIT_CODES[told.verdict])

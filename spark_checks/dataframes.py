@@ -22,8 +22,8 @@ from cdc_contracts.registry.contract.table_contracts import TableContracts, read
 from cdc_contracts.registry.contract.version_files import read_versions
 from cdc_contracts.registry.records.output_schemas import CHANGES_SCHEMA, CONTROL_SCHEMA, QUARANTINE_SCHEMA
 from cdc_contracts.registry.report.audit_report import build_report
-from cdc_contracts.registry.report.report_documents import write_document
 from cdc_contracts.registry.report.report_model import ReportSource
+from cdc_contracts.registry.report.stored_reports import write_document
 from cdc_contracts.registry.validate.validation_context import AUTO, ValidationContext, open_ranges, open_validation
 from cdc_contracts.spark_checks.spark_tasks import (
     RESULT_SCHEMA,

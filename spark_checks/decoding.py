@@ -22,7 +22,7 @@ from cdc_contracts.registry.validate.validation_context import Undetected, Valid
 from cdc_contracts.spark_checks.contradictions import contradiction
 from cdc_contracts.spark_checks.engines import Input
 from cdc_contracts.spark_checks.runs.finished_runs import PastRun, PastRuns
-from cdc_contracts.spark_checks.runs.run_names import name_batch, name_run
+from cdc_contracts.spark_checks.runs.run_directory import name_batch, name_run
 from cdc_contracts.spark_checks.runs.run_records import RunRecord
 from cdc_contracts.spark_checks.runs.transactions import Attempt, Replay
 from cdc_contracts.spark_checks.runs.write_targets import Output

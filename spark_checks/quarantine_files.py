@@ -119,7 +119,9 @@ def list_quarantine(runs: RunDirectory) -> QuarantineFiles:
         formats.add(record.table_format)
         if record.table_schema is not UNSET:
             schemas.add(record.table_schema)
-        current = current or record.current or any("current" in (one.commit or {}) for one in record.tables)
+        current = (
+            current or record.current or any(one.commit and one.commit.current is not UNSET for one in record.tables)
+        )
         dropped = record.repeats.dropped > 0 if record.drops_repeats is UNSET else record.drops_repeats
         drops = drops or dropped
         if record.replay is not None:

@@ -20,7 +20,7 @@ from cdc_contracts.registry.validate.validation_context import Undetected, Valid
 from cdc_contracts.spark_checks.decoding import DecodedRun, Output, decode_input
 from cdc_contracts.spark_checks.quarantine_files import QuarantineInput, list_quarantine
 from cdc_contracts.spark_checks.runs.intent_log import LoggedReplay
-from cdc_contracts.spark_checks.runs.run_names import name_replay
+from cdc_contracts.spark_checks.runs.run_directory import name_replay
 from cdc_contracts.spark_checks.runs.run_records import RecordedReplay
 from cdc_contracts.spark_checks.tables.table_formats import PARQUET
 

@@ -5,6 +5,7 @@ What the user has set (spark-submit, spark-defaults.conf, environment) wins over
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import sys
@@ -17,18 +18,28 @@ from typing import IO, TYPE_CHECKING, Any, Final
 
 from cdc_contracts.registry.common import signals
 from cdc_contracts.registry.common.errors import CdcContractsError, UnavailableError, UsageError
-from cdc_contracts.spark_checks.class_archives import archive_option
 from cdc_contracts.spark_checks.connectors import CONNECTORS, Connector
-from cdc_contracts.spark_checks.jars import Say, fetch_jars, find_java, java_failure, kafka_connector, spark_home
+from cdc_contracts.spark_checks.jars import (
+    Say,
+    cache_directory,
+    fetch_jars,
+    find_java,
+    java_failure,
+    kafka_connector,
+    spark_home,
+    spark_versions,
+)
 
 if TYPE_CHECKING:
     from pyspark import SparkConf
     from pyspark.sql import SparkSession
 
+
 ARROW_RECORDS: Final = 10_000
 ARROW_BYTES: Final = 64 * 1024 * 1024
 MEMORY: Final = "2g"
 KAFKA_SOURCE: Final = "org.apache.spark.sql.kafka010.KafkaSourceProvider"
+_KEPT: Final = 4
 
 
 def open_session(
@@ -225,3 +236,53 @@ def _environment(values: dict[str, str]) -> Iterator[None]:
                 os.environ.pop(name, None)
             else:
                 os.environ[name] = value
+
+
+def archive_option() -> str:
+    """Return the JVM option that maps the archive of this Spark, or that writes it; empty if neither can be done.
+
+    A JVM maps an archive of classes instead of loading them: from the second start on, half the time. There is one for
+    each Java and each installed Spark, of 140 to 250 MB, written by the first JVM when it ends. An empty file `.tried`
+    beside it says that one was to be written, and when it was last asked for.
+    """
+    jars = spark_home() / "jars"
+    identity = f"{os.path.realpath(find_java())} {jars} {spark_versions()} {jars.stat().st_mtime_ns}"
+    place = cache_directory() / "jvm" / f"spark-{hashlib.sha256(identity.encode()).hexdigest()[:12]}"
+    archive, tried = _archive(place), _tried(place)
+    if not re.fullmatch(r"[\w/.:-]+", str(place), re.ASCII):
+        return ""  # options are cut at spaces
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        tried.touch(exist_ok=False)
+    except FileExistsError:
+        with suppress(OSError):
+            tried.touch()
+        usable = archive.exists() and _starts(archive)
+        return f"-XX:SharedArchiveFile={archive} -Xlog:cds=off -Xlog:cds+dynamic=off" if usable else ""
+    except OSError:
+        return ""
+    _forget_others(place.parent)
+    return f"-XX:ArchiveClassesAtExit={archive}"
+
+
+def _starts(archive: Path) -> bool:
+    """Return whether an archive is whole: the JVM writes its head last, and until then it starts with zeros."""
+    with archive.open("rb") as file:
+        return any(file.read(4))
+
+
+def _forget_others(folder: Path) -> None:
+    """Remove the archives that were not asked for the longest; a JVM that has mapped one keeps what it has."""
+    with suppress(OSError):
+        last_asked = {one.with_suffix(""): one.stat().st_mtime_ns for one in folder.glob("*.tried")}
+        for place in sorted(last_asked, key=lambda one: -last_asked[one])[_KEPT:]:
+            _archive(place).unlink(missing_ok=True)
+            _tried(place).unlink(missing_ok=True)
+
+
+def _archive(place: Path) -> Path:
+    return place.with_suffix(".jsa")
+
+
+def _tried(place: Path) -> Path:
+    return place.with_suffix(".tried")

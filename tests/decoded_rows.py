@@ -11,8 +11,8 @@ from cdc_contracts.registry.engine.kernel import Kernel
 from cdc_contracts.registry.generate.event_streams import row_stream
 from cdc_contracts.registry.records.output_schemas import CHANGES_SCHEMA
 from cdc_contracts.registry.schema.message_schemas.table_examples import table_in, table_renderer
+from cdc_contracts.registry.tables.canonical.layout_resolution import canonical_table
 from cdc_contracts.registry.tables.canonical.typed_rows import split_by_table, type_rows
-from cdc_contracts.registry.tables.schemas.canonical_table import canonical_table
 from cdc_contracts.registry.validate.capabilities import capabilities_of
 from cdc_contracts.registry.validate.validation_context import open_validation
 

@@ -15,7 +15,7 @@ from cdc_contracts.registry.common.pointers import ABSENT, split_pointer
 from cdc_contracts.registry.contract.catalogue import Version
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.message.reading import Reading
-from cdc_contracts.registry.validate.drift_rulebook import drift_rules
+from cdc_contracts.registry.validate.drift_rule import drift_rules
 from cdc_contracts.registry.validate.validation_context import ValidationContext, open_validation
 from cdc_contracts.registry.validate.verdicts import CONFORMING, CONTROL
 from cdc_contracts.registry.values import Number

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from cdc_contracts.spark_checks.decoding import DecodedRun, Output
     from cdc_contracts.spark_checks.engines import Input
     from cdc_contracts.spark_checks.runs.run_records import RecordedTable, RunRecord
+    from cdc_contracts.spark_checks.tables.typed_tables import TableCommit
 
 SCHEMA = "table:"
 _MOST_TABLES = 20
@@ -186,7 +187,7 @@ def print_tables(tables: Sequence[RecordedTable]) -> None:
         raw = sorted(one.raw.items(), key=lambda told: (-told[1], told[0]))
         kept = ", ".join(f"{visible(column)} {count:,}" for column, count in raw[:_MOST_COLUMNS])
         more = f" and {len(raw) - _MOST_COLUMNS} more columns" if len(raw) > _MOST_COLUMNS else ""
-        told = _format_current((one.commit or {}).get("current", {}))
+        told = _format_current(one.commit) if one.commit else ""
         console.say(
             f"  {visible(one.table)}: {one.rows:,} rows{told}" + (f"; as text in _raw: {kept}{more}" if kept else "")
         )
@@ -194,11 +195,12 @@ def print_tables(tables: Sequence[RecordedTable]) -> None:
         console.say(f"  and {len(tables) - _MOST_TABLES:,} more tables")
 
 
-def _format_current(merged: Mapping[str, int] | None) -> str:
+def _format_current(commit: TableCommit) -> str:
+    merged = commit.current
     if merged is None:
         return "; no current rows, for no primary key is known (--tables gives one)"
     if not merged:
         return ""
-    keyless = f", {merged['keyless']:,} changes name no key" if merged["keyless"] else ""
-    emptied = f", {merged['emptied']:,} gone with their table" if merged.get("emptied") else ""
-    return f"; current: {merged['changed']:,} rows new or changed, {merged['deleted']:,} deleted{emptied}{keyless}"
+    keyless = f", {merged.keyless:,} changes name no key" if merged.keyless else ""
+    emptied = f", {merged.emptied:,} gone with their table" if merged.emptied else ""
+    return f"; current: {merged.changed:,} rows new or changed, {merged.deleted:,} deleted{emptied}{keyless}"

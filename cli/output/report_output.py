@@ -72,8 +72,8 @@ def print_report(report: Report, *, as_json: bool, targets: Sequence[Path] | Non
     What was found is printed even where a file cannot be written: the run may have taken an hour.
     Raises UnavailableError if one cannot.
     """
-    from cdc_contracts.registry.report.report_documents import write_document
     from cdc_contracts.registry.report.report_formats import write_reports
+    from cdc_contracts.registry.report.stored_reports import write_document
 
     try:
         write_reports(report, targets or ())

@@ -24,7 +24,7 @@ JSON_RULES: Final = "cdc_contracts.registry.compat.json_schema"
 PUBLICATION_RULES: Final = "cdc_contracts.registry.compat"
 """The same of what is published."""
 CONTRACT_SECTIONS: Final = "cdc_contracts.registry.compat.meaning.contract_sections"
-"""Where the keys of contracts are compared, one file each, with the rules that differences fall under."""
+"""Where the keys of contracts are compared, with the rules that differences fall under."""
 COMPATIBILITY_RULES: Final = (
     PUBLICATION_RULES,
     "cdc_contracts.registry.compat.avro",

@@ -8,6 +8,9 @@ from typing import Final
 
 from cdc_contracts.registry.common.rule_modules import COMPATIBILITY_RULES, find_records, refuse_twins
 
+BREAKING: Final = "breaking"
+UNDECIDED: Final = "undecided"
+NOTE: Final = "note"
 _FAMILIES: Final = {
     "C1": "json-schema", "C2": "avro", "C3": "meaning", "C4": "publication", "T2": "table-versions",
 }  # fmt: skip

@@ -5,11 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
+from cdc_contracts.registry.compat.compatibility_rule import BREAKING, UNDECIDED
 from cdc_contracts.registry.compat.levels import Level, Policy
-
-BREAKING: Final = "breaking"
-UNDECIDED: Final = "undecided"
-NOTE: Final = "note"
 
 REFUSED_BY_NEW: Final = "refused-by-new"
 """The old version accepts the message and the new one refuses it."""

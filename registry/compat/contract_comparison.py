@@ -11,12 +11,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from cdc_contracts.registry.common.pointers import join_pointer
-from cdc_contracts.registry.compat.compatibility_rule import family_of
+from cdc_contracts.registry.compat.compatibility_rule import BREAKING, NOTE, UNDECIDED, family_of
 from cdc_contracts.registry.compat.compatibility_verdict import (
-    BREAKING,
-    NOTE,
     READ_DIFFERENTLY,
-    UNDECIDED,
     CompatibilityFinding,
     CompatibilityVerdict,
     conclude,

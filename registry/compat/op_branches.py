@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from cdc_contracts.registry.common.json_messages import parse_message
 from cdc_contracts.registry.common.pointers import join_pointer, split_pointer
+from cdc_contracts.registry.compat.compatibility_rule import NOTE, UNDECIDED
 from cdc_contracts.registry.compat.compatibility_verdict import (
-    NOTE,
     REFUSED_BY_NEW,
     REFUSED_BY_OLD,
-    UNDECIDED,
     CompatibilityFinding,
     CompatibilityProof,
     TextPlace,

@@ -11,8 +11,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from cdc_contracts.registry.common.errors import UsageError
-from cdc_contracts.registry.compat.compatibility_rule import CompatibilityRule
-from cdc_contracts.registry.compat.compatibility_verdict import BREAKING, NOTE, CompatibilityFinding, TextPlace
+from cdc_contracts.registry.compat.compatibility_rule import BREAKING, NOTE, CompatibilityRule
+from cdc_contracts.registry.compat.compatibility_verdict import CompatibilityFinding, TextPlace
 from cdc_contracts.registry.compat.contract_comparison import compare_contracts, compare_shapes, without_prose
 from cdc_contracts.registry.compat.levels import MEANING, Level, Policy
 from cdc_contracts.registry.contract.catalogue import AVRO_ENVELOPE, CANONICAL, ENVELOPE, describe_range
@@ -24,105 +24,75 @@ if TYPE_CHECKING:
 _NEW_VERSION: Final = "Take the change back, and make it in a new version."
 
 MEANING_CHANGED: Final = CompatibilityRule(
-    id="C401",
-    name="published-meaning",
-    severity=BREAKING,
+    id="C401", name="published-meaning", severity=BREAKING,
     says="A published version says something else than before: whoever pinned it reads the same messages otherwise.",
     action=_NEW_VERSION,
-    good="a change of provenance in dts/canal@2",
-    bad="another value form of a type in dts/canal@2",
+    good="a change of provenance in dts/canal@2", bad="another value form of a type in dts/canal@2",
     ignorable=True,
-)
+)  # fmt: skip
 SHAPE_CHANGED: Final = CompatibilityRule(
-    id="C402",
-    name="published-shape",
-    severity=BREAKING,
+    id="C402", name="published-shape", severity=BREAKING,
     says="The JSON Schema or Avro schema of a published version takes other messages than before.",
     action=_NEW_VERSION,
-    good="another title in envelope.schema.json",
-    bad="another required member in envelope.schema.json",
+    good="another title in envelope.schema.json", bad="another required member in envelope.schema.json",
     ignorable=True,
-)
+)  # fmt: skip
 VERSION_REMOVED: Final = CompatibilityRule(
-    id="C403",
-    name="version-removed",
-    severity=BREAKING,
+    id="C403", name="version-removed", severity=BREAKING,
     says="A published version is gone: who refers to it finds nothing, and a later one would take its number.",
     action="Put it back; `status: legacy` says that nobody should begin with it.",
-    good="dts/canal@1 with `status: legacy`",
-    bad="dts/canal/v1 deleted",
+    good="dts/canal@1 with `status: legacy`", bad="dts/canal/v1 deleted",
     ignorable=True,
-)
+)  # fmt: skip
 SUBJECT_REMOVED: Final = CompatibilityRule(
-    id="C404",
-    name="subject-removed",
-    severity=BREAKING,
+    id="C404", name="subject-removed", severity=BREAKING,
     says="A published subject is gone with all its versions: topics that are bound to it have no contract.",
     action="Put it back; `status: legacy` says that nobody should begin with it.",
-    good="dts/canal with `status: legacy`",
-    bad="dts/canal deleted",
+    good="dts/canal with `status: legacy`", bad="dts/canal deleted",
     ignorable=True,
-)
+)  # fmt: skip
 SUBJECT_RENAMED: Final = CompatibilityRule(
-    id="C405",
-    name="subject-renamed",
-    severity=BREAKING,
+    id="C405", name="subject-renamed", severity=BREAKING,
     says="A published subject has another name: references and bindings by the old one find nothing.",
     action="Keep the old name; a subject of the new name may be `based_on` it.",
-    good="acme/plain stays, and acme/flat is based on it",
-    bad="acme/plain becomes acme/flat",
+    good="acme/plain stays, and acme/flat is based on it", bad="acme/plain becomes acme/flat",
     ignorable=True,
-)
+)  # fmt: skip
 RANGE_MOVED: Final = CompatibilityRule(
-    id="C406",
-    name="range-moved",
-    severity=BREAKING,
+    id="C406", name="range-moved", severity=BREAKING,
     says="A published version applies to other releases or dates: references by date lead to another version.",
     action="Take it back; only an open range may be closed, when a successor begins where it ends.",
-    good='until: "3.3.0" in both',
-    bad='until: "3.3.0", then until: "3.4.0"',
+    good='until: "3.3.0" in both', bad='until: "3.3.0", then until: "3.4.0"',
     ignorable=True,
-)
+)  # fmt: skip
 RANGE_CLOSED: Final = CompatibilityRule(
-    id="C407",
-    name="range-closed",
-    severity=NOTE,
+    id="C407", name="range-closed", severity=NOTE,
     says="A published version is superseded: its open range has an end now, or it counts as legacy.",
     action="Nothing: this is how a successor is announced.",
-    good="nothing, then status: legacy",
-    bad="an end that no successor begins at",
+    good="nothing, then status: legacy", bad="an end that no successor begins at",
     ignorable=True,
-)
+)  # fmt: skip
 VERSION_ADDED: Final = CompatibilityRule(
-    id="C408",
-    name="version-added",
-    severity=NOTE,
+    id="C408", name="version-added", severity=NOTE,
     says="A version is new. It is compared with the one before it; what differs follows as notes.",
     action="Tell the readers of the subject what changes, before messages of it arrive.",
-    good="dts/canal@3 beside dts/canal@2",
-    bad="a change of dts/canal@2 in place",
+    good="dts/canal@3 beside dts/canal@2", bad="a change of dts/canal@2 in place",
     ignorable=True,
-)
+)  # fmt: skip
 SUBJECT_ADDED: Final = CompatibilityRule(
-    id="C409",
-    name="subject-added",
-    severity=NOTE,
+    id="C409", name="subject-added", severity=NOTE,
     says="A subject is new.",
     action="Nothing: nobody refers to it yet.",
-    good="acme/plain is new",
-    bad="acme/plain takes the folder of another subject",
+    good="acme/plain is new", bad="acme/plain takes the folder of another subject",
     ignorable=True,
-)
+)  # fmt: skip
 SHAPE_REWRITTEN: Final = CompatibilityRule(
-    id="C410",
-    name="shape-rewritten",
-    severity=NOTE,
+    id="C410", name="shape-rewritten", severity=NOTE,
     says="A schema of a published version is written otherwise, and no message was found that it takes otherwise.",
     action="Look whether the change is wanted.",
-    good="members in another order",
-    bad="a pattern that only a rare message breaks",
+    good="members in another order", bad="a pattern that only a rare message breaks",
     ignorable=True,
-)
+)  # fmt: skip
 _UNREAD: Final = frozenset({"contract", "title", "provenance", "applies", "status"})
 _JUDGEMENTS: Final = (Policy.CDC, Policy.CONFLUENT_STRICT)
 """Whose eyes a change of shape is looked at with: what one lets pass the other tells."""

@@ -4,26 +4,64 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cdc_contracts.registry.compat.compatibility_rule import CompatibilityRule
+from cdc_contracts.registry.common.bounded_processes import Overrun, call_guarded
+from cdc_contracts.registry.compat.compatibility_rule import BREAKING, CompatibilityRule
 from cdc_contracts.registry.compat.compatibility_verdict import (
-    BREAKING,
     CompatibilityFinding,
     CompatibilityVerdict,
     TextPlace,
     conclude,
 )
+from cdc_contracts.registry.compat.json_schema import compare_json
+from cdc_contracts.registry.compat.json_schema.difference_findings import NOT_DECIDED
 from cdc_contracts.registry.compat.levels import Level, Policy
+from cdc_contracts.registry.schema.json_schemas.schema_weight import is_light
 from cdc_contracts.registry.schema.schema_documents import AVRO, JSON, SchemaDocument
 
 TYPE_CHANGED = CompatibilityRule(
-    id="C101",
-    name="schema-type-changed",
-    severity=BREAKING,
+    id="C101", name="schema-type-changed", severity=BREAKING,
     says="The two versions are written in different schema languages: nothing of one reads the other's messages.",
     action="Publish the other language as a subject of its own.",
-    good="message.schema.json beside message.schema.json",
-    bad="message.avsc registered after message.schema.json",
-)
+    good="message.schema.json beside message.schema.json", bad="message.avsc registered after message.schema.json",
+)  # fmt: skip
+
+
+def compare_json_guarded(
+    old: SchemaDocument, new: SchemaDocument, *, level: Level, policy: Policy
+) -> tuple[CompatibilityFinding, ...]:
+    """Return how two JSON Schemas differ; where that is not decided within bounds, one undecided finding.
+
+    Raises UsageError if one of them is no valid JSON Schema.
+    """
+    if _is_light(old) and _is_light(new):
+        return compare_json(old, new, level=level, policy=policy)
+    try:
+        found: tuple[CompatibilityFinding, ...] = call_guarded(compare_json, old, new, level=level, policy=policy)
+    except Overrun as overrun:
+        return tuple(_undecided(old, new, direction, str(overrun)) for direction in policy.directions(level))
+    return found
+
+
+def _is_light(schema: SchemaDocument) -> bool:
+    return is_light(schema.document, {name: one.document for name, one in schema.all_references.items()})
+
+
+def _undecided(old: SchemaDocument, new: SchemaDocument, direction: str, why: str) -> CompatibilityFinding:
+    return CompatibilityFinding(
+        rule=NOT_DECIDED.id,
+        name=NOT_DECIDED.name,
+        severity=NOT_DECIDED.severity,
+        direction=direction,
+        path="",
+        old=None,
+        new=None,
+        old_version=old.name,
+        new_version=new.name,
+        old_place=TextPlace("", old.file),
+        new_place=TextPlace("", new.file),
+        says=f"Comparing the two was given up: {why}.",
+        action=NOT_DECIDED.action,
+    )
 
 
 def compare_schemas(
@@ -48,8 +86,6 @@ def _compare(
     if old.type != new.type:
         return tuple(_report_types(old, new, direction) for direction in policy.directions(level))
     if new.type == JSON:
-        from cdc_contracts.registry.compat.bounded_comparison import compare_json_guarded
-
         return compare_json_guarded(old, new, level=level, policy=policy)
     if new.type == AVRO:
         from cdc_contracts.registry.compat.avro.avro_comparison import compare_avro

@@ -37,7 +37,7 @@ from cdc_contracts.registry.engine.value_columns import ValueColumns
 from cdc_contracts.registry.engine.value_flags import Mask, ValueFlag, column_flags
 from cdc_contracts.registry.message.reading import Reading
 from cdc_contracts.registry.records.message_values import MessageValues
-from cdc_contracts.registry.validate.drift_rulebook import reads_of
+from cdc_contracts.registry.validate.drift_rule import reads_of
 from cdc_contracts.registry.validate.reference_validator import Judgement
 from cdc_contracts.registry.validate.validation_context import JudgedMessage, ValidationContext
 from cdc_contracts.registry.validate.verdicts import Case, Verdict, decide, foreign

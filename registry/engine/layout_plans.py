@@ -19,7 +19,7 @@ from cdc_contracts.registry.engine.schema_members import (
 )
 from cdc_contracts.registry.engine.struct_layouts import LayoutPlan
 from cdc_contracts.registry.message.reading import members_beside
-from cdc_contracts.registry.validate.drift_rulebook import reads_of
+from cdc_contracts.registry.validate.drift_rule import reads_of
 from cdc_contracts.registry.validate.rule_inputs import join_reads
 
 _CLOSE: Final = {"name-to-type": b"}", "list-of-objects": b"]", "name-to-object": b"}}"}

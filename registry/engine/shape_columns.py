@@ -17,7 +17,7 @@ from cdc_contracts.registry.engine.row_images import ColumnTable
 from cdc_contracts.registry.engine.struct_layouts import LayoutPlan
 from cdc_contracts.registry.engine.value_columns import ValueColumns
 from cdc_contracts.registry.message.reading import Reading
-from cdc_contracts.registry.validate.drift_rulebook import reads_of
+from cdc_contracts.registry.validate.drift_rule import reads_of
 from cdc_contracts.registry.validate.reference_validator import ReferenceValidator
 from cdc_contracts.registry.validate.validation_context import ValidationContext
 from cdc_contracts.registry.values import FORMS

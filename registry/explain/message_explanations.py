@@ -8,13 +8,17 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from typing import Any, Final
+
+import msgspec
+from msgspec import UNSET, Struct, structs
 
 from cdc_contracts.registry.common.exits import DRIFT, INCONCLUSIVE, PASS
 from cdc_contracts.registry.common.findings import CLASSES, INFO, Finding, rule_id
 from cdc_contracts.registry.common.json_messages import EXPECTED, Unreadable, parse_message
+from cdc_contracts.registry.common.written_models import Sometimes
 from cdc_contracts.registry.contract.catalogue import Catalogue
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.detect.relatives import Relative, read_relatives
@@ -23,6 +27,7 @@ from cdc_contracts.registry.explain.finding_explanations import Remark, explain_
 from cdc_contracts.registry.message.transport import JsonWire
 from cdc_contracts.registry.message.unreadable_bytes import ParseFault, find_fault
 from cdc_contracts.registry.message.wrapping_guesses import guess_wrapping
+from cdc_contracts.registry.records.record_origins import FoundPlace
 from cdc_contracts.registry.validate.candidates import Candidate, find_nearest, open_validations, read_alike, weigh
 from cdc_contracts.registry.validate.validation_context import JudgedMessage, ValidationContext
 from cdc_contracts.registry.validate.verdicts import (
@@ -56,41 +61,36 @@ class Other:
     why_not: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class MessageExplanation:
-    """The explanation of one value.
+class MessageExplanation(Struct, frozen=True, kw_only=True):
+    """The explanation of one value, as written by `why --json`.
 
-    `contract` is what it was validated under, None if none is similar; `choice` says why that one. If `wrapping` names
-    a wrapping, `inside` are the contracts that the unwrapped message fits.
+    `verdict` is what exit codes stand for, and `place` is not known before it is written. `contract` is what it was
+    validated under, None if none is similar; `choice` says why that one. If `wrapping` names a wrapping, `inside` are
+    the contracts that the unwrapped message fits.
     """
 
+    why_version: int = DISSECTION_VERSION
+    place: Sometimes[FoundPlace] = UNSET
+    verdict: str = PASS
     outcome: str
     declared: str | None
-    contract: str | None
+    contract: str | None = None
     choice: str
-    bytes: int
-    sha256: str | None
-    anatomy: AnnotatedMessage | None
-    findings: tuple[Remark, ...]
-    others: tuple[Other, ...]
-    fault: ParseFault | None
-    wrapping: str | None
-    inside: tuple[str, ...]
+    bytes: int = 0
+    sha256: str | None = None
+    anatomy: AnnotatedMessage | None = None
+    findings: tuple[Remark, ...] = ()
+    others: tuple[Other, ...] = ()
+    fault: ParseFault | None = None
+    wrapping: str | None = None
+    inside: tuple[str, ...] = ()
     values_shown: bool
 
-    @property
-    def verdict(self) -> str:
-        """The verdict behind the exit code: an ambiguous message is undecided, a note changes nothing."""
-        if self.outcome == AMBIGUOUS:
-            return INCONCLUSIVE
-        return DRIFT if any(one.severity != INFO for one in self.findings) else PASS
 
-    def as_document(self, place: dict[str, Any]) -> dict[str, Any]:
-        """Return the explanation as written by `--json`; `place` is where the message is."""
-        document = {"why_version": DISSECTION_VERSION, "place": place, "verdict": self.verdict, **asdict(self)}
-        if document["fault"] is not None:
-            del document["fault"]["inside"]
-        return document
+def write_explanation(explanation: MessageExplanation, place: FoundPlace) -> dict[str, Any]:
+    """Return an explanation of the message at a place as a JSON document."""
+    document: dict[str, Any] = msgspec.to_builtins(structs.replace(explanation, place=place))
+    return document
 
 
 def explain_message(
@@ -109,9 +109,7 @@ def explain_message(
     declared = validation.declared if validation is not None and not validation.left_open else None
     if value is None:
         tombstone = "a null value is a tombstone under every contract"
-        return MessageExplanation(
-            TOMBSTONE, declared, None, tombstone, 0, None, None, (), (), None, None, (), show_values
-        )
+        return MessageExplanation(outcome=TOMBSTONE, declared=declared, choice=tombstone, values_shown=show_values)
     validations = open_validations(catalogue, reading_options)
     candidates = weigh(value, validations)
     if validation is not None:
@@ -124,14 +122,16 @@ def explain_message(
     if verdict.outcome != UNREADABLE:
         fault = None
     wrapping = guess_wrapping(message) if message is not None and verdict.outcome == OTHER_DIALECT else None
-    inside = fault.inside if fault is not None else wrapping.inside if wrapping is not None else None
+    inside = (fault.inside or None) if fault is not None else wrapping.inside if wrapping is not None else None
     judge = next((one for one in validation.judges if one.version is version), None) if validation is not None else None
     anatomy = (
         take_apart(judge, message, judged.table, show_values=show_values)
         if judge is not None and message is not None
         else None
     )
+    findings = explain_findings(verdict.findings, version, anatomy, fits=verdict.fits)
     return MessageExplanation(
+        verdict=_verdict_of(verdict.outcome, findings),
         outcome=verdict.outcome,
         declared=declared,
         contract=version.reference if version is not None else None,
@@ -139,15 +139,22 @@ def explain_message(
         bytes=len(value),
         sha256=hashlib.sha256(value).hexdigest(),
         anatomy=anatomy,
-        findings=explain_findings(verdict.findings, version, anatomy, fits=verdict.fits),
+        findings=findings,
         others=tuple(_others(candidates, verdict)),
-        fault=fault,
+        fault=structs.replace(fault, inside=UNSET) if fault is not None else None,
         wrapping=wrapping.says if wrapping is not None else None,
         inside=tuple(one.version.reference for one in weigh(inside, validations) if one.fits)
         if inside is not None
         else (),
         values_shown=show_values,
     )
+
+
+def _verdict_of(outcome: str, findings: Sequence[Remark]) -> str:
+    """Return the verdict behind the exit code: an ambiguous message is undecided, a note changes nothing."""
+    if outcome == AMBIGUOUS:
+        return INCONCLUSIVE
+    return DRIFT if any(one.severity != INFO for one in findings) else PASS
 
 
 def dissection_schema() -> dict[str, Any]:

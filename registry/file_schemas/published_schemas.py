@@ -10,20 +10,30 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from cdc_contracts.registry.contract.errata import DECISIONS, ID, Erratum
 from cdc_contracts.registry.contract.phrases import PARAMETERS
 from cdc_contracts.registry.contract.settings import Settings
 from cdc_contracts.registry.contract.source_documents import DocumentsFile
 from cdc_contracts.registry.contract.table_contracts import TableContract
 from cdc_contracts.registry.contract.version_files import VersionsFile
 from cdc_contracts.registry.file_schemas.contract_schema import contract_schema, mapping_schema
-from cdc_contracts.registry.file_schemas.errata_schema import errata_schema
-from cdc_contracts.registry.file_schemas.model_schemas import DIALECT, allow_nulls, rename_definition, shape_of
+from cdc_contracts.registry.file_schemas.key_descriptions import docstrings
+from cdc_contracts.registry.file_schemas.model_schemas import (
+    DIALECT,
+    allow_nulls,
+    rename_definition,
+    shape_of,
+    struct_schema,
+)
 from cdc_contracts.registry.file_schemas.registry_settings import RegistrySettings
-from cdc_contracts.registry.file_schemas.struct_schemas import struct_schema
 from cdc_contracts.registry.report.report_model import REPORT_VERSION, Report
 from cdc_contracts.registry.server.access.users import UsersFile
 
-FOLDER: Final = Path(__file__).parent
+_END: Final = r"\Z"
+_FORMS: Final[Mapping[str, dict[str, Any]]] = {
+    "id": {"pattern": f"^{ID.pattern.removesuffix(_END)}$"},
+    "decision": {"enum": list(DECISIONS)},
+}
 SUFFIX: Final = ".schema.json"
 _OF_REPORTS: Final = f"../report/report{SUFFIX}"
 _PARTITIONS_SCHEMA: Final = {
@@ -32,6 +42,31 @@ _PARTITIONS_SCHEMA: Final = {
     "propertyNames": {"pattern": "^(?:all|0|[1-9][0-9]{0,8})$"},
     "additionalProperties": {"type": "array", "items": {"$ref": "#/$defs/WrittenRange"}},
 }
+
+
+def errata_schema() -> dict[str, Any]:
+    """Return the JSON Schema of `errata.yaml`."""
+    result = docstrings(Erratum)
+    properties = {
+        key: {"type": "string", "minLength": 1, **_FORMS.get(key, {}), "description": says}
+        for key, says in result.items()
+    }
+    return {
+        "$schema": DIALECT,
+        "title": "cdc-contracts errata",
+        "description": "Where source documents contradict themselves, and what the contracts do about it.",
+        "type": "array",
+        "items": {
+            "type": "object",
+            "description": Erratum.__doc__,
+            "properties": properties,
+            "required": list(properties),
+            "additionalProperties": False,
+        },
+    }
+
+
+FOLDER: Final = Path(__file__).parent
 
 
 def table_schema() -> dict[str, Any]:

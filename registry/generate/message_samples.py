@@ -11,8 +11,7 @@ from cdc_contracts.registry.common.errors import UsageError
 from cdc_contracts.registry.contract.catalogue import Version
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.contract.table_contracts import TableContract
-from cdc_contracts.registry.generate.drifting_messages import Drifter
-from cdc_contracts.registry.generate.drifting_streams import StreamDrifter, drifts_in_streams
+from cdc_contracts.registry.generate.drifting_messages import Drifter, StreamDrifter, drifts_in_streams
 from cdc_contracts.registry.generate.event_streams import ORDERS, row_stream
 from cdc_contracts.registry.generate.rendering import Renderer
 from cdc_contracts.registry.generate.source_events import Event, SourceTable

@@ -19,8 +19,14 @@ from cdc_contracts.registry.contract.image_model import Side
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.contract.relations import relation_of_index, relation_of_row
 from cdc_contracts.registry.contract.type_families import family_of
-from cdc_contracts.registry.generate.column_writers import ColumnWriter, ColumnWriters, type_code
-from cdc_contracts.registry.generate.envelope_texts import TIME_WRITERS, join_names, write_position
+from cdc_contracts.registry.generate.column_writers import (
+    TIME_WRITERS,
+    ColumnWriter,
+    ColumnWriters,
+    join_names,
+    type_code,
+    write_position,
+)
 from cdc_contracts.registry.generate.message_outlines import Filled, Literal, complete_message, write_json
 from cdc_contracts.registry.generate.source_events import Event, SourceTable
 from cdc_contracts.registry.validate.capabilities import capabilities_of

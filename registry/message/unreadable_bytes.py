@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 from typing import Any, Final
 
+from msgspec import UNSET, Struct
+
 from cdc_contracts.registry.common.json_messages import MAX_DEPTH, Unreadable
+from cdc_contracts.registry.common.written_models import Sometimes
 from cdc_contracts.registry.message.wrapping_guesses import WrappingGuess, guess_bytes, guess_text
 
 _AROUND: Final = 8
@@ -34,8 +36,7 @@ _REASONS: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class ParseFault:
+class ParseFault(Struct, frozen=True):
     """Where a value stops being a message: the position of the byte, counted from 0, or None if none can be named.
 
     `window` has up to 16 bytes in hex, begun at `window_at`; letters and digits stand as `..`, other bytes over 127
@@ -49,7 +50,7 @@ class ParseFault:
     window: str
     guess: str | None
     action: str
-    inside: bytes | None = None
+    inside: Sometimes[bytes] = UNSET
 
 
 def find_fault(value: bytes, error: Unreadable, *, show_values: bool = False) -> ParseFault:
@@ -65,7 +66,7 @@ def find_fault(value: bytes, error: Unreadable, *, show_values: bool = False) ->
         window=_show_window(value, start, position, clear=show_values),
         guess=guess.says,
         action=guess.action or _ACTIONS.get(error.cause, _ANY_ACTION),
-        inside=guess.inside,
+        inside=UNSET if guess.inside is None else guess.inside,
     )
 
 

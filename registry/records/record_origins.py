@@ -6,15 +6,29 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from msgspec import UNSET, Struct
 
 from cdc_contracts.registry.common.errors import UnavailableError, UsageError
+from cdc_contracts.registry.common.written_models import Sometimes
 from cdc_contracts.registry.message.envelope_times import instant
 from cdc_contracts.registry.records.input_files import STDIN, FilePlan, WholeFile, plan_files, read_input, read_slice
 from cdc_contracts.registry.stats.partition_tallies import Source
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+class FoundPlace(Struct, frozen=True):
+    """Where a message is, as documents say it: file and line, or topic, partition, offset and timestamp."""
+
+    file: Sometimes[str] = UNSET
+    line: Sometimes[int | None] = UNSET
+    topic: Sometimes[str] = UNSET
+    partition: Sometimes[int] = UNSET
+    offset: Sometimes[int] = UNSET
+    timestamp: Sometimes[str] = UNSET
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +54,12 @@ class Found:
         return None if self.micros is None else instant(self.micros)
 
     @property
-    def place(self) -> dict[str, Any]:
-        """Where the message is, as plain data."""
+    def place(self) -> FoundPlace:
+        """Where the message is, as documents say it."""
         if self.line is not None or self.whole:
-            return {"file": self.topic, "line": self.line}
-        place = {"topic": self.topic, "partition": self.partition, "offset": self.offset}
-        return place if self.timestamp is None else {**place, "timestamp": self.timestamp}
+            return FoundPlace(file=self.topic, line=self.line)
+        stamp = UNSET if self.timestamp is None else self.timestamp
+        return FoundPlace(topic=self.topic, partition=self.partition, offset=self.offset, timestamp=stamp)
 
     def __str__(self) -> str:
         if self.line is not None:

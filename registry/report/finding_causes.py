@@ -24,7 +24,7 @@ from cdc_contracts.registry.report.reported_findings import (
     ReportedFinding,
     ReportedMoment,
 )
-from cdc_contracts.registry.validate.drift_rulebook import drift_rules
+from cdc_contracts.registry.validate.drift_rule import drift_rules
 
 _MOST_OBSERVED: Final = 10
 _SWITCH: Final = re.compile(r"as (\S+) writes ")

@@ -29,7 +29,7 @@ from cdc_contracts.registry.report.report_wording import (
     subject_line,
 )
 from cdc_contracts.registry.report.reported_findings import ReportedFinding
-from cdc_contracts.registry.report.svg_strips import bar, extent_strip
+from cdc_contracts.registry.report.svg_timeline import bar, extent_strip
 
 _MOST_FINDINGS: Final = 300
 _MOST_PARTITIONS: Final = 32

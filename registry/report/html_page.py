@@ -13,9 +13,9 @@ from importlib.resources import files
 from typing import Final
 
 from cdc_contracts.registry.common.findings import INFO, SEVERITIES
-from cdc_contracts.registry.common.safe_text import sentence
-from cdc_contracts.registry.report.detected_contract import contract_facts
-from cdc_contracts.registry.report.html_findings import finding_list
+from cdc_contracts.registry.common.safe_text import sentence, visible
+from cdc_contracts.registry.detect.reported_detection import ReportedDetection
+from cdc_contracts.registry.report.html_findings import facts, finding_list
 from cdc_contracts.registry.report.html_markup import (
     Markup,
     cell,
@@ -33,6 +33,9 @@ from cdc_contracts.registry.report.report_model import Ledger, PartitionLedger, 
 from cdc_contracts.registry.report.report_wording import (
     count_of,
     counts_of,
+    detected,
+    detections_of,
+    evidence_list,
     headline,
     notes,
     period,
@@ -40,13 +43,14 @@ from cdc_contracts.registry.report.report_wording import (
     switch_words,
 )
 from cdc_contracts.registry.report.reported_findings import ReportedFinding
-from cdc_contracts.registry.report.svg_strips import shares_strip
-from cdc_contracts.registry.report.svg_timeline import timeline
+from cdc_contracts.registry.report.svg_timeline import shares_strip, timeline
 
 _MOST_PARTITIONS: Final = 200
 _MOST_IN_SIGHT: Final = 12
 _MOST_ACTIONS: Final = 3
 _MOST_SWITCHES: Final = 100
+_NOT_DECLARED: Final = "nothing, so it was found out"
+_MOST_TOPICS: Final = 50
 
 
 def render_page(report: Report) -> str:
@@ -201,3 +205,54 @@ def _footer(report: Report) -> Markup:
     tool = report.tool or "cdc-contracts"
     fails = f" Fails on {' and '.join(report.fail_on)}." if report.fail_on else ""
     return element("footer", element("p", f"{tool}, report version {report.report_version}.{fails}"))
+
+
+def contract_facts(report: Report) -> Markup:
+    """Return what is known of the contract, or of the contract of each topic."""
+    contracts = list((report.source.contracts or {}).items())
+    declared = name_of(report.contract) if report.contract != "auto" else element("span", _NOT_DECLARED)
+    by_topic = [(visible(topic), name_of(contract)) for topic, contract in contracts[:_MOST_TOPICS]]
+    found = list(detections_of(report))
+    proven = [join([name_of(name), f" {count:,}"]) for name, count in report.versions_seen.items() if count]
+    undecided = report.versions_undecided
+    return join([
+        facts([
+            *(by_topic or [("Declared", declared)]),
+            *(fact for topic, detection in found if topic is None for fact in _found(detection)),
+            ("Fit one version", join(proven, ", ") if proven else None),
+            ("Fit several", f"{undecided:,}" if undecided else None),
+        ]),
+        more(len(contracts) - _MOST_TOPICS, "topics"),
+        *(_topic(topic, detection) if topic else _support(detection) for topic, detection in found[:_MOST_TOPICS]),
+    ])  # fmt: skip
+
+
+def _topic(topic: str, detection: ReportedDetection) -> Markup:
+    return fold(f"{visible(topic)}: {detected(detection)}", facts(_found(detection)), _support(detection))
+
+
+def _found(detection: ReportedDetection) -> list[tuple[str, str | None]]:
+    equivalent, messages = detection.equivalent or (), count_of(detection.messages, "message")
+    return [
+        ("Found", join([element("strong", detected(detection)), f", from {messages}"])),
+        ("To settle it", sentence(detection.settle or "")),
+        ("Equal to it", join(map(name_of, equivalent), ", ") if equivalent else None),
+    ]
+
+
+def _support(detection: ReportedDetection) -> Markup:
+    """Return the evidence, and how the candidates stand."""
+    entries = [element("li", says, " ", element("small", support)) for says, support in evidence_list(detection)]
+    titles = ("fit", "for it", "against it")
+    rows = [
+        row(
+            cell(name_of(one.contract)),
+            *(cell(f"{number:,}", "number") for number in (one.records, one.votes, one.against)),
+        )
+        for one in detection.candidates
+    ]
+    head = [heading("candidate"), *(heading(title, "number") for title in titles)]
+    return join([
+        element("ul", *entries, class_="evidence") if entries else None,
+        table(rows, head=head, kind="candidates") if rows else None,
+    ])  # fmt: skip

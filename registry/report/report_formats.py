@@ -12,10 +12,10 @@ from typing import Any, Final
 from cdc_contracts.registry.common.atomic_files import check_place, place_of, write_whole
 from cdc_contracts.registry.common.errors import UnavailableError, UsageError
 from cdc_contracts.registry.report.html_page import render_page
-from cdc_contracts.registry.report.report_documents import write_document
 from cdc_contracts.registry.report.report_junit import render_junit
 from cdc_contracts.registry.report.report_markdown import render_markdown
 from cdc_contracts.registry.report.report_model import Report
+from cdc_contracts.registry.report.stored_reports import write_document
 
 _LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 

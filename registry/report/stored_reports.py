@@ -1,9 +1,10 @@
-"""Stored reports of earlier runs, as JSON."""
+"""Stored reports: a report as the JSON document that its schema describes, written and read again."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,21 @@ import msgspec
 from jsonschema import Draft202012Validator
 
 from cdc_contracts.registry.common.errors import UnavailableError, UsageError
-from cdc_contracts.registry.report.report_documents import report_schema
+from cdc_contracts.registry.detect.reported_detection import ReportedDetection
 from cdc_contracts.registry.report.report_model import REPORT_VERSION, Report
+
+
+def report_schema() -> dict[str, Any]:
+    """Return the JSON Schema of a report."""
+    text = files("cdc_contracts.registry.report").joinpath("report.schema.json").read_text(encoding="utf-8")
+    schema: dict[str, Any] = json.loads(text)
+    return schema
+
+
+def write_document(report: Report | ReportedDetection) -> dict[str, Any]:
+    """Return a report, or what was detected, as plain data in the order of the model, without what is not known."""
+    document: dict[str, Any] = msgspec.to_builtins(report)
+    return document
 
 
 def read_report(path: Path) -> Report:

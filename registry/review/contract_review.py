@@ -12,8 +12,8 @@ from cdc_contracts.registry.lint import lint_draft, open_draft
 from cdc_contracts.registry.review.annotations.annotation import Review, arrange
 from cdc_contracts.registry.review.annotations.comparison_annotations import review_comparison, verdict_of
 from cdc_contracts.registry.review.annotations.lint_annotations import review_lint
-from cdc_contracts.registry.review.revisions.merge_base import open_base
 from cdc_contracts.registry.review.revisions.revision_comparison import compare_contracts, root_to_compare
+from cdc_contracts.registry.review.revisions.revision_inputs import open_base
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import Any, Final
 
 from cdc_contracts.registry.common.errors import ContractError, UsageError
-from cdc_contracts.registry.compat.compatibility_verdict import NOTE, CompatibilityFinding
+from cdc_contracts.registry.compat.compatibility_rule import NOTE
+from cdc_contracts.registry.compat.compatibility_verdict import CompatibilityFinding
 from cdc_contracts.registry.compat.levels import Level, Policy
 from cdc_contracts.registry.compat.version_comparison import compare_schemas
 from cdc_contracts.registry.schema.schema_documents import AVRO, JSON, SchemaDocument, read_schema

@@ -9,7 +9,6 @@ from functools import lru_cache
 from typing import Final
 
 from cdc_contracts.registry.contract.catalogue import Version
-from cdc_contracts.registry.contract.document_model import CONTROL_OPS
 from cdc_contracts.registry.contract.envelope_model import OpFlag, Place
 from cdc_contracts.registry.contract.model import Meaning
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
@@ -82,10 +81,6 @@ class Capabilities:
     _type_table: str | None
     _bare_types: bool
     _reaches: Mapping[str, Reach]
-
-    @property
-    def control_ops(self) -> frozenset[str]:
-        return frozenset(op for op in self.ops if op in CONTROL_OPS)
 
     def kind_of(self, source_type: str) -> str | None:
         """Return the canonical kind of a source type, or None if the version has no form for it."""

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from types import MappingProxyType
 from typing import Any, Final
 
 from cdc_contracts.registry.common.findings import rule_id
+from cdc_contracts.registry.common.rule_modules import DRIFT_NOTES, DRIFT_RULES, find_records, refuse_twins
 from cdc_contracts.registry.contract.model import Meaning
 from cdc_contracts.registry.message.reading import Reading
-from cdc_contracts.registry.validate.rule_inputs import DeclareReads, read_nothing
+from cdc_contracts.registry.validate.rule_inputs import DeclareReads, Reads, join_reads, read_nothing
 from cdc_contracts.registry.validate.rule_view import Breach, RuleView
 
 CROSS_FIELD: Final = "cross-field"
@@ -71,3 +74,21 @@ class DriftRule:
     def id(self) -> str:
         """The stable id: that of the class, then the name."""
         return rule_id(self.drift_class, self.name)
+
+
+@cache
+def drift_rules() -> Mapping[str, DriftRule]:
+    """Return every rule across fields by its name, in the order of lists."""
+    found = refuse_twins(rule for package in (DRIFT_RULES, DRIFT_NOTES) for rule in find_records(package, DriftRule))
+    return MappingProxyType({rule.name: rule for rule in sorted(found, key=lambda rule: (rule.listed_at, rule.id))})
+
+
+def rules_of(meaning: Meaning) -> tuple[DriftRule, ...]:
+    """Return the rules and notes of a contract, in the order of lists."""
+    named = {*meaning.rules, *meaning.notes}
+    return tuple(rule for rule in drift_rules().values() if rule.name in named)
+
+
+def reads_of(meaning: Meaning) -> Reads:
+    """Return what the rules and notes of a contract read between them."""
+    return join_reads(drift_rules()[name].reads(meaning) for name in (*meaning.rules, *meaning.notes))

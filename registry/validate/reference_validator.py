@@ -31,8 +31,7 @@ from cdc_contracts.registry.validate.decoded_changes import (
     placed_at,
     sides_of,
 )
-from cdc_contracts.registry.validate.drift_rule import DriftRule
-from cdc_contracts.registry.validate.drift_rulebook import drift_rules
+from cdc_contracts.registry.validate.drift_rule import DriftRule, drift_rules
 from cdc_contracts.registry.validate.form_selection import FormSelection, TypedColumns
 from cdc_contracts.registry.validate.rule_view import Breach, RuleView
 from cdc_contracts.registry.validate.table_promises import (

@@ -15,7 +15,7 @@ from cdc_contracts.registry.contract.catalogue import Catalogue, Version
 from cdc_contracts.registry.contract.document_model import CONTROL_OPS, ROW_OPS
 from cdc_contracts.registry.contract.model import Meaning
 from cdc_contracts.registry.message.reading import Reading
-from cdc_contracts.registry.validate.drift_rulebook import drift_rules
+from cdc_contracts.registry.validate.drift_rule import drift_rules
 
 OP: Final = "op"
 RULE: Final = "rule"

@@ -64,10 +64,3 @@ def join_reads(all_reads: Iterable[Reads]) -> Reads:
             for one in fields(Reads)
         }
     )
-
-
-def always_read(meaning: Meaning) -> frozenset[str]:
-    """Return the places that make records differ for every rule: op, flags, images and the types of columns."""
-    op, types = meaning.envelope.op, meaning.columns.types
-    at_of_types = () if types == "none" or types.at is None else (types.at,)
-    return frozenset((op.at, *(flag.at for flag in op.flags), *meaning.images.pointers(), *at_of_types))

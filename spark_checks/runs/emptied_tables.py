@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from typing import Final
 
+from msgspec import structs
+
 from cdc_contracts.registry.common.safe_text import visible
 from cdc_contracts.registry.report.audit_report import Spans
 from cdc_contracts.registry.tables.canonical.table_layouts import TableName
-from cdc_contracts.registry.tables.canonical.table_resets import TableReset, meant_tables, read_reset
+from cdc_contracts.registry.tables.canonical.table_resets import TableReset, meant_tables
 from cdc_contracts.spark_checks.runs.finished_runs import PastRun
 from cdc_contracts.spark_checks.runs.run_records import RunRecord
-from cdc_contracts.spark_checks.tables.typed_tables import Emptyings
+from cdc_contracts.spark_checks.tables.typed_tables import Emptyings, Merged, TableCommit
 
 MOST_TOLD: Final = 5
 
@@ -19,7 +21,8 @@ MOST_TOLD: Final = 5
 def finalize_resets(found: Iterable[TableReset], names: Collection[TableName]) -> tuple[TableReset, ...]:
     """Return what a run has found as it is kept: a statement that may mean several tables empties none."""
     return tuple(
-        one._replace(emptied=False) if one.emptied and len(meant_tables(one, names)) > 1 else one for one in found
+        structs.replace(one, emptied=False) if one.emptied and len(meant_tables(one, names)) > 1 else one
+        for one in found
     )
 
 
@@ -48,16 +51,16 @@ def describe_unfollowed(record: RunRecord | None) -> Iterator[str]:
     """Yield, for people, what the record of a run says that its current rows do not follow."""
     if record is None or not record.current:
         return
-    unfollowed = [read_reset(one).text for one in record.upheavals if not one.emptied]
+    unfollowed = [one.text for one in record.upheavals if not one.emptied]
     for text in unfollowed[:MOST_TOLD]:
         yield f"current rows do not follow: {text}"
     if len(unfollowed) > MOST_TOLD:
         yield f"current rows do not follow {len(unfollowed) - MOST_TOLD:,} more: see `upheavals` of the run record"
     for one in record.tables:
-        merged, table = (one.commit or {}).get("current") or {}, visible(one.table)
-        if merged.get("untold"):
-            result = f"nothing tells if {merged['untold']:,} rows from other partitions are older: they stay"
+        merged, table = (one.commit or TableCommit()).current or Merged(), visible(one.table)
+        if merged.untold:
+            result = f"nothing tells if {merged.untold:,} rows from other partitions are older: they stay"
             yield f"{table} was emptied, and {result}"
-        if merged.get("reloaded"):
-            rows = f"{merged['reloaded']:,} rows of a full load"
+        if merged.reloaded:
+            rows = f"{merged.reloaded:,} rows of a full load"
             yield f"{table} was emptied before, and {rows} came since: one that was only sent again is back"

@@ -18,7 +18,7 @@ from cdc_contracts.registry.tables.canonical.table_layouts import (
     TableName,
     read_layout,
 )
-from cdc_contracts.registry.tables.canonical.table_resets import TableReset, read_reset
+from cdc_contracts.registry.tables.canonical.table_resets import TableReset
 from cdc_contracts.spark_checks.runs.run_records import RunRecord, overlap
 from cdc_contracts.spark_checks.tables.table_formats import WriteMode
 
@@ -58,7 +58,7 @@ class PastRun:
             replays=frozenset(record.replay.of if record.replay else ()),
             topics=record.topics,
             query=record.stream.query if record.stream else None,
-            resets=tuple(map(read_reset, record.upheavals)),
+            resets=record.upheavals,
             write_mode=WriteMode(record.table_format, record.table_schema or None, record.current),
         )
 

@@ -14,15 +14,18 @@ when the run is done, and those of other runs are left alone: another process ma
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+import hashlib
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Any, Final
 
 from pyarrow import fs
 
 from cdc_contracts.registry.common.errors import UnavailableError
-from cdc_contracts.registry.report.report_documents import write_document
+from cdc_contracts.registry.report.audit_report import Span
 from cdc_contracts.registry.report.report_model import Report
-from cdc_contracts.registry.report.stored_reports import read_document
+from cdc_contracts.registry.report.stored_reports import read_document, write_document
+from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.spark_checks.file_sinks import SinkPlace
 from cdc_contracts.spark_checks.folders import Folder
 from cdc_contracts.spark_checks.runs.deduplicated_changes import UNREPEATED
@@ -30,6 +33,7 @@ from cdc_contracts.spark_checks.runs.finished_runs import RUNS, PastRun, PastRun
 from cdc_contracts.spark_checks.runs.intent_log import BEGUN, IntentLog
 from cdc_contracts.spark_checks.runs.repeats import REPEATS
 from cdc_contracts.spark_checks.runs.run_records import RunRecord, read_record, write_record
+from cdc_contracts.spark_checks.tables.typed_tables import WriteKey
 
 OUTPUTS: Final = ("changes", "control", "quarantine", "replayed", "ledger", REPEATS, UNREPEATED)
 REPORTS: Final = "_reports"
@@ -203,3 +207,26 @@ def _ancestors(folder: str) -> Iterator[str]:
     yield folder
     if folder:
         yield from _ancestors(_folder(folder))
+
+
+def name_run(spans: Mapping[Source, Span], fingerprint: str, topics: Mapping[str, str]) -> str:
+    """Return the name of a run over a range; `fingerprint` is that of its contract and reading options.
+
+    `topics` are the broker's ids of the topics, as far as it gives them: a recreated topic is another one.
+    """
+    ranges = [word for source, span in sorted(spans.items()) for word in (*source, span.start, span.end)]
+    return _digest([*ranges, *chain.from_iterable(sorted(topics.items())), fingerprint])
+
+
+def name_batch(key: WriteKey) -> str:
+    """Return the name of a batch of a stream: that of the same query, whatever it reads."""
+    return _digest([key.writer, key.number])
+
+
+def name_replay(waiting: Iterable[str], topics: Iterable[str], fingerprint: str) -> str:
+    """Return the name of a replay: of the runs whose records wait, of the topics that are asked for."""
+    return _digest(["quarantine", *waiting, *topics, fingerprint])
+
+
+def _digest(words: Iterable[object]) -> str:
+    return hashlib.sha256("\n".join(map(str, words)).encode()).hexdigest()[:16]

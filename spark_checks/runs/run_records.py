@@ -15,10 +15,10 @@ from cdc_contracts.registry.report.report_model import RepeatedRows
 from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.registry.stats.positions import RecordedPositions
 from cdc_contracts.registry.tables.canonical.table_layouts import Layouts, RecordedLayout, TableLayout, write_layout
-from cdc_contracts.registry.tables.canonical.table_resets import RecordedReset
+from cdc_contracts.registry.tables.canonical.table_resets import TableReset
 from cdc_contracts.spark_checks.file_sinks import FilePart
 from cdc_contracts.spark_checks.tables.table_formats import PARQUET
-from cdc_contracts.spark_checks.tables.typed_tables import TypedWrite, WriteKey
+from cdc_contracts.spark_checks.tables.typed_tables import TableCommit, TypedWrite, WriteKey
 
 
 class RecordedRange(Struct, frozen=True):
@@ -55,7 +55,7 @@ class RecordedTable(Struct, frozen=True):
     table: str
     rows: int
     raw: dict[str, int]
-    commit: dict[str, Any] | None
+    commit: TableCommit | None
     files: tuple[FilePart, ...]
     layout: RecordedLayout
 
@@ -86,7 +86,7 @@ class RunRecord(Struct, frozen=True, kw_only=True):
     files: tuple[FilePart, ...]
     repeats: RepeatedRows = RepeatedRows()
     positions: tuple[RecordedPositions, ...] = ()
-    upheavals: tuple[RecordedReset, ...] = ()
+    upheavals: tuple[TableReset, ...] = ()
     table_format: str = PARQUET
     table_schema: Sometimes[str | None] = UNSET
     current: bool = False
@@ -164,14 +164,14 @@ def write_table_record(
     rows: int = 0,
     raw: Mapping[str, int] | None = None,
     parts: Iterable[FilePart] = (),
-    commit: Mapping[str, Any] | None = None,
+    commit: TableCommit | None = None,
 ) -> RecordedTable:
     """Return what a run wrote to one typed table, as records keep it."""
     return RecordedTable(
         table=layout.name.text,
         rows=rows,
         raw=dict(sorted((raw or {}).items())),
-        commit=None if commit is None else dict(commit),
+        commit=commit,
         files=write_files(parts),
         layout=write_layout(layout),
     )

@@ -11,19 +11,22 @@ from typing import TYPE_CHECKING, Protocol
 
 from msgspec.structs import replace
 
+from cdc_contracts.registry.common.errors import UnavailableError
+from cdc_contracts.registry.contract.table_contracts import TableContracts
 from cdc_contracts.registry.report.audit_report import Spans
 from cdc_contracts.registry.report.report_model import Report
 from cdc_contracts.registry.stats.positions import write_positions
 from cdc_contracts.registry.stats.tally import Tally
-from cdc_contracts.registry.tables.canonical.table_layouts import Layouts, TableName
-from cdc_contracts.registry.tables.canonical.table_resets import TableReset, write_reset
+from cdc_contracts.registry.tables.canonical.added_columns import added_columns
+from cdc_contracts.registry.tables.canonical.layout_resolution import MESSAGES, resolve_layouts
+from cdc_contracts.registry.tables.canonical.table_layouts import Layouts, TableLayout, TableName
+from cdc_contracts.registry.tables.canonical.table_resets import TableReset
 from cdc_contracts.registry.validate.validation_context import ValidationContext
 from cdc_contracts.spark_checks.engines import Input
 from cdc_contracts.spark_checks.file_sinks import SinkPlace, table_folder, write_table
 from cdc_contracts.spark_checks.runs.deduplicated_changes import drop_repeats
 from cdc_contracts.spark_checks.runs.emptied_tables import finalize_resets, find_emptied
 from cdc_contracts.spark_checks.runs.finished_runs import PastRun, PastRuns
-from cdc_contracts.spark_checks.runs.fixed_layouts import check_settled, fix_layouts
 from cdc_contracts.spark_checks.runs.intent_log import Intent
 from cdc_contracts.spark_checks.runs.repeated_positions import look_for_repeats
 from cdc_contracts.spark_checks.runs.repeats import Repeats
@@ -52,6 +55,37 @@ from cdc_contracts.spark_checks.tables.typed_tables import Emptyings, WriteKey, 
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+
+def fix_layouts(known: Layouts, contracts: TableContracts, judged: TaskResult) -> Layouts:
+    """Return the layouts of the tables that a run has rows of, or whose layout it changes.
+
+    A table beyond the bound of the observed columns has no columns: all values of its rows are text in `_raw`.
+    """
+    columns = {name: [column.name for column in layout.columns] for name, layout in known.items()}
+    for name in judged.sightings.tables():
+        columns[name] = [*columns.get(name, ()), *judged.sightings.columns(name)]
+    settled = resolve_layouts(known, contracts, judged.sightings, added_columns(judged.statements, columns))
+    changed = {name: layout for name, layout in settled.items() if layout != known.get(name)}
+    bare = {name: TableLayout(name, (), (), MESSAGES) for name in judged.rows if name not in settled}
+    return {name: settled[name] for name in judged.rows if name in settled} | changed | bare
+
+
+def check_settled(known: Layouts, settled: Layouts) -> None:
+    """Make sure, before a run counts, that no other has resolved a type differently since this one began.
+
+    Raises UnavailableError if one has.
+    """
+    for name, layout in settled.items():
+        types = {column.name.casefold(): column.type for column in known[name].columns} if name in known else {}
+        for column in layout.columns:
+            settled_type = types.get(column.name.casefold(), column.type)
+            if settled_type != column.type:
+                raise UnavailableError(
+                    f"another run has settled column {column.name} as {settled_type}, not {column.type}",
+                    where=f"table {name.text}",
+                    hint="run the command again: it then uses the settled type",
+                )
 
 
 class Replay(Protocol):
@@ -150,7 +184,7 @@ class Attempt:
             repeats=found,
             positions=write_positions(judged.positions.whole()),
             topics=dict(sorted(self.topics.items())),
-            upheavals=tuple(map(write_reset, resets)),
+            upheavals=tuple(resets),
             stream=write_stream(self.key),
             current=output.tables.keeps_current,
             drops_repeats=output.drop_duplicates,

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
+from msgspec import UNSET, Struct
+
+from cdc_contracts.registry.common.written_models import Sometimes
 from cdc_contracts.registry.report.audit_report import Spans
 from cdc_contracts.registry.tables.canonical.table_layouts import Layouts, TableName
 from cdc_contracts.registry.tables.canonical.table_resets import TableReset
@@ -54,6 +57,33 @@ class WriteOrder:
     emptied: Mapping[TableName, Emptyings]
 
 
+class Merged(Struct, frozen=True):
+    """The result of a merge: keys that are there now, keys that are gone, and changes that name no key.
+
+    `emptied` rows went with their table; of `untold` ones, which stay, it is unknown whether they should have.
+    `reloaded` rows of a full load came since: they have no position, so one that was sent again is back.
+    Only what was new is counted.
+    """
+
+    changed: int = 0
+    deleted: int = 0
+    keyless: int = 0
+    emptied: int = 0
+    untold: int = 0
+    reloaded: int = 0
+
+
+class TableCommit(Struct, frozen=True):
+    """Which version of a table a write made: `version` of Delta, `snapshot` of Iceberg; neither where it is not known.
+
+    `current` is what its current rows came to, None where no primary key is known; missing where none are kept.
+    """
+
+    version: Sometimes[int] = UNSET
+    snapshot: Sometimes[int] = UNSET
+    current: Sometimes[Merged | None] = UNSET
+
+
 @dataclass(frozen=True)
 class TypedWrite:
     """The result of a write: its files, rows by table, and values kept as text by table and column.
@@ -65,7 +95,7 @@ class TypedWrite:
     parts: tuple[FilePart, ...] = ()
     rows: dict[str, int] = field(default_factory=dict)
     raw: dict[str, dict[str, int]] = field(default_factory=dict)
-    commits: dict[str, dict[str, Any]] = field(default_factory=dict)
+    commits: dict[str, TableCommit] = field(default_factory=dict)
 
 
 class TypedTables(Protocol):

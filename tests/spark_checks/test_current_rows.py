@@ -15,14 +15,14 @@ from cdc_contracts.registry.report.audit_report import Span
 from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.registry.tables.canonical.table_layouts import ColumnLayout, TableLayout, TableName
 from cdc_contracts.registry.tables.canonical.table_resets import TableReset
-from cdc_contracts.spark_checks.tables.lakehouse.current_rows import CurrentTables, Merged
+from cdc_contracts.spark_checks.tables.lakehouse.current_rows import CurrentTables
 from cdc_contracts.spark_checks.tables.lakehouse.table_identifiers import (
     CURRENT,
     DELETED,
     DeltaDirectory,
     IcebergDirectory,
 )
-from cdc_contracts.spark_checks.tables.typed_tables import Emptyings
+from cdc_contracts.spark_checks.tables.typed_tables import Emptyings, Merged
 
 COLUMNS = {
     "id": pa.int64(),

@@ -16,7 +16,7 @@ from cdc_contracts.registry.validate.validation_context import Undetected
 from cdc_contracts.spark_checks.decoding import Output, decode_input
 from cdc_contracts.spark_checks.file_inputs import read_files
 from cdc_contracts.spark_checks.kafka.offsets import parse_range
-from cdc_contracts.spark_checks.runs.run_names import name_run
+from cdc_contracts.spark_checks.runs.run_directory import name_run
 from cdc_contracts.spark_checks.sources import read_topics
 from cdc_contracts.spark_checks.spark_engine import SparkEngine
 

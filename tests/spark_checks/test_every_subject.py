@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 from topics import CATALOGUE, WITH_TABLES, as_told, told_as
 
+from cdc_contracts.registry.contract.document_model import CONTROL_OPS
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.contract.table_contracts import TableContracts
 from cdc_contracts.registry.generate.event_streams import ORDERS, row_stream
@@ -51,7 +52,7 @@ def test_every_row_of_a_topic_comes_out_as_it_went_in(spark, broker, make_topic,
     assert report.ledger.read == len(sent) == report.ledger.conforming + report.ledger.control
     places = {(number % PARTITIONS, number // PARTITIONS): event for number, event in enumerate(sent)}
     rows = {(row["partition"], row["offset"]): row for row in read_changes(tmp_path)}
-    assert rows.keys() == {place for place, event in places.items() if event.op not in can.control_ops}
+    assert rows.keys() == {place for place, event in places.items() if event.op not in CONTROL_OPS}
     for place, row in rows.items():
         event = places[place]
         assert row["op"] == told_as(version, event.op)

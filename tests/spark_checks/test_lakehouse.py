@@ -41,7 +41,7 @@ from cdc_contracts.spark_checks.tables.lakehouse.table_identifiers import (
     parse_schema,
     quote,
 )
-from cdc_contracts.spark_checks.tables.typed_tables import WriteKey, WriteOrder
+from cdc_contracts.spark_checks.tables.typed_tables import Merged, WriteKey, WriteOrder
 
 NAME = TableName("sh op", "a.b", "or`d%ers")
 NOON = dt.datetime.fromisoformat("2024-02-29T12:00:00.000001")
@@ -206,7 +206,7 @@ def test_a_run_that_was_cut_off_is_completed_by_itself_and_one_that_empties_the_
     (table,) = record.tables
     before = content()
     assert len(before[0]) == table.rows == record.counts["changes"]
-    assert table.commit["current"]["changed"] == len(before[1]) > 0
+    assert table.commit.current.changed == len(before[1]) > 0
     for path in (out / "_runs").iterdir():
         path.unlink()
     for kind in (CURRENT, DELETED):
@@ -222,9 +222,7 @@ def test_a_run_that_was_cut_off_is_completed_by_itself_and_one_that_empties_the_
             seen.add(is_locked(out / "staged"))
     assert True in seen
     emptied = run.result()
-    assert emptied.tables[0].commit["current"] == {
-        "changed": 0, "deleted": 0, "keyless": 0, "emptied": len(before[1]), "untold": 0, "reloaded": 0,
-    }  # fmt: skip
+    assert emptied.tables[0].commit.current == Merged(emptied=len(before[1]))
     assert content() == [before[0], []]
     assert list(describe_unfollowed(emptied)) == [
         f"current rows do not follow: RENAME of {name} (b.jsonl/0@0)" for name in ("old_orders", "orders")
@@ -250,14 +248,14 @@ def test_a_table_without_columns_has_its_history_and_current_rows_once_it_has_so
         )
         order = WriteOrder(place, WriteKey("w", number), [*write_table(place, "changes", changes)], {name: layout}, {})
         written = tables.write(spark, order)
-        return written.rows["shop.t"], written.raw, written.commits["shop.t"]["current"]
+        return written.rows["shop.t"], written.raw, written.commits["shop.t"].current
 
     def rows(kind, *names):
         return sorted(map(tuple, spark.table(tables.addresses.find(kind, name)).select(*names).collect()))
 
     assert write(0, bare) == (1, {"shop.t": {"id": 1}}, None)
     assert rows(HISTORY, "_offset", "_raw") == [(0, {"after.id": "0"})]
-    merged = {"changed": 1, "deleted": 0, "keyless": 1, "emptied": 0, "untold": 0, "reloaded": 0}
+    merged = Merged(changed=1, keyless=1)
     assert write(1, known) == (1, {}, merged)
     assert rows(HISTORY, "_offset", "after.id") == [(0, None), (1, 1)]
     assert rows(CURRENT, "id", "_offset") == [(1, 1)]

@@ -12,7 +12,7 @@ from cdc_contracts.registry.report.report_model import RepeatedRows, TableRepeat
 from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.registry.stats.positions import PositionLine, PositionStretch, write_positions
 from cdc_contracts.registry.tables.canonical.table_layouts import ColumnLayout, TableLayout, TableName, read_layout
-from cdc_contracts.registry.tables.canonical.table_resets import TableReset, write_reset
+from cdc_contracts.registry.tables.canonical.table_resets import TableReset
 from cdc_contracts.spark_checks.file_sinks import FilePart
 from cdc_contracts.spark_checks.runs.run_records import (
     RecordedBatch,
@@ -24,6 +24,7 @@ from cdc_contracts.spark_checks.runs.run_records import (
     write_record,
     write_table_record,
 )
+from cdc_contracts.spark_checks.tables.typed_tables import TableCommit
 
 FILE = FilePart("changes", "changes/run=a/part-0.parquet", 3, 900)
 LAYOUT = TableLayout(
@@ -39,8 +40,8 @@ RECORD = RunRecord(
     files=write_files([FilePart("ledger", "ledger/run=a/p", 1, 2), FILE]),
     repeats=RepeatedRows(1, 0, ("b",), (TableRepeats("shop.orders", "t", 0, 1, 4, 2),)),
     positions=write_positions({PositionLine("t", 0, "x"): PositionStretch(0, 4, 7, 9, 7, 9, stayed=True)}),
-    upheavals=(write_reset(RESET),), table_format="delta", table_schema=None, current=True, drops_repeats=False,
-    tables=(write_table_record(LAYOUT, rows=3, raw={"b": 1, "a": 2}, commit={"version": 4}),),
+    upheavals=(RESET,), table_format="delta", table_schema=None, current=True, drops_repeats=False,
+    tables=(write_table_record(LAYOUT, rows=3, raw={"b": 1, "a": 2}, commit=TableCommit(version=4)),),
 )  # fmt: skip
 WRITTEN = {
     "run": "a", "attempt": "k", "replaces": ["old"], "contract": "x@1", "contract_fingerprint": "f",

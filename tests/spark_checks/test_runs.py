@@ -17,7 +17,7 @@ from cdc_contracts.registry.records.output_schemas import LEDGER_SCHEMA
 from cdc_contracts.registry.report.audit_report import Span
 from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.registry.tables.canonical.table_layouts import ColumnLayout, TableLayout, TableName
-from cdc_contracts.registry.tables.canonical.table_resets import TableReset, write_reset
+from cdc_contracts.registry.tables.canonical.table_resets import TableReset
 from cdc_contracts.spark_checks.decoding import Output, decode_input
 from cdc_contracts.spark_checks.file_inputs import read_files
 from cdc_contracts.spark_checks.file_sinks import SinkPlace, TableWriter
@@ -25,7 +25,6 @@ from cdc_contracts.spark_checks.kafka.offsets import parse_range
 from cdc_contracts.spark_checks.quarantine_files import list_quarantine
 from cdc_contracts.spark_checks.runs.emptied_tables import describe_unfollowed, finalize_resets, find_emptied
 from cdc_contracts.spark_checks.runs.finished_runs import PastRuns, grown_layouts
-from cdc_contracts.spark_checks.runs.fixed_layouts import check_settled
 from cdc_contracts.spark_checks.runs.intent_log import Intent, LoggedReplay
 from cdc_contracts.spark_checks.runs.run_directory import RunDirectory
 from cdc_contracts.spark_checks.runs.run_records import (
@@ -35,6 +34,7 @@ from cdc_contracts.spark_checks.runs.run_records import (
     write_record,
     write_table_record,
 )
+from cdc_contracts.spark_checks.runs.transactions import check_settled
 from cdc_contracts.spark_checks.table_readers import table_files
 from cdc_contracts.spark_checks.tables.table_formats import WriteMode
 from cdc_contracts.spark_checks.tables.typed_tables import Emptyings, WriteKey
@@ -213,9 +213,7 @@ def test_what_empties_a_table_is_kept_and_one_that_may_mean_several_tables_empti
     others = TableName("other", None, "orders")
     first, vague = finalize_resets([truncation("shop", 4), truncation(None, 5)], [ORDERS, others])
     assert (first.emptied, vague.emptied) == (True, False)
-    record = replace(
-        begin("aaaa", "one")[1], table_format="delta", current=True, upheavals=(write_reset(first), write_reset(vague))
-    )
+    record = replace(begin("aaaa", "one")[1], table_format="delta", current=True, upheavals=(first, vague))
     runs.commit(record, NOTHING)
     assert list(describe_unfollowed(record)) == ["current rows do not follow: TRUNCATE of orders (t/0@5)"]
 

@@ -1,5 +1,3 @@
-"""Malformed: the value of a message cannot be read at all."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -14,14 +12,11 @@ def breaks(message: ConformingMessage) -> Iterator[bytes]:
 
 
 CLASS = DriftClass(
-    id="D01",
-    name="malformed",
-    severity=ERROR,
+    id="D01", name="malformed", severity=ERROR,
     says="The value is not one JSON text (or one record of the Avro schema): broken encoding, trailing data, NaN, a "
     "lone surrogate, nesting deeper than 128, no object at the top.",
     action="Find the producer or converter that writes these bytes; `decode` keeps them whole in its quarantine.",
-    good='{"type":"INSERT"}',
-    bad='{"type":"INSERT"} trailing',
+    good='{"type":"INSERT"}', bad='{"type":"INSERT"} trailing',
     breaks=breaks,
     causes=(
         DriftCause("utf8", "The bytes are not UTF-8: another character set, or not text at all."),
@@ -40,4 +35,4 @@ CLASS = DriftClass(
         DriftCause("avro", "The bytes are not a record of the schema, or bytes are left over after it."),
         DriftCause("not-judged", "This program failed on the message: please report the bug."),
     ),
-)
+)  # fmt: skip

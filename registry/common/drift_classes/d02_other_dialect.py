@@ -1,5 +1,3 @@
-"""Other dialect: a message that another subject's contract describes."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -14,12 +12,10 @@ def breaks(message: ConformingMessage) -> Iterator[bytes]:
 
 
 CLASS = DriftClass(
-    id="D02",
-    name="other-dialect",
-    severity=ERROR,
+    id="D02", name="other-dialect", severity=ERROR,
     says="The message is in another dialect: it matches the discriminators of another subject, not those of this one.",
     action="Name the right contract with --contract, or split the topic.",
     good='{"payload":{"op":"INSERT"}} validated as oms-community/dataworks',
     bad='{"payload":{"op":"INSERT"}} validated as dts/canal',
     breaks=breaks,
-)
+)  # fmt: skip

@@ -1,5 +1,3 @@
-"""Other version: a message that fits another version of its subject, and not the one it is judged by."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -14,9 +12,7 @@ def breaks(message: ConformingMessage) -> Iterator[bytes]:
 
 
 CLASS = DriftClass(
-    id="D03",
-    name="other-version",
-    severity=ERROR,
+    id="D03", name="other-version", severity=ERROR,
     says="The message does not fit the version it is validated under, but fits another version of the same subject.",
     action="Check when the project or instance was created or restarted; audit with the version that fits.",
     good='a DELETE with its row in "data", validated as dts/canal@2',
@@ -31,4 +27,4 @@ CLASS = DriftClass(
         ),
         DriftCause("value-form", per_column=True),
     ),
-)
+)  # fmt: skip

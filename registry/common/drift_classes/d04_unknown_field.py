@@ -1,5 +1,3 @@
-"""Unknown field: a member that the contract does not know."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -18,12 +16,9 @@ def breaks(message: ConformingMessage) -> Iterator[bytes]:
 
 
 CLASS = DriftClass(
-    id="D04",
-    name="unknown-field",
-    severity=WARNING,
+    id="D04", name="unknown-field", severity=WARNING,
     says="The message has a member that is not in the contract. Every row is still decoded.",
     action="Check whether the product was upgraded; add the member to a new version of the contract.",
-    good='{"type":"INSERT","ts":1618323429026}',
-    bad='{"type":"INSERT","ts":1618323429026,"shard":7}',
+    good='{"type":"INSERT","ts":1618323429026}', bad='{"type":"INSERT","ts":1618323429026,"shard":7}',
     breaks=breaks,
-)
+)  # fmt: skip

@@ -1,5 +1,3 @@
-"""Missing field: a member that the contract requires is not there."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -17,12 +15,9 @@ def breaks(message: ConformingMessage) -> Iterator[bytes]:
 
 
 CLASS = DriftClass(
-    id="D05",
-    name="missing-field",
-    severity=ERROR,
+    id="D05", name="missing-field", severity=ERROR,
     says="A member that the contract requires is absent. A null is not the same as an absent member.",
     action="Look for a filter or transformation between product and topic, or an older product.",
-    good='{"table":"orders","type":"INSERT"}',
-    bad='{"type":"INSERT"}',
+    good='{"table":"orders","type":"INSERT"}', bad='{"type":"INSERT"}',
     breaks=breaks,
-)
+)  # fmt: skip

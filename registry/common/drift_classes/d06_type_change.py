@@ -1,5 +1,3 @@
-"""Type change: a value of another JSON kind than the contract says."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -20,12 +18,9 @@ def breaks(message: ConformingMessage) -> Iterator[bytes]:
 
 
 CLASS = DriftClass(
-    id="D06",
-    name="type-change",
-    severity=ERROR,
+    id="D06", name="type-change", severity=ERROR,
     says="A value has another JSON type than the contract says: text instead of a number, an object instead of text.",
     action="Compare the product version and its serialization options with the contract.",
-    good='{"es":1609344671000}',
-    bad='{"es":"1609344671000"}',
+    good='{"es":1609344671000}', bad='{"es":"1609344671000"}',
     breaks=breaks,
-)
+)  # fmt: skip

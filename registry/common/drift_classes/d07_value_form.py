@@ -1,5 +1,3 @@
-"""Value form: a value that is not written in the documented form of its source type."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -18,13 +16,10 @@ def breaks(message: ConformingMessage) -> Iterator[bytes]:
 
 
 CLASS = DriftClass(
-    id="D07",
-    name="value-form",
-    severity=ERROR,
+    id="D07", name="value-form", severity=ERROR,
     says="A value has the right JSON type but not the documented form of its source type.",
     action="Compare the product version with the contract; the observed shape shows what was sent.",
-    good='"1606233662.012345" for a TIMESTAMP',
-    bad='"2020-11-24T16:01:02Z" for a TIMESTAMP',
+    good='"1606233662.012345" for a TIMESTAMP', bad='"2020-11-24T16:01:02Z" for a TIMESTAMP',
     breaks=breaks,
     causes=(
         DriftCause(
@@ -40,4 +35,4 @@ CLASS = DriftClass(
             "The document omits trailing zeros of a fraction. They do not change the time.",
         ),
     ),
-)
+)  # fmt: skip

@@ -1,5 +1,3 @@
-"""Unknown enum: a code that is not in the closed list of the contract."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -17,13 +15,10 @@ def breaks(message: ConformingMessage) -> Iterator[bytes]:
 
 
 CLASS = DriftClass(
-    id="D08",
-    name="unknown-enum",
-    severity=ERROR,
+    id="D08", name="unknown-enum", severity=ERROR,
     says="A code is not in the closed list of the contract: an op, a type name, a type code.",
     action="Look the code up in the product's newer document; add it to a new version of the contract.",
-    good='{"type":"INSERT"}',
-    bad='{"type":"UPSERT"}',
+    good='{"type":"INSERT"}', bad='{"type":"UPSERT"}',
     breaks=breaks,
     causes=(
         DriftCause("op", "What such a message does to a row is unknown, so it is not read."),
@@ -35,4 +30,4 @@ CLASS = DriftClass(
             "The document describes no such messages from a source of that kind; the row is read all the same.",
         ),
     ),
-)
+)  # fmt: skip

@@ -14,12 +14,9 @@ def breaks(message: ConformingMessage) -> Iterator[bytes]:
 
 
 CLASS = DriftClass(
-    id="D09",
-    name="cross-field",
-    severity=ERROR,
+    id="D09", name="cross-field", severity=ERROR,
     says="Two members of a message do not agree with each other.",
     action="Read the rule named after the dot; the paths show which members disagree.",
-    good='an UPDATE with "old" and "data"',
-    bad='an UPDATE without "old"',
+    good='an UPDATE with "old" and "data"', bad='an UPDATE without "old"',
     breaks=breaks,
-)
+)  # fmt: skip

@@ -1,5 +1,3 @@
-"""Unknown table: a table of the topic that no table contract lists."""
-
 from __future__ import annotations
 
 from dataclasses import replace
@@ -29,13 +27,9 @@ def drifts(stream: EventStream, event: Any, wanted: bool) -> Any:  # noqa: FBT00
 
 
 CLASS = DriftClass(
-    id="D10",
-    name="unknown-table",
-    severity=WARNING,
+    id="D10", name="unknown-table", severity=WARNING,
     says="The topic carries a table that the table contracts do not list.",
     action="Add a contract for the table, or exclude it.",
-    good="shop.orders with a contract for shop.orders",
-    bad="shop.returns without one",
-    drifts=drifts,
-    refuse=refuse,
-)
+    good="shop.orders with a contract for shop.orders", bad="shop.returns without one",
+    drifts=drifts, refuse=refuse,
+)  # fmt: skip

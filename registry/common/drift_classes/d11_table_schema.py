@@ -1,5 +1,3 @@
-"""Table schema: columns that change in mid-stream, or are not those of the table contract."""
-
 from __future__ import annotations
 
 from dataclasses import replace
@@ -23,14 +21,11 @@ def drifts(stream: EventStream, event: Any, wanted: bool) -> Any:  # noqa: FBT00
 
 
 CLASS = DriftClass(
-    id="D11",
-    name="table-schema",
-    severity=WARNING,
+    id="D11", name="table-schema", severity=WARNING,
     says="The columns of a table change mid-stream, or differ from its table contract: which columns there are, "
     "which of them are the key, and which are never NULL.",
     action="Look for the statement that altered the table; apply the change to the table contract, and where rows go.",
-    good="every message of a table has the same columns",
-    bad="a column appears mid-stream",
+    good="every message of a table has the same columns", bad="a column appears mid-stream",
     drifts=drifts,
     causes=(
         DriftCause(
@@ -64,4 +59,4 @@ CLASS = DriftClass(
         DriftCause("not-null", "The table contract says that the column is never NULL, but it is."),
         DriftCause("primary-key", "The key of the rows is not the primary key in the table contract."),
     ),
-)
+)  # fmt: skip

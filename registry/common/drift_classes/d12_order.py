@@ -1,5 +1,3 @@
-"""Order: positions that go back or repeat within a partition."""
-
 from __future__ import annotations
 
 from dataclasses import replace
@@ -29,15 +27,11 @@ def drifts(stream: EventStream, event: Any, wanted: bool) -> Any:  # noqa: FBT00
 
 
 CLASS = DriftClass(
-    id="D12",
-    name="order",
-    severity=WARNING,
+    id="D12", name="order", severity=WARNING,
     says="Positions decrease or repeat within a partition, although the documents say that they do not.",
     action="Look at the producer's retries and restarts, and whether two producers write to the partition.",
-    good="rising positions",
-    bad="a repeated position",
-    drifts=drifts,
-    refuse=refuse,
+    good="rising positions", bad="a repeated position",
+    drifts=drifts, refuse=refuse,
     causes=(
         DriftCause(
             "goes-back",
@@ -48,4 +42,4 @@ CLASS = DriftClass(
             "A record has the same position as the previous one: it was sent twice, or two changes share a position.",
         ),
     ),
-)
+)  # fmt: skip

@@ -1,5 +1,3 @@
-"""Precision: a value that cannot be kept as it is."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -23,15 +21,12 @@ def breaks(message: ConformingMessage) -> Iterator[bytes]:
 
 
 CLASS = DriftClass(
-    id="D14",
-    name="precision",
-    severity=ERROR,
+    id="D14", name="precision", severity=ERROR,
     says="A value cannot be kept exactly: a number with more than 4,096 characters when written out, or a value that "
     "the type in the table contract of its column does not hold (D14.range, D14.scale, D14.second-digits).",
     action="Compare the table contract with the table: the column may have been widened. No database column holds a "
     "number of 4,096 characters: look for its producer.",
-    good="12.10 in a decimal(10,2)",
-    bad="12.105 in a decimal(10,2); 1E999999999",
+    good="12.10 in a decimal(10,2)", bad="12.105 in a decimal(10,2); 1E999999999",
     breaks=breaks,
     causes=(
         DriftCause("digits", "Written out, it has more than 4,096 characters."),
@@ -44,4 +39,4 @@ CLASS = DriftClass(
             "The time has more digits of a second than the table contract declares, and than tables keep.",
         ),
     ),
-)
+)  # fmt: skip

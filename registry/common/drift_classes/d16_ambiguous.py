@@ -1,18 +1,13 @@
-"""Ambiguous: a message that fits several versions, which read it differently."""
-
 from __future__ import annotations
 
 from cdc_contracts.registry.common.drift_class import DriftCause, DriftClass
 from cdc_contracts.registry.common.findings import ERROR
 
 CLASS = DriftClass(
-    id="D16",
-    name="ambiguous",
-    severity=ERROR,
+    id="D16", name="ambiguous", severity=ERROR,
     says="The message fits several versions that read it differently; decoding it would be a guess.",
     action="Declare the version with --contract SUBJECT@N, or that of each part of a topic with --versions FILE.",
-    good="an UPDATE judged as dts/canal@2",
-    bad="the same UPDATE judged as dts/canal",
+    good="an UPDATE judged as dts/canal@2", bad="the same UPDATE judged as dts/canal",
     causes=(
         DriftCause(
             "left-open",
@@ -20,4 +15,4 @@ CLASS = DriftClass(
             instead=True,
         ),
     ),
-)
+)  # fmt: skip

@@ -11,17 +11,13 @@ from typing import Any, Final
 from cdc_contracts.registry.common.pointers import join_pointer
 from cdc_contracts.registry.compat.avro import schema_resolution as rules
 from cdc_contracts.registry.compat.avro.avro_proofs import AvroProver, Shown
-from cdc_contracts.registry.compat.avro.schema_mismatches import Mismatch, SchemaSide
+from cdc_contracts.registry.compat.avro.schema_mismatches import Mismatch, SchemaSide, message_pointer
 from cdc_contracts.registry.compat.avro.schema_resolution import TooManyFields, resolve
-from cdc_contracts.registry.compat.avro.type_paths import message_pointer
-from cdc_contracts.registry.compat.compatibility_rule import CompatibilityRule
+from cdc_contracts.registry.compat.compatibility_rule import BREAKING, NOTE, UNDECIDED, CompatibilityRule
 from cdc_contracts.registry.compat.compatibility_verdict import (
-    BREAKING,
-    NOTE,
     READ_DIFFERENTLY,
     REFUSED_BY_NEW,
     REFUSED_BY_OLD,
-    UNDECIDED,
     CompatibilityFinding,
     CompatibilityProof,
     TextPlace,
@@ -32,14 +28,11 @@ from cdc_contracts.registry.schema.avro_types.type_graph import AvroType
 from cdc_contracts.registry.schema.schema_documents import SchemaDocument
 
 NOT_ALL_COMPARED: Final = CompatibilityRule(
-    id="C214",
-    name="avro-not-all-compared",
-    severity=UNDECIDED,
+    id="C214", name="avro-not-all-compared", severity=UNDECIDED,
     says="The schemas differ in so many places, or meet in so many pairs of records, that not all was looked at.",
     action="Mend what is told and compare again; schemas with fewer types of one name meet in fewer pairs.",
-    good="records of different names",
-    bad="500 records `a1.Row`, `a2.Row`, … that all hold one another",
-)
+    good="records of different names", bad="500 records `a1.Row`, `a2.Row`, … that all hold one another",
+)  # fmt: skip
 
 
 ACCEPTED: Final = "accepted"

@@ -12,19 +12,26 @@ from typing import Any, Final
 
 from cdc_contracts.registry.compat.avro import schema_resolution as rules
 from cdc_contracts.registry.compat.avro.avro_readings import APACHE, FASTAVRO, AvroReading, shown
-from cdc_contracts.registry.compat.avro.avro_writing import TooDeep, to_json
-from cdc_contracts.registry.compat.avro.mismatch_messages import NoMessage, Witnesses
-from cdc_contracts.registry.compat.avro.schema_mismatches import Mismatch
-from cdc_contracts.registry.schema.avro_types.smallest_messages import all_types
+from cdc_contracts.registry.compat.avro.avro_writing import MAX_DEPTH, TooDeep, to_json
+from cdc_contracts.registry.compat.avro.schema_mismatches import Mismatch, TypePath, steps
+from cdc_contracts.registry.schema.avro_types.smallest_messages import all_types, smallest_sizes
 from cdc_contracts.registry.schema.avro_types.type_graph import AvroType
 
+_PLAIN: Final[dict[str, Any]] = {
+    "null": None,
+    "boolean": False,
+    "int": 0,
+    "long": 0,
+    "float": 0.0,
+    "double": 0.0,
+    "bytes": b"",
+    "string": "",
+}
 MAX_PROOFS: Final = 100
 MAX_VALUES: Final = 50_000
 """How many messages are made for one comparison, and how many values in all of them."""
-
 MAX_NAMED: Final = 2_000
 """Named types of a schema that messages are made for: fastavro takes its time with more."""
-
 TOO_MANY: Final = "No proof is made for it: there are so many findings that those of the first ones have to do."
 TOO_LARGE: Final = "No proof is made for it: the schema is too large for messages of it to be made and checked."
 TOO_DEEP: Final = "No proof is made for it: the message would be too deep for any reader."
@@ -32,15 +39,12 @@ NOTHING_WRITTEN: Final = (
     "No message shows it: the writer's schema holds a union of nothing, so that nothing is written."
 )
 NOT_SEEN: Final = "No proof is shown: the library that checks proofs reads both alike."
-
 _Value = tuple[AvroType, AvroType, Any]
 """The writer's and the reader's type cut out of their schemas, and a datum that shows the mismatch."""
-
 _REFUSED: Final = frozenset(
     {rules.NAME, rules.FIXED_SIZE, rules.ENUM_SYMBOLS, rules.FIELD_WITHOUT_DEFAULT, rules.TYPE, rules.UNION_BRANCH}
 )
 """Rules under which the specification has the reader refuse: where fastavro does not, Apache's library is asked."""
-
 _NUMBERS: Final = (86_400_000, 12_345)
 _SAMPLES: Final[Mapping[str, tuple[Any, ...]]] = {
     "int": _NUMBERS,
@@ -50,6 +54,61 @@ _SAMPLES: Final[Mapping[str, tuple[Any, ...]]] = {
 }
 _MORE_THAN_A_FLOAT: Final = 2**24 + 1
 _MORE_THAN_A_DOUBLE: Final = 2**53 + 1
+
+
+class NoMessage(Exception):
+    """Nothing can be written of a schema: a union of nothing has no value."""
+
+
+class Witnesses:
+    """Makes messages of one writer's schema."""
+
+    def __init__(self, root: AvroType) -> None:
+        self._root = root
+        self._sizes = smallest_sizes(root)
+        self.cost = self._sizes[root]
+        """About how many values each message holds."""
+
+    def smallest(self, type_: AvroType, depth: int = 0) -> Any:
+        """Return the smallest datum of a type. Raises TooDeep and NoMessage."""
+        if depth > MAX_DEPTH:
+            raise TooDeep
+        match type_.kind:
+            case "union" if not type_.branches:
+                raise NoMessage
+            case "union":
+                branch = min(type_.branches, key=lambda one: self._sizes[one])
+                return branch.label, self.smallest(branch, depth + 1)
+            case "record":
+                return {field.name: self.smallest(field.type, depth + 1) for field in type_.fields}
+            case "array":
+                return []
+            case "map":
+                return {}
+            case "enum":
+                return type_.symbols[0]
+            case "fixed":
+                return bytes(type_.size)
+        return _PLAIN[type_.kind]
+
+    def message(self, trail: TypePath | None, datum: Any) -> Any:
+        """Return a whole message that holds a datum at the end of a path. Raises TooDeep and NoMessage."""
+        for count, step in enumerate(steps(trail)):
+            if count > MAX_DEPTH:
+                raise TooDeep
+            datum = self._around(step, datum)
+        return datum
+
+    def _around(self, step: TypePath, datum: Any) -> Any:
+        match step.inside.kind:
+            case "union":
+                return step.inside.branches[step.at].label, datum
+            case "array":
+                return [datum]
+            case "map":
+                return {"key": datum}
+        inner = step.inside.fields[step.at]
+        return {field.name: datum if field is inner else self.smallest(field.type) for field in step.inside.fields}
 
 
 @dataclass(frozen=True, slots=True)

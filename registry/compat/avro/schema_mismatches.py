@@ -2,12 +2,51 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from cdc_contracts.registry.compat.avro.type_paths import TypePath
+from cdc_contracts.registry.common.pointers import join_pointer
 from cdc_contracts.registry.compat.compatibility_rule import CompatibilityRule
 from cdc_contracts.registry.schema.avro_types.type_graph import AvroField, AvroType
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TypePath:
+    """One step: from a writer's type `inside` to its part `at`, a field, a branch, or the items of a collection.
+
+    `under_union` says that the reader has a union here or above.
+    """
+
+    before: TypePath | None
+    inside: AvroType
+    at: int
+    under_union: bool
+
+    @property
+    def member(self) -> str | None:
+        """The name that the step has in a message; a branch of a union has none."""
+        match self.inside.kind:
+            case "record":
+                return self.inside.fields[self.at].name
+            case "array":
+                return "0"
+            case "map":
+                return "*"
+        return None
+
+
+def steps(trail: TypePath | None) -> Iterator[TypePath]:
+    """Yield the steps of a path, the last one first."""
+    while trail is not None:
+        yield trail
+        trail = trail.before
+
+
+def message_pointer(trail: TypePath | None) -> str:
+    """Return where in a message a path leads: 0 stands for any item of an array, * for any key of a map."""
+    members = [step.member for step in steps(trail)]
+    return join_pointer(*(member for member in reversed(members) if member is not None))
 
 
 @dataclass(frozen=True, slots=True)

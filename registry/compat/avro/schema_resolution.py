@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from cdc_contracts.registry.compat.avro.schema_mismatches import Mismatch, SchemaSide, Spot
+from cdc_contracts.registry.compat.avro.schema_mismatches import Mismatch, SchemaSide, Spot, TypePath
 from cdc_contracts.registry.compat.avro.type_matching import (
     Branches,
     loses_digits,
@@ -20,147 +20,108 @@ from cdc_contracts.registry.compat.avro.type_matching import (
     same_name,
     written_field,
 )
-from cdc_contracts.registry.compat.avro.type_paths import TypePath
-from cdc_contracts.registry.compat.compatibility_rule import CompatibilityRule
-from cdc_contracts.registry.compat.compatibility_verdict import BREAKING
+from cdc_contracts.registry.compat.compatibility_rule import BREAKING, CompatibilityRule
 from cdc_contracts.registry.schema.avro_types.logical_types import DECIMAL
 from cdc_contracts.registry.schema.avro_types.type_graph import NAMED, PRIMITIVES, AvroField, AvroType
 
 NAME: Final = CompatibilityRule(
-    id="C201",
-    name="avro-name",
-    severity=BREAKING,
+    id="C201", name="avro-name", severity=BREAKING,
     says="A record, enum or fixed type has another name, which the reader has neither as name nor as alias.",
     action="Keep the name, or give the reader's type the writer's full name as an alias.",
     good='{"type": "record", "name": "Order", "aliases": ["shop.Purchase"], …}',
     bad='{"type": "record", "name": "Order", …} for what was named Purchase',
     confluent="NAME_MISMATCH",
-)
+)  # fmt: skip
 
 FIXED_SIZE: Final = CompatibilityRule(
-    id="C202",
-    name="avro-fixed-size",
-    severity=BREAKING,
+    id="C202", name="avro-fixed-size", severity=BREAKING,
     says="A fixed type has another size.",
     action="Keep the size; add a field with a type of its own for values of another size.",
-    good='{"type": "fixed", "name": "Key", "size": 16} in both',
-    bad='"size": 16 in one and "size": 20 in the other',
+    good='{"type": "fixed", "name": "Key", "size": 16} in both', bad='"size": 16 in one and "size": 20 in the other',
     confluent="FIXED_SIZE_MISMATCH",
-)
+)  # fmt: skip
 
 ENUM_SYMBOLS: Final = CompatibilityRule(
-    id="C203",
-    name="avro-enum-symbols",
-    severity=BREAKING,
+    id="C203", name="avro-enum-symbols", severity=BREAKING,
     says="The writer's enum has a symbol that the reader's has not, and the reader's has no default.",
     action="Keep the symbols that were ever written, and let readers have a new one before it is written.",
-    good='"symbols": ["INSERT", "UPDATE", "DELETE"] in both',
-    bad='"symbols": ["INSERT", "UPDATE"] in the reader',
+    good='"symbols": ["INSERT", "UPDATE", "DELETE"] in both', bad='"symbols": ["INSERT", "UPDATE"] in the reader',
     confluent="MISSING_ENUM_SYMBOLS",
-)
+)  # fmt: skip
 
 FIELD_WITHOUT_DEFAULT: Final = CompatibilityRule(
-    id="C204",
-    name="avro-field-default",
-    severity=BREAKING,
+    id="C204", name="avro-field-default", severity=BREAKING,
     says="The reader's record has a field that the writer does not write, and it has no default.",
     action="Give the field a default; a field that is no longer written needs one in the readers that still have it.",
-    good='{"name": "note", "type": ["null", "string"], "default": null}',
-    bad='{"name": "note", "type": "string"}',
+    good='{"name": "note", "type": ["null", "string"], "default": null}', bad='{"name": "note", "type": "string"}',
     confluent="READER_FIELD_MISSING_DEFAULT_VALUE",
-)
+)  # fmt: skip
 
 TYPE: Final = CompatibilityRule(
-    id="C205",
-    name="avro-type",
-    severity=BREAKING,
+    id="C205", name="avro-type", severity=BREAKING,
     says="The reader's type is another one, and Avro does not promote the writer's to it.",
     action="Keep the type. Avro promotes int to long, float and double, long to float and double, float to double.",
-    good='"long" where the writer has "int"',
-    bad='"int" where the writer has "long"',
+    good='"long" where the writer has "int"', bad='"int" where the writer has "long"',
     confluent="TYPE_MISMATCH",
-)
+)  # fmt: skip
 
 UNION_BRANCH: Final = CompatibilityRule(
-    id="C206",
-    name="avro-union-branch",
-    severity=BREAKING,
+    id="C206", name="avro-union-branch", severity=BREAKING,
     says="The writer may write a type that no branch of the reader's union takes.",
     action="Keep the branches that were ever written, and let readers have a new one before it is written.",
-    good='["null", "string"] in both',
-    bad='["null", "string"] in the reader where the writer has "long" as well',
+    good='["null", "string"] in both', bad='["null", "string"] in the reader where the writer has "long" as well',
     confluent="MISSING_UNION_BRANCH",
-)
+)  # fmt: skip
 
 DECIMAL_CHANGED: Final = CompatibilityRule(
-    id="C207",
-    name="avro-decimal",
-    severity=BREAKING,
+    id="C207", name="avro-decimal", severity=BREAKING,
     says="A decimal has another precision or scale: decimals match only where both are the same.",
     action="Keep precision and scale; add a field of its own for decimals of others.",
-    good='"precision": 12, "scale": 2 in both',
-    bad='"scale": 2 in one and "scale": 3 in the other',
-)
+    good='"precision": 12, "scale": 2 in both', bad='"scale": 2 in one and "scale": 3 in the other',
+)  # fmt: skip
 
 LOGICAL_CHANGED: Final = CompatibilityRule(
-    id="C208",
-    name="avro-logical-type",
-    severity=BREAKING,
+    id="C208", name="avro-logical-type", severity=BREAKING,
     says="The same number or text means something else: another unit of time, another logical type.",
     action="Keep the logical type; add a field of its own for values of another meaning.",
     good='"logicalType": "timestamp-millis" in both',
     bad='"timestamp-millis" in one and "timestamp-micros" in the other',
-)
+)  # fmt: skip
 
 LOGICAL_GAINED_OR_LOST: Final = CompatibilityRule(
-    id="C209",
-    name="avro-logical-type-gained-or-lost",
-    severity=BREAKING,
+    id="C209", name="avro-logical-type-gained-or-lost", severity=BREAKING,
     says="A value has a logical type in one version and is a bare number, text or bytes in the other.",
     action="Say the logical type in both versions, or in none.",
-    good='{"type": "long", "logicalType": "timestamp-micros"} in both',
-    bad='"long" in one of them',
-)
+    good='{"type": "long", "logicalType": "timestamp-micros"} in both', bad='"long" in one of them',
+)  # fmt: skip
 
 FIELD_READ_AS_DEFAULT: Final = CompatibilityRule(
-    id="C210",
-    name="avro-field-read-as-default",
-    severity=BREAKING,
+    id="C210", name="avro-field-read-as-default", severity=BREAKING,
     says="A field is no longer written, and readers of the old version go on with its default as if it had been sent.",
     action="Keep writing the field, or tell its readers before it goes.",
-    good="the field is there in both",
-    bad="the field is gone, and the old version has a default for it",
-)
+    good="the field is there in both", bad="the field is gone, and the old version has a default for it",
+)  # fmt: skip
 
 SYMBOL_READ_AS_DEFAULT: Final = CompatibilityRule(
-    id="C211",
-    name="avro-symbol-read-as-default",
-    severity=BREAKING,
+    id="C211", name="avro-symbol-read-as-default", severity=BREAKING,
     says="The writer's enum has a symbol that the reader's has not, and is read as the enum's default.",
     action="Let readers have a symbol before it is written, and keep the symbols that were ever written.",
-    good='"symbols": ["INSERT", "UPDATE"] in both',
-    bad='"symbols": ["INSERT"], "default": "INSERT" in the reader',
-)
+    good='"symbols": ["INSERT", "UPDATE"] in both', bad='"symbols": ["INSERT"], "default": "INSERT" in the reader',
+)  # fmt: skip
 
 DIGITS_LOST: Final = CompatibilityRule(
-    id="C212",
-    name="avro-digits-lost",
-    severity=BREAKING,
+    id="C212", name="avro-digits-lost", severity=BREAKING,
     says="A whole number is read as a floating one that does not hold all its digits.",
     action="Keep the integer type, or take double where the numbers stay below 2^53.",
-    good='"double" where the writer has "int"',
-    bad='"double" where the writer has "long"',
-)
+    good='"double" where the writer has "int"', bad='"double" where the writer has "long"',
+)  # fmt: skip
 
 BYTES_AND_TEXT: Final = CompatibilityRule(
-    id="C213",
-    name="avro-bytes-and-text",
-    severity=BREAKING,
+    id="C213", name="avro-bytes-and-text", severity=BREAKING,
     says="Bytes are read as text or text as bytes: bytes that are no UTF-8 cannot be read so.",
     action="Keep the type; add a field of its own for the other one.",
-    good='"bytes" in both',
-    bad='"string" where the writer has "bytes"',
-)
+    good='"bytes" in both', bad='"string" where the writer has "bytes"',
+)  # fmt: skip
 
 
 MAX_FIELDS: Final = 200_000

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from cdc_contracts.registry.compat.compatibility_verdict import BREAKING
+from cdc_contracts.registry.compat.compatibility_rule import BREAKING
 from cdc_contracts.registry.compat.json_schema.json_rule import JsonRule
 from cdc_contracts.registry.compat.json_schema.scalar_differences import compare_bounds, judge_least, judge_most
 from cdc_contracts.registry.compat.json_schema.schema_differences import (
@@ -20,13 +20,10 @@ from cdc_contracts.registry.compat.json_schema.schema_differences import (
 from cdc_contracts.registry.compat.json_schema.schema_shapes import ANY, NEVER, Parts, SchemaShape
 
 ELEMENT_COUNT: Final = JsonRule(
-    id="C113",
-    name="element-count-narrower",
-    severity=BREAKING,
+    id="C113", name="element-count-narrower", severity=BREAKING,
     says="The reader takes shorter or longer arrays only, or distinct elements only, or asks for a certain element.",
     action="Keep the limits at least as wide as they were.",
-    good='"minItems": 1 becomes 0',
-    bad='"minItems": 0 becomes 1',
+    good='"minItems": 1 becomes 0', bad='"minItems": 0 becomes 1',
     confluent="MIN_ITEMS_INCREASED",
     breaks=(
         "MAX_ITEMS_ADDED",
@@ -40,16 +37,13 @@ ELEMENT_COUNT: Final = JsonRule(
         "MIN_CONTAINS_INCREASED",
     ),
     passed_over=("CONTAINS_CHANGED",),
-)
+)  # fmt: skip
 
 ELEMENTS: Final = JsonRule(
-    id="C114",
-    name="elements-narrower",
-    severity=BREAKING,
+    id="C114", name="elements-narrower", severity=BREAKING,
     says="The reader gives elements of an array a schema that those the writer sends need not fit.",
     action="Keep the elements as they were.",
-    good='"items": {"type": "string"} is taken away',
-    bad='"items": {"type": "string"} is added',
+    good='"items": {"type": "string"} is taken away', bad='"items": {"type": "string"} is added',
     confluent="SCHEMA_ADDED",
     breaks=(
         "SCHEMA_ADDED",
@@ -62,7 +56,7 @@ ELEMENTS: Final = JsonRule(
         "ITEM_REMOVED_NOT_COVERED_BY_PARTIALLY_OPEN_CONTENT_MODEL",
         "ITEM_ADDED_NOT_COVERED_BY_PARTIALLY_OPEN_CONTENT_MODEL",
     ),
-)
+)  # fmt: skip
 
 
 _COUNTS: Final = {

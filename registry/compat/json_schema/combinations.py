@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import combinations
 from typing import Final
 
-from cdc_contracts.registry.compat.compatibility_verdict import BREAKING
+from cdc_contracts.registry.compat.compatibility_rule import BREAKING
 from cdc_contracts.registry.compat.json_schema.json_rule import JsonRule
 from cdc_contracts.registry.compat.json_schema.schema_differences import (
     Route,
@@ -21,30 +21,23 @@ from cdc_contracts.registry.compat.json_schema.schema_differences import (
 from cdc_contracts.registry.compat.json_schema.schema_shapes import ALL_OF, ANY_OF, ONE_OF, SchemaShape
 
 ALTERNATIVE: Final = JsonRule(
-    id="C115",
-    name="alternative-missing",
-    severity=BREAKING,
+    id="C115", name="alternative-missing", severity=BREAKING,
     says="The writer sends one of several shapes, and the reader lacks one of them, or cannot tell two of them apart.",
     action="Keep every alternative; make those of a oneOf exclude each other.",
-    good='"anyOf": [A, B] becomes [A, B, C]',
-    bad='"anyOf": [A, B] becomes [A]',
+    good='"anyOf": [A, B] becomes [A, B, C]', bad='"anyOf": [A, B] becomes [A]',
     confluent="SUM_TYPE_NARROWED",
     breaks=("COMBINED_TYPE_CHANGED", "SUM_TYPE_NARROWED", "COMBINED_TYPE_SUBSCHEMAS_CHANGED"),
     passed_over=("ALTERNATIVES_MAY_OVERLAP",),
-)
+)  # fmt: skip
 
 CONDITION: Final = JsonRule(
-    id="C116",
-    name="condition-added",
-    severity=BREAKING,
+    id="C116", name="condition-added", severity=BREAKING,
     says="The reader asks for one condition more: by allOf, not, or if.",
     action="Take the condition back, or publish a new subject.",
-    good='"allOf": [A, B] becomes [A]',
-    bad='"allOf": [A] becomes [A, B]',
-    confluent="PRODUCT_TYPE_EXTENDED",
-    breaks=("PRODUCT_TYPE_EXTENDED", "NOT_TYPE_EXTENDED"),
+    good='"allOf": [A, B] becomes [A]', bad='"allOf": [A] becomes [A, B]',
+    confluent="PRODUCT_TYPE_EXTENDED", breaks=("PRODUCT_TYPE_EXTENDED", "NOT_TYPE_EXTENDED"),
     passed_over=("CONDITION_CHANGED",),
-)
+)  # fmt: skip
 
 
 _NUMBERS: Final = frozenset({"number", "integer"})

@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from typing import Final
 
 from cdc_contracts.registry.common.pointers import join_pointer
+from cdc_contracts.registry.compat.compatibility_rule import BREAKING, UNDECIDED
 from cdc_contracts.registry.compat.compatibility_verdict import (
-    BREAKING,
     READ_DIFFERENTLY,
     REFUSED_BY_NEW,
     REFUSED_BY_OLD,
-    UNDECIDED,
     CompatibilityFinding,
     CompatibilityProof,
     TextPlace,
@@ -24,8 +23,7 @@ from cdc_contracts.registry.compat.json_schema.json_comparison import (
     ComparisonOutcome,
 )
 from cdc_contracts.registry.compat.json_schema.json_proofs import CHECKED_BY
-from cdc_contracts.registry.compat.json_schema.json_rule import JsonRule
-from cdc_contracts.registry.compat.json_schema.json_rulebook import rules_by_difference
+from cdc_contracts.registry.compat.json_schema.json_rule import JsonRule, rules_by_difference
 from cdc_contracts.registry.compat.json_schema.schema_differences import ELEMENT, MEMBER, Route
 from cdc_contracts.registry.compat.json_schema.schema_shapes import Parts, value_at
 from cdc_contracts.registry.compat.levels import BACKWARD, Policy
@@ -33,25 +31,21 @@ from cdc_contracts.registry.compat.text_places import find_positions
 from cdc_contracts.registry.schema.schema_documents import SchemaDocument
 
 REFUSED: Final = JsonRule(
-    id="C117",
-    name="message-refused",
-    severity=BREAKING,
+    id="C117", name="message-refused", severity=BREAKING,
     says="The reader refuses messages that the writer may send; no single keyword says so.",
     action="Look at the message that is shown, and take what refuses it back.",
     good="every message of one version passes the other",
     bad="two changes that are harmless apart refuse a message together",
-)
+)  # fmt: skip
 
 NOT_DECIDED: Final = JsonRule(
-    id="C118",
-    name="not-decided",
-    severity=UNDECIDED,
+    id="C118", name="not-decided", severity=UNDECIDED,
     says="Whether the reader takes all that the writer sends could not be decided. It is not said to be compatible.",
     action="Compare the two places by hand, or say the same with simpler keywords.",
     good="both versions spell the same condition the same way",
     bad="a pattern is replaced by another one that may or may not mean the same",
     passed_over=("REFERENCE_UNFOLLOWED", "EVALUATION_CHANGED", "RECURSION_BROKEN"),
-)
+)  # fmt: skip
 
 
 ACCEPTED: Final = "accepted"

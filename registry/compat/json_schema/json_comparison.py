@@ -9,12 +9,12 @@ from typing import Any, Final
 
 from jsonschema_rs.canonical.schema import clone
 
-from cdc_contracts.registry.compat.compatibility_verdict import BREAKING, NOTE, UNDECIDED
+from cdc_contracts.registry.compat.compatibility_rule import BREAKING, NOTE, UNDECIDED
 from cdc_contracts.registry.compat.json_schema.bundled_schemas import BundledSchema
 from cdc_contracts.registry.compat.json_schema.closing import close_schema, open_schema
 from cdc_contracts.registry.compat.json_schema.containment import NO, UNKNOWN, YES, ContainmentDecider, is_contained
 from cdc_contracts.registry.compat.json_schema.json_proofs import JsonProver
-from cdc_contracts.registry.compat.json_schema.json_rulebook import (
+from cdc_contracts.registry.compat.json_schema.json_rule import (
     confluent_name_of,
     counted_differences,
     harmful_differences,

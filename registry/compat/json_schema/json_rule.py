@@ -6,9 +6,14 @@ the file that finds the differences.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
+from types import MappingProxyType
 
+from cdc_contracts.registry.common.rule_modules import JSON_RULES, find_records
 from cdc_contracts.registry.compat.compatibility_rule import CompatibilityRule
+from cdc_contracts.registry.compat.levels import Policy
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,3 +38,52 @@ class JsonRule(CompatibilityRule):
         """The names of all differences that fall under the rule."""
         own = (*self.passed_over, *self.pardoned, *self.pardoned_leniently)
         return tuple(dict.fromkeys((*self.breaks, *self.breaks_strictly, *own, *self.harmless)))
+
+
+@cache
+def json_rules() -> tuple[JsonRule, ...]:
+    """Return every rule in the order of the ids."""
+    return tuple(sorted(find_records(JSON_RULES, JsonRule), key=lambda rule: rule.id))
+
+
+@cache
+def rules_by_difference() -> Mapping[str, JsonRule]:
+    """Return the rule of each difference."""
+    return MappingProxyType({name: rule for rule in json_rules() for name in rule.differences})
+
+
+@cache
+def harmful_differences() -> frozenset[str]:
+    """Return the differences for which a reader may refuse a message."""
+    harmless = {name for rule in json_rules() for name in rule.harmless}
+    return frozenset(rules_by_difference().keys() - harmless)
+
+
+@cache
+def counted_differences(policy: Policy) -> frozenset[str]:
+    """Return the differences that break by a policy."""
+    if policy is Policy.CDC:
+        return harmful_differences()
+    lenient = {name for rule in json_rules() for name in rule.breaks}
+    strict = {name for rule in json_rules() for name in rule.breaks_strictly}
+    return frozenset(lenient if policy is Policy.CONFLUENT_LENIENT else lenient | strict)
+
+
+@cache
+def pardoned_differences(policy: Policy) -> frozenset[str]:
+    """Return the differences that a policy lets pass on purpose, although a message may be refused."""
+    if policy is Policy.CDC:
+        return frozenset()
+    both = {name for rule in json_rules() for name in rule.pardoned}
+    lenient = {name for rule in json_rules() for name in (*rule.breaks_strictly, *rule.pardoned_leniently)}
+    return frozenset(both | lenient if policy is Policy.CONFLUENT_LENIENT else both)
+
+
+def confluent_name_of(name: str) -> str | None:
+    """Return what Confluent's registry calls a difference; None if it has no name for it."""
+    rule = rules_by_difference().get(name)
+    if rule is None:
+        return None
+    if name in rule.harmless:
+        return rule.confluent
+    return name if name in (*rule.breaks, *rule.breaks_strictly, *rule.pardoned) else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-from cdc_contracts.registry.compat.compatibility_verdict import BREAKING
+from cdc_contracts.registry.compat.compatibility_rule import BREAKING
 from cdc_contracts.registry.compat.json_schema.json_rule import JsonRule
 from cdc_contracts.registry.compat.json_schema.pattern_texts import finds
 from cdc_contracts.registry.compat.json_schema.scalar_differences import compare_bounds, judge_least, judge_most
@@ -20,9 +20,7 @@ from cdc_contracts.registry.compat.json_schema.schema_differences import (
 from cdc_contracts.registry.compat.json_schema.schema_shapes import ANY, NEVER, Parts, SchemaShape
 
 REQUIRED: Final = JsonRule(
-    id="C104",
-    name="member-required",
-    severity=BREAKING,
+    id="C104", name="member-required", severity=BREAKING,
     says="The reader asks for a member that the writer may leave out. A default is never filled in by a validator.",
     action="Leave the member optional.",
     good='"required": ["id"] stays, "note" is added to properties only',
@@ -36,29 +34,24 @@ REQUIRED: Final = JsonRule(
     breaks_strictly=("REQUIRED_PROPERTY_WITH_DEFAULT_ADDED_TO_OPEN_CONTENT_MODEL",),
     passed_over=("REQUIRED_NAME_ADDED",),
     pardoned=("REQUIRED_ATTRIBUTE_WITH_DEFAULT_ADDED", "REQUIRED_PROPERTY_WITH_DEFAULT_ADDED_TO_UNOPEN_CONTENT_MODEL"),
-)
+)  # fmt: skip
 
 CONSTRAINED: Final = JsonRule(
-    id="C105",
-    name="open-member-constrained",
-    severity=BREAKING,
+    id="C105", name="open-member-constrained", severity=BREAKING,
     says="The reader gives a member a schema, and the writer's schema, open to any member, lets it hold anything.",
     action='Close the model ("additionalProperties": false) in the version before, or judge by the policy cdc, which '
     "takes it that a producer sends named members only.",
-    good="a member is added to a closed model",
-    bad="a typed member is added to an open model",
+    good="a member is added to a closed model", bad="a typed member is added to an open model",
     confluent="PROPERTY_ADDED_TO_OPEN_CONTENT_MODEL",
     breaks_strictly=(
         "OPTIONAL_PROPERTY_ADDED_TO_OPEN_CONTENT_MODEL",
         "PROPERTY_ADDED_NOT_COVERED_BY_PARTIALLY_OPEN_CONTENT_MODEL",
     ),
     pardoned_leniently=("MEMBER_OF_OPEN_MODEL_CONSTRAINED",),
-)
+)  # fmt: skip
 
 MEMBER_REFUSED: Final = JsonRule(
-    id="C106",
-    name="member-refused",
-    severity=BREAKING,
+    id="C106", name="member-refused", severity=BREAKING,
     says="The reader's schema is closed and does not name a member that the writer sends.",
     action="Keep the member in properties.",
     good='the member stays, as "note": true',
@@ -68,16 +61,13 @@ MEMBER_REFUSED: Final = JsonRule(
         "PROPERTY_REMOVED_FROM_CLOSED_CONTENT_MODEL",
         "PROPERTY_REMOVED_NOT_COVERED_BY_PARTIALLY_OPEN_CONTENT_MODEL",
     ),
-)
+)  # fmt: skip
 
 OTHERS_REFUSED: Final = JsonRule(
-    id="C107",
-    name="other-members-refused",
-    severity=BREAKING,
+    id="C107", name="other-members-refused", severity=BREAKING,
     says="The reader takes fewer members than the writer's schema allows beside those it names.",
     action="Keep the schema as open as it was.",
-    good='"additionalProperties" stays absent',
-    bad='"additionalProperties": false is added',
+    good='"additionalProperties" stays absent', bad='"additionalProperties": false is added',
     confluent="ADDITIONAL_PROPERTIES_REMOVED",
     breaks_strictly=(
         "ADDITIONAL_PROPERTIES_REMOVED",
@@ -86,12 +76,10 @@ OTHERS_REFUSED: Final = JsonRule(
         "UNEVALUATED_PROPERTIES_NARROWED",
     ),
     passed_over=("PATTERN_PROPERTIES_CHANGED", "PROPERTY_NAMES_CHANGED"),
-)
+)  # fmt: skip
 
 DEPENDENCY: Final = JsonRule(
-    id="C112",
-    name="dependency-added",
-    severity=BREAKING,
+    id="C112", name="dependency-added", severity=BREAKING,
     says="The reader asks for more where a certain member is there.",
     action="Take the dependency back, or publish a new subject.",
     good='"dependentRequired": {"card": ["name"]} is taken away',
@@ -103,7 +91,7 @@ DEPENDENCY: Final = JsonRule(
         "DEPENDENCY_ARRAY_CHANGED",
         "DEPENDENCY_SCHEMA_ADDED",
     ),
-)
+)  # fmt: skip
 
 
 EVALUATING: Final = frozenset({

@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from cdc_contracts.registry.compat.json_schema.pattern_texts import finds
-from cdc_contracts.registry.schema.json_schemas.pattern_sizes import pattern_weight
+from cdc_contracts.registry.schema.json_schemas.schema_checks import pattern_weight
 
 _Node = tuple[Any, ...]
 """A regular expression: `("set", characters)`, `("then", one, next)`, `("or", choices)`, `("many", one)`, or `()`."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from cdc_contracts.registry.common.pointers import split_reference
-from cdc_contracts.registry.compat.compatibility_verdict import BREAKING
+from cdc_contracts.registry.compat.compatibility_rule import BREAKING
 from cdc_contracts.registry.compat.json_schema.json_rule import JsonRule
 from cdc_contracts.registry.compat.json_schema.place_descriptions import apply_in_place, step_into
 from cdc_contracts.registry.compat.json_schema.schema_differences import (
@@ -27,16 +27,12 @@ from cdc_contracts.registry.compat.json_schema.schema_differences import (
 from cdc_contracts.registry.compat.json_schema.schema_shapes import Parts, SchemaShape, value_at
 
 MEMBER_REMOVED: Final = JsonRule(
-    id="C119",
-    name="member-removed",
-    severity=BREAKING,
+    id="C119", name="member-removed", severity=BREAKING,
     says="The new version no longer sends a member that consumers of the old one may read.",
     action="Keep the member, or tell every consumer before and publish a new subject.",
-    good="the member stays, and may be null from now on",
-    bad="an optional member is taken out of properties",
-    confluent="PROPERTY_REMOVED_FROM_OPEN_CONTENT_MODEL",
-    harmless=("PROPERTY_REMOVED",),
-)
+    good="the member stays, and may be null from now on", bad="an optional member is taken out of properties",
+    confluent="PROPERTY_REMOVED_FROM_OPEN_CONTENT_MODEL", harmless=("PROPERTY_REMOVED",),
+)  # fmt: skip
 
 
 REMOVED: Final = "PROPERTY_REMOVED"

@@ -6,44 +6,32 @@ from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from typing import Any, Final
 
-from cdc_contracts.registry.compat.compatibility_verdict import BREAKING
+from cdc_contracts.registry.compat.compatibility_rule import BREAKING
 from cdc_contracts.registry.compat.json_schema.json_rule import JsonRule
 from cdc_contracts.registry.compat.json_schema.schema_differences import Route, SchemaDifference, as_key, differ
 from cdc_contracts.registry.compat.json_schema.schema_shapes import SchemaShape
 
 TYPE_NARROWED: Final = JsonRule(
-    id="C103",
-    name="type-narrower",
-    severity=BREAKING,
+    id="C103", name="type-narrower", severity=BREAKING,
     says="The reader takes only some kinds of the values that the writer sends.",
     action="Keep every type that may still be sent; null too.",
-    good='"type": "integer" becomes "type": "number"',
-    bad='"type": "number" becomes "type": "integer"',
-    confluent="TYPE_NARROWED",
-    breaks=("TYPE_NARROWED",),
-    passed_over=("TYPE_ADDED",),
-)
+    good='"type": "integer" becomes "type": "number"', bad='"type": "number" becomes "type": "integer"',
+    confluent="TYPE_NARROWED", breaks=("TYPE_NARROWED",), passed_over=("TYPE_ADDED",),
+)  # fmt: skip
 
 NOT_LISTED: Final = JsonRule(
-    id="C108",
-    name="value-not-listed",
-    severity=BREAKING,
+    id="C108", name="value-not-listed", severity=BREAKING,
     says="The reader's list of values lacks one that the writer sends.",
     action="Keep every value that may still be sent; a consumer has to know a new one before it is sent.",
-    good='"enum": ["a", "b"] becomes ["a", "b", "c"] for the reader',
-    bad='"enum": ["a", "b"] becomes ["a"]',
-    confluent="ENUM_ARRAY_NARROWED",
-    breaks=("ENUM_ARRAY_NARROWED", "ENUM_ARRAY_CHANGED"),
-)
+    good='"enum": ["a", "b"] becomes ["a", "b", "c"] for the reader', bad='"enum": ["a", "b"] becomes ["a"]',
+    confluent="ENUM_ARRAY_NARROWED", breaks=("ENUM_ARRAY_NARROWED", "ENUM_ARRAY_CHANGED"),
+)  # fmt: skip
 
 TEXT: Final = JsonRule(
-    id="C109",
-    name="text-narrower",
-    severity=BREAKING,
+    id="C109", name="text-narrower", severity=BREAKING,
     says="The reader takes fewer texts: a shorter limit, a longer least, another pattern.",
     action="Keep the limits at least as wide as they were.",
-    good='"maxLength": 20 becomes 40',
-    bad='"maxLength": 20 becomes 10',
+    good='"maxLength": 20 becomes 40', bad='"maxLength": 20 becomes 10',
     confluent="MAX_LENGTH_DECREASED",
     breaks=(
         "MAX_LENGTH_ADDED",
@@ -53,16 +41,13 @@ TEXT: Final = JsonRule(
         "PATTERN_ADDED",
         "PATTERN_CHANGED",
     ),
-)
+)  # fmt: skip
 
 NUMBER: Final = JsonRule(
-    id="C110",
-    name="number-narrower",
-    severity=BREAKING,
+    id="C110", name="number-narrower", severity=BREAKING,
     says="The reader takes fewer numbers: a limit became tighter, or a factor another one.",
     action="Keep the limits at least as wide as they were.",
-    good='"maximum": 99 becomes 999',
-    bad='"maximum": 99 becomes 9',
+    good='"maximum": 99 becomes 999', bad='"maximum": 99 becomes 9',
     confluent="MAXIMUM_DECREASED",
     breaks=(
         "MAXIMUM_ADDED",
@@ -77,19 +62,16 @@ NUMBER: Final = JsonRule(
         "MULTIPLE_OF_EXPANDED",
         "MULTIPLE_OF_CHANGED",
     ),
-)
+)  # fmt: skip
 
 MEMBER_COUNT: Final = JsonRule(
-    id="C111",
-    name="member-count-narrower",
-    severity=BREAKING,
+    id="C111", name="member-count-narrower", severity=BREAKING,
     says="The reader takes objects with fewer or with more members only.",
     action="Keep the limits at least as wide as they were.",
-    good='"maxProperties": 5 becomes 9',
-    bad='"maxProperties": 5 becomes 3',
+    good='"maxProperties": 5 becomes 9', bad='"maxProperties": 5 becomes 3',
     confluent="MAX_PROPERTIES_DECREASED",
     breaks=("MAX_PROPERTIES_ADDED", "MAX_PROPERTIES_DECREASED", "MIN_PROPERTIES_ADDED", "MIN_PROPERTIES_INCREASED"),
-)
+)  # fmt: skip
 
 
 _Judge = Callable[[Any, Any], str | None]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any, Final
 
-from cdc_contracts.registry.compat.compatibility_verdict import BREAKING
+from cdc_contracts.registry.compat.compatibility_rule import BREAKING
 from cdc_contracts.registry.compat.json_schema.array_differences import EVALUATING as EVALUATING_ELEMENTS
 from cdc_contracts.registry.compat.json_schema.array_differences import compare_arrays
 from cdc_contracts.registry.compat.json_schema.combinations import (
@@ -40,17 +40,12 @@ from cdc_contracts.registry.compat.json_schema.schema_shapes import (
 )
 
 TYPE_CHANGED: Final = JsonRule(
-    id="C102",
-    name="type-changed",
-    severity=BREAKING,
+    id="C102", name="type-changed", severity=BREAKING,
     says="The reader takes another kind of value than the writer sends.",
     action="Add the new member under a new name and keep the old one, or take both types.",
-    good='"type": "string" becomes "type": ["string", "integer"]',
-    bad='"type": "string" becomes "type": "integer"',
-    confluent="TYPE_CHANGED",
-    breaks=("TYPE_CHANGED", "KEYWORD_CHANGED"),
-    harmless=("KEYWORD_CHANGED",),
-)
+    good='"type": "string" becomes "type": ["string", "integer"]', bad='"type": "string" becomes "type": "integer"',
+    confluent="TYPE_CHANGED", breaks=("TYPE_CHANGED", "KEYWORD_CHANGED"), harmless=("KEYWORD_CHANGED",),
+)  # fmt: skip
 
 
 Decide = Callable[[SchemaShape, SchemaShape], bool]

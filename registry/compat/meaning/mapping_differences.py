@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from cdc_contracts.registry.compat.compatibility_rule import CompatibilityRule
-from cdc_contracts.registry.compat.compatibility_verdict import BREAKING
+from cdc_contracts.registry.compat.compatibility_rule import BREAKING, CompatibilityRule
 from cdc_contracts.registry.compat.meaning.contract_section import (
     COLUMN_FIELDS,
     NEW_VERSION,
@@ -33,74 +32,54 @@ _KINDS: Final = ("number", "text", "boolean")
 
 
 VALUE_FORM: Final = CompatibilityRule(
-    id="C301",
-    name="value-form",
-    severity=BREAKING,
+    id="C301", name="value-form", severity=BREAKING,
     says="A source type is written in another value form: what one version reads right the other refuses or misreads.",
     action=NEW_VERSION + " Readers need the version that fits what the producer writes.",
     good="TIMESTAMP: epoch-seconds.fraction in both",
     bad="TIMESTAMP: epoch-seconds-integer, then epoch-seconds.fraction",
-)
+)  # fmt: skip
 
 SOURCE_TYPE_REMOVED: Final = CompatibilityRule(
-    id="C302",
-    name="source-type-removed",
-    severity=BREAKING,
+    id="C302", name="source-type-removed", severity=BREAKING,
     says="A source type has no value form any more: columns of it are refused.",
     action="Keep the type under a value form as long as any source has it.",
-    good="integer-text: [INT, BIGINT] in both",
-    bad="integer-text: [INT, BIGINT], then [INT]",
-)
+    good="integer-text: [INT, BIGINT] in both", bad="integer-text: [INT, BIGINT], then [INT]",
+)  # fmt: skip
 
 SOURCE_TYPE_ADDED: Final = CompatibilityRule(
-    id="C303",
-    name="source-type-added",
-    severity=BREAKING,
+    id="C303", name="source-type-added", severity=BREAKING,
     says="A source type has a value form that it had not: readers of the old version refuse columns of it.",
     action="Let readers take the new version before any table has such a column.",
-    good="integer-text: [INT] in both",
-    bad="integer-text: [INT], then [INT, BIGINT]",
-)
+    good="integer-text: [INT] in both", bad="integer-text: [INT], then [INT, BIGINT]",
+)  # fmt: skip
 
 TYPE_NAMES: Final = CompatibilityRule(
-    id="C304",
-    name="type-names",
-    severity=BREAKING,
+    id="C304", name="type-names", severity=BREAKING,
     says="Names of source types are looked up otherwise: a type as messages tell it is known to one version only.",
     action=NEW_VERSION,
-    good="names: [upper, drop-parameters] in both",
-    bad="names: [upper, drop-parameters], then [upper]",
-)
+    good="names: [upper, drop-parameters] in both", bad="names: [upper, drop-parameters], then [upper]",
+)  # fmt: skip
 
 INVALID_VALUE: Final = CompatibilityRule(
-    id="C305",
-    name="invalid-value",
-    severity=BREAKING,
+    id="C305", name="invalid-value", severity=BREAKING,
     says="A time that does not exist is kept in one version and refused or taken for a value in the other.",
     action=NEW_VERSION,
-    good="sql-date: keep-text in both",
-    bad="sql-date: keep-text, then nothing",
-)
+    good="sql-date: keep-text in both", bad="sql-date: keep-text, then nothing",
+)  # fmt: skip
 
 UNTYPED_FORM: Final = CompatibilityRule(
-    id="C306",
-    name="untyped-form",
-    severity=BREAKING,
+    id="C306", name="untyped-form", severity=BREAKING,
     says="A value of a column without a type is read in another form.",
     action=NEW_VERSION,
-    good="untyped: {number: json-number} in both",
-    bad="untyped: {text: text}, then {text: base64}",
-)
+    good="untyped: {number: json-number} in both", bad="untyped: {text: text}, then {text: base64}",
+)  # fmt: skip
 
 MAPPING_CHOICE: Final = CompatibilityRule(
-    id="C307",
-    name="mapping-choice",
-    severity=BREAKING,
+    id="C307", name="mapping-choice", severity=BREAKING,
     says="Which value mapping holds is decided otherwise: the same column is read in another form.",
     action=NEW_VERSION,
-    good="mapping: oms-mysql in both",
-    bad="mapping: oms-mysql, then one by the mode of the source",
-)
+    good="mapping: oms-mysql in both", bad="mapping: oms-mysql, then one by the mode of the source",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,15 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from cdc_contracts.registry.common.findings import ERROR
-from cdc_contracts.registry.compat.compatibility_rule import CompatibilityRule
-from cdc_contracts.registry.compat.compatibility_verdict import (
-    BREAKING,
-    NOTE,
-    UNDECIDED,
-    CompatibilityFinding,
-    CompatibilityProof,
-    TextPlace,
-)
+from cdc_contracts.registry.compat.compatibility_rule import BREAKING, NOTE, UNDECIDED, CompatibilityRule
+from cdc_contracts.registry.compat.compatibility_verdict import CompatibilityFinding, CompatibilityProof, TextPlace
 from cdc_contracts.registry.compat.levels import BACKWARD, FORWARD, MEANING
 from cdc_contracts.registry.compat.meaning.contract_facts import VALUES, differences_of, facts_of
 from cdc_contracts.registry.compat.meaning.contract_section import ContractFact, FactDifference
@@ -24,22 +17,18 @@ from cdc_contracts.registry.compat.meaning.fact_places import place_of_key, plac
 from cdc_contracts.registry.compat.meaning.mapping_differences import MappingPair, value_differences
 from cdc_contracts.registry.compat.meaning.meaning_proofs import Trial
 from cdc_contracts.registry.compat.meaning.questions import ask, reachable_ops
-from cdc_contracts.registry.validate.drift_rule import no_edits
-from cdc_contracts.registry.validate.drift_rulebook import drift_rules
+from cdc_contracts.registry.validate.drift_rule import drift_rules, no_edits
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.contract.catalogue import Version
 
 ANOTHER_DIALECT: Final = CompatibilityRule(
-    id="C300",
-    name="another-dialect",
-    severity=BREAKING,
+    id="C300", name="another-dialect", severity=BREAKING,
     says="No message of the one contract is one of the other: they are two dialects, not two versions. All else that "
     "differs is told as notes.",
     action="Make it a subject of its own.",
-    good="dts/canal@1 and dts/canal@2",
-    bad="dts/canal@2 and oms/default@1",
-)
+    good="dts/canal@1 and dts/canal@2", bad="dts/canal@2 and oms/default@1",
+)  # fmt: skip
 _NARROWER: Final = frozenset({"op-code-removed", "source-type-removed", "rule-added"})
 _WIDER: Final = frozenset({"op-code-added", "source-type-added", "rule-removed"})
 _MOST_OF_A_DIALECT: Final = 12

@@ -1,16 +1,13 @@
 from __future__ import annotations
 
 from importlib.resources.abc import Traversable
-from typing import TYPE_CHECKING
 
 from cdc_contracts.registry.common.errors import ContractError
 from cdc_contracts.registry.common.findings import ERROR
+from cdc_contracts.registry.contract.value_mappings import ValueMapping
 from cdc_contracts.registry.lint.lint_documents import find_unreadable
 from cdc_contracts.registry.lint.lint_rule import Faults, LintFault, lint_rule
-
-if TYPE_CHECKING:
-    from cdc_contracts.registry.contract.value_mappings import ValueMapping
-    from cdc_contracts.registry.lint.lint_run import LintRun
+from cdc_contracts.registry.lint.lint_run import LintRun
 
 
 @lint_rule(

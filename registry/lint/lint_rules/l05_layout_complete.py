@@ -2,17 +2,14 @@ from __future__ import annotations
 
 import re
 from importlib.resources.abc import Traversable
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from cdc_contracts.registry.common.findings import ERROR
 from cdc_contracts.registry.contract.catalogue import AVRO_ENVELOPE, ENVELOPE, RESERVED, Version, system_folders
 from cdc_contracts.registry.lint.lint_documents import OWN_FILES
 from cdc_contracts.registry.lint.lint_rule import Faults, LintFault, lint_rule
-from cdc_contracts.registry.lint.lint_targets import folders
-
-if TYPE_CHECKING:
-    from cdc_contracts.registry.lint.lint_run import LintRun
-    from cdc_contracts.registry.lint.lint_targets import Target
+from cdc_contracts.registry.lint.lint_run import LintRun
+from cdc_contracts.registry.lint.lint_targets import Target, folders
 
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]*\Z")
 _VERSION: Final = re.compile(r"v[1-9][0-9]*\Z")

@@ -1,17 +1,14 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from cdc_contracts.registry.common.contract_references import is_release_or_date, release_order
 from cdc_contracts.registry.common.findings import ERROR
 from cdc_contracts.registry.contract.catalogue import Version
+from cdc_contracts.registry.contract.document_model import Applies
 from cdc_contracts.registry.lint.lint_links import contract_file
 from cdc_contracts.registry.lint.lint_rule import Faults, LintFault, lint_rule
-
-if TYPE_CHECKING:
-    from cdc_contracts.registry.contract.document_model import Applies
-    from cdc_contracts.registry.lint.lint_run import LintRun
+from cdc_contracts.registry.lint.lint_run import LintRun
 
 
 @lint_rule(

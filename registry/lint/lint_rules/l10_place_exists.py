@@ -1,17 +1,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cdc_contracts.registry.common.findings import ERROR
 from cdc_contracts.registry.common.pointers import split_pointer
+from cdc_contracts.registry.contract.discriminator_model import Test
+from cdc_contracts.registry.contract.model import Meaning
 from cdc_contracts.registry.lint.lint_links import contract_file, meanings_under_lint, member_at
 from cdc_contracts.registry.lint.lint_rule import Faults, LintFault, lint_rule
-
-if TYPE_CHECKING:
-    from cdc_contracts.registry.contract.discriminator_model import Test
-    from cdc_contracts.registry.contract.model import Meaning
-    from cdc_contracts.registry.lint.lint_run import LintRun
+from cdc_contracts.registry.lint.lint_run import LintRun
 
 
 @lint_rule(

@@ -1,19 +1,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Final
+from importlib.resources.abc import Traversable
+from typing import Any, Final
 
 from cdc_contracts.registry.common.findings import ERROR
 from cdc_contracts.registry.common.pointers import split_pointer
 from cdc_contracts.registry.contract.catalogue import ENVELOPE
 from cdc_contracts.registry.lint.lint_links import resolve_reference
 from cdc_contracts.registry.lint.lint_rule import Faults, LintFault, Parts, lint_rule
+from cdc_contracts.registry.lint.lint_run import LintRun
 from cdc_contracts.registry.message.reading import members_beside
-
-if TYPE_CHECKING:
-    from importlib.resources.abc import Traversable
-
-    from cdc_contracts.registry.lint.lint_run import LintRun
 
 _BOUNDS: Final = frozenset({"enum", "const", "pattern", "minimum"})
 

@@ -1,19 +1,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from importlib.resources.abc import Traversable
+from typing import Any, Final
 
 from cdc_contracts.registry.common.findings import ERROR
 from cdc_contracts.registry.common.pointers import join_pointer
 from cdc_contracts.registry.contract.catalogue import AVRO_ENVELOPE, CANONICAL, ENVELOPE, Version
 from cdc_contracts.registry.lint.lint_links import resolve_reference
 from cdc_contracts.registry.lint.lint_rule import Faults, LintFault, Parts, lint_rule
+from cdc_contracts.registry.lint.lint_run import LintRun
 from cdc_contracts.registry.message.avro_records import OTHER_MEMBERS
-
-if TYPE_CHECKING:
-    from importlib.resources.abc import Traversable
-
-    from cdc_contracts.registry.lint.lint_run import LintRun
 
 _KINDS: Final[Mapping[str, frozenset[str]]] = {
     "null": frozenset({"null"}),

@@ -2,15 +2,12 @@ from __future__ import annotations
 
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from cdc_contracts.registry.common.errors import ContractError
 from cdc_contracts.registry.common.findings import ERROR
 from cdc_contracts.registry.lint.lint_documents import find_unreadable, read_yaml
 from cdc_contracts.registry.lint.lint_rule import Faults, LintFault, lint_rule
-
-if TYPE_CHECKING:
-    from cdc_contracts.registry.lint.lint_run import LintRun
+from cdc_contracts.registry.lint.lint_run import LintRun
 
 
 @lint_rule(

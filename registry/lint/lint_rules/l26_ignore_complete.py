@@ -1,14 +1,10 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from cdc_contracts.registry.common.findings import ERROR
 from cdc_contracts.registry.lint.ignore_comments import FORM
 from cdc_contracts.registry.lint.lint_rule import Faults, lint_rule
+from cdc_contracts.registry.lint.lint_run import LintRun
 from cdc_contracts.registry.lint.suppressions import fault_of, is_ignorable
-
-if TYPE_CHECKING:
-    from cdc_contracts.registry.lint.lint_run import LintRun
 
 
 @lint_rule(

@@ -1,14 +1,10 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from cdc_contracts.registry.common.findings import ERROR
 from cdc_contracts.registry.lint.lint_locks import locks_under_lint
 from cdc_contracts.registry.lint.lint_rule import Faults, LintFault, lint_rule
+from cdc_contracts.registry.lint.lint_run import LintRun
 from cdc_contracts.registry.sync.id_locks import Entry, lock_order
-
-if TYPE_CHECKING:
-    from cdc_contracts.registry.lint.lint_run import LintRun
 
 
 @lint_rule(

@@ -1,20 +1,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from cdc_contracts.registry.common.errors import CdcContractsError, UsageError
 from cdc_contracts.registry.common.findings import ERROR
 from cdc_contracts.registry.contract.catalogue import SUBJECTS
 from cdc_contracts.registry.lint.lint_rule import Faults, LintFault, lint_rule
+from cdc_contracts.registry.lint.lint_run import LintRun
 from cdc_contracts.registry.schema.schema_documents import AVRO, JSON, read_schema
 from cdc_contracts.registry.sync.id_locks import Lock
 from cdc_contracts.registry.sync.registry_contents import HeldSchema
 from cdc_contracts.registry.sync.registry_folders import SETTINGS, SUFFIXES, folder_name, read_settings, read_subjects
 from cdc_contracts.registry.sync.sync_plans import referred
-
-if TYPE_CHECKING:
-    from cdc_contracts.registry.lint.lint_run import LintRun
 
 
 @lint_rule(

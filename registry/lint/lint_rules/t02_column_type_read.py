@@ -1,14 +1,10 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from cdc_contracts.registry.common.findings import WARNING
 from cdc_contracts.registry.lint.lint_rule import Faults, LintFault, lint_rule
+from cdc_contracts.registry.lint.lint_run import LintRun
 from cdc_contracts.registry.lint.lint_tables import is_read, typed_mappings
 from cdc_contracts.registry.values.type_ranges import read_range
-
-if TYPE_CHECKING:
-    from cdc_contracts.registry.lint.lint_run import LintRun
 
 
 @lint_rule(

@@ -1,16 +1,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from cdc_contracts.registry.common.findings import WARNING
+from cdc_contracts.registry.contract.table_contracts import TableContract
+from cdc_contracts.registry.contract.value_mappings import ValueMapping
 from cdc_contracts.registry.lint.lint_rule import Faults, LintFault, lint_rule
+from cdc_contracts.registry.lint.lint_run import LintRun
 from cdc_contracts.registry.lint.lint_tables import is_read, typed_mappings
-
-if TYPE_CHECKING:
-    from cdc_contracts.registry.contract.table_contracts import TableContract
-    from cdc_contracts.registry.contract.value_mappings import ValueMapping
-    from cdc_contracts.registry.lint.lint_run import LintRun
 
 
 @lint_rule(

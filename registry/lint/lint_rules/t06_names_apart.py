@@ -2,13 +2,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
 from cdc_contracts.registry.common.findings import WARNING
 from cdc_contracts.registry.lint.lint_rule import Faults, LintFault, lint_rule
-
-if TYPE_CHECKING:
-    from cdc_contracts.registry.lint.lint_run import LintRun
+from cdc_contracts.registry.lint.lint_run import LintRun
 
 
 @lint_rule(

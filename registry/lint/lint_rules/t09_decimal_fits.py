@@ -1,13 +1,11 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from cdc_contracts.registry.common.findings import WARNING
 from cdc_contracts.registry.lint.lint_rule import Faults, LintFault, lint_rule
+from cdc_contracts.registry.lint.lint_run import LintRun
 from cdc_contracts.registry.values.type_ranges import read_range
-
-if TYPE_CHECKING:
-    from cdc_contracts.registry.lint.lint_run import LintRun
 
 _WIDEST: Final = 38
 """So many digits the decimals of typed tables have at most."""

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from cdc_contracts.registry.common.exits import DRIFT, EXIT_CODES, INCONCLUSIVE, PASS
 from cdc_contracts.registry.common.findings import ERROR, INFO, WARNING
-from cdc_contracts.registry.compat.compatibility_verdict import BREAKING, NOTE, UNDECIDED, CompatibilityFinding
+from cdc_contracts.registry.compat.compatibility_rule import BREAKING, NOTE, UNDECIDED
+from cdc_contracts.registry.compat.compatibility_verdict import CompatibilityFinding
 from cdc_contracts.registry.lint.lint_rule import report_fault
 from cdc_contracts.registry.lint.lint_rules.l28_ignore_needed import RULE as IGNORE_NEEDED
 from cdc_contracts.registry.lint.suppressions import describe_idle

@@ -9,7 +9,7 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from cdc_contracts.registry.common.findings import ERROR, INFO, WARNING
-from cdc_contracts.registry.compat.compatibility_verdict import BREAKING, NOTE, UNDECIDED
+from cdc_contracts.registry.compat.compatibility_rule import BREAKING, NOTE, UNDECIDED
 from cdc_contracts.registry.explain.rulebook import RuleEntry, find_rule
 from cdc_contracts.registry.report.report_formats import render_json
 from cdc_contracts.registry.review.annotations.annotation import Annotation, Review, Suppression, relative_to_repository

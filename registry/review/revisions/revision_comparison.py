@@ -14,7 +14,7 @@ from cdc_contracts.registry.common.errors import UsageError
 from cdc_contracts.registry.compat.compatibility_verdict import CompatibilityFinding, TextPlace
 from cdc_contracts.registry.compat.publication import compare_published
 from cdc_contracts.registry.contract.catalogue import Catalogue, Version
-from cdc_contracts.registry.sync.published_ids import compare_ids
+from cdc_contracts.registry.sync.schema_ids import compare_ids
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.lint.ignore_comments import Ignore

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -10,7 +11,6 @@ import jsonschema_rs
 from cdc_contracts.registry.common.pointers import join_pointer
 from cdc_contracts.registry.common.subschemas import subschemas
 from cdc_contracts.registry.schema.json_schemas.expansion import refuse_explosions
-from cdc_contracts.registry.schema.json_schemas.pattern_sizes import MAX_WEIGHT, pattern_weight
 from cdc_contracts.registry.schema.json_schemas.schema_drafts import DRAFT_NAMES, draft_of
 from cdc_contracts.registry.schema.json_schemas.schema_references import SchemaAddresses, holds_references
 from cdc_contracts.registry.schema.schema_faults import SchemaFault
@@ -29,6 +29,9 @@ _COUNTS: Final = frozenset({
     "minItems", "maxItems", "minLength", "maxLength", "minProperties", "maxProperties", "minContains", "maxContains",
 })  # fmt: skip
 _SHOWN: Final = 160
+MAX_WEIGHT: Final = 50_000
+"""Steps of all patterns of a schema together, counts such as {1000} written out."""
+_TOKEN: Final = re.compile(r"\\.|\[(?:\\.|[^\]\\])*+\]|\{(\d{1,9})(?:,(\d{0,9}))?\}|.", re.DOTALL)
 
 
 def refuse_no_schema(document: Any, references: Mapping[str, Any]) -> None:
@@ -114,3 +117,26 @@ def _refuse_no_pattern(pattern: str, pointer: str, draft: int) -> None:
             pointer,
             hint="Patterns are written as ECMAScript has them.",
         ) from None
+
+
+def pattern_weight(pattern: str) -> int:
+    """Return how many steps a pattern has when its counts are written out; a count around a count multiplies."""
+    groups = [0]
+    last = 0  # the weight of what a count would repeat
+    for token in _TOKEN.finditer(pattern):
+        if token[1] is not None:
+            times = max(int(token[1]), int(token[2] or 0), 1)
+            groups[-1] += last * (times - 1)
+            last *= times
+        elif token[0] == "(":
+            groups.append(0)
+            last = 0
+        elif token[0] == ")" and len(groups) > 1:
+            last = groups.pop() + 1
+            groups[-1] += last
+        else:
+            last = 1
+            groups[-1] += 1
+        if groups[-1] > MAX_WEIGHT:
+            return MAX_WEIGHT + 1
+    return sum(groups)

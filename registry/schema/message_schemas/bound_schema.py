@@ -20,7 +20,7 @@ from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.contract.table_contracts import TableContract
 from cdc_contracts.registry.schema.message_schemas.clauses import Clause, all_of, any_of, when, within
 from cdc_contracts.registry.schema.message_schemas.conditions import op_holds_rows
-from cdc_contracts.registry.schema.message_schemas.member_examples import with_member_examples
+from cdc_contracts.registry.schema.message_schemas.message_examples import with_member_examples
 from cdc_contracts.registry.schema.message_schemas.message_json_schema import message_schema, schema_id
 from cdc_contracts.registry.schema.message_schemas.table_columns import (
     column_definitions,

@@ -11,16 +11,20 @@ from functools import lru_cache
 from typing import Any, Final
 
 from cdc_contracts.registry.common.findings import ERROR
+from cdc_contracts.registry.common.pointers import join_pointer
 from cdc_contracts.registry.contract.catalogue import CANONICAL, Version, span
-from cdc_contracts.registry.schema.message_schemas.clauses import all_of, when, within
-from cdc_contracts.registry.schema.message_schemas.conditions import op_holds_rows, op_is_known
-from cdc_contracts.registry.schema.message_schemas.counts import MOST_COLUMNS, MOST_ROWS, equal_rows, typed_columns
+from cdc_contracts.registry.contract.column_model import ColumnTypes
+from cdc_contracts.registry.contract.document_model import ROW_OPS
+from cdc_contracts.registry.contract.envelope_model import Place
+from cdc_contracts.registry.contract.model import Meaning
+from cdc_contracts.registry.message.envelope_times import SPANS, limits_of, unit_of_form
+from cdc_contracts.registry.message.reading import members_beside
+from cdc_contracts.registry.schema.message_schemas.clauses import all_of, any_of, when, within
+from cdc_contracts.registry.schema.message_schemas.conditions import op_holds_rows, op_is, op_is_known
 from cdc_contracts.registry.schema.message_schemas.form_definitions import definitions, typed_rows
-from cdc_contracts.registry.schema.message_schemas.image_placement import ddl_flag, placements
-from cdc_contracts.registry.schema.message_schemas.member_examples import with_member_examples
-from cdc_contracts.registry.schema.message_schemas.message_examples import example_messages
-from cdc_contracts.registry.schema.message_schemas.moments import moments
-from cdc_contracts.registry.validate.drift_rulebook import drift_rules
+from cdc_contracts.registry.schema.message_schemas.image_placement import ddl_flag, no_row, placements, reachable_ops
+from cdc_contracts.registry.schema.message_schemas.message_examples import example_messages, with_member_examples
+from cdc_contracts.registry.validate.drift_rule import drift_rules
 
 GENERATED: Final = "Written from the contract by `cdc-contracts schema --write`; edit the contract, not this file."
 _HELD_FOR: Final[Mapping[str, str]] = {
@@ -33,6 +37,8 @@ _SAID: Final = frozenset({"image-present-for-op", "ddl-flag-agrees", "position-m
 """Rules that clauses say whole."""
 _MAPS: Final = frozenset({"properties", "$defs"})
 """Keywords whose values are schemas by name."""
+MOST_ROWS: Final = 8
+MOST_COLUMNS: Final = 16
 
 
 @lru_cache(128)
@@ -136,3 +142,97 @@ def _tail(envelope: Mapping[str, Any], clauses: list[dict[str, Any]], defined: M
     every = [*envelope.get("allOf", ()), *clauses]
     defs = {**envelope.get("$defs", {}), **defined}
     return ({"allOf": every} if every else {}) | ({"$defs": defs} if defs else {})
+
+
+def equal_rows(meaning: Meaning) -> Iterator[dict[str, Any]]:
+    """Yield that the images of an op have as many rows, up to MOST_ROWS."""
+    if meaning.images.container != "list-of-rows":
+        return
+    for op in ROW_OPS:
+        sides = meaning.images.of(op)
+        if op in reachable_ops(meaning) and sides is not None and sides.before and sides.after:
+            places = (sides.before.at, sides.after.at)
+            result = [
+                when(
+                    within(one, {"type": "array", "maxItems": count}),
+                    within(other, {"maxItems": count}, required=False),
+                )
+                for count in range(1, MOST_ROWS + 1)
+                for one, other in (places, places[::-1])
+            ]
+            yield when(op_is(meaning, [op]), all_of(result))
+
+
+def typed_columns(meaning: Meaning) -> Iterator[dict[str, Any]]:
+    """Yield that a row has no more columns than there are types, up to MOST_COLUMNS.
+
+    An image with types of its own holds a row only where the op says so: a DDL statement may stand in its place.
+    """
+    types = meaning.columns.types
+    if types == "none" or meaning.images.container == "positional":
+        return
+    for count in range(1, MOST_COLUMNS + 1):
+        if types.at is not None:
+            is_list = types.reading == "list-of-objects"
+            few = {"type": "array", "maxItems": count} if is_list else {"type": "object", "maxProperties": count}
+            columns = all_of(_columns_up_to(meaning, pointer, count) for pointer in meaning.images.pointers())
+            yield when(within(types.at, few), columns)
+        else:
+            for pointer in meaning.images.pointers():
+                own = _own_types_up_to(meaning, types, pointer, count)
+                yield when(all_of([op_holds_rows(meaning), own]), _columns_up_to(meaning, pointer, count))
+
+
+def _own_types_up_to(meaning: Meaning, types: ColumnTypes, pointer: str, count: int) -> dict[str, Any]:
+    """Return the condition of an image with few types of its own, and no other image whose types it would take."""
+    others = [other for other in meaning.images.pointers() if other != pointer]
+    own = within(pointer + join_pointer(types.in_image or ""), {"type": "object", "maxProperties": count})
+    return all_of([own, *(within(other, no_row(meaning, other), required=False) for other in others)])
+
+
+def _columns_up_to(meaning: Meaning, pointer: str, count: int) -> dict[str, Any]:
+    row = {"maxProperties": count + len(members_beside(meaning, pointer))}
+    return within(pointer, row if meaning.images.hold_one_row else {"items": row}, required=False)
+
+
+def moments(meaning: Meaning) -> Iterator[dict[str, Any]]:
+    """Yield what the times of an envelope may count.
+
+    A checkpoint reads no row, and one in another unit is only warned of: nothing is asked of it here.
+    """
+    for place in meaning.envelope.times:
+        if place == meaning.envelope.checkpoint or place.at is None or unit_of_form(place) is None:
+            continue
+        if place.form == "epoch-seconds-text":
+            yield within(place.at, _text_of_unit(place), required=False)
+        elif place.form == "epoch-millis-list-last":
+            continue  # which item of an array is the last, no keyword says
+        else:
+            yield within(place.at, _number_of_unit(place), required=False)
+
+
+def _number_of_unit(place: Place) -> dict[str, Any]:
+    """Return what refuses numbers that are moments of our time in another unit, or no moment at all."""
+    wanted = unit_of_form(place)
+    first, last = limits_of(place)
+    others = [span for unit, span in SPANS.items() if unit != wanted]
+    inside = [
+        {"type": "number", "minimum": low, "maximum": end - 1}
+        for low, end in others
+        if first <= low and end - 1 <= last
+    ]
+    result: dict[str, Any] = {"minimum": first, "maximum": last}
+    if inside:
+        result["not"] = any_of(inside)
+    if place.absent_value is not None and not first <= place.absent_value <= last:
+        return any_of([{"const": place.absent_value}, result])
+    return result
+
+
+def _text_of_unit(place: Place) -> dict[str, Any]:
+    """Return what refuses the same of a count that travels as text: its digits identify most of the numbers of a unit.
+
+    Moments from 2001 to 2096 begin with 1, 2 or 3 and have ten digits in seconds, thirteen in milliseconds, and so on.
+    """
+    digits = [len(str(low)) for unit, (low, _) in SPANS.items() if unit != unit_of_form(place)]
+    return {"not": {"type": "string", "pattern": f"^(?:{'|'.join(f'[123][0-9]{{{count}}}' for count in digits)})$"}}

@@ -1,9 +1,10 @@
-"""Serving: the application with its middleware, and its store."""
+"""Serving: the application with its middleware, and its store; cross-origin requests are refused."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
+from urllib.parse import urlsplit
 
 from fastapi import FastAPI, Request
 from starlette.datastructures import Headers
@@ -17,15 +18,17 @@ from cdc_contracts.registry.server.access.authentication import Authentication
 from cdc_contracts.registry.server.access.users import Users
 from cdc_contracts.registry.server.protocol.endpoints import contract_endpoints, operation_endpoints
 from cdc_contracts.registry.server.protocol.openapi import describe
-from cdc_contracts.registry.server.running.cross_origin import Origins
 from cdc_contracts.registry.server.running.request_log import RequestLog
 from cdc_contracts.registry.server.running.server_app import make_app
 from cdc_contracts.registry.server.service.builtin_subjects import EXTENDED, BuiltinSubjects
 from cdc_contracts.registry.server.service.request_service import Options
 from cdc_contracts.registry.server.service.served_store import ServedStore
 from cdc_contracts.registry.server.service.server_metrics import Monitoring, ServerMetrics
-from cdc_contracts.registry.server.store.error_answers import error_body
+from cdc_contracts.registry.server.store.error_answers import error_body, send_error
 from cdc_contracts.registry.server.ui import page_routes
+
+_READS: Final = ("GET", "HEAD", "OPTIONS")
+_OWN: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 @dataclass(frozen=True)
@@ -89,3 +92,39 @@ class _Innermost:
         finally:
             EXTENDED.reset(token)
             scope.setdefault("state", {})["route"] = getattr(scope.get("route"), "path", None)
+
+
+class Origins:
+    """Refuses requests from pages of other sites; `local_only` if only this machine reaches a server without users.
+
+    A browser sends the origin with each request that may change something, and no other client does. A server open to
+    everybody on a machine also accepts only that machine's own host names: otherwise a site whose name is made to
+    resolve to it (DNS rebinding) would count as the same origin.
+    """
+
+    def __init__(self, app: ASGIApp, *, local_only: bool) -> None:
+        self._app = app
+        self._local_only = local_only
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            headers = Headers(scope=scope)
+            origin, host = headers.get("origin"), headers.get("host", "")
+            if self._local_only and _name_of(f"//{host}") not in _OWN:
+                await send_error(
+                    send,
+                    403,
+                    f"This server does not answer to the name {host}: --users or --insecure allows other names",
+                )
+                return
+            if origin is not None and scope["method"] not in _READS and urlsplit(origin).netloc != host:
+                await send_error(send, 403, "Cross-origin requests must not change anything")
+                return
+        await self._app(scope, receive, send)
+
+
+def _name_of(address: str) -> str | None:
+    try:
+        return urlsplit(address).hostname
+    except ValueError:
+        return None

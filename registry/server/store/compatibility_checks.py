@@ -7,7 +7,8 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
 from cdc_contracts.registry.common.errors import UsageError
-from cdc_contracts.registry.compat.compatibility_verdict import BREAKING, UNDECIDED, CompatibilityFinding
+from cdc_contracts.registry.compat.compatibility_rule import BREAKING, UNDECIDED
+from cdc_contracts.registry.compat.compatibility_verdict import CompatibilityFinding
 from cdc_contracts.registry.compat.levels import Level
 from cdc_contracts.registry.compat.version_comparison import compare_schemas
 from cdc_contracts.registry.schema.schema_documents import AVRO, SchemaDocument

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from msgspec import Struct, structs
+from msgspec import Struct
 
 from cdc_contracts.registry.stats.observed_columns import TableName
 from cdc_contracts.registry.stats.partition_tallies import Source
@@ -25,10 +25,11 @@ _COLUMNS: Final = (
 _NUMBER: Final = re.compile(r"-?[0-9]{1,38}", re.ASCII)
 
 
-class TableReset(NamedTuple):
+class TableReset(Struct, frozen=True):
     """A statement that takes rows from a table: all of them (`emptied`), or in a way that is not followed.
 
-    `table` is its name as written, which may have others in front; empty if the message names none.
+    `table` is its name as written, which may have others in front; empty if the message names none. Run records keep
+    it as it is.
     """
 
     database: str | None
@@ -103,31 +104,6 @@ def meant_tables(reset: TableReset, names: Iterable[TableName]) -> list[TableNam
         return []
     meant = [name for name in names if is_meant(name, (reset.database, reset.schema), reset.table)]
     return [name for name in meant if name.table == reset.table[-1]] or meant
-
-
-class RecordedReset(Struct, frozen=True):
-    """A reset as run records keep it."""
-
-    database: str | None
-    schema: str | None
-    table: tuple[str, ...]
-    statement: str
-    emptied: bool
-    contract: str
-    topic: str
-    partition: int
-    offset: int
-    position: str | None
-
-
-def write_reset(reset: TableReset) -> RecordedReset:
-    """Return a reset as run records keep it."""
-    return RecordedReset(*reset)
-
-
-def read_reset(recorded: RecordedReset) -> TableReset:
-    """Return the reset that a record keeps."""
-    return TableReset(*structs.astuple(recorded))
 
 
 def _height(reset: TableReset) -> tuple[int, int]:

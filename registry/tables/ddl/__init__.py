@@ -2,8 +2,7 @@
 
 from cdc_contracts.registry.tables.ddl.contract_drafts import Problem
 from cdc_contracts.registry.tables.ddl.create_table import Definitions, read_create_table
-from cdc_contracts.registry.tables.ddl.ddl_messages import Additions, read_added_columns
-from cdc_contracts.registry.tables.ddl.ddl_resets import Reset, read_resets
+from cdc_contracts.registry.tables.ddl.ddl_messages import Additions, Reset, read_added_columns, read_resets
 from cdc_contracts.registry.tables.ddl.grammars import GRAMMARS, Grammar
 
 __all__ = [

@@ -1,5 +1,3 @@
-"""Event time whole seconds: times that count whole seconds, although milliseconds are written."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -33,14 +31,10 @@ def breaks(reading: Reading) -> Iterator[Edits]:
 
 
 RULE = DriftRule(
-    name="event-time-whole-seconds",
-    severity=INFO,
+    name="event-time-whole-seconds", severity=INFO,
     says="The event time counts whole seconds, although it is written in milliseconds.",
     action="Nothing: newer producers write milliseconds.",
-    good='"es": 1609344671000',
-    bad='"es": 1609344671123',
-    check=check,
-    reads=lambda meaning: Reads(seconds=places_at(meaning.envelope.event_time)),
-    breaks=breaks,
+    good='"es": 1609344671000', bad='"es": 1609344671123',
+    check=check, reads=lambda meaning: Reads(seconds=places_at(meaning.envelope.event_time)), breaks=breaks,
     listed_at=18,
-)
+)  # fmt: skip

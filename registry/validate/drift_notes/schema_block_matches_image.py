@@ -1,5 +1,3 @@
-"""Schema block matches image: what a Connect schema says of columns, and the columns of the images."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -44,14 +42,9 @@ def breaks(reading: Reading) -> Iterator[Edits]:
 
 
 RULE = DriftRule(
-    name="schema-block-matches-image",
-    severity=INFO,
+    name="schema-block-matches-image", severity=INFO,
     says="The schema block of a message names the columns of its images with the kinds of their values.",
     action="Nothing: the block is never used to read the row.",
-    good='field "qty" of type int32 with "qty": 10',
-    bad='field "qty" of type string with "qty": 10',
-    check=check,
-    reads=reads,
-    breaks=breaks,
-    listed_at=17,
-)
+    good='field "qty" of type int32 with "qty": 10', bad='field "qty" of type string with "qty": 10',
+    check=check, reads=reads, breaks=breaks, listed_at=17,
+)  # fmt: skip

@@ -1,5 +1,3 @@
-"""Codes match types: the number that stands for the type of a column, and the name of the type."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
@@ -63,16 +61,10 @@ def places(meanings: Sequence[Meaning]) -> Iterator[str]:
 
 
 RULE = DriftRule(
-    name="codes-match-types",
-    severity=ERROR,
+    name="codes-match-types", severity=ERROR,
     says="The numeric type code of a column fits its type name. The code is checked, never used to decode.",
     action="Compare both type maps with the table: one of them comes from somewhere else.",
     good='"sqlType": {"id": 4} with "mysqlType": {"id": "int"}',
     bad='"sqlType": {"id": 91} with "mysqlType": {"id": "int"}',
-    check=check,
-    reads=reads,
-    exercised_by=exercised_by,
-    breaks=breaks,
-    places=places,
-    listed_at=3,
-)
+    check=check, reads=reads, exercised_by=exercised_by, breaks=breaks, places=places, listed_at=3,
+)  # fmt: skip

@@ -1,5 +1,3 @@
-"""Columns have types: each column of an image in the message itself, and each typed column is in a full image."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
@@ -47,16 +45,11 @@ def places(meanings: Sequence[Meaning]) -> Iterator[str]:
 
 
 RULE = DriftRule(
-    name="columns-typed",
-    severity=ERROR,
+    name="columns-typed", severity=ERROR,
     says="Every column of an image has a type in the message, and a full image has every typed column (a warning).",
     action="A column without a type cannot be read: look for a transformation that adds columns.",
     good='"data": [{"id": "1"}] with "mysqlType": {"id": "int"}',
     bad='"data": [{"id": "1", "at": "2"}] with the same types',
-    check=check,
-    exercised_by=lambda reading: reading.holds_rows and bool(reading.types),
-    breaks=breaks,
-    places=places,
-    per_column=True,
-    listed_at=2,
-)
+    check=check, exercised_by=lambda reading: reading.holds_rows and bool(reading.types), breaks=breaks, places=places,
+    per_column=True, listed_at=2,
+)  # fmt: skip

@@ -1,5 +1,3 @@
-"""Data keys in key: the changed columns of a row, and those of the image that they are put over."""
-
 from __future__ import annotations
 
 from cdc_contracts.registry.common.findings import WARNING
@@ -7,14 +5,9 @@ from cdc_contracts.registry.validate.drift_rule import DriftRule
 from cdc_contracts.registry.validate.partial_images import has_partial_row, partial_keys_in_full, rename_changed_column
 
 RULE = DriftRule(
-    name="data-keys-in-key",
-    severity=WARNING,
+    name="data-keys-in-key", severity=WARNING,
     says="The changed columns of a row are columns of the image they are put over.",
     action="Look for a filter of columns that takes only one of the images.",
-    good='changed columns that "key" has too',
-    bad='a changed column that "key" lacks',
-    check=partial_keys_in_full,
-    exercised_by=has_partial_row,
-    breaks=rename_changed_column,
-    listed_at=7,
-)
+    good='changed columns that "key" has too', bad='a changed column that "key" lacks',
+    check=partial_keys_in_full, exercised_by=has_partial_row, breaks=rename_changed_column, listed_at=7,
+)  # fmt: skip

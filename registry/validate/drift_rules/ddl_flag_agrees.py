@@ -1,5 +1,3 @@
-"""DDL flag agrees: the flag of DDL and the op code of a message."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
@@ -37,17 +35,10 @@ def places(meanings: Sequence[Meaning]) -> Iterator[str]:
 
 
 RULE = DriftRule(
-    name="ddl-flag-agrees",
-    severity=ERROR,
+    name="ddl-flag-agrees", severity=ERROR,
     says="The DDL flag is true exactly where the op code is the one of DDL.",
     action="Trust neither: look at the message with `why`, and whether the producer was upgraded.",
-    good='"type": "DDL" with "isDdl": true',
-    bad='"type": "INSERT" with "isDdl": true',
-    check=check,
-    reads=lambda meaning: Reads(values=(_FLAG,)),
-    without_rows=True,
-    exercised_by=lambda reading: isinstance(reading.at(_FLAG), bool),
-    breaks=breaks,
-    places=places,
-    listed_at=8,
-)
+    good='"type": "DDL" with "isDdl": true', bad='"type": "INSERT" with "isDdl": true',
+    check=check, reads=lambda meaning: Reads(values=(_FLAG,)), without_rows=True,
+    exercised_by=lambda reading: isinstance(reading.at(_FLAG), bool), breaks=breaks, places=places, listed_at=8,
+)  # fmt: skip

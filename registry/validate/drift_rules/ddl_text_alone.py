@@ -1,5 +1,3 @@
-"""DDL text alone: a statement in the place of a row, and what is beside it there."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -34,14 +32,9 @@ def breaks(reading: Reading) -> Iterator[Edits]:
 
 
 RULE = DriftRule(
-    name="ddl-text-alone",
-    severity=WARNING,
+    name="ddl-text-alone", severity=WARNING,
     says="A DDL statement that stands in the place of a row stands there alone.",
     action="Look whether the product was upgraded; only the statement is read.",
-    good='"postStruct": {"ddl": "ALTER TABLE …"}',
-    bad='"postStruct": {"ddl": "ALTER TABLE …", "id": 1}',
-    check=check,
-    without_rows=True,
-    breaks=breaks,
-    listed_at=10,
-)
+    good='"postStruct": {"ddl": "ALTER TABLE …"}', bad='"postStruct": {"ddl": "ALTER TABLE …", "id": 1}',
+    check=check, without_rows=True, breaks=breaks, listed_at=10,
+)  # fmt: skip

@@ -1,5 +1,3 @@
-"""DDL text only if DDL: a statement in a message that is none of DDL."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -33,15 +31,9 @@ def breaks(reading: Reading) -> Iterator[Edits]:
 
 
 RULE = DriftRule(
-    name="ddl-text-only-if-ddl",
-    severity=WARNING,
+    name="ddl-text-only-if-ddl", severity=WARNING,
     says="A DDL statement stands only in a DDL message; TRUNCATE counts as one.",
     action="Look whether the producer was upgraded; the row is read all the same.",
-    good='"isDdl": false with "sql": ""',
-    bad='"isDdl": false with "sql": "ALTER TABLE …"',
-    check=check,
-    reads=reads,
-    without_rows=True,
-    breaks=breaks,
-    listed_at=9,
-)
+    good='"isDdl": false with "sql": ""', bad='"isDdl": false with "sql": "ALTER TABLE …"',
+    check=check, reads=reads, without_rows=True, breaks=breaks, listed_at=9,
+)  # fmt: skip

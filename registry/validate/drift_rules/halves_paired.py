@@ -15,14 +15,10 @@ def check(view: RuleView) -> Iterator[Breach]:
 
 
 RULE = DriftRule(
-    name="halves-paired",
-    severity=ERROR,
+    name="halves-paired", severity=ERROR,
     says="Both halves of an update arrive. No single message shows it: the step that joins halves tells.",
     action="Read a range that holds both halves, or look for a filter between product and topic.",
-    good="UPDATE_BEFOR and UPDATE_AFTER with one sequenceId",
-    bad="UPDATE_AFTER alone, its row before missing",
-    check=check,
-    exercised_by=lambda reading: reading.op in ("update-before", "update-after"),
-    breaks=no_edits,
+    good="UPDATE_BEFOR and UPDATE_AFTER with one sequenceId", bad="UPDATE_AFTER alone, its row before missing",
+    check=check, exercised_by=lambda reading: reading.op in ("update-before", "update-after"), breaks=no_edits,
     listed_at=15,
-)
+)  # fmt: skip

@@ -1,5 +1,3 @@
-"""An op needs its images: that each holds rows, as many as the others, and that no other image holds any."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
@@ -54,16 +52,10 @@ def places(meanings: Sequence[Meaning]) -> Iterator[str]:
 
 
 RULE = DriftRule(
-    name="image-present-for-op",
-    severity=ERROR,
+    name="image-present-for-op", severity=ERROR,
     says="The images that an op needs hold rows, as many in each; the others are null or absent.",
     action="Look for a filter between product and topic, or another version of the product: the row may sit elsewhere.",
-    good='an UPDATE with a row in "data" and in "old"',
-    bad='an UPDATE with "old": null',
-    check=check,
-    without_rows=True,
-    exercised_by=lambda reading: reading.holds_rows,
-    breaks=breaks,
-    places=places,
+    good='an UPDATE with a row in "data" and in "old"', bad='an UPDATE with "old": null',
+    check=check, without_rows=True, exercised_by=lambda reading: reading.holds_rows, breaks=breaks, places=places,
     listed_at=1,
-)
+)  # fmt: skip

@@ -1,5 +1,3 @@
-"""Images match fields: the values of a positional image, and the fields that give them their names."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
@@ -39,15 +37,9 @@ def places(meanings: Sequence[Meaning]) -> Iterator[str]:
 
 
 RULE = DriftRule(
-    name="images-match-fields",
-    severity=ERROR,
+    name="images-match-fields", severity=ERROR,
     says="An image of an Avro record has one value for each field, and no two fields have one name.",
     action="Nothing can be told apart by position then: keep the record and ask the vendor.",
-    good="fields id and name, image of two values",
-    bad="fields id and name, image of three values",
-    check=check,
-    exercised_by=lambda reading: reading.holds_rows,
-    breaks=breaks,
-    places=places,
-    listed_at=11,
-)
+    good="fields id and name, image of two values", bad="fields id and name, image of three values",
+    check=check, exercised_by=lambda reading: reading.holds_rows, breaks=breaks, places=places, listed_at=11,
+)  # fmt: skip

@@ -1,5 +1,3 @@
-"""Old keys in data: the columns of an image of changed columns, where versions may exchange it with the full image."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -24,15 +22,11 @@ def check(view: RuleView) -> Iterator[Breach]:
 
 
 RULE = DriftRule(
-    name="old-keys-in-data",
-    severity=WARNING,
+    name="old-keys-in-data", severity=WARNING,
     says="An image of changed columns has no column that the full image lacks. Where versions exchange the two, it is "
     "an error if it holds the whole row and the full image does not: they stand in the place of each other.",
     action="Look for a filter of columns that takes only one of the images.",
     good='"old": [{"total": "1"}] with "data": [{"id": "7", "total": "2"}]',
     bad='"old": [{"sum": "1"}] with "data": [{"id": "7", "total": "2"}]',
-    check=check,
-    exercised_by=has_partial_row,
-    breaks=rename_changed_column,
-    listed_at=6,
-)
+    check=check, exercised_by=has_partial_row, breaks=rename_changed_column, listed_at=6,
+)  # fmt: skip

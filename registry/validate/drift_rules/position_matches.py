@@ -1,5 +1,3 @@
-"""Position matches: a position in a log, and the pattern that it is written by."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
@@ -35,16 +33,11 @@ def places(meanings: Sequence[Meaning]) -> Iterator[str]:
 
 
 RULE = DriftRule(
-    name="position-matches",
-    severity=ERROR,
+    name="position-matches", severity=ERROR,
     says="The position in the log is written as the document says.",
     action="Another product, or another source, may have written the message: compare with `show`.",
-    good='"pos": "553132@1668496109"',
-    bad='"pos": "mysql-bin.000042"',
-    check=check,
-    reads=lambda meaning: Reads(patterns=tuple(meaning.patterns.items())),
+    good='"pos": "553132@1668496109"', bad='"pos": "mysql-bin.000042"',
+    check=check, reads=lambda meaning: Reads(patterns=tuple(meaning.patterns.items())),
     exercised_by=lambda reading: any(isinstance(reading.at(pointer), str) for pointer in reading.meaning.patterns),
-    breaks=breaks,
-    places=places,
-    listed_at=14,
-)
+    breaks=breaks, places=places, listed_at=14,
+)  # fmt: skip

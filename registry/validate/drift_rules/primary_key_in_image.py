@@ -1,5 +1,3 @@
-"""Primary key in image: the columns that a message names as its key, and those of its rows."""
-
 from __future__ import annotations
 
 import json
@@ -45,15 +43,9 @@ def breaks(reading: Reading) -> Iterator[Edits]:
 
 
 RULE = DriftRule(
-    name="primary-key-in-image",
-    severity=WARNING,
+    name="primary-key-in-image", severity=WARNING,
     says="The columns named as primary key are columns of the completed image.",
     action="Look whether the key columns were renamed or filtered; the row is read all the same.",
-    good='"pkNames": ["id"] with "data": [{"id": "1"}]',
-    bad='"pkNames": ["key"] with "data": [{"id": "1"}]',
-    check=check,
-    reads=reads,
-    exercised_by=lambda reading: bool(reading.primary_key),
-    breaks=breaks,
-    listed_at=4,
-)
+    good='"pkNames": ["id"] with "data": [{"id": "1"}]', bad='"pkNames": ["key"] with "data": [{"id": "1"}]',
+    check=check, reads=reads, exercised_by=lambda reading: bool(reading.primary_key), breaks=breaks, listed_at=4,
+)  # fmt: skip

@@ -1,5 +1,3 @@
-"""Primary key values agree: those that a message joins in one text, and those of the key columns of its rows."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -55,15 +53,9 @@ def breaks(reading: Reading) -> Iterator[Edits]:
 
 
 RULE = DriftRule(
-    name="primary-key-values-agree",
-    severity=WARNING,
+    name="primary-key-values-agree", severity=WARNING,
     says="The joined values of the primary key are the values of its columns in an image.",
     action="Look whether the image was changed on its way; the row is read as the image says.",
-    good='key value "17" with "id": 17',
-    bad='key value "18" with "id": 17',
-    check=check,
-    reads=reads,
-    exercised_by=exercised_by,
-    breaks=breaks,
-    listed_at=5,
-)
+    good='key value "17" with "id": 17', bad='key value "18" with "id": 17',
+    check=check, reads=reads, exercised_by=exercised_by, breaks=breaks, listed_at=5,
+)  # fmt: skip

@@ -1,5 +1,3 @@
-"""Rowid starts with table: the id of a row, and the name of the table that it begins with."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -20,15 +18,11 @@ def breaks(reading: Reading) -> Iterator[Edits]:
 
 
 RULE = DriftRule(
-    name="rowid-starts-with-table",
-    severity=WARNING,
+    name="rowid-starts-with-table", severity=WARNING,
     says="The id of a row starts with the name of its table and a minus sign.",
     action="Look whether tables were renamed on the way; the row is read all the same.",
     good='"rowid": "shop.orders-17" with "table": "shop.orders"',
     bad='"rowid": "shop.visits-17" with "table": "shop.orders"',
-    check=check_relation(relation_of_row, "the table, then -"),
-    reads=reads_relation(relation_of_row),
-    exercised_by=has_relation(relation_of_row),
-    breaks=breaks,
-    listed_at=13,
-)
+    check=check_relation(relation_of_row, "the table, then -"), reads=reads_relation(relation_of_row),
+    exercised_by=has_relation(relation_of_row), breaks=breaks, listed_at=13,
+)  # fmt: skip

@@ -1,5 +1,3 @@
-"""Types without parameters: names of types that have no length, precision or members beside them."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -27,14 +25,9 @@ def breaks(reading: Reading) -> Iterator[Edits]:
 
 
 RULE = DriftRule(
-    name="types-without-parameters",
-    severity=WARNING,
+    name="types-without-parameters", severity=WARNING,
     says="Types are told by their names alone, without a length, a precision or the members of an ENUM.",
     action="Another product may have written the message: look at it with `detect`. The row is read all the same.",
-    good='"mysqlType": {"name": "varchar"}',
-    bad='"mysqlType": {"name": "varchar(20)"}',
-    check=check,
-    exercised_by=lambda reading: bool(reading.types),
-    breaks=breaks,
-    listed_at=16,
-)
+    good='"mysqlType": {"name": "varchar"}', bad='"mysqlType": {"name": "varchar(20)"}',
+    check=check, exercised_by=lambda reading: bool(reading.types), breaks=breaks, listed_at=16,
+)  # fmt: skip

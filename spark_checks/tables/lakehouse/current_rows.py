@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
+from msgspec import structs
 
 from cdc_contracts.registry.contract.catalogue import Catalogue
 from cdc_contracts.registry.tables.canonical.table_layouts import TableLayout
-from cdc_contracts.spark_checks.tables.lakehouse.change_folding import LOADED, ORDER, fold_changes
-from cdc_contracts.spark_checks.tables.lakehouse.emptied_rows import Emptied, empty_by
+from cdc_contracts.spark_checks.tables.lakehouse.change_folding import LOADED, ORDER, Emptied, empty_by, fold_changes
 from cdc_contracts.spark_checks.tables.lakehouse.spark_schemas import OWN, ensure_table, escape, free_names, read_facts
 from cdc_contracts.spark_checks.tables.lakehouse.table_identifiers import CURRENT, DELETED, TableIdentifiers, quote
-from cdc_contracts.spark_checks.tables.typed_tables import Emptyings
+from cdc_contracts.spark_checks.tables.typed_tables import Emptyings, Merged
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -53,23 +53,6 @@ class CurrentRowNames:
 
     columns: Mapping[str, str]
     facts: Mapping[str, str]
-
-
-@dataclass(frozen=True)
-class Merged:
-    """The result of a merge: keys that are there now, keys that are gone, and changes that name no key.
-
-    `emptied` rows went with their table; of `untold` ones, which stay, it is unknown whether they should have.
-    `reloaded` rows of a full load came since: they have no position, so one that was sent again is back.
-    Only what was new is counted.
-    """
-
-    changed: int = 0
-    deleted: int = 0
-    keyless: int = 0
-    emptied: int = 0
-    untold: int = 0
-    reloaded: int = 0
 
 
 @dataclass(frozen=True)
@@ -115,7 +98,7 @@ class CurrentTables:
             for table in (current, deleted):
                 session.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ('{OWN}{_WHOLE}' = 'true')")
         untold = _count_untold(session, current, names, emptied) if emptied is not None else 0
-        return replace(merged, emptied=gone, untold=untold, reloaded=0 if emptied is None else loaded)
+        return structs.replace(merged, emptied=gone, untold=untold, reloaded=0 if emptied is None else loaded)
 
     def _known_key(self, session: SparkSession, layout: TableLayout) -> tuple[str, ...]:
         facts = read_facts(session, self.addresses.find(CURRENT, layout.name)) or {}

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from cdc_contracts.registry.common.errors import UsageError
 from cdc_contracts.registry.tables.canonical.table_layouts import TableName
-from cdc_contracts.spark_checks.tables.typed_tables import WriteKey
+from cdc_contracts.spark_checks.tables.typed_tables import TableCommit, WriteKey
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -23,7 +23,7 @@ _NEWEST: Final = 50
 class Commit:
     """Which version of its table a write made, and of how many rows; None if that is not known any more."""
 
-    version: dict[str, Any] | None
+    version: TableCommit | None
     rows: int | None
 
 
@@ -48,7 +48,7 @@ class DeltaHistory:
         rows.writeTo(identifier).options(**options).append()
         versions = session.sql(f"DESCRIBE HISTORY {identifier} LIMIT {_NEWEST}")
         for found in versions.where(versions.userMetadata == note).collect():
-            return Commit({"version": found.version}, int(found.operationMetrics["numOutputRows"]))
+            return Commit(TableCommit(version=found.version), int(found.operationMetrics["numOutputRows"]))
         return Commit(None, None)
 
 
@@ -70,7 +70,7 @@ class IcebergHistory:
         own = session.table(f"{identifier}.snapshots").where(f"summary['{WRITER}'] = '{key.writer}'")
         return {
             int(found.summary[NUMBER]): Commit(
-                {"snapshot": found.snapshot_id}, int(found.summary.get("added-records", 0))
+                TableCommit(snapshot=found.snapshot_id), int(found.summary.get("added-records", 0))
             )
             for found in own.select("snapshot_id", "summary").collect()
         }

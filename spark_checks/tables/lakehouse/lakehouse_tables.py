@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Final, cast
 
 import pyarrow as pa
+import pyarrow.compute as pc
+from msgspec import structs
 from pyarrow import fs
 
 from cdc_contracts.registry.contract.catalogue import Catalogue
-from cdc_contracts.registry.tables.canonical.table_layouts import ColumnLayout, TableLayout
+from cdc_contracts.registry.records.output_schemas import CHANGES_SCHEMA
+from cdc_contracts.registry.tables.canonical.table_layouts import ColumnLayout, Layouts, TableLayout, TableName
 from cdc_contracts.spark_checks.file_sinks import FilePart, SinkPlace, table_folder
 from cdc_contracts.spark_checks.folders import Folder
 from cdc_contracts.spark_checks.tables.arrow_schemas import arrow_type, spark_schema
 from cdc_contracts.spark_checks.tables.lakehouse.current_rows import CurrentTables, ordered_contracts
 from cdc_contracts.spark_checks.tables.lakehouse.history_tables import Commit, open_history
-from cdc_contracts.spark_checks.tables.lakehouse.primary_keys import find_keys
 from cdc_contracts.spark_checks.tables.lakehouse.spark_schemas import ensure_table, free_names
 from cdc_contracts.spark_checks.tables.lakehouse.table_identifiers import (
     HISTORY,
@@ -30,16 +32,63 @@ from cdc_contracts.spark_checks.tables.lakehouse.table_identifiers import (
 )
 from cdc_contracts.spark_checks.tables.parquet_tables import ParquetTables, join_writes
 from cdc_contracts.spark_checks.tables.part_files import read_part
-from cdc_contracts.spark_checks.tables.typed_tables import TypedWrite, WriteOrder
+from cdc_contracts.spark_checks.tables.typed_tables import TableCommit, TypedWrite, WriteOrder
 from cdc_contracts.spark_checks.task_shares import hand_out
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
+
+_NAME: Final = ("database", "schema", "table")
+_BETWEEN: Final = "\0"
+_NAMED: Final = pa.schema([CHANGES_SCHEMA.field(name) for name in (*_NAME, "primary_key")])
+_TOLD: Final = pa.schema([pa.field(name, pa.string()) for name in (*_NAME, "key")])
 STAGED: Final = "staged"
 """The folder of typed rows on their way into tables; nothing is in it between runs. Who locks it merges."""
 _ROWS: Final = 10_000
+
+
+def find_keys(
+    session: SparkSession, place: SinkPlace, changes: Sequence[FilePart], layouts: Layouts
+) -> dict[TableName, tuple[str, ...]]:
+    """Return the primary key of each table, in the order of its columns; none if it is not known.
+
+    It is not known where the messages name none, or several, or columns that the table has not.
+    """
+    named = {name: {layout.primary_key} for name, layout in layouts.items() if layout.primary_key}
+    if len(named) < len(layouts):
+        for name, result in _told(session, place, changes):
+            if name in layouts and not layouts[name].primary_key:
+                named.setdefault(name, set()).add(result)
+    keys = {}
+    for name, layout in layouts.items():
+        found = {frozenset(key) for key in named.get(name, ())}
+        columns = [column.name for column in layout.columns]
+        if len(found) == 1 and (key := found.pop()) <= set(columns):
+            keys[name] = tuple(column for column in columns if column in key)
+    return keys
+
+
+def _told(
+    session: SparkSession, place: SinkPlace, changes: Sequence[FilePart]
+) -> Iterator[tuple[TableName, tuple[str, ...]]]:
+    """The keys that messages name, once or more often each."""
+
+    def work(numbers: Iterator[int]) -> Iterator[pa.RecordBatch]:
+        for number in numbers:
+            for rows in read_part(place, changes[number], _NAMED):
+                yield from _distinct(pa.Table.from_batches([rows])).to_batches()
+
+    schema = ", ".join(f"`{name}` string" for name in _TOLD.names)
+    for database, schema_name, table, key in hand_out(session, len(changes), work, schema).distinct().collect():
+        yield TableName.of(database, schema_name, table), tuple(key.split(_BETWEEN))
+
+
+def _distinct(rows: pa.Table) -> pa.Table:
+    named = rows.filter(pc.greater(pc.list_value_length(rows["primary_key"]), 0))
+    joined = named.set_column(len(_NAME), "key", pc.binary_join(named["primary_key"], _BETWEEN))
+    return joined.group_by(_TOLD.names).aggregate([]).select(_TOLD.names).cast(_TOLD)
 
 
 def open_lakehouse(
@@ -152,13 +201,13 @@ class LakehouseTables:
             commit = open_history(self.name).append(session, history, layout.name, rows.toDF(*names), order.key)
         else:
             rows, commit = session.createDataFrame([], spark_schema(layout.arrow)), Commit(None, 0)
-        result: dict[str, Any] = dict(commit.version or {})
+        result = commit.version or TableCommit()
         if self.current is not None:
             whole = session.table(history).select(*map(quote, names)).toDF(*layout.arrow.names)
             # What is there is read first and written over then: between the two nobody else may write.
             with Folder(place.directory).locked(STAGED):
                 merged = self.current.merge(session, layout, columns, rows, whole, emptied)
-            result["current"] = asdict(merged) if merged is not None else None
+            result = structs.replace(result, current=merged)
         return TypedWrite(
             rows={name: sum(part.rows for part in mine) if commit.rows is None else commit.rows}, commits={name: result}
         )

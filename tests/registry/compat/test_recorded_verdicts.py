@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from cdc_contracts.registry.compat.compatibility_verdict import BREAKING
+from cdc_contracts.registry.compat.compatibility_rule import BREAKING
 from cdc_contracts.registry.compat.levels import Level, Policy
 from cdc_contracts.registry.compat.version_comparison import compare_schemas
 from cdc_contracts.registry.schema.schema_documents import JSON, read_schema

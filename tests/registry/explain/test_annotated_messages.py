@@ -14,9 +14,10 @@ from topics import CATALOGUE, rendered
 
 from cdc_contracts.registry.common.json_messages import Unreadable, parse_message
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.explain.message_explanations import dissection_schema, explain_message
+from cdc_contracts.registry.explain.message_explanations import dissection_schema, explain_message, write_explanation
 from cdc_contracts.registry.message.unreadable_bytes import find_fault
 from cdc_contracts.registry.message.wrapping_guesses import guess_bytes
+from cdc_contracts.registry.records.record_origins import FoundPlace
 from cdc_contracts.registry.validate.validation_context import open_validation
 
 SCHEMA = Draft202012Validator(dissection_schema())
@@ -33,7 +34,7 @@ def document_of(value, declared=None, **options):
     """The dissection as `--json` writes it, which has to keep to its schema."""
     validation = open_validation(CATALOGUE, declared, ReadingOptions()) if declared is not None else None
     told = explain_message(value, CATALOGUE, ReadingOptions(), validation=validation, **options)
-    document = json.loads(json.dumps(told.as_document({"file": "a.jsonl", "line": 1})))
+    document = json.loads(json.dumps(write_explanation(told, FoundPlace(file="a.jsonl", line=1))))
     assert [error.message for error in SCHEMA.iter_errors(document)] == []
     return document
 

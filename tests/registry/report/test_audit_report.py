@@ -14,7 +14,7 @@ from cdc_contracts.registry.common.errors import LedgerError
 from cdc_contracts.registry.common.findings import Finding
 from cdc_contracts.registry.message.envelope_times import instant
 from cdc_contracts.registry.report.audit_report import Span
-from cdc_contracts.registry.report.report_documents import report_schema
+from cdc_contracts.registry.report.stored_reports import report_schema
 from cdc_contracts.registry.stats.finding_tallies import Extent, FindingTally
 from cdc_contracts.registry.stats.partition_tallies import Moment, PartitionTally, Source
 from cdc_contracts.registry.stats.tally import Tally

@@ -9,10 +9,9 @@ from report_examples import NAMES, example, path_of
 from written_reports import report_of
 
 from cdc_contracts.registry.common.errors import UsageError
-from cdc_contracts.registry.report.report_documents import report_schema, write_document
 from cdc_contracts.registry.report.report_formats import render_report
 from cdc_contracts.registry.report.report_model import ReportSource
-from cdc_contracts.registry.report.stored_reports import read_document, read_report
+from cdc_contracts.registry.report.stored_reports import read_document, read_report, report_schema, write_document
 
 
 @pytest.mark.parametrize("name", NAMES)

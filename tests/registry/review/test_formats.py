@@ -17,8 +17,12 @@ from junit_schema import check_by_the_schema
 from cdc_contracts.registry.common.errors import UsageError
 from cdc_contracts.registry.lint import lint
 from cdc_contracts.registry.review.annotations.annotation import Annotation, Review, Suppression
-from cdc_contracts.registry.review.annotations.annotation_formats import check_targets, render_review, write_reports
-from cdc_contracts.registry.review.annotations.annotation_markdown import render_digest
+from cdc_contracts.registry.review.annotations.annotation_formats import (
+    check_targets,
+    render_digest,
+    render_review,
+    write_reports,
+)
 from cdc_contracts.registry.review.annotations.lint_annotations import review_lint
 
 HERE = Path(__file__).parent

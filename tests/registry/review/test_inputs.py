@@ -10,8 +10,7 @@ from repositories import commit, git
 
 from cdc_contracts.registry.common.errors import UnavailableError, UsageError
 from cdc_contracts.registry.contract.catalogue import Catalogue
-from cdc_contracts.registry.review.revisions.merge_base import open_base
-from cdc_contracts.registry.review.revisions.revision_inputs import open_revision
+from cdc_contracts.registry.review.revisions.revision_inputs import open_base, open_revision
 
 OWN = Path(__file__).parents[1] / "lint" / "contracts"
 FILE = "acme/plain/v1/contract.yaml"

@@ -29,8 +29,8 @@ from cdc_contracts.registry.generate.drifting_messages import Drifter
 from cdc_contracts.registry.generate.event_streams import row_stream
 from cdc_contracts.registry.message.reading import Reading, column_path
 from cdc_contracts.registry.schema.message_schemas.bound_schema import bound_schema
+from cdc_contracts.registry.schema.message_schemas.table_columns import pattern_up_to
 from cdc_contracts.registry.schema.message_schemas.table_examples import table_in, table_renderer
-from cdc_contracts.registry.schema.message_schemas.value_bounds import pattern_up_to
 from cdc_contracts.registry.validate.capabilities import capabilities_of
 from cdc_contracts.registry.validate.reference_validator import ReferenceValidator
 from cdc_contracts.registry.values import FORMS, Number

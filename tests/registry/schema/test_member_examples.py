@@ -11,7 +11,7 @@ from registry_tables import ORDERS_TABLE
 
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.schema.message_schemas.bound_schema import bound_schema
-from cdc_contracts.registry.schema.message_schemas.member_examples import with_member_examples
+from cdc_contracts.registry.schema.message_schemas.message_examples import with_member_examples
 
 EVERY = [*CATALOGUE.all_versions(), CATALOGUE.canonical]
 CONDITIONS = {"allOf", "anyOf", "oneOf", "if", "then", "else", "not"}

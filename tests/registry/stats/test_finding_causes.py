@@ -11,7 +11,7 @@ from written_reports import build_report, leave_out_known, render_baseline
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.generate.source_events import SourceTable
 from cdc_contracts.registry.report.baseline import read_baseline
-from cdc_contracts.registry.report.report_documents import report_schema
+from cdc_contracts.registry.report.stored_reports import report_schema
 
 AT = 60
 COLUMNS = ["at", "customer", "day", "flags", "id", "made", "note", "photo", "quantity", "rate", "seen", "total"]

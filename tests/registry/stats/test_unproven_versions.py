@@ -12,7 +12,7 @@ from written_reports import build_report, headline
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.contract.version_files import parse_versions
 from cdc_contracts.registry.engine.kernel import Kernel
-from cdc_contracts.registry.report.report_documents import report_schema
+from cdc_contracts.registry.report.stored_reports import report_schema
 from cdc_contracts.registry.stats.tally import Tally
 from cdc_contracts.registry.validate.validation_context import open_ranges, open_validation
 

@@ -24,8 +24,8 @@ from registry_tables import ORDERS_TABLE as TABLE
 
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.contract.table_contracts import TableContract
+from cdc_contracts.registry.tables.canonical.layout_resolution import canonical_table
 from cdc_contracts.registry.tables.schemas.avro_row import COLUMN, avro_row_schema
-from cdc_contracts.registry.tables.schemas.canonical_table import canonical_table
 from cdc_contracts.registry.tables.schemas.create_table_sql import duckdb_ddl, spark_ddl
 from cdc_contracts.registry.tables.schemas.odcs import odcs_document
 from cdc_contracts.registry.tables.schemas.pydantic_model import pydantic_module

@@ -27,8 +27,7 @@ from cdc_contracts.registry.common.rule_modules import (
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.generate.message_samples import sample_messages
 from cdc_contracts.registry.lint.lint_rule import lint_rules
-from cdc_contracts.registry.validate.drift_rule import DriftRule
-from cdc_contracts.registry.validate.drift_rulebook import drift_rules, rules_of
+from cdc_contracts.registry.validate.drift_rule import DriftRule, drift_rules, rules_of
 from cdc_contracts.registry.validate.validation_context import open_validation
 
 ROOT = Path(__file__).parents[3]

@@ -13,12 +13,12 @@ from rule_violations import breaker_of, good_records, neighbours, scope_of
 
 from cdc_contracts.registry.common.json_messages import Unreadable
 from cdc_contracts.registry.contract.catalogue import Version
+from cdc_contracts.registry.contract.model import Meaning
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.engine.layout_plans import make_plan
 from cdc_contracts.registry.message.reading import Reading
-from cdc_contracts.registry.validate.drift_rule import DriftRule
-from cdc_contracts.registry.validate.drift_rulebook import drift_rules
-from cdc_contracts.registry.validate.rule_inputs import Reads, always_read, read_nothing
+from cdc_contracts.registry.validate.drift_rule import DriftRule, drift_rules
+from cdc_contracts.registry.validate.rule_inputs import Reads, read_nothing
 from cdc_contracts.registry.validate.rule_view import Breach, RuleView
 from cdc_contracts.registry.validate.validation_context import ValidationContext
 
@@ -40,6 +40,13 @@ class Watched(Reading):
         if not any(pointer == place or pointer.startswith(f"{place}/") for place in self.allowed):
             raise Undeclared(pointer)
         return super().at(pointer)
+
+
+def always_read(meaning: Meaning) -> frozenset[str]:
+    """Return the places that make records differ for every rule: op, flags, images and the types of columns."""
+    op, types = meaning.envelope.op, meaning.columns.types
+    at_of_types = () if types == "none" or types.at is None else (types.at,)
+    return frozenset((op.at, *(flag.at for flag in op.flags), *meaning.images.pointers(), *at_of_types))
 
 
 def check(rule: DriftRule, version: Version, message: dict[str, Any]) -> list[Breach]:

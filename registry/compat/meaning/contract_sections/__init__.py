@@ -1,1 +1,1 @@
-"""Contract sections: what is compared of each key of a contract, one a file: facts, rules and questions."""
+"""Contract sections: what is compared of each key of a contract, each with its facts, rules and questions."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from cdc_contracts.registry.compat.compatibility_rule import CompatibilityRule
-from cdc_contracts.registry.compat.compatibility_verdict import BREAKING, NOTE
+from cdc_contracts.registry.compat.compatibility_rule import BREAKING, NOTE, CompatibilityRule
 from cdc_contracts.registry.compat.meaning.contract_section import (
     NEW_VERSION,
     ROWS,
@@ -23,34 +22,25 @@ from cdc_contracts.registry.contract.phrases import describe_types
 from cdc_contracts.registry.validate.type_places import places_of_types
 
 COLUMN_TYPES_PLACE: Final = CompatibilityRule(
-    id="C340",
-    name="column-types-place",
-    severity=BREAKING,
+    id="C340", name="column-types-place", severity=BREAKING,
     says="The source types of columns stand elsewhere, or are told otherwise: values are read without them.",
     action=NEW_VERSION,
-    good="types: {at: /mysqlType} in both",
-    bad="types: {at: /mysqlType}, then none",
-)
+    good="types: {at: /mysqlType} in both", bad="types: {at: /mysqlType}, then none",
+)  # fmt: skip
 
 COLUMN_CODES: Final = CompatibilityRule(
-    id="C341",
-    name="column-codes",
-    severity=BREAKING,
+    id="C341", name="column-codes", severity=BREAKING,
     says="The numeric type codes are elsewhere, or are checked by another table: one version refuses them.",
     action="Check codes by the table that both versions share, or by `any`.",
-    good="codes: {table: any} in both",
-    bad="codes: {table: any}, then java.sql.Types",
-)
+    good="codes: {table: any} in both", bad="codes: {table: any}, then java.sql.Types",
+)  # fmt: skip
 
 COLUMN_HINTS: Final = CompatibilityRule(
-    id="C342",
-    name="column-hints",
-    severity=NOTE,
+    id="C342", name="column-hints", severity=NOTE,
     says="The schema block of messages is described otherwise. It is never used to read a row.",
     action="Nothing: no reader is concerned.",
-    good="hints: {at: /schema} in both",
-    bad="hints: {at: /schema}, then none",
-)
+    good="hints: {at: /schema} in both", bad="hints: {at: /schema}, then none",
+)  # fmt: skip
 
 
 def tell(section: Mapping[str, Any]) -> Iterator[tuple[Key, ContractFact]]:

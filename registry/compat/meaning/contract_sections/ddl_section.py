@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from cdc_contracts.registry.compat.compatibility_rule import CompatibilityRule
-from cdc_contracts.registry.compat.compatibility_verdict import BREAKING
+from cdc_contracts.registry.compat.compatibility_rule import BREAKING, CompatibilityRule
 from cdc_contracts.registry.compat.meaning.contract_section import (
     NEW_VERSION,
     ContractFact,
@@ -22,14 +21,11 @@ from cdc_contracts.registry.compat.meaning.contract_section import (
 )
 
 DDL_PLACE: Final = CompatibilityRule(
-    id="C334",
-    name="ddl-place",
-    severity=BREAKING,
+    id="C334", name="ddl-place", severity=BREAKING,
     says="The text or the code of a DDL statement is another member.",
     action=NEW_VERSION,
-    good="ddl: {text: {at: /sql}} in both",
-    bad="ddl: {text: {at: /sql}}, then {text: {at: /ddl}}",
-)
+    good="ddl: {text: {at: /sql}} in both", bad="ddl: {text: {at: /sql}}, then {text: {at: /ddl}}",
+)  # fmt: skip
 
 
 def tell(section: Mapping[str, Any]) -> Iterator[tuple[Key, ContractFact]]:

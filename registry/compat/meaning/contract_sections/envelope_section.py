@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
-from cdc_contracts.registry.compat.compatibility_rule import CompatibilityRule
-from cdc_contracts.registry.compat.compatibility_verdict import BREAKING, NOTE, UNDECIDED
+from cdc_contracts.registry.compat.compatibility_rule import BREAKING, NOTE, UNDECIDED, CompatibilityRule
 from cdc_contracts.registry.compat.meaning.contract_section import (
     ANY,
     NEW_VERSION,
@@ -25,64 +24,46 @@ from cdc_contracts.registry.compat.meaning.contract_section import (
 )
 
 OP_PLACE: Final = CompatibilityRule(
-    id="C313",
-    name="op-place",
-    severity=BREAKING,
+    id="C313", name="op-place", severity=BREAKING,
     says="The op code is another member: nothing can be read without it.",
     action=NEW_VERSION,
-    good="op: {at: /type} in both",
-    bad="op: {at: /type}, then {at: /opType}",
-)
+    good="op: {at: /type} in both", bad="op: {at: /type}, then {at: /opType}",
+)  # fmt: skip
 
 OP_FLAG: Final = CompatibilityRule(
-    id="C314",
-    name="op-flag",
-    severity=BREAKING,
+    id="C314", name="op-flag", severity=BREAKING,
     says="A member that overrules the op code is read otherwise: the same message is another op.",
     action=NEW_VERSION,
-    good="flags: [{at: /isDdl, is: true, means: ddl}] in both",
-    bad="the flag, then none",
-)
+    good="flags: [{at: /isDdl, is: true, means: ddl}] in both", bad="the flag, then none",
+)  # fmt: skip
 
 FACT_PLACE: Final = CompatibilityRule(
-    id="C330",
-    name="fact-place",
-    severity=BREAKING,
+    id="C330", name="fact-place", severity=BREAKING,
     says="A fact of the envelope is another member, or is told by one version only.",
     action=NEW_VERSION,
-    good="event_time: {at: /es} in both",
-    bad="event_time: {at: /es}, then {at: /ts}",
-)
+    good="event_time: {at: /es} in both", bad="event_time: {at: /es}, then {at: /ts}",
+)  # fmt: skip
 
 FACT_READING: Final = CompatibilityRule(
-    id="C331",
-    name="fact-reading",
-    severity=BREAKING,
+    id="C331", name="fact-reading", severity=BREAKING,
     says="The same member is read otherwise: another unit, another split of names, another value that means none.",
     action=NEW_VERSION,
-    good="form: epoch-millis in both",
-    bad="form: epoch-millis, then epoch-seconds",
-)
+    good="form: epoch-millis in both", bad="form: epoch-millis, then epoch-seconds",
+)  # fmt: skip
 
 POSITION_ORDER: Final = CompatibilityRule(
-    id="C332",
-    name="position-order",
-    severity=UNDECIDED,
+    id="C332", name="position-order", severity=UNDECIDED,
     says="Whether positions can be compared differs. No message shows it: readers that order by them are concerned.",
     action="Look whether a reader orders or deduplicates by the position.",
-    good="order: integer in both",
-    bad="order: integer, then opaque",
-)
+    good="order: integer in both", bad="order: integer, then opaque",
+)  # fmt: skip
 
 POSITION_RISE: Final = CompatibilityRule(
-    id="C333",
-    name="position-rise",
-    severity=NOTE,
+    id="C333", name="position-rise", severity=NOTE,
     says="How positions rise within a partition differs. It is checked over a stream and never refuses a message.",
     action="Look at the `order` findings of the next audit.",
-    good="rises: always in both",
-    bad="rises: always, then or-stays",
-)
+    good="rises: always in both", bad="rises: always, then or-stays",
+)  # fmt: skip
 
 
 _NAMES: Final = frozenset({"tenant", "database", "schema", "table"})

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from cdc_contracts.registry.compat.compatibility_rule import CompatibilityRule
-from cdc_contracts.registry.compat.compatibility_verdict import BREAKING
+from cdc_contracts.registry.compat.compatibility_rule import BREAKING, CompatibilityRule
 from cdc_contracts.registry.compat.meaning.contract_section import (
     NEW_VERSION,
     ContractFact,
@@ -19,14 +18,11 @@ from cdc_contracts.registry.compat.meaning.contract_section import (
 )
 
 HALVES: Final = CompatibilityRule(
-    id="C322",
-    name="halves",
-    severity=BREAKING,
+    id="C322", name="halves", severity=BREAKING,
     says="What joins the two halves of an update differs: halves go together that do not belong together, or none do.",
     action=NEW_VERSION,
-    good="pair_by: [position, table] in both",
-    bad="pair_by: [position, table], then [transaction]",
-)
+    good="pair_by: [position, table] in both", bad="pair_by: [position, table], then [transaction]",
+)  # fmt: skip
 
 
 def tell(section: Mapping[str, Any]) -> Iterator[tuple[Key, ContractFact]]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from cdc_contracts.registry.compat.compatibility_rule import CompatibilityRule
-from cdc_contracts.registry.compat.compatibility_verdict import BREAKING
+from cdc_contracts.registry.compat.compatibility_rule import BREAKING, CompatibilityRule
 from cdc_contracts.registry.compat.meaning.contract_section import (
     IMAGE_FIELDS,
     NEW_VERSION,
@@ -22,25 +21,19 @@ from cdc_contracts.registry.compat.meaning.contract_section import (
 from cdc_contracts.registry.contract.phrases import describe_side
 
 IMAGE_PLACE: Final = CompatibilityRule(
-    id="C320",
-    name="image-place",
-    severity=BREAKING,
+    id="C320", name="image-place", severity=BREAKING,
     says="The row of an op stands elsewhere, or is completed otherwise. Whoever reads by the other version takes the "
     "row before for the row after, or finds none, and no error says so.",
     action=NEW_VERSION + " Decode every range by the version that wrote it.",
-    good="delete: {before: {at: /old}} in both",
-    bad="delete: {before: {at: /old}}, then {before: {at: /data}}",
-)
+    good="delete: {before: {at: /old}} in both", bad="delete: {before: {at: /old}}, then {before: {at: /data}}",
+)  # fmt: skip
 
 IMAGE_CONTAINER: Final = CompatibilityRule(
-    id="C321",
-    name="image-container",
-    severity=BREAKING,
+    id="C321", name="image-container", severity=BREAKING,
     says="Images are written otherwise: as one object, a list of one row, a list of rows, or by position.",
     action=NEW_VERSION,
-    good="container: list-of-rows in both",
-    bad="container: list-of-one, then list-of-rows",
-)
+    good="container: list-of-rows in both", bad="container: list-of-one, then list-of-rows",
+)  # fmt: skip
 
 
 def tell(section: Mapping[str, Any]) -> Iterator[tuple[Key, ContractFact]]:

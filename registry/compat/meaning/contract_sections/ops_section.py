@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from cdc_contracts.registry.compat.compatibility_rule import CompatibilityRule
-from cdc_contracts.registry.compat.compatibility_verdict import BREAKING
+from cdc_contracts.registry.compat.compatibility_rule import BREAKING, CompatibilityRule
 from cdc_contracts.registry.compat.meaning.contract_section import (
     ANY,
     NEW_VERSION,
@@ -20,34 +19,25 @@ from cdc_contracts.registry.compat.meaning.contract_section import (
 )
 
 OP_CODE_MEANING: Final = CompatibilityRule(
-    id="C310",
-    name="op-code-meaning",
-    severity=BREAKING,
+    id="C310", name="op-code-meaning", severity=BREAKING,
     says="An op code means another op: a reader of the other version does the wrong thing with the row.",
     action=NEW_VERSION,
-    good="ROW: snapshot in both",
-    bad="ROW: snapshot, then ROW: insert",
-)
+    good="ROW: snapshot in both", bad="ROW: snapshot, then ROW: insert",
+)  # fmt: skip
 
 OP_CODE_REMOVED: Final = CompatibilityRule(
-    id="C311",
-    name="op-code-removed",
-    severity=BREAKING,
+    id="C311", name="op-code-removed", severity=BREAKING,
     says="An op code is not known any more: the new version refuses its messages.",
     action="Keep the code as long as a topic may hold messages of it.",
-    good="{INSERT: insert, INIT: snapshot} in both",
-    bad="{INSERT: insert, INIT: snapshot}, then {INSERT: insert}",
-)
+    good="{INSERT: insert, INIT: snapshot} in both", bad="{INSERT: insert, INIT: snapshot}, then {INSERT: insert}",
+)  # fmt: skip
 
 OP_CODE_ADDED: Final = CompatibilityRule(
-    id="C312",
-    name="op-code-added",
-    severity=BREAKING,
+    id="C312", name="op-code-added", severity=BREAKING,
     says="An op code is new: readers of the old version refuse its messages.",
     action="Let readers take the new version before the producer sends the code.",
-    good="{INSERT: insert} in both",
-    bad="{INSERT: insert}, then {INSERT: insert, INIT: snapshot}",
-)
+    good="{INSERT: insert} in both", bad="{INSERT: insert}, then {INSERT: insert, INIT: snapshot}",
+)  # fmt: skip
 
 
 def rule_of(key: Key, old: ContractFact | None, new: ContractFact | None) -> CompatibilityRule:

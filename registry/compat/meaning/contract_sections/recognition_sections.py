@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from cdc_contracts.registry.compat.compatibility_rule import CompatibilityRule
-from cdc_contracts.registry.compat.compatibility_verdict import NOTE
+from cdc_contracts.registry.compat.compatibility_rule import NOTE, CompatibilityRule
 from cdc_contracts.registry.compat.meaning.contract_section import (
     ContractFact,
     ContractSection,
@@ -18,15 +17,12 @@ from cdc_contracts.registry.compat.meaning.contract_section import (
 from cdc_contracts.registry.contract.phrases import describe_evidence, describe_test
 
 RECOGNITION: Final = CompatibilityRule(
-    id="C370",
-    name="recognition",
-    severity=NOTE,
+    id="C370", name="recognition", severity=NOTE,
     says="What the contract is known by differs: tests on a message, evidence over many, look-alikes. No row is read "
     "otherwise.",
     action="Run `detect` on messages of the topic.",
-    good="the same discriminators in both",
-    bad="[{present: /id}], then [{present: /id}, {absent: /gtid}]",
-)
+    good="the same discriminators in both", bad="[{present: /id}], then [{present: /id}, {absent: /gtid}]",
+)  # fmt: skip
 
 
 def tell_tests(section: list[Mapping[str, Any]]) -> Iterator[tuple[Key, ContractFact]]:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from cdc_contracts.registry.compat.compatibility_rule import CompatibilityRule
-from cdc_contracts.registry.compat.compatibility_verdict import BREAKING
+from cdc_contracts.registry.compat.compatibility_rule import BREAKING, CompatibilityRule
 from cdc_contracts.registry.compat.meaning.contract_section import (
     ROWS,
     ContractFact,
@@ -16,29 +15,23 @@ from cdc_contracts.registry.compat.meaning.contract_section import (
     Versions,
     describe_names,
 )
-from cdc_contracts.registry.validate.drift_rulebook import drift_rules
+from cdc_contracts.registry.validate.drift_rule import drift_rules
 
 RULE_ADDED: Final = CompatibilityRule(
-    id="C360",
-    name="rule-added",
-    severity=BREAKING,
+    id="C360", name="rule-added", severity=BREAKING,
     says="A rule across fields holds that did not: messages that break it were read before and are refused now. "
     "A rule that only warns is a note.",
     action="Check the rule against an audit of the topic before readers take the new version.",
-    good="rules: [columns-typed] in both",
-    bad="rules: [], then [columns-typed]",
-)
+    good="rules: [columns-typed] in both", bad="rules: [], then [columns-typed]",
+)  # fmt: skip
 
 RULE_REMOVED: Final = CompatibilityRule(
-    id="C361",
-    name="rule-removed",
-    severity=BREAKING,
+    id="C361", name="rule-removed", severity=BREAKING,
     says="A rule across fields holds no more: the new version reads messages that readers of the old one refuse. "
     "A rule that only warns is a note.",
     action="Keep the rule where messages have not changed.",
-    good="rules: [columns-typed] in both",
-    bad="rules: [columns-typed], then []",
-)
+    good="rules: [columns-typed] in both", bad="rules: [columns-typed], then []",
+)  # fmt: skip
 
 
 def rule_of(key: Key, old: ContractFact | None, new: ContractFact | None) -> CompatibilityRule:

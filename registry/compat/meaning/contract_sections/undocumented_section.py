@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from cdc_contracts.registry.compat.compatibility_rule import CompatibilityRule
-from cdc_contracts.registry.compat.compatibility_verdict import BREAKING, NOTE
+from cdc_contracts.registry.compat.compatibility_rule import BREAKING, NOTE, CompatibilityRule
 from cdc_contracts.registry.compat.meaning.contract_section import (
     COLUMN_FIELDS,
     ContractFact,
@@ -18,24 +17,18 @@ from cdc_contracts.registry.compat.meaning.contract_section import (
 )
 
 UNDOCUMENTED_FORM: Final = CompatibilityRule(
-    id="C308",
-    name="undocumented-form",
-    severity=BREAKING,
+    id="C308", name="undocumented-form", severity=BREAKING,
     says="How values are written is documented in one version only: the other keeps text that this one refuses.",
     action="Say `undocumented` as long as the document is silent; a reader must expect any text there.",
-    good="undocumented: [value-forms] in both",
-    bad="undocumented: [value-forms], then nothing",
-)
+    good="undocumented: [value-forms] in both", bad="undocumented: [value-forms], then nothing",
+)  # fmt: skip
 
 UNDOCUMENTED: Final = CompatibilityRule(
-    id="C372",
-    name="undocumented",
-    severity=NOTE,
+    id="C372", name="undocumented", severity=NOTE,
     says="What the document is silent about differs. It is read alike, and marked in reports.",
     action="Nothing: no reader is concerned.",
-    good="undocumented: [insert-images] in both",
-    bad="undocumented: [insert-images], then none",
-)
+    good="undocumented: [insert-images] in both", bad="undocumented: [insert-images], then none",
+)  # fmt: skip
 
 
 def rule_of(key: Key, old: ContractFact | None, new: ContractFact | None) -> CompatibilityRule:

@@ -11,7 +11,7 @@ from itertools import combinations, permutations, product
 
 import pytest
 
-from cdc_contracts.registry.compat.compatibility_verdict import BREAKING, NOTE
+from cdc_contracts.registry.compat.compatibility_rule import BREAKING, NOTE
 from cdc_contracts.registry.compat.json_schema.bundled_schemas import read_document
 from cdc_contracts.registry.compat.json_schema.closing import close_schema, open_schema
 from cdc_contracts.registry.compat.json_schema.draft_validators import FAST_JUDGES, SLOW_JUDGES

@@ -9,7 +9,7 @@ import pytest
 
 from cdc_contracts.registry.compat.compatibility_verdict import READ_DIFFERENTLY, REFUSED_BY_NEW, REFUSED_BY_OLD
 from cdc_contracts.registry.compat.json_schema.difference_findings import REFUSED
-from cdc_contracts.registry.compat.json_schema.json_rulebook import json_rules
+from cdc_contracts.registry.compat.json_schema.json_rule import json_rules
 from cdc_contracts.registry.compat.levels import Level, Policy
 from cdc_contracts.registry.compat.version_comparison import compare_schemas
 from cdc_contracts.registry.schema.schema_documents import JSON, SchemaDocument

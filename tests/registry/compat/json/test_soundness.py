@@ -17,7 +17,7 @@ import jsonschema_rs
 import pytest
 
 from cdc_contracts.registry.common.errors import InvalidSchema
-from cdc_contracts.registry.compat.compatibility_verdict import NOTE
+from cdc_contracts.registry.compat.compatibility_rule import NOTE
 from cdc_contracts.registry.compat.json_schema.bundled_schemas import BundledSchema
 from cdc_contracts.registry.compat.json_schema.closing import close_schema, open_schema
 from cdc_contracts.registry.compat.json_schema.draft_validators import FAST_JUDGES
