@@ -1,6 +1,7 @@
 # Every chore by name; `just` alone runs the tests, which include lint, types and layers.
 
 python := ".venv/bin/python"
+nightly := python + " -m pytest --nightly"
 
 default: test
 
@@ -12,28 +13,29 @@ setup:
 test *ARGS:
     {{python}} -m pytest {{ARGS}}
 
-# The long forms of tests
+# All that a default run of the tests leaves out, and their long forms
 nightly:
-    CDC_CONTRACTS_MUTATIONS=kinds {{python}} -m pytest --timeout=3600 tests/registry/engine/test_record_pairs.py \
+    {{nightly}} -m "nightly or one_in"
+    CDC_CONTRACTS_MUTATIONS=kinds {{nightly}} --timeout=3600 tests/registry/engine/test_record_pairs.py \
         tests/registry/engine/test_record_order.py tests/registry/engine/test_differential.py tests/registry/engine/test_many_tables.py \
         tests/registry/stats/test_stream_drift.py tests/registry/generate/test_rendering.py tests/registry/schema/test_compiled_schemas.py \
         tests/registry/validate/test_redaction.py tests/registry/stats/test_dropped_columns.py \
         tests/registry/tables/test_every_typed_column.py tests/registry/values/test_form_agreement.py tests/registry/schema
-    CDC_CONTRACTS_LINT=all CDC_CONTRACTS_UNITS=all {{python}} -m pytest tests/registry/lint/test_lint.py \
+    CDC_CONTRACTS_LINT=all CDC_CONTRACTS_UNITS=all {{nightly}} tests/registry/lint/test_lint.py \
         tests/registry/stats/test_time_units.py
-    CDC_SIGNAL_POINTS=20 CDC_SPARK_SIGNALS=1 {{python}} -m pytest tests/cli/test_signals.py
-    CDC_RANGE_CASES=200 CDC_PROPOSED_TOPICS=200 {{python}} -m pytest tests/registry/engine/test_validation_by_range.py \
+    CDC_SIGNAL_POINTS=20 CDC_SPARK_SIGNALS=1 {{nightly}} tests/cli/test_signals.py
+    CDC_RANGE_CASES=200 CDC_PROPOSED_TOPICS=200 {{nightly}} tests/registry/engine/test_validation_by_range.py \
         tests/registry/stats/test_version_proposals.py
-    CDC_CONTRACTS_DRIFTS=long {{python}} -m pytest tests/cli/test_drifts_in_mid_stream.py
-    CDC_CONTRACTS_FOREIGN=all {{python}} -m pytest tests/registry/detect/test_foreign_messages.py \
+    CDC_CONTRACTS_DRIFTS=long {{nightly}} tests/cli/test_drifts_in_mid_stream.py
+    CDC_CONTRACTS_FOREIGN=all {{nightly}} tests/registry/detect/test_foreign_messages.py \
         tests/registry/detect/test_every_version.py
-    CDC_CHAIN_TOPICS=200 CDC_CHAIN_MESSAGES=20000 {{python}} -m pytest tests/registry/stats/test_chain_topics.py tests/spark_checks/test_chains.py
-    CDC_ALL_PAIRS=1 {{python}} -m pytest --timeout=3600 tests/registry/compat/json/test_enumerated.py \
+    CDC_CHAIN_TOPICS=200 CDC_CHAIN_MESSAGES=20000 {{nightly}} tests/registry/stats/test_chain_topics.py tests/spark_checks/test_chains.py
+    CDC_ALL_PAIRS=1 {{nightly}} --timeout=3600 tests/registry/compat/json/test_enumerated.py \
         tests/registry/compat/json/test_soundness.py
-    CDC_CONTRACTS_COLUMNS=400 CDC_CONTRACTS_BYTES=all {{python}} -m pytest tests/registry/engine/test_every_column.py \
+    CDC_CONTRACTS_COLUMNS=400 CDC_CONTRACTS_BYTES=all {{nightly}} tests/registry/engine/test_every_column.py \
         tests/registry/engine/test_byte_mutations.py
-    {{python}} tests/new_version.py "$(mktemp -d)" tests/registry tests/cli
-    CDC_CONTRACTS_SPARK=own {{python}} -m pytest tests/spark_checks tests/cli/test_engines.py tests/cli/test_validating_commands.py
+    {{python}} tests/new_version.py "$(mktemp -d)" --nightly tests/registry tests/cli
+    CDC_CONTRACTS_SPARK=own {{nightly}} tests/spark_checks tests/cli/test_engines.py tests/cli/test_validating_commands.py
 
 lint:
     .venv/bin/ruff check .

@@ -9,6 +9,7 @@ import uuid
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from zlib import crc32
 
 import pytest
 from certificates import Authority
@@ -32,7 +33,7 @@ STARTING_JAVA = frozenset({"spark", "broker", "java"})
 SPARK_OPTIONS = (
     "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
     "-Dspark.sql.codegen.wholeStage=false -Dspark.sql.codegen.factoryMode=NO_CODEGEN",
-    "-Dspark.sql.shuffle.partitions=2 -Dspark.databricks.delta.snapshotPartitions=1",
+    "-Dspark.sql.adaptive.enabled=false -Dspark.sql.shuffle.partitions=2 -Dspark.databricks.delta.snapshotPartitions=1",
 )
 """Of sessions of Spark, also of commands that tests start: on little data what compiles costs more than it gives.
 
@@ -42,6 +43,10 @@ Spark as users have it.
 OBJECTS_BETWEEN_COLLECTIONS = 50_000
 """Judging makes many small objects and hardly a cycle: with Python's 700 a quarter of the time went into looking."""
 NO_JAVA = Path(__file__).with_name("a test that starts Java needs the mark `java`")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--nightly", action="store_true", help="run the cases too that a default run leaves to the night")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -88,8 +93,20 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if STARTING_JAVA.intersection(getattr(item, "fixturenames", ())) or SPARK_CHECKS in item.path.parents:
             item.add_marker(JAVA)
+    if not config.getoption("nightly") and not any("::" in argument for argument in config.args):
+        config.hook.pytest_deselected(items=[item for item in items if left_to_the_night(item)])
+        items[:] = [item for item in items if not left_to_the_night(item)]
     if hasattr(config, "workerinput"):
         items[:] = order_files(items)
+
+
+def left_to_the_night(item: pytest.Item) -> bool:
+    """Say whether a default run leaves a case out: one marked `nightly`, or all but one in n of `one_in(n)`.
+
+    Which ones these are follows from their names, so that each version and each value is in some of the tests.
+    """
+    share = item.get_closest_marker("one_in")
+    return bool(item.get_closest_marker("nightly") or (share and crc32(item.nodeid.encode()) % share.args[0]))
 
 
 def pytest_collection_finish() -> None:

@@ -13,9 +13,7 @@ GENERIC = [
     f"tests/registry/{file}.py"
     for file in (
         "generate/test_samples",
-        "schema/test_compiled_schemas",
         "engine/test_differential",
-        "engine/test_record_pairs",
         "schema/test_written_files",
     )
 ]
@@ -28,5 +26,5 @@ def test_it_changes_its_folder_and_written_files_and_the_generic_tests_cover_it(
 
     names = {name for name in changed(tree) if not name.startswith("contracts/dts/canal/v3/")}
     assert names == WRITTEN
-    run(tree, [sys.executable, "-m", "pytest", "-n0", "-p", "new_version", *GENERIC])
+    run(tree, [sys.executable, "-m", "pytest", "-n0", "--nightly", "-p", "new_version", *GENERIC])
     run(tree, [sys.executable, "-m", "pytest", "-n0", "tests/registry/contract/test_catalogue.py"])

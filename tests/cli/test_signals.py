@@ -95,6 +95,7 @@ def test_a_signal_ends_a_run_of_spark_at_every_moment(call):
 
 
 @pytest.mark.java
+@pytest.mark.nightly
 def test_a_reader_that_goes_away_from_a_run_of_spark_is_no_error(call):
     process = start("-m", "cdc_contracts.cli", *call)
     process.stdout.close()

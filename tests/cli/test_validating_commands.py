@@ -312,6 +312,7 @@ def test_the_demo_shows_any_dialect(spark, tmp_path, capsys, contract):
     assert report["ledger"]["conforming"] == 384
 
 
+@pytest.mark.nightly
 @pytest.mark.java
 def test_the_demo_finds_the_same_in_a_topic_of_a_real_broker(here):
     pytest.importorskip("confluent_kafka", reason="a broker is of use only with the extra 'kafka'")

@@ -52,7 +52,15 @@ def image(number, size, **values):
     return row | {name.replace("__", " "): value for name, value in values.items()}
 
 
-@pytest.fixture(params=[DeltaDirectory, IcebergDirectory], ids=["delta", "iceberg"])
+ICEBERG = pytest.param(IcebergDirectory, id="iceberg")
+
+
+@pytest.fixture(
+    params=[
+        pytest.param(DeltaDirectory, id="delta"),
+        pytest.param(IcebergDirectory, id="iceberg", marks=pytest.mark.nightly),
+    ]
+)
 def tables(spark, request, tmp_path):
     addresses = request.param(str(tmp_path))
     addresses.prepare(spark)
@@ -247,7 +255,7 @@ def cut_off(spark, tables):
     spark.sql(f"ALTER TABLE {identifier} UNSET TBLPROPERTIES ('write.format.default')")
 
 
-@pytest.mark.parametrize("tables", [IcebergDirectory], ids=["iceberg"], indirect=True)
+@pytest.mark.parametrize("tables", [ICEBERG], indirect=True)
 def test_a_merge_that_is_cut_off_between_the_tables_is_made_good_when_it_comes_again(spark, tables):
     def row(op, offset, number):
         before, after = image(number, "S", Na__me="before"), image(number, "S", Na__me=f"at {offset}")
@@ -280,7 +288,7 @@ def test_a_merge_that_is_cut_off_between_the_tables_is_made_good_when_it_comes_a
     assert merge(spark, tables, [*again, *earlier]) == Merged()
 
 
-@pytest.mark.parametrize("tables", [IcebergDirectory], ids=["iceberg"], indirect=True)
+@pytest.mark.parametrize("tables", [ICEBERG], indirect=True)
 def test_without_positions_a_later_merge_is_newer_between_partitions_and_offsets_decide_within_one(spark, tables):
     def told(name, offset, partition):
         row = image(1, "S", Na__me=name)
@@ -299,7 +307,7 @@ def test_without_positions_a_later_merge_is_newer_between_partitions_and_offsets
     assert names() == ["elsewhere"]
 
 
-@pytest.mark.parametrize("tables", [IcebergDirectory], ids=["iceberg"], indirect=True)
+@pytest.mark.parametrize("tables", [ICEBERG], indirect=True)
 def test_without_positions_a_truncation_empties_what_was_read_before_it_and_leaves_what_nothing_tells(spark, tables):
     def row(number, offset, partition):
         return change("insert", offset, after=image(number, "S"), partition=partition, contract="c/d@1")
@@ -320,7 +328,7 @@ def test_without_positions_a_truncation_empties_what_was_read_before_it_and_leav
     assert ids() == [4, 5, 7, 9]
 
 
-@pytest.mark.parametrize("tables", [IcebergDirectory], ids=["iceberg"], indirect=True)
+@pytest.mark.parametrize("tables", [ICEBERG], indirect=True)
 def test_rows_of_a_full_load_that_come_after_a_truncation_are_counted(spark, tables):
     loaded = [change("snapshot", number, after=image(number, "S"), position="0") for number in (1, 2)]
     assert merge(spark, tables, loaded) == Merged(changed=2)
@@ -331,7 +339,7 @@ def test_rows_of_a_full_load_that_come_after_a_truncation_are_counted(spark, tab
     assert sorted(one["id"] for one in rows_of(spark, tables)) == [1, 3]
 
 
-@pytest.mark.parametrize("tables", [IcebergDirectory], ids=["iceberg"], indirect=True)
+@pytest.mark.parametrize("tables", [ICEBERG], indirect=True)
 def test_changes_without_a_key_are_counted_and_a_table_without_one_is_left_alone(spark, tables):
     keyless = change("insert", 0, after=image(None, "S"), position="1")
     untyped = change("insert", 1, after=image(None, "M"), position="2", raw=[("after.id", "1e5")])

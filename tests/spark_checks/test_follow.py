@@ -69,6 +69,7 @@ def signal_when(number, due):
     threading.Thread(target=watch, daemon=True).start()
 
 
+@pytest.mark.nightly
 def test_an_audit_in_batches_reports_what_an_audit_of_the_whole_range_does(call, broker, make_topic, here):
     topic = make_topic([(number % 2, value) for number, value in enumerate(VALUES)], partitions=3)
     follow = ["audit", topic, "--follow", "--once", "--checkpoint", "ck", "--report", "r.json"]

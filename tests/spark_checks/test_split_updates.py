@@ -3,6 +3,7 @@
 import json
 
 import pyarrow.parquet as pq
+import pytest
 from topics import CATALOGUE, scope_of
 
 from cdc_contracts.cli.app import main
@@ -82,6 +83,7 @@ def test_a_half_without_the_other_is_told_with_its_offset_and_stays(spark, tmp_p
     assert told["rule"] == "D09.halves-paired"
 
 
+@pytest.mark.nightly
 def test_a_half_that_was_sent_again_is_counted_and_is_no_loss(spark, tmp_path, capsys):
     lines = list(messages())
     after = next(place for place, line in enumerate(lines) if b'"UPDATE_AFTER"' in line)

@@ -121,6 +121,7 @@ def test_another_meaning_of_the_file_is_another_run_and_a_wrong_range_publishes_
     assert "has decoded some of these records already" in capsys.readouterr().err
 
 
+@pytest.mark.nightly
 def test_a_stream_decodes_each_range_by_its_own_version_in_whatever_batches_it_comes(
     spark, broker, make_topic, here, capsys
 ):

@@ -64,6 +64,7 @@ def test_the_table_names_every_version_but_new_ones():
     assert without_rows(CATALOGUE, DECIDABLE) == []
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("reference", VERSIONS)
 def test_hundreds_of_messages_of_mixed_ops_tell_what_the_documents_make_decidable(reference):
     expected = row_of(DECIDABLE, reference, where="DECIDABLE of test_every_version.py")
@@ -73,6 +74,7 @@ def test_hundreds_of_messages_of_mixed_ops_tell_what_the_documents_make_decidabl
     assert (found.verdict, named, found.equivalent) == expected
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("seed", [1, 2, 3])
 @pytest.mark.parametrize("reference", VERSIONS)
 def test_20_messages_name_the_right_subject_or_an_honest_tie_and_never_a_wrong_version(reference, seed):

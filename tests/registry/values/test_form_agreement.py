@@ -154,6 +154,7 @@ def judge(form: ValueForm, value: Any, context: Context) -> tuple[str | None, Fl
     return read.text, read.flag
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", FORMS)
 @settings(max_examples=20 * TIMES_MORE, deadline=None)
 @given(data=st.data())
@@ -166,6 +167,7 @@ def test_the_column_agrees_with_the_reference_on_every_value(read_column: Any, n
     assert read_column(form, values, context) == expected
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", [name for name, form in FORMS.items() if "text" in form.wire])
 @settings(max_examples=10 * TIMES_MORE, deadline=None)
 @given(data=st.data())
@@ -213,6 +215,7 @@ checker = Draft202012Validator.TYPE_CHECKER.redefine("integer", is_integer)
 Validator = extend(Draft202012Validator, type_checker=checker)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", FORMS)
 @settings(max_examples=20 * TIMES_MORE, deadline=None)
 @given(data=st.data())
