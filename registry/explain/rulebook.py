@@ -14,8 +14,6 @@ from cdc_contracts.registry.validate.drift_rule import CROSS_FIELD, drift_rules
 from cdc_contracts.registry.values import FORMS
 
 DRIFT: Final = "drift"
-LINT: Final = "lint"
-TABLE: Final = "table"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,17 +40,7 @@ def rules() -> tuple[RuleEntry, ...]:
     ]
     hint = "Correct the file that the finding names, or suppress the finding there for a while: see L26."
     lint = [
-        RuleEntry(
-            one.id,
-            one.name,
-            TABLE if one.is_of_tables else LINT,
-            one.severity,
-            one.says,
-            hint,
-            one.good,
-            one.bad,
-            one.why,
-        )
+        RuleEntry(one.id, one.name, one.family, one.severity, one.says, hint, one.good, one.bad, one.why)
         for one in lint_rules()
     ]
     return (*drift, *cross_field_rules(), *lint, *_compatibility_rules())

@@ -53,9 +53,9 @@ class LintRule:
     ignorable: bool = True
 
     @property
-    def is_of_tables(self) -> bool:
-        """Whether the rule is about table contracts."""
-        return self.id.startswith("T")
+    def family(self) -> str:
+        """What the rule is about: table contracts (`table`), or all else (`lint`)."""
+        return "table" if self.id.startswith("T") else "lint"
 
 
 def lint_rule(

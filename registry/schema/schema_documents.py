@@ -10,8 +10,7 @@ from typing import Any, Final
 from cdc_contracts.registry.common.errors import InvalidSchema, SchemaTooLarge
 from cdc_contracts.registry.schema.avro_types.schema_reading import read_types
 from cdc_contracts.registry.schema.avro_types.type_graph import AvroType
-from cdc_contracts.registry.schema.schema_faults import SchemaFault
-from cdc_contracts.registry.schema.schema_texts import parse_schema_text
+from cdc_contracts.registry.schema.schema_texts import SchemaFault, parse_schema_text
 
 JSON: Final = "JSON"
 AVRO: Final = "AVRO"

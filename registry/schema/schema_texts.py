@@ -9,14 +9,27 @@ from collections.abc import Iterator
 from typing import Any, Final, NoReturn
 
 from cdc_contracts.registry.common.json_messages import depth_exceeds
-from cdc_contracts.registry.schema.schema_faults import SchemaFault
 
 MOST_DIGITS: Final = 400
 """Digits of a number: more than the longest that a documented message holds."""
-
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _ESCAPED: Final = re.compile(r"\\u[dD][89a-fA-F]")
 _LONGEST_SHOWN: Final = 40
+
+
+class SchemaFault(Exception):
+    """A schema is none, or is not safe to work with: what, where in it, how to fix it.
+
+    `pointer` is a JSON Pointer into the schema; where its text is no JSON, `line` and `column` say where, from 1.
+    """
+
+    def __init__(self, what: str, pointer: str = "", *, hint: str = "", line: int = 0, column: int = 0) -> None:
+        super().__init__(what)
+        self.what = what
+        self.pointer = pointer
+        self.hint = hint
+        self.line = line
+        self.column = column
 
 
 def parse_schema_text(text: str, *, max_depth: int) -> Any:

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from cdc_contracts.registry.common.drift_class import ConformingMessage, DriftCause, DriftClass

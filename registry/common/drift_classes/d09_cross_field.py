@@ -1,7 +1,5 @@
 """Cross-field: members of a message that do not agree with each other; each rule is a file of its own."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from cdc_contracts.registry.common.drift_class import ConformingMessage, DriftClass

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from cdc_contracts.registry.common.drift_class import DriftCause, DriftClass
 from cdc_contracts.registry.common.findings import ERROR
 

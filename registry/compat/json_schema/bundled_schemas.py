@@ -3,17 +3,38 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
+import jsonschema
 import jsonschema_rs
 from jsonschema_specifications import REGISTRY
 
 from cdc_contracts.registry.common.errors import InvalidSchema
-from cdc_contracts.registry.compat.json_schema.draft_validators import FAST_JUDGES, SLOW_JUDGES
 from cdc_contracts.registry.compat.json_schema.plain_form import write_plain
 from cdc_contracts.registry.schema.json_schemas.schema_drafts import draft_of
 from cdc_contracts.registry.schema.schema_documents import SchemaDocument
+
+SLOW_JUDGES: Final[Mapping[int, Any]] = {
+    jsonschema_rs.Draft4: jsonschema.Draft4Validator,
+    jsonschema_rs.Draft6: jsonschema.Draft6Validator,
+    jsonschema_rs.Draft7: jsonschema.Draft7Validator,
+    jsonschema_rs.Draft201909: jsonschema.Draft201909Validator,
+    jsonschema_rs.Draft202012: jsonschema.Draft202012Validator,
+}
+FAST_JUDGES: Final[Mapping[int, type[jsonschema_rs.Validator]]] = {
+    jsonschema_rs.Draft4: jsonschema_rs.Draft4Validator,
+    jsonschema_rs.Draft6: jsonschema_rs.Draft6Validator,
+    jsonschema_rs.Draft7: jsonschema_rs.Draft7Validator,
+    jsonschema_rs.Draft201909: jsonschema_rs.Draft201909Validator,
+    jsonschema_rs.Draft202012: jsonschema_rs.Draft202012Validator,
+}
+
+
+def has_siblings_of_ref(draft: int) -> bool:
+    """Return whether the draft regards keywords beside `$ref`."""
+    return draft in {jsonschema_rs.Draft201909, jsonschema_rs.Draft202012}
 
 
 class BundledSchema:

@@ -8,9 +8,8 @@ from typing import Any, Final
 
 import jsonschema_rs
 
-from cdc_contracts.registry.compat.json_schema.bundled_schemas import BundledSchema
+from cdc_contracts.registry.compat.json_schema.bundled_schemas import FAST_JUDGES, BundledSchema
 from cdc_contracts.registry.compat.json_schema.containment import find_rest
-from cdc_contracts.registry.compat.json_schema.draft_validators import FAST_JUDGES
 from cdc_contracts.registry.compat.json_schema.instances import GENERIC, Way, gather_arrays, gather_values, repair
 from cdc_contracts.registry.compat.json_schema.pattern_languages import names_beside
 from cdc_contracts.registry.compat.json_schema.pattern_texts import finds, write_text

@@ -18,7 +18,7 @@ from cdc_contracts.registry.common.pointers import split_pointer, split_referenc
 from cdc_contracts.registry.common.subschemas import DYNAMIC_REFERENCES
 from cdc_contracts.registry.schema.json_schemas.schema_drafts import DRAFT_NAMES, draft_of
 from cdc_contracts.registry.schema.json_schemas.schema_references import SchemaAddresses, Subschema, all_inside
-from cdc_contracts.registry.schema.schema_faults import SchemaFault
+from cdc_contracts.registry.schema.schema_texts import SchemaFault
 
 _SINCE: Final[Mapping[int, frozenset[str]]] = {
     jsonschema_rs.Draft6: frozenset({"const", "contains", "propertyNames"}),

@@ -13,8 +13,7 @@ from typing import Any, Final
 
 from cdc_contracts.registry.common.pointers import split_reference
 from cdc_contracts.registry.common.subschemas import BY_NAME, VALUES
-from cdc_contracts.registry.compat.json_schema.bundled_schemas import BundledSchema
-from cdc_contracts.registry.compat.json_schema.draft_validators import has_siblings_of_ref
+from cdc_contracts.registry.compat.json_schema.bundled_schemas import BundledSchema, has_siblings_of_ref
 
 ANY: Final = "any"
 NEVER: Final = "never"

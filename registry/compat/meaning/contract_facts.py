@@ -13,11 +13,20 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from cdc_contracts.registry.common.rule_modules import CONTRACT_SECTIONS, find_records
-from cdc_contracts.registry.compat.meaning.contract_section import ContractFact, ContractSection, FactDifference, Key
+from cdc_contracts.registry.compat.meaning.contract_section import (
+    ContractFact,
+    ContractSection,
+    FactDifference,
+    Key,
+    Question,
+    ask_anything,
+)
+from cdc_contracts.registry.compat.meaning.mapping_differences import ask_value
 from cdc_contracts.registry.contract.catalogue import AVRO_ENVELOPE
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.contract.catalogue import Version
+
 
 PROSE: Final = frozenset({"contract", "title", "applies", "status", "provenance"})
 """Sections that no reader reads a message by."""
@@ -66,3 +75,17 @@ def _with_schemas(version: Version, fact: ContractFact) -> ContractFact:
         if name != AVRO_ENVELOPE and file is not None:
             schemas[name] = json.loads(file.read_text(encoding="utf-8"))
     return ContractFact({**fact.value, "documents": schemas}, fact.words)
+
+
+def ask(difference: FactDifference, old: Version, new: Version) -> Question:
+    """Return what a message has to show for a difference between two contracts."""
+    name = difference.key[0]
+    if name == VALUES:
+        return ask_value(difference, (old, new))
+    section = contract_sections().get(name)
+    return (section.ask if section else ask_anything)(difference, (old, new))
+
+
+def reachable_ops(version: Version) -> frozenset[str]:
+    """Return the canonical ops that messages of a version may have."""
+    return frozenset({*version.meaning.ops.values(), *(flag.means for flag in version.meaning.envelope.op.flags)})

@@ -10,13 +10,12 @@ from cdc_contracts.registry.common.findings import ERROR
 from cdc_contracts.registry.compat.compatibility_rule import BREAKING, NOTE, UNDECIDED, CompatibilityRule
 from cdc_contracts.registry.compat.compatibility_verdict import CompatibilityFinding, CompatibilityProof, TextPlace
 from cdc_contracts.registry.compat.levels import BACKWARD, FORWARD, MEANING
-from cdc_contracts.registry.compat.meaning.contract_facts import VALUES, differences_of, facts_of
+from cdc_contracts.registry.compat.meaning.contract_facts import VALUES, ask, differences_of, facts_of, reachable_ops
 from cdc_contracts.registry.compat.meaning.contract_section import ContractFact, FactDifference
 from cdc_contracts.registry.compat.meaning.contract_sections.recognition_sections import RECOGNITION
 from cdc_contracts.registry.compat.meaning.fact_places import place_of_key, place_of_type
 from cdc_contracts.registry.compat.meaning.mapping_differences import MappingPair, value_differences
 from cdc_contracts.registry.compat.meaning.meaning_proofs import Trial
-from cdc_contracts.registry.compat.meaning.questions import ask, reachable_ops
 from cdc_contracts.registry.validate.drift_rule import drift_rules, no_edits
 
 if TYPE_CHECKING:

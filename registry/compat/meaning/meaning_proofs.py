@@ -15,11 +15,11 @@ from cdc_contracts.registry.compat.compatibility_verdict import (
     CompatibilityProof,
 )
 from cdc_contracts.registry.compat.meaning.altered_messages import DROPPED, Path, put, walk
+from cdc_contracts.registry.compat.meaning.contract_facts import ask
 from cdc_contracts.registry.compat.meaning.contract_section import ANY, COLUMN, Question
 from cdc_contracts.registry.compat.meaning.mapping_differences import TYPE_NAMES, UNTYPED_FORM
 from cdc_contracts.registry.compat.meaning.paired_readings import Told, VersionReader, differing
 from cdc_contracts.registry.compat.meaning.probe_messages import Messages
-from cdc_contracts.registry.compat.meaning.questions import ask
 from cdc_contracts.registry.contract.document_model import ROW_OPS
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.contract.table_contracts import TableContract, TableContracts

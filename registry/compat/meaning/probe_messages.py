@@ -11,8 +11,8 @@ from cdc_contracts.registry.common.errors import CdcContractsError
 from cdc_contracts.registry.common.json_messages import Unreadable
 from cdc_contracts.registry.common.pointers import split_pointer
 from cdc_contracts.registry.compat.meaning.altered_messages import alter, put, raw_values, walk
+from cdc_contracts.registry.compat.meaning.contract_facts import reachable_ops
 from cdc_contracts.registry.compat.meaning.contract_section import COLUMN, Question
-from cdc_contracts.registry.compat.meaning.questions import reachable_ops
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.generate.contract_samples import find_samples
 from cdc_contracts.registry.generate.rendering import Renderer

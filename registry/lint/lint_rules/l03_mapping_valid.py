@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from importlib.resources.abc import Traversable
 
 from cdc_contracts.registry.common.errors import ContractError

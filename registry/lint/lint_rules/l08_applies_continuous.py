@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from itertools import pairwise
 
 from cdc_contracts.registry.common.contract_references import is_release_or_date, release_order

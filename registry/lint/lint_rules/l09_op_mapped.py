@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from cdc_contracts.registry.common.findings import ERROR
 from cdc_contracts.registry.common.pointers import split_pointer
 from cdc_contracts.registry.contract.catalogue import ENVELOPE, Version

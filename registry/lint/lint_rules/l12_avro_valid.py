@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from cdc_contracts.registry.common.findings import ERROR
 from cdc_contracts.registry.contract.catalogue import AVRO_ENVELOPE
 from cdc_contracts.registry.lint.lint_rule import Faults, LintFault, lint_rule

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from cdc_contracts.registry.common.errors import ContractError
 from cdc_contracts.registry.common.findings import ERROR
 from cdc_contracts.registry.contract import errata

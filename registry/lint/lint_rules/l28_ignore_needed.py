@@ -1,7 +1,5 @@
 """Lint rule L28: ignore-needed. Which comments ignore nothing shows only where findings are sorted out."""
 
-from __future__ import annotations
-
 from cdc_contracts.registry.common.findings import WARNING
 from cdc_contracts.registry.lint.lint_rule import LintRule
 

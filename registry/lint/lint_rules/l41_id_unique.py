@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from cdc_contracts.registry.common.findings import ERROR
 from cdc_contracts.registry.lint.lint_locks import entries_of, locks_under_lint
 from cdc_contracts.registry.lint.lint_rule import Faults, LintFault, lint_rule

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from pathlib import Path
 
 from cdc_contracts.registry.common.errors import CdcContractsError, UsageError

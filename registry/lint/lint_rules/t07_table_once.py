@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from importlib.resources.abc import Traversable
 from pathlib import Path
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from cdc_contracts.registry.common.pointers import join_pointer
 from cdc_contracts.registry.schema.avro_types.type_graph import AvroType
-from cdc_contracts.registry.schema.schema_faults import SchemaFault
+from cdc_contracts.registry.schema.schema_texts import SchemaFault
 
 _BITS: Final = {"int": 31, "long": 63}
 _FLOAT_WORDS: Final = ("NaN", "Infinity", "-Infinity", "INF", "-INF")

@@ -11,7 +11,7 @@ from cdc_contracts.registry.schema.avro_types.default_values import refuse_wrong
 from cdc_contracts.registry.schema.avro_types.logical_types import read_logical
 from cdc_contracts.registry.schema.avro_types.smallest_messages import refuse_endless
 from cdc_contracts.registry.schema.avro_types.type_graph import PRIMITIVES, AvroField, AvroType
-from cdc_contracts.registry.schema.schema_faults import SchemaFault
+from cdc_contracts.registry.schema.schema_texts import SchemaFault
 
 MAX_FIXED: Final = 64 * 1024 * 1024
 """Bytes: more than a message may hold."""

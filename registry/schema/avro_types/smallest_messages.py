@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from cdc_contracts.registry.schema.avro_types.type_graph import AvroType
-from cdc_contracts.registry.schema.schema_faults import SchemaFault
+from cdc_contracts.registry.schema.schema_texts import SchemaFault
 
 MAX_VALUES: Final = 1_000_000
 """Values that the smallest message of a schema may hold."""

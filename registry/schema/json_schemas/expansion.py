@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from cdc_contracts.registry.common.subschemas import REFERENCES, SAME_VALUE, subschemas
 from cdc_contracts.registry.schema.json_schemas.schema_references import SchemaAddresses, Subschema
-from cdc_contracts.registry.schema.schema_faults import SchemaFault
+from cdc_contracts.registry.schema.schema_texts import SchemaFault
 
 MAX_QUESTIONS: Final = 20_000
 """Schemas asked about one value."""

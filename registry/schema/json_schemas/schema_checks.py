@@ -13,7 +13,7 @@ from cdc_contracts.registry.common.subschemas import subschemas
 from cdc_contracts.registry.schema.json_schemas.expansion import refuse_explosions
 from cdc_contracts.registry.schema.json_schemas.schema_drafts import DRAFT_NAMES, draft_of
 from cdc_contracts.registry.schema.json_schemas.schema_references import SchemaAddresses, holds_references
-from cdc_contracts.registry.schema.schema_faults import SchemaFault
+from cdc_contracts.registry.schema.schema_texts import SchemaFault
 
 MAX_COUNT: Final = 2**53
 """The largest count of `minItems` and its like: every reader of JSON holds it exactly."""

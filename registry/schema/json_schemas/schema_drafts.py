@@ -8,7 +8,7 @@ from typing import Any, Final
 import jsonschema_rs
 
 from cdc_contracts.registry.common.subschemas import subschemas
-from cdc_contracts.registry.schema.schema_faults import SchemaFault
+from cdc_contracts.registry.schema.schema_texts import SchemaFault
 
 _ADDRESSES: Final = {
     "json-schema.org/draft-04/schema": jsonschema_rs.Draft4,

@@ -12,7 +12,7 @@ import jsonschema_rs
 from cdc_contracts.registry.common.pointers import split_pointer
 from cdc_contracts.registry.common.subschemas import REFERENCES, subschemas
 from cdc_contracts.registry.schema.json_schemas.schema_drafts import METASCHEMAS, draft_of
-from cdc_contracts.registry.schema.schema_faults import SchemaFault
+from cdc_contracts.registry.schema.schema_texts import SchemaFault
 
 _LONGEST_SHOWN: Final = 80
 _ROOT: Final = "schema:"

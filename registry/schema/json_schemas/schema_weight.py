@@ -19,7 +19,7 @@ from cdc_contracts.registry.schema.json_schemas.schema_references import (
     all_inside,
     holds_references,
 )
-from cdc_contracts.registry.schema.schema_faults import SchemaFault
+from cdc_contracts.registry.schema.schema_texts import SchemaFault
 
 MAX_CASES: Final = 250
 MAX_BRANCHES: Final = 100

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from cdc_contracts.registry.common.findings import WARNING
 from cdc_contracts.registry.validate.drift_rule import DriftRule
 from cdc_contracts.registry.validate.partial_images import has_partial_row, partial_keys_in_full, rename_changed_column

@@ -1,7 +1,5 @@
 """Halves paired: both messages of an update that a product splits. Only the step that joins them can tell."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from cdc_contracts.registry.common.findings import ERROR

@@ -1,7 +1,5 @@
 """Columns section: where messages have the types and type codes of columns."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 

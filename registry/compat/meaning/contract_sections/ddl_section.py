@@ -1,7 +1,5 @@
 """DDL section: where a message of DDL has its statement and its type."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """Envelope section: where a message has its op, its names, its times, its position and its key."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, Final

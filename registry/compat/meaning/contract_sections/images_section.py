@@ -1,6 +1,4 @@
-"""Images section: where rows are before and after a change, and how an image is written."""
-
-from __future__ import annotations
+"""Images section: where rows are before and after a change, how an image is written, what joins split updates."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -16,6 +14,7 @@ from cdc_contracts.registry.compat.meaning.contract_section import (
     Key,
     Question,
     Versions,
+    always,
     values_of,
 )
 from cdc_contracts.registry.contract.phrases import describe_side
@@ -33,6 +32,13 @@ IMAGE_CONTAINER: Final = CompatibilityRule(
     says="Images are written otherwise: as one object, a list of one row, a list of rows, or by position.",
     action=NEW_VERSION,
     good="container: list-of-rows in both", bad="container: list-of-one, then list-of-rows",
+)  # fmt: skip
+
+HALVES: Final = CompatibilityRule(
+    id="C322", name="halves", severity=BREAKING,
+    says="What joins the two halves of an update differs: halves go together that do not belong together, or none do.",
+    action=NEW_VERSION,
+    good="pair_by: [position, table] in both", bad="pair_by: [position, table], then [transaction]",
 )  # fmt: skip
 
 
@@ -63,4 +69,15 @@ def ask(difference: FactDifference, versions: Versions) -> Question:
     return Question(ops, members, members=members, fields=IMAGE_FIELDS)
 
 
+def tell_halves(section: Mapping[str, Any]) -> Iterator[tuple[Key, ContractFact]]:
+    """Yield by what they are joined."""
+    yield (), ContractFact(section, f"joined by {', '.join(section['pair_by'])}")
+
+
+def ask_halves(difference: FactDifference, versions: Versions) -> Question:
+    """Ask for messages of split updates."""
+    return Question(("update-before", "update-after"), fields=frozenset({"pair_id"}))
+
+
 SECTION = ContractSection(name="images", listed_at=5, tell=tell, rule_of=rule_of, ask=ask)
+HALVES_SECTION = ContractSection(name="halves", listed_at=6, tell=tell_halves, rule_of=always(HALVES), ask=ask_halves)

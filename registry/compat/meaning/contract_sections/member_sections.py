@@ -1,7 +1,5 @@
 """Member sections: which codes a member may hold, and the pattern that one is written by."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 

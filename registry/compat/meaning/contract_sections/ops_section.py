@@ -1,7 +1,5 @@
 """Ops section: what the codes of ops mean."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from cdc_contracts.registry.compat.compatibility_rule import BREAKING, CompatibilityRule

@@ -1,7 +1,5 @@
 """Plain sections: keys of a contract that are compared as they stand: each its rule, and any message may show it."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from cdc_contracts.registry.compat.compatibility_rule import BREAKING, NOTE, CompatibilityRule

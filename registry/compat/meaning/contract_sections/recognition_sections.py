@@ -1,7 +1,5 @@
 """Recognition sections: what a contract is known by, on one message and over many."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 

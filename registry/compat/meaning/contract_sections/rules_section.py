@@ -1,7 +1,5 @@
 """Rules section: the rules across fields that hold."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from cdc_contracts.registry.compat.compatibility_rule import BREAKING, CompatibilityRule

@@ -1,7 +1,5 @@
 """Undocumented section: what the document is silent about."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from cdc_contracts.registry.compat.compatibility_rule import BREAKING, NOTE, CompatibilityRule

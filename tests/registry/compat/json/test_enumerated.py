@@ -12,9 +12,8 @@ from itertools import combinations, permutations, product
 import pytest
 
 from cdc_contracts.registry.compat.compatibility_rule import BREAKING, NOTE
-from cdc_contracts.registry.compat.json_schema.bundled_schemas import read_document
+from cdc_contracts.registry.compat.json_schema.bundled_schemas import FAST_JUDGES, SLOW_JUDGES, read_document
 from cdc_contracts.registry.compat.json_schema.closing import close_schema, open_schema
-from cdc_contracts.registry.compat.json_schema.draft_validators import FAST_JUDGES, SLOW_JUDGES
 from cdc_contracts.registry.compat.levels import Level, Policy
 from cdc_contracts.registry.compat.version_comparison import compare_schemas
 from cdc_contracts.registry.schema.json_schemas.schema_drafts import DRAFT_NAMES, draft_of

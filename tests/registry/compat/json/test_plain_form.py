@@ -5,7 +5,7 @@ import json
 import jsonschema_rs
 import pytest
 
-from cdc_contracts.registry.compat.json_schema.draft_validators import FAST_JUDGES
+from cdc_contracts.registry.compat.json_schema.bundled_schemas import FAST_JUDGES
 from cdc_contracts.registry.compat.json_schema.plain_form import write_plain
 from cdc_contracts.registry.schema.json_schemas.schema_drafts import DRAFT_NAMES, draft_of
 

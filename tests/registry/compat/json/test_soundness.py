@@ -18,9 +18,8 @@ import pytest
 
 from cdc_contracts.registry.common.errors import InvalidSchema
 from cdc_contracts.registry.compat.compatibility_rule import NOTE
-from cdc_contracts.registry.compat.json_schema.bundled_schemas import BundledSchema
+from cdc_contracts.registry.compat.json_schema.bundled_schemas import FAST_JUDGES, BundledSchema
 from cdc_contracts.registry.compat.json_schema.closing import close_schema, open_schema
-from cdc_contracts.registry.compat.json_schema.draft_validators import FAST_JUDGES
 from cdc_contracts.registry.compat.levels import Level, Policy
 from cdc_contracts.registry.compat.version_comparison import compare_schemas
 from cdc_contracts.registry.schema.json_schemas.schema_drafts import draft_of
