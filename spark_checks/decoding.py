@@ -24,8 +24,7 @@ from cdc_contracts.spark_checks.engines import Input
 from cdc_contracts.spark_checks.runs.finished_runs import PastRun, PastRuns
 from cdc_contracts.spark_checks.runs.run_directory import name_batch, name_run
 from cdc_contracts.spark_checks.runs.run_records import RunRecord
-from cdc_contracts.spark_checks.runs.transactions import Attempt, Replay
-from cdc_contracts.spark_checks.runs.write_targets import Output
+from cdc_contracts.spark_checks.runs.transactions import Attempt, Output, Replay
 from cdc_contracts.spark_checks.spark_engine import SparkEngine
 from cdc_contracts.spark_checks.spark_tasks import Watch
 from cdc_contracts.spark_checks.stopping import halt

@@ -17,7 +17,7 @@ from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.generate.event_streams import row_stream
 from cdc_contracts.registry.generate.rendering import Renderer
 from cdc_contracts.registry.generate.source_events import Event
-from cdc_contracts.registry.records.captures import CAPTURE_SCHEMA
+from cdc_contracts.registry.records.record_batches import CAPTURE_SCHEMA
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

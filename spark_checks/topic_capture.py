@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from cdc_contracts.registry.common.atomic_files import check_folder
 from cdc_contracts.registry.common.errors import UnavailableError, UsageError
-from cdc_contracts.registry.records.captures import CAPTURE_SCHEMA, as_capture
+from cdc_contracts.registry.records.record_batches import CAPTURE_SCHEMA, as_capture
 from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.spark_checks.sources import TopicInput
 from cdc_contracts.spark_checks.spark_tasks import Work, attempt_name

@@ -7,9 +7,11 @@ path derives the grouping key of a record and its value flags.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
+from typing import Any
 
+from cdc_contracts.registry.common.pointers import join_pointer
 from cdc_contracts.registry.contract.envelope_model import Place
 from cdc_contracts.registry.contract.model import Meaning
 from cdc_contracts.registry.contract.relations import Relation
@@ -64,3 +66,20 @@ def join_reads(all_reads: Iterable[Reads]) -> Reads:
             for one in fields(Reads)
         }
     )
+
+
+def type_places(meaning: Meaning, meanings: Sequence[Meaning]) -> Iterator[str]:
+    """Yield where types are by one of several contracts, then their codes; nothing if messages have no types."""
+    types, codes = meaning.columns.types, meaning.columns.codes
+    if types != "none":
+        yield from places_of_types(types.model_dump(by_alias=True, exclude_none=True), meanings)
+        if codes:
+            yield codes.at
+
+
+def places_of_types(types: Mapping[str, Any], meanings: Sequence[Meaning]) -> list[str]:
+    """Return where types or codes of columns are: at a place of their own, or in each image of the contracts."""
+    if "in_image" not in types:
+        return [types["at"]]
+    images = dict.fromkeys(at for meaning in meanings for at in meaning.images.pointers())
+    return [at + join_pointer(types["in_image"]) for at in images]

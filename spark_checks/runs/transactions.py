@@ -30,6 +30,7 @@ from cdc_contracts.spark_checks.runs.finished_runs import PastRun, PastRuns
 from cdc_contracts.spark_checks.runs.intent_log import Intent
 from cdc_contracts.spark_checks.runs.repeated_positions import look_for_repeats
 from cdc_contracts.spark_checks.runs.repeats import Repeats
+from cdc_contracts.spark_checks.runs.run_directory import RunDirectory
 from cdc_contracts.spark_checks.runs.run_ledgers import check_rows, check_typed, ledger_rows, moved_rows, sum_rows
 from cdc_contracts.spark_checks.runs.run_records import (
     RecordedReplay,
@@ -40,7 +41,6 @@ from cdc_contracts.spark_checks.runs.run_records import (
     write_stream,
     write_tables,
 )
-from cdc_contracts.spark_checks.runs.write_targets import Output
 from cdc_contracts.spark_checks.spark_tasks import (
     RESULT_SCHEMA,
     Quarantine,
@@ -51,10 +51,38 @@ from cdc_contracts.spark_checks.spark_tasks import (
     merge_results,
     read_results,
 )
-from cdc_contracts.spark_checks.tables.typed_tables import Emptyings, WriteKey, WriteOrder
+from cdc_contracts.spark_checks.tables.parquet_tables import ParquetTables
+from cdc_contracts.spark_checks.tables.table_formats import WriteMode
+from cdc_contracts.spark_checks.tables.typed_tables import Emptyings, TypedTables, WriteKey, WriteOrder
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+
+@dataclass(frozen=True)
+class Output:
+    """Where runs write, in which format of tables, and on what conditions.
+
+    With `replace` a run replaces others that read the same records, and itself. With `trust_contract`
+    it is published although a record proves another version. With `drop_duplicates` rows that repeat others stay out of
+    the typed tables, with `redact` the quarantine keeps shapes only.
+    """
+
+    directory: str
+    tables: TypedTables = field(default_factory=ParquetTables)
+    replace: bool = False
+    trust_contract: bool = False
+    redact: bool = False
+    drop_duplicates: bool = False
+
+    @property
+    def write_mode(self) -> WriteMode:
+        """How the typed tables are written."""
+        return WriteMode(self.tables.name, self.tables.schema, self.tables.keeps_current)
+
+    @cached_property
+    def runs(self) -> RunDirectory:
+        return RunDirectory(self.directory)
 
 
 def fix_layouts(known: Layouts, contracts: TableContracts, judged: TaskResult) -> Layouts:

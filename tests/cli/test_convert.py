@@ -23,8 +23,8 @@ from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.generate.contract_samples import find_samples
 from cdc_contracts.registry.generate.message_samples import sample_messages
 from cdc_contracts.registry.message.avro_records import same_message
-from cdc_contracts.registry.records.captures import CAPTURE_SCHEMA
 from cdc_contracts.registry.records.conversion.converter import Framing, MessageForm
+from cdc_contracts.registry.records.record_batches import CAPTURE_SCHEMA
 
 CATALOGUE = shipped_catalogue()
 CANAL = CATALOGUE.version("dts/canal@2")

@@ -18,7 +18,6 @@ import pyarrow.parquet as pq
 
 from cdc_contracts.registry.common.atomic_files import put_whole
 from cdc_contracts.registry.common.errors import UsageError
-from cdc_contracts.registry.records.captures import CAPTURE_SCHEMA
 from cdc_contracts.registry.records.conversion.avro_containers import MAGIC, ContainerReader, ContainerWriter
 from cdc_contracts.registry.records.conversion.converted_records import REFUSED_SCHEMA, Converted, Counts, convert_batch
 from cdc_contracts.registry.records.conversion.converter import Conversion, Framing, MessageForm, write_message
@@ -32,6 +31,7 @@ from cdc_contracts.registry.records.input_files import (
     read_input,
     read_slice,
 )
+from cdc_contracts.registry.records.record_batches import CAPTURE_SCHEMA
 from cdc_contracts.registry.stats.partition_tallies import Source
 
 LINES: Final = (".jsonl", ".ndjson")

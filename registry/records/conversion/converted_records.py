@@ -12,8 +12,8 @@ import pyarrow.compute as pc
 from cdc_contracts.registry.common.errors import LedgerError
 from cdc_contracts.registry.common.exits import DRIFT, INCONCLUSIVE, PASS
 from cdc_contracts.registry.common.safe_text import visible
-from cdc_contracts.registry.records.captures import CAPTURE_SCHEMA, as_capture
 from cdc_contracts.registry.records.conversion.converter import ConversionRefused
+from cdc_contracts.registry.records.record_batches import CAPTURE_SCHEMA, as_capture
 from cdc_contracts.registry.stats.partition_tallies import Source
 
 REFUSED_SCHEMA: Final = CAPTURE_SCHEMA.append(pa.field("reason", pa.string()))

@@ -7,9 +7,8 @@ from cdc_contracts.registry.contract.model import Meaning
 from cdc_contracts.registry.message.reading import Reading
 from cdc_contracts.registry.validate.drift_rule import DriftRule, Edits
 from cdc_contracts.registry.validate.jdbc_type_codes import DRS_DATETIME, JDBC_CODES, is_type_code
-from cdc_contracts.registry.validate.rule_inputs import Reads
+from cdc_contracts.registry.validate.rule_inputs import Reads, type_places
 from cdc_contracts.registry.validate.rule_view import Breach, RuleView
-from cdc_contracts.registry.validate.type_places import type_places
 from cdc_contracts.registry.values import Number, describe_shape
 
 

@@ -5,8 +5,8 @@ from cdc_contracts.registry.contract.model import Meaning
 from cdc_contracts.registry.message.reading import Reading, column_path
 from cdc_contracts.registry.validate.drift_rule import DriftRule, Edits
 from cdc_contracts.registry.validate.message_edits import first_rows
+from cdc_contracts.registry.validate.rule_inputs import type_places
 from cdc_contracts.registry.validate.rule_view import Breach, RuleView
-from cdc_contracts.registry.validate.type_places import type_places
 
 
 def check(view: RuleView) -> Iterator[Breach]:

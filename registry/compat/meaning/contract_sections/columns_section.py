@@ -17,7 +17,7 @@ from cdc_contracts.registry.compat.meaning.contract_section import (
     values_of,
 )
 from cdc_contracts.registry.contract.phrases import describe_types
-from cdc_contracts.registry.validate.type_places import places_of_types
+from cdc_contracts.registry.validate.rule_inputs import places_of_types
 
 COLUMN_TYPES_PLACE: Final = CompatibilityRule(
     id="C340", name="column-types-place", severity=BREAKING,
