@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-from cdc_contracts.registry.compat.compatibility_rule import BREAKING, UNDECIDED
+from cdc_contracts.registry.compat.compatibility_rule import BREAKING, UNDECIDED, CompatibilityRule
 from cdc_contracts.registry.compat.levels import Level, Policy
+from cdc_contracts.registry.schema.schema_documents import SchemaDocument
 
 REFUSED_BY_NEW: Final = "refused-by-new"
 """The old version accepts the message and the new one refuses it."""
@@ -66,6 +67,18 @@ class CompatibilityFinding:
     confluent_rule: str | None = None
     proof: CompatibilityProof | None = None
     also: tuple[str, ...] = ()
+
+
+def report_whole(
+    rule: CompatibilityRule, old: SchemaDocument, new: SchemaDocument, direction: str, says: str, *, values: Any = None
+) -> CompatibilityFinding:
+    """Return the finding of a rule on two schemas as wholes; `values` are what differs, if anything can be named."""
+    before, after = values or (None, None)
+    return CompatibilityFinding(
+        rule=rule.id, name=rule.name, severity=rule.severity, direction=direction, path="", old=before, new=after,
+        old_version=old.name, old_place=TextPlace("", old.file), new_version=new.name,
+        new_place=TextPlace("", new.file), says=says, action=rule.action,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

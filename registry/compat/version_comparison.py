@@ -9,8 +9,8 @@ from cdc_contracts.registry.compat.compatibility_rule import BREAKING, Compatibi
 from cdc_contracts.registry.compat.compatibility_verdict import (
     CompatibilityFinding,
     CompatibilityVerdict,
-    TextPlace,
     conclude,
+    report_whole,
 )
 from cdc_contracts.registry.compat.json_schema import compare_json
 from cdc_contracts.registry.compat.json_schema.difference_findings import NOT_DECIDED
@@ -47,21 +47,7 @@ def _is_light(schema: SchemaDocument) -> bool:
 
 
 def _undecided(old: SchemaDocument, new: SchemaDocument, direction: str, why: str) -> CompatibilityFinding:
-    return CompatibilityFinding(
-        rule=NOT_DECIDED.id,
-        name=NOT_DECIDED.name,
-        severity=NOT_DECIDED.severity,
-        direction=direction,
-        path="",
-        old=None,
-        new=None,
-        old_version=old.name,
-        new_version=new.name,
-        old_place=TextPlace("", old.file),
-        new_place=TextPlace("", new.file),
-        says=f"Comparing the two was given up: {why}.",
-        action=NOT_DECIDED.action,
-    )
+    return report_whole(NOT_DECIDED, old, new, direction, f"Comparing the two was given up: {why}.")
 
 
 def compare_schemas(
@@ -95,18 +81,5 @@ def _compare(
 
 
 def _report_types(old: SchemaDocument, new: SchemaDocument, direction: str) -> CompatibilityFinding:
-    return CompatibilityFinding(
-        rule=TYPE_CHANGED.id,
-        name=TYPE_CHANGED.name,
-        severity=TYPE_CHANGED.severity,
-        direction=direction,
-        path="",
-        old=old.type,
-        new=new.type,
-        old_version=old.name,
-        new_version=new.name,
-        old_place=TextPlace("", old.file),
-        new_place=TextPlace("", new.file),
-        says=f"{old.name} is {old.type}, {new.name} is {new.type}: neither reads the other's messages.",
-        action=TYPE_CHANGED.action,
-    )
+    says = f"{old.name} is {old.type}, {new.name} is {new.type}: neither reads the other's messages."
+    return report_whole(TYPE_CHANGED, old, new, direction, says, values=(old.type, new.type))

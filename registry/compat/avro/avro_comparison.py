@@ -21,6 +21,7 @@ from cdc_contracts.registry.compat.compatibility_verdict import (
     CompatibilityFinding,
     CompatibilityProof,
     TextPlace,
+    report_whole,
 )
 from cdc_contracts.registry.compat.levels import BACKWARD, MEANING, Level, Policy
 from cdc_contracts.registry.compat.text_places import find_positions
@@ -129,22 +130,8 @@ class _Comparison:
         )
 
     def _undecided(self, direction: str, why: str) -> CompatibilityFinding:
-        rule = NOT_ALL_COMPARED
-        return CompatibilityFinding(
-            rule=rule.id,
-            name=rule.name,
-            severity=rule.severity,
-            direction=direction,
-            path="",
-            old=None,
-            new=None,
-            old_version=self.old.name,
-            new_version=self.new.name,
-            old_place=TextPlace("", self.old.file),
-            new_place=TextPlace("", self.new.file),
-            says=f"Not all of the two versions was compared: {why}.",
-            action=rule.action,
-        )
+        says = f"Not all of the two versions was compared: {why}."
+        return report_whole(NOT_ALL_COMPARED, self.old, self.new, direction, says)
 
 
 def _in_words(fact: str, direction: str) -> str:
