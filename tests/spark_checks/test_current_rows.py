@@ -288,6 +288,7 @@ def test_a_merge_that_is_cut_off_between_the_tables_is_made_good_when_it_comes_a
     assert merge(spark, tables, [*again, *earlier]) == Merged()
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("tables", [ICEBERG], indirect=True)
 def test_without_positions_a_later_merge_is_newer_between_partitions_and_offsets_decide_within_one(spark, tables):
     def told(name, offset, partition):
@@ -328,6 +329,7 @@ def test_without_positions_a_truncation_empties_what_was_read_before_it_and_leav
     assert ids() == [4, 5, 7, 9]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("tables", [ICEBERG], indirect=True)
 def test_rows_of_a_full_load_that_come_after_a_truncation_are_counted(spark, tables):
     loaded = [change("snapshot", number, after=image(number, "S"), position="0") for number in (1, 2)]
