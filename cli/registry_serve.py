@@ -90,7 +90,7 @@ def serve(serving: Serving, listening: Listening) -> None:
     from cdc_contracts.registry.server.running.request_log import open_log
 
     site, tls = _open(serving, listening)
-    to = "to its users" if listening.users else "to anybody who reaches it"
+    to = "to its users" if listening.users else "to anyone who can reach it"
     with closing(open_socket(listening.host, listening.port)) as bound:
         app, store = site.open()
         url = url_of(bound, tls=tls is not None)

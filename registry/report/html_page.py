@@ -49,7 +49,7 @@ _MOST_PARTITIONS: Final = 200
 _MOST_IN_SIGHT: Final = 12
 _MOST_ACTIONS: Final = 3
 _MOST_SWITCHES: Final = 100
-_NOT_DECLARED: Final = "nothing, so it was found out"
+_NOT_DECLARED: Final = "nothing, so it was detected"
 _MOST_TOPICS: Final = 50
 
 
@@ -219,8 +219,8 @@ def contract_facts(report: Report) -> Markup:
         facts([
             *(by_topic or [("Declared", declared)]),
             *(fact for topic, detection in found if topic is None for fact in _found(detection)),
-            ("Fit one version", join(proven, ", ") if proven else None),
-            ("Fit several", f"{undecided:,}" if undecided else None),
+            ("Fit only", join(proven, ", ") if proven else None),
+            ("Fit several versions", f"{undecided:,}" if undecided else None),
         ]),
         more(len(contracts) - _MOST_TOPICS, "topics"),
         *(_topic(topic, detection) if topic else _support(detection) for topic, detection in found[:_MOST_TOPICS]),
@@ -235,8 +235,8 @@ def _found(detection: ReportedDetection) -> list[tuple[str, str | None]]:
     equivalent, messages = detection.equivalent or (), count_of(detection.messages, "message")
     return [
         ("Found", join([element("strong", detected(detection)), f", from {messages}"])),
-        ("To settle it", sentence(detection.settle or "")),
-        ("Equal to it", join(map(name_of, equivalent), ", ") if equivalent else None),
+        ("To decide", sentence(detection.settle or "")),
+        ("Indistinguishable from", join(map(name_of, equivalent), ", ") if equivalent else None),
     ]
 
 

@@ -245,7 +245,7 @@ def onset_words(finding: ReportedFinding) -> str:
     """Return since when: every message since some offsets, sporadic, or once."""
     onset = finding.onset
     if not finding.count:
-        return "not found in what was read"
+        return "not seen in the messages read"
     if onset is UNSET:
         return f"first at {place(finding.first)}"
     since = onset.since or (finding.first,)

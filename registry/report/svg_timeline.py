@@ -135,7 +135,7 @@ def _legend(letters: Mapping[str, tuple[str, str]], lines: Sequence[PartitionTim
         element("li", _swatch(letter, colour), name_of(contract), _messages(counts[contract]))
         for contract, (letter, colour) in letters.items()
     ]
-    unproven = element("li", _swatch("", "nothing"), "nothing that proves a version")
+    unproven = element("li", _swatch("", "nothing"), "version not proven")
     return element("ul", *entries, unproven, class_="legend")
 
 
@@ -226,7 +226,7 @@ def _table(lines: Sequence[PartitionTimeline], letters: Mapping[str, tuple[str, 
     rows = [_row(line, run, letters) for line in lines for run in line.runs[:_MOST_ROWS]]
     cut = any(line.cut for line in lines)
     return fold(
-        "The same as a table",
+        "Show as a table",
         table(rows, head=[heading(text) for text in _COLUMNS], kind="cards"),
         more(sum(max(0, len(line.runs) - _MOST_ROWS) for line in lines), "runs"),
         element("p", "There were more runs than the report keeps.", class_="more") if cut else None,

@@ -80,7 +80,7 @@ warning table-schema (D11) shop.orders /data/0/vip_levle
     assert text.endswith("""
 info not-exercised (D15) any table (message)
   count     0 of 19,996
-  onset     not found in what was read
+  onset     not seen in the messages read
   expected  at least one DELETE
   observed  none
   why       A rule of the contract was never put to the test by the messages

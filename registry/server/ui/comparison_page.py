@@ -129,4 +129,4 @@ def _text(value: Any, *, most: int = _LONGEST_IN_SIGHT) -> Markup:
 
 
 def _fact(text: str | None) -> str:
-    return "no" if text is None else "yes" if text == PRESENT else text
+    return "-" if text is None else "yes" if text == PRESENT else text

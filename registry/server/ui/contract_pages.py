@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from cdc_contracts.registry.contract.catalogue import Version, span
 from cdc_contracts.registry.contract.phrases import describe_distinction
 from cdc_contracts.registry.explain.contract_explanations import Explanation, explain
-from cdc_contracts.registry.report.html_markup import Markup, element, fold, join, name_of
+from cdc_contracts.registry.report.html_markup import Markup, element, fold, join, name_of, with_code
 from cdc_contracts.registry.schema.message_schemas.message_avro_schema import avro_message_schema
 from cdc_contracts.registry.schema.message_schemas.message_json_schema import message_schema
 from cdc_contracts.registry.server.ui.page_frame import link, listing, section
@@ -89,7 +89,11 @@ def _explained(told: Explanation) -> Iterator[Markup | None]:
     for mapping in dict.fromkeys(line.mapping for line in told.forms):
         lines = [line for line in told.forms if line.mapping == mapping]
         forms = [
-            (", ".join(line.types), line.form, f"{line.says} ({line.invalid})" if line.invalid else line.says)
+            (
+                ", ".join(line.types),
+                line.form,
+                with_code(f"{line.says} ({line.invalid})" if line.invalid else line.says),
+            )
             for line in lines
         ]
         title = f"How values are written{', ' + mapping if mapping else ''}"

@@ -132,7 +132,7 @@ def test_a_switch_is_drawn_where_it_lies_and_can_be_heard(open_page, size):
     assert strip.locator("desc").text_content() == (
         "oms-community/canal@1 up to offset 2399, oms-community/canal@2 from 2400 (2026-11-20T06:40:00Z)"
     )
-    page.get_by_text("The same as a table").click()
+    page.get_by_text("Show as a table").click()
     assert page.get_by_role("row").filter(has_text="2026-11-20T06:40:00Z").count() == 2
 
 

@@ -134,7 +134,7 @@ def test_onsets_are_told_by_partition():
     assert by_class["unknown-field"].startswith(
         "every message of the table since shop.changes partition 0 offset 4250 "
     )
-    assert by_class["not-exercised"] == "not found in what was read"
+    assert by_class["not-exercised"] == "not seen in the messages read"
     (old, *_) = report_of(example("version-1")).findings
     assert onset_words(old) == "first at shop.changes partition 0 offset 0 (2026-11-20T00:00:00Z)"
 
