@@ -35,7 +35,24 @@ nightly:
     CDC_CONTRACTS_COLUMNS=400 CDC_CONTRACTS_BYTES=all {{nightly}} tests/registry/engine/test_every_column.py \
         tests/registry/engine/test_byte_mutations.py
     {{python}} tests/new_version.py "$(mktemp -d)" --nightly tests/registry tests/cli
+    CDC_CONTRACTS_NATIVE=off {{nightly}} tests/registry/engine
+    CDC_CONTRACTS_NATIVE=eager CDC_CONTRACTS_BYTES=all {{nightly}} --timeout=3600 tests/registry/engine
+    CDC_CONTRACTS_BYTES=all just native-sanitized
     CDC_CONTRACTS_SPARK=own {{nightly}} tests/spark_checks tests/cli/test_engines.py tests/cli/test_validating_commands.py
+
+# The native part compiled for this checkout, as an installation does it
+native *ARGS:
+    {{python}} hatch_build.py {{ARGS}}
+
+# The native part under AddressSanitizer and UndefinedBehaviorSanitizer, on changed and hostile bytes
+native-sanitized:
+    mkdir -p build
+    CDC_CONTRACTS_CC=cc {{python}} hatch_build.py --to build/libcdc_sanitized.so \
+        -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
+    LD_PRELOAD="$(cc -print-file-name=libasan.so) $(cc -print-file-name=libubsan.so)" ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc \
+        CDC_CONTRACTS_NATIVE=eager CDC_CONTRACTS_NATIVE_LIBRARY="$PWD/build/libcdc_sanitized.so" \
+        {{nightly}} -n0 -p no:faulthandler --timeout=7200 \
+        tests/registry/engine/test_native_agreement.py tests/registry/engine/test_byte_mutations.py
 
 lint:
     .venv/bin/ruff check .

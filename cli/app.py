@@ -48,8 +48,10 @@ _CallError: type[Exception] = typer.BadParameter.__mro__[2]
 def _print_version(wanted: bool) -> None:
     if wanted:
         from cdc_contracts import __version__
+        from cdc_contracts.registry.engine.native.native_library import describe_native
 
         console.print_line(f"{PROGRAM} {__version__}")
+        console.print_line(f"fast validator: {describe_native()}")
         raise typer.Exit
 
 

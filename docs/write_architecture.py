@@ -19,8 +19,8 @@ PACKAGE = "cdc_contracts.registry"
 
 HEAD = """# Architecture
 
-Four layers, one direction: `cli` → `spark_checks` → `registry` → `contracts`. A contract is data; `registry` is pure
-Python that knows neither Spark nor Kafka; `spark_checks` reads topics and files and runs the registry in tasks; `cli`
+Four layers, one direction: `cli` → `spark_checks` → `registry` → `contracts`. A contract is data; `registry` knows
+neither Spark nor Kafka; `spark_checks` reads topics and files and runs the registry in tasks; `cli`
 parses options, calls one function and prints. This page is written by `python docs/write_architecture.py`, and a test
 holds it to the imports of the code.
 
@@ -47,6 +47,9 @@ flowchart LR
     kernel -- "audit" --> tally --> findings --> report
     kernel -- "decode" --> writers --> typed --> runs
 ```
+
+Where a C compiler was at hand at installation, messages of a known shape are taken apart and their values checked by
+`registry/engine/native/`; all others, and everywhere else, by `msgspec` and Arrow, with the same results.
 
 A record is validated once. The fast validator groups the records of a batch that are alike in everything a rule reads,
 has the reference validator decide the first of each group, and gives the others the same verdict. An audit keeps the

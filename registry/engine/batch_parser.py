@@ -87,8 +87,8 @@ class Parser:
         self._scout = make_scout(plan)
         self._latest: RowShape | None = None
         self._learnt: RowShape | None = None
-        pointers = [*plan.types_at, *(plan.names_at if self._by_table else ())]
-        self._picks = [make_picker(plan, pointer) for pointer in pointers]
+        self.identified_by = [*plan.types_at, *(plan.names_at if self._by_table else ())]
+        self._picks = [make_picker(plan, pointer) for pointer in self.identified_by]
 
     def sort(self, values: MessageValues) -> Sorted:
         """Return the values by layout. Every record is in exactly one place."""

@@ -96,7 +96,8 @@ class RecordGroup:
         values = self.decoded_batch.members.get(pointer or "")
         if values is None:
             return None
-        return [None if values[position] is UNSET else values[position] for position in self.positions.tolist()]
+        listed = values if isinstance(values, list | tuple) else list(values)
+        return [None if listed[position] is UNSET else listed[position] for position in self.positions.tolist()]
 
     def types(self, version: int) -> tuple[str, dict[str, str] | None]:
         """Return where the source types of the columns come from, and the types by column."""

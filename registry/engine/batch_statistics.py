@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from cdc_contracts.registry.contract.table_contracts import table_name
 from cdc_contracts.registry.engine.batch_results import BatchResult, CachedVerdict, RecordGroup
 from cdc_contracts.registry.engine.frozen_copies import copy_with
+from cdc_contracts.registry.engine.native.scanned_columns import INTEGER, ScannedColumn
 from cdc_contracts.registry.engine.written_columns import note_writing, stretch_of
 from cdc_contracts.registry.message.reading import Reading
 from cdc_contracts.registry.records.record_batches import NO_TIMESTAMP, Batch
@@ -232,6 +233,8 @@ class _CountedPart:
 
 def whole_numbers(values: Sequence[Any], track: Track) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Return the positions that some members hold, and which of them hold one."""
+    if isinstance(values, ScannedColumn) and values.are_all(1 << INTEGER):
+        return values.integers(), np.ones(len(values), np.bool_)
     kinds = set(map(type, values))
     try:
         if kinds == {int}:

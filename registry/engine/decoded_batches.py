@@ -13,7 +13,6 @@ import numpy as np
 from msgspec import UNSET, Raw, UnsetType
 from msgspec.structs import astuple
 
-from cdc_contracts.registry.contract.envelope_schemas import is_integer
 from cdc_contracts.registry.engine import decoder_kinds
 from cdc_contracts.registry.engine.layout_parts import Image, Layout, LayoutColumn, Leaf, Nested, Part, RowShape
 
@@ -120,12 +119,7 @@ def _open_leaf(decoded_batch: DecodedBatch, values: Sequence[Any], decoder: str)
             opened.append(value)
             continue
         try:
-            found = decoder_kinds.open_token(bytes(value))
-            opened.append(
-                int(found.token)
-                if is_integer(found) and decoder_kinds.decoder_takes(decoder_kinds.INT, found)
-                else found
-            )
+            opened.append(decoder_kinds.open_member(bytes(value)))
         except decoder_kinds.Unfit:
             decoded_batch.unfit.add(position)
             opened.append(None)

@@ -121,6 +121,15 @@ def open_token(token: bytes) -> Any:
     return Odd(kind, token)
 
 
+def open_member(token: bytes) -> Any:
+    """Return what a raw token of a member of any kind holds, a small integer as such.
+
+    Raises Unfit as `open_token` does.
+    """
+    found = open_token(token)
+    return int(found.token) if is_integer(found) and decoder_takes(INT, found) else found
+
+
 def open_tokens(tokens: Sequence[bytes]) -> list[Any]:
     """Return what raw tokens of validated members hold, lists and objects in full, parsed in one go."""
     if not tokens:

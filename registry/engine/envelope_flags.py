@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import repeat
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cdc_contracts.registry.common.linear_patterns import compile_pattern
 from cdc_contracts.registry.engine.decoded_batches import DecodedBatch
 from cdc_contracts.registry.engine.decoder_kinds import Odd
+from cdc_contracts.registry.engine.native.scanned_columns import INTEGER, ScannedColumn
 from cdc_contracts.registry.engine.struct_layouts import LayoutPlan
 from cdc_contracts.registry.engine.value_flags import Mask, ValueFlag
+
+_FEW: Final = 16
+"""Distinct values of a member, up to which it pays to look at each combination once."""
 
 
 def member_flags(decoded_batch: DecodedBatch, plan: LayoutPlan) -> list[tuple[ValueFlag, Mask]]:
@@ -23,14 +29,15 @@ def member_flags(decoded_batch: DecodedBatch, plan: LayoutPlan) -> list[tuple[Va
         if values is None:
             continue
         for keyword, wanted in constraints:
-            broken = [_breaks(keyword, wanted, value) for value in values] if _suspect(keyword, wanted, values) else []
-            if any(broken):
-                value_flags.append((("member", pointer, keyword, wanted), np.asarray(broken, np.bool_)))
+            if _suspect(keyword, wanted, values):
+                broken = _mark(values, partial(_breaks, keyword, wanted))
+                if broken.any():
+                    value_flags.append((("member", pointer, keyword, wanted), broken))
     for pointer in plan.whole_seconds_at:
         values = decoded_batch.members.get(pointer, ())
-        uneven = [type(value) is int and value % 1000 != 0 for value in values]
-        if any(uneven):
-            value_flags.append((("uneven", pointer), np.asarray(uneven, np.bool_)))
+        uneven = _are_uneven(values)
+        if uneven.any():
+            value_flags.append((("uneven", pointer), uneven))
     return value_flags
 
 
@@ -41,16 +48,56 @@ def relation_flags(decoded_batch: DecodedBatch, plan: LayoutPlan) -> list[tuple[
     """
     value_flags: list[tuple[ValueFlag, Mask]] = []
     for relation in plan.relations:
-        values = [decoded_batch.members.get(pointer, repeat(None, len(decoded_batch))) for pointer in relation.places]
-        broken = [held is False for held in map(relation.holds, *values)]
-        if any(broken):
-            value_flags.append((("related", relation.name, relation.places), np.asarray(broken, np.bool_)))
+        values = [decoded_batch.members.get(pointer) for pointer in relation.places]
+        broken = _mark_broken(relation.holds, values, len(decoded_batch))
+        if broken.any():
+            value_flags.append((("related", relation.name, relation.places), broken))
     return value_flags
+
+
+def _mark(values: Sequence[Any], holds: Callable[[Any], bool]) -> Mask:
+    """Mark the records of whose value something holds; of few distinct values each is looked at once."""
+    if isinstance(values, ScannedColumn) and values.distinct is not None:
+        codes, distinct = values.distinct
+        return np.array([holds(value) for value in distinct], np.bool_)[codes]
+    return np.fromiter(map(holds, values), np.bool_, len(values))
+
+
+def _mark_broken(holds: Callable[..., bool | None], values: Sequence[Sequence[Any] | None], total: int) -> Mask:
+    """Mark the records whose values are not related as they should be; None stands for a member that no record has."""
+    known = [(np.zeros(total, np.uint8), [None]) if column is None else _distinct(column) for column in values]
+    combined, places = np.zeros(total, np.int64), list[NDArray[np.uint8]]()
+    for one in known:
+        if one is None or len(one[1]) > _FEW:
+            break
+        combined = combined * len(one[1]) + one[0]
+        places.append(one[0])
+    if len(places) < len(known):
+        columns = [repeat(None, total) if column is None else column for column in values]
+        return np.fromiter((held is False for held in map(holds, *columns)), np.bool_, total)
+    _, firsts, codes = np.unique(combined, return_index=True, return_inverse=True)
+    found = [
+        holds(*(one[1][place[first]] for one, place in zip(known, places, strict=True) if one is not None)) is False
+        for first in firsts.tolist()
+    ]
+    return np.array(found, np.bool_)[codes]
+
+
+def _distinct(values: Sequence[Any]) -> tuple[NDArray[np.uint8], list[Any]] | None:
+    return values.distinct if isinstance(values, ScannedColumn) else None
+
+
+def _are_uneven(values: Sequence[Any]) -> Mask:
+    if isinstance(values, ScannedColumn) and values.are_all(1 << INTEGER):
+        return values.integers() % 1000 != 0  # type: ignore[no-any-return]
+    return np.array([type(value) is int and value % 1000 != 0 for value in values], np.bool_)
 
 
 def _suspect(keyword: str, wanted: Any, values: Sequence[Any]) -> bool:
     """Say quickly whether some value of a member may break a constraint."""
     if keyword == "minimum":
+        if isinstance(values, ScannedColumn) and values.are_all(1 << INTEGER):
+            return bool(values.integers().min() < wanted)
         return set(map(type, values)) != {int} or min(values) < wanted
     return True
 

@@ -20,13 +20,15 @@ from numpy.typing import NDArray
 from cdc_contracts.registry.common.json_messages import Unreadable
 from cdc_contracts.registry.engine.batch_parser import Parser
 from cdc_contracts.registry.engine.batch_results import BatchResult, CachedVerdict, GroupResult, RecordGroup
-from cdc_contracts.registry.engine.decoded_batches import DecodedBatch, lay_out
+from cdc_contracts.registry.engine.batch_sorter import BatchSorter
+from cdc_contracts.registry.engine.decoded_batches import DecodedBatch
 from cdc_contracts.registry.engine.envelope_flags import member_flags, relation_flags
 from cdc_contracts.registry.engine.flag_readers import FlagReaders, fold_flags, readers_of_flags
 from cdc_contracts.registry.engine.group_splits import Differences, split_by_claim, split_by_reading
 from cdc_contracts.registry.engine.grouping_keys import nameless
 from cdc_contracts.registry.engine.image_flags import completion_flags, hint_flags, key_flags, whole_records
 from cdc_contracts.registry.engine.layout_plans import make_plan
+from cdc_contracts.registry.engine.native.scanning import Scanner
 from cdc_contracts.registry.engine.record_grouping import VerdictGroup, group_records, plain_names
 from cdc_contracts.registry.engine.row_images import ColumnTable, ImageTexts
 from cdc_contracts.registry.engine.shape_columns import ShapeColumns, pool_columns
@@ -58,11 +60,12 @@ class FastValidator:
         self._cached_verdicts: OrderedDict[Any, CachedVerdict] = OrderedDict()
         self._by_form: OrderedDict[Any, CachedVerdict] = OrderedDict()
         self._columns = ShapeColumns(validation, self._plan)
-        self._parser = (
-            Parser(self._plan, validation.reading_options, self._columns.make_columns, self._columns.make_column)
-            if self._plan is not None
-            else None
-        )
+        self._sorter = None if self._plan is None else self._make_sorter(self._plan)
+
+    def _make_sorter(self, plan: LayoutPlan) -> BatchSorter:
+        options = self.validation.reading_options
+        parser = Parser(plan, options, self._columns.make_columns, self._columns.make_column)
+        return BatchSorter(parser, Scanner(plan, parser.identified_by, options))
 
     def judge(self, given: Sequence[bytes | None], *, texts: bool) -> BatchResult:
         """Return the result of each value of a batch. With `texts`, canonical texts are written as well.
@@ -130,15 +133,15 @@ class FastValidator:
     ) -> tuple[list[RecordGroup], list[int], list[int], pa.Array]:
         """Sort the values into records that share a verdict, records to be validated alone, and tombstones."""
         value_columns = ValueColumns()
-        if self._parser is None or self._plan is None:
+        if self._sorter is None or self._plan is None:
             nulls = [number for number, value in enumerate(values) if value is None]
             return [], [number for number, value in enumerate(values) if value is not None], nulls, value_columns.texts
-        parsed = self._parser.sort(values)
-        decoded_batches = [lay_out(shape, layout, *found) for layout, (shape, *found) in parsed.groups.items()]
+        in_order = self._sorter.sort(values)
+        decoded_batches = in_order.decoded_batches
         tables = [pool_columns(decoded_batch, value_columns) for decoded_batch in decoded_batches]
         value_columns.validate(texts=texts)
         found: list[RecordGroup] = []
-        alone = list(parsed.solo)
+        alone = list(in_order.solo)
         for decoded_batch, columns in zip(decoded_batches, tables, strict=True):
             value_flags = self._flags(decoded_batch, columns, self._plan)
             texts_of: dict[int, ImageTexts] = {}
@@ -154,7 +157,7 @@ class FastValidator:
                             decoded_batch, columns, group.positions, cached_verdict, texts_of, self.validation.wire
                         )
                     )
-        return found, alone, parsed.tombstones, value_columns.texts
+        return found, alone, in_order.tombstones, value_columns.texts
 
     # --- flags
 

@@ -17,6 +17,7 @@ from cdc_contracts.registry.contract.image_model import Side
 from cdc_contracts.registry.engine.batch_results import RecordGroup
 from cdc_contracts.registry.engine.batch_statistics import whole_numbers
 from cdc_contracts.registry.engine.decoded_batches import DecodedBatch
+from cdc_contracts.registry.engine.native.scanned_values import ScannedValues
 from cdc_contracts.registry.engine.text_digests import NULL, Digests, digest_names, digest_values, mix
 from cdc_contracts.registry.message.envelope_times import read_integer_times, read_time
 from cdc_contracts.registry.message.reading import Reading
@@ -147,21 +148,24 @@ def digest_batches(record_group: Sequence[RecordGroup]) -> dict[int, DigestedBat
     decoded_batches = {id(one.decoded_batch): one for one in record_group}
     values: list[Any] = []
     places: dict[tuple[int, str, int], slice] = {}
+    found: dict[tuple[int, str, int], Digests] = {}
     for name, one in decoded_batches.items():
         for (pointer, index), column in one.columns.items():
+            if isinstance(column.values, ScannedValues) and column.values.digested:
+                found[name, pointer, index] = column.values.digests()
+                continue
             places[name, pointer, index] = slice(len(values), len(values) + len(column.values))
             values += column.values
     digests = digest_values(values)
+    found |= {place: digests[part] for place, part in places.items()}
     opened = {}
     for name, one in decoded_batches.items():
         matrices = {}
         for pointer, rows in one.decoded_batch.rows.items():
             columns = [(index, column.name) for index, column in enumerate(rows.image.columns)]
-            held = [(index, result) for index, result in columns if (name, pointer, index) in places]
+            held = [(index, result) for index, result in columns if (name, pointer, index) in found]
             if rows.total and held:
-                parts = [
-                    (digests[places[name, pointer, index]], one.columns[pointer, index].present) for index, _ in held
-                ]
+                parts = [(found[name, pointer, index], one.columns[pointer, index].present) for index, _ in held]
                 matrices[pointer] = _matrix(tuple(result for _, result in held), rows.total, parts)
         opened[name] = DigestedBatch(one.decoded_batch, matrices)
     return opened
@@ -210,6 +214,7 @@ def moments_of_one(reading: Reading) -> tuple[int, int]:
 
 
 def _times(values: Sequence[Any], place: Place, reading: Reading) -> Numbers:
+    values = list(values)
     whole = read_integer_times(values, place) if set(map(type, values)) == {int} else None
     if whole is not None:
         return np.array(whole, np.int64)

@@ -7,12 +7,16 @@ from functools import lru_cache
 from typing import Final
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from cdc_contracts.registry.common.json_messages import Unreadable, parse_message
 from cdc_contracts.registry.common.pointers import split_pointer
 from cdc_contracts.registry.contract.connect_schemas import Described, described_columns, differs_from_block
 from cdc_contracts.registry.contract.model import Meaning
 from cdc_contracts.registry.engine.decoded_batches import DecodedBatch, Rows
+from cdc_contracts.registry.engine.native.scanned_columns import TEXTS, ScannedColumn
+from cdc_contracts.registry.engine.native.scanned_values import ScannedValues
 from cdc_contracts.registry.engine.struct_layouts import LayoutPlan
 from cdc_contracts.registry.engine.value_columns import ColumnValues
 from cdc_contracts.registry.engine.value_flags import Mask, ValueFlag, records_of_rows
@@ -30,6 +34,10 @@ def whole_records(decoded_batch: DecodedBatch, rows: Rows) -> Mask | None:
     if not rows.image.partial:
         return np.ones(len(decoded_batch), np.bool_)
     codes, whole_for = decoded_batch.members.get(rows.image.op_at, ()), rows.image.whole_for
+    if isinstance(codes, ScannedColumn) and codes.distinct is not None:
+        places, distinct = codes.distinct
+        whole = np.array([code in whole_for for code in distinct], np.bool_)
+        return whole[places] if whole.any() else None
     if whole_for.isdisjoint(set(codes)):
         return None
     return np.fromiter((code in whole_for for code in codes), np.bool_, len(decoded_batch))
@@ -85,6 +93,15 @@ def key_flags(
             continue
         places = {column.name: index for index, column in enumerate(rows.image.columns)}
         found = np.zeros((2, len(decoded_batch)), np.bool_)
+        if isinstance(keys, ScannedColumn) and isinstance(joined, ScannedColumn):
+            scanned = _compare_keys(
+                rows, {name: columns.get((pointer, at)) for name, at in places.items()}, names, keys, joined
+            )
+            if scanned is not None:
+                for agrees, of_rows in enumerate(scanned):
+                    found[agrees, rows.record_of_row[of_rows]] = True
+                value_flags += [(("key-differs", pointer), found[0]), (("key-agrees", pointer), found[1])]
+                continue
         for row, record in enumerate(rows.record_of_row.tolist()):
             wanted = names.get(keys[record]) if isinstance(keys[record], str) else None
             if not wanted or not isinstance(joined[record], str):
@@ -94,6 +111,45 @@ def key_flags(
                 found[int("\u0001".join(texts) == joined[record]), record] = True  # type: ignore[arg-type]
         value_flags += [(("key-differs", pointer), found[0]), (("key-agrees", pointer), found[1])]
     return value_flags
+
+
+def _compare_keys(
+    rows: Rows,
+    columns: Mapping[str, ColumnValues | None],
+    names: Mapping[str, Sequence[str] | None],
+    keys: ScannedColumn,
+    joined: ScannedColumn,
+) -> tuple[Mask, Mask] | None:
+    """Return the rows whose key columns have other values than the message joins for them, and those that have these.
+
+    None where the rows have to be looked at one by one.
+    """
+    if keys.distinct is None:
+        return None
+    codes, distinct = keys.distinct
+    differs, agrees = np.zeros(rows.total, np.bool_), np.zeros(rows.total, np.bool_)
+    wanted_texts = joined.texts(TEXTS).take(pa.array(rows.record_of_row))
+    is_text = wanted_texts.is_valid().to_numpy(zero_copy_only=False)
+    for code, key in enumerate(distinct):
+        wanted = names.get(key) if isinstance(key, str) else None
+        found = [columns.get(name) for name in wanted or ()]
+        if not found or None in found:
+            continue
+        mine = is_text & (codes[rows.record_of_row] == code)
+        texts = []
+        for values in found:
+            if values is None or not (isinstance(values.values, ScannedValues) and values.values.digested):
+                return None
+            text = values.values.wire_texts()
+            if values.present is not None:
+                mine &= values.present
+                text = text.take(pa.array(np.maximum(np.cumsum(values.present) - 1, 0))) if len(text) else wanted_texts
+            texts.append(text)
+        same = pc.equal(pc.binary_join_element_wise(*texts, "\u0001"), wanted_texts)
+        equal = same.fill_null(fill_value=False).to_numpy(zero_copy_only=False)
+        agrees |= mine & equal
+        differs |= mine & ~equal
+    return differs, agrees
 
 
 def hint_flags(

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from cdc_contracts.registry.contract.envelope_model import Place
 from cdc_contracts.registry.engine.decoded_batches import DecodedBatch
-from cdc_contracts.registry.engine.decoder_kinds import Odd
+from cdc_contracts.registry.engine.decoder_kinds import RAW, Odd
+from cdc_contracts.registry.engine.native.scanned_columns import INTEGER, TEXTS, ScannedColumn
 from cdc_contracts.registry.engine.value_flags import Mask, ValueFlag
 from cdc_contracts.registry.message.envelope_times import (
     BEYOND,
@@ -64,12 +65,15 @@ def _beyond(counts: NDArray[np.int64], place: Place) -> NDArray[np.bool_]:
 
 def _counts(values: Sequence[Any], place: Place) -> NDArray[np.int64]:
     """Return the count of each record, 0 where it has no moment."""
-    kinds = set(map(type, values))
+    if isinstance(values, ScannedColumn) and values.are_all(1 << INTEGER):
+        return values.integers()
+    texts_alone = isinstance(values, ScannedColumn) and values.decoder != RAW and values.are_all(TEXTS)
+    kinds = {str} if texts_alone else set(map(type, values))
     try:
         if kinds == {int}:
             return np.fromiter(values, np.int64, len(values))
         if kinds == {str}:
-            texts = pa.array(values, pa.string())
+            texts = values.texts(TEXTS) if isinstance(values, ScannedColumn) else pa.array(values, pa.string())
             lengths = pc.min_max(pc.binary_length(texts))
             plain = lengths["min"].as_py() >= LEAST_DIGITS and lengths["max"].as_py() <= MOST_DIGITS
             if plain and pc.all(pc.ascii_is_decimal(texts)).as_py():

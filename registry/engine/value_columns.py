@@ -14,15 +14,17 @@ from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from msgspec import UNSET, Raw
 from numpy.typing import NDArray
 
 from cdc_contracts.registry.engine import decoder_kinds
 from cdc_contracts.registry.engine.decoder_kinds import Odd, Unfit
+from cdc_contracts.registry.engine.form_parts import FormPart, as_decoder, join_flags, validate_part
 from cdc_contracts.registry.engine.layout_parts import FormUse
-from cdc_contracts.registry.values import FIRST_MISFIT, NOTED_MISFIT, BrokenValue, Flag, FormColumn, Number
-from cdc_contracts.registry.values.type_bounds import TypeBound
+from cdc_contracts.registry.engine.native.form_checks import kinds_of_wire
+from cdc_contracts.registry.engine.native.scanned_columns import ABSENT, KINDS, ScannedColumn
+from cdc_contracts.registry.engine.native.scanned_values import ScannedPart, ScannedValues, kinds_held
+from cdc_contracts.registry.values import Number
 
 KIND_FLAGS: Final = {"text": 16, "number": 17, "boolean": 18}
 KIND_NAMES: Final = {16: "string", 17: "number", 18: "boolean"}
@@ -45,10 +47,25 @@ _NULL, _MINUS, _ZERO, _NINE = b"n-09"
 
 @dataclass(eq=False)
 class _ValueColumn:
+    """The values of one form, in parts: lists of objects, and scanned columns with the kinds of them that count."""
+
     use: FormUse
-    values: list[Any] = field(default_factory=list)
+    parts: list[FormPart] = field(default_factory=list)
+    length: int = 0
     flags: NDArray[np.uint8] | None = None
     base: int = 0
+
+    def add(self, values: Sequence[Any] | ScannedPart) -> int:
+        """Add values, and return where they begin."""
+        offset = self.length
+        self.length += len(values)
+        if isinstance(values, ScannedPart):
+            self.parts.append(values)
+        elif self.parts and isinstance(self.parts[-1], list):
+            self.parts[-1] += values
+        else:
+            self.parts.append(list(values))
+        return offset
 
 
 @dataclass(eq=False)
@@ -112,6 +129,8 @@ class ColumnValues:
     @cached_property
     def valued(self) -> NDArray[np.bool_] | None:
         """Which of `values` are not null; None if all are."""
+        if isinstance(self.values, ScannedValues):
+            return self.values.valued
         if all(self.values):  # zeros and empty texts are looked at twice
             return None
         return np.fromiter(map(_IS_VALUE, self.values), np.bool_, len(self.values))
@@ -134,6 +153,8 @@ class ValueColumns:
 
     def add(self, values: Sequence[Any], decoder: str, uses: Sequence[FormUse], *, full: bool) -> ColumnValues:
         """Take the values of one column, one per row, for every form in `uses`; `full` where none is missing."""
+        if isinstance(values, ScannedColumn):
+            return self._add_scanned(values.widened(), uses)
         present: NDArray[np.bool_] | None = None
         held: NDArray[np.int64] | None = None
         total = len(values)
@@ -165,26 +186,46 @@ class ValueColumns:
         columns = [pa.array([None], pa.string())]
         size = 1
         for value_column in self._pools.values():
-            if not texts and value_column.use.form.kind in _TAKES_ANY and not value_column.use.form.records:
+            use = value_column.use
+            if not texts and use.form.kind in _TAKES_ANY and not use.form.records:
                 continue
-            array = _as_array(value_column.values, value_column.use.form.decoder)
-            if not texts and value_column.use.bound is None:
-                value_column.flags = value_column.use.form.check(array, value_column.use.context)
-                continue
-            column = value_column.use.form.column(array, value_column.use.context)
-            value_column.flags = (
-                column.flags if value_column.use.bound is None else _mark_misfits(column, value_column.use.bound)
-            )
-            if not texts:
-                continue
-            text = column.text
-            if value_column.use.lenient and column.flags is not None:
-                text = pc.if_else(pa.array(column.flags == Flag.BROKEN), array.cast(pa.string()), text)
-            value_column.base = size
-            size += len(text)
-            columns.append(text)
+            found = [validate_part(part, use, texts=texts) for part in value_column.parts]
+            value_column.flags = join_flags(found, value_column.parts)
+            if texts:
+                value_column.base = size
+                size += value_column.length
+                columns += [text for _, text in found if text is not None]
         if texts:
             self.texts = pa.concat_arrays(columns)
+
+    def _add_scanned(self, column: ScannedColumn, uses: Sequence[FormUse]) -> ColumnValues:
+        """Take the values of a scanned column as they stand in their messages."""
+        present: NDArray[np.bool_] | None = None
+        held: NDArray[np.int64] | None = None
+        total = len(column)
+        if column.holds(1 << ABSENT):
+            present = column.kinds != ABSENT
+            held = np.flatnonzero(present)
+            column = column.select(held)
+        kinds = _KINDS_OF_DECODER.get(column.decoder) or kinds_held(column)
+        chunks = {}
+        for use in uses:
+            flags = None
+            if foreign := kinds - use.form.wire:
+                codes = np.zeros(KINDS, np.uint8)
+                for kind in foreign:
+                    codes[[at for at in range(KINDS) if kinds_of_wire(frozenset({kind})) >> at & 1]] = KIND_FLAGS[kind]
+                flags = codes[column.kinds]
+            value_column = self._value_column(use)
+            offset = value_column.add(ScannedPart(column, kinds_of_wire(use.form.wire)))
+            chunks[use] = Chunk(value_column, offset, len(column), held, total, flags)
+        return ColumnValues(present, chunks, ScannedValues(column), [], kinds, held)
+
+    def _value_column(self, use: FormUse) -> _ValueColumn:
+        value_column = self._pools.get(use)
+        if value_column is None:
+            value_column = self._pools[use] = _ValueColumn(use)
+        return value_column
 
     def _pool(
         self, values: Sequence[Any], use: FormUse, kinds: set[str], *, wide: bool
@@ -205,26 +246,11 @@ class ValueColumns:
             )
             values = [None if flag else value for value, flag in zip(values, flags, strict=True)]
         if wide:
-            values, broken = _as_decoder(values, use)
+            values, broken = as_decoder(values, use)
             if broken is not None:
                 flags = broken if flags is None else np.maximum(flags, broken)
-        value_column = self._pools.get(use)
-        if value_column is None:
-            value_column = self._pools[use] = _ValueColumn(use)
-        offset = len(value_column.values)
-        value_column.values += values
-        return value_column, offset, flags
-
-
-def _mark_misfits(column: FormColumn, bound: TypeBound) -> NDArray[np.uint8] | None:
-    """Return the flags of a column with those of values that can be read but exceed the declared type."""
-    misfits = bound.judge_column(column.text)
-    if not misfits.any():
-        return column.flags
-    flags = np.zeros(len(misfits), np.uint8) if column.flags is None else column.flags
-    noted = flags == Flag.NOTED
-    marked = FIRST_MISFIT + misfits + np.where(noted, NOTED_MISFIT, 0)
-    return np.where((misfits > 0) & (noted | (flags == Flag.OK)), marked, flags).astype(np.uint8)
+        value_column = self._value_column(use)
+        return value_column, value_column.add(values), flags
 
 
 def _as_bytes(values: Sequence[Any]) -> Sequence[Any]:
@@ -259,63 +285,6 @@ def _open_wide(values: Sequence[Any]) -> tuple[list[Any], list[int]]:
             found = None
         opened.append(found)
     return opened, unfit
-
-
-def _as_decoder(values: Sequence[Any], use: FormUse) -> tuple[list[Any], NDArray[np.uint8] | None]:
-    """Values of a wide column as the form's decoder takes them; what it cannot take is validated here and left out."""
-    fit: list[Any] = []
-    flags = np.zeros(len(values), np.uint8)
-    for row, value in enumerate(values):
-        taken = _fit_value(value, use.form.decoder)
-        if taken is Ellipsis:
-            try:
-                flags[row] = use.form.read(value, use.context).flag
-            except BrokenValue as error:
-                flags[row] = error.flag
-            taken = None
-        fit.append(taken)
-    return fit, flags if flags.any() else None
-
-
-def _fit_value(value: Any, decoder: str) -> Any:
-    if not isinstance(value, Number):
-        return value
-    if decoder == "raw":
-        return value.token.encode()
-    if decoder == "float":
-        return float(value.token) if decoder_kinds.decoder_takes(decoder_kinds.FLOAT, value) else ...
-    if decoder_kinds.decoder_takes(decoder_kinds.INT, value):
-        return int(value.token)
-    return ...
-
-
-def _as_array(values: list[Any], decoder: str) -> pa.Array:
-    match decoder:
-        case "int":
-            try:
-                return pa.array(values, pa.int64())
-            except (OverflowError, pa.ArrowInvalid):
-                return pa.array([None if value is None else str(value) for value in values], pa.string())
-        case "float":
-            if bytes in set(map(type, values)):
-                tokens = [
-                    value if value is None else value.decode() if type(value) is bytes else repr(value)
-                    for value in values
-                ]
-                return pa.array(tokens, pa.string())
-            return pa.array(values, pa.float64())
-        case "bool":
-            return pa.array(values, pa.bool_())
-        case "raw":
-            return pa.array([value.encode() if type(value) is str else value for value in values], pa.binary()).cast(
-                pa.string()
-            )
-        case "text-or-int":
-            if int in set(map(type, values)):
-                values = [str(value) if type(value) is int else value for value in values]
-            return pa.array(values, pa.string())
-        case _:
-            return pa.array(values, pa.string())
 
 
 def _kind_of(value: Any) -> str | None:

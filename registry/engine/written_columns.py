@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 
 from cdc_contracts.registry.engine.batch_results import RecordGroup
 from cdc_contracts.registry.engine.decoded_batches import Rows
+from cdc_contracts.registry.engine.native.scanned_columns import TEXTS
+from cdc_contracts.registry.engine.native.scanned_values import ScannedValues
 from cdc_contracts.registry.engine.value_columns import ColumnValues
 from cdc_contracts.registry.records.record_batches import NO_TIMESTAMP, Batch
 from cdc_contracts.registry.stats.column_writing import (
@@ -214,6 +216,8 @@ class _Column:
         values = self._values.values
         if len(places) == len(values) and (np.diff(places) == 1).all():
             return values
+        if isinstance(values, ScannedValues):
+            return values.select(places)
         return itemgetter(*places.tolist())(values) if len(places) > 1 else [values[int(places[0])]]
 
 
@@ -234,6 +238,8 @@ def _codes_of(kind: str, values: Sequence[Any]) -> Codes:
         return _layouts_of_texts(values) if _has_layout(values[0]) else nothing
     same = np.full(1, _SECONDS, np.uint8)
     if type(values[0]) is int:
+        if isinstance(values, ScannedValues):
+            values = values.column.integers().tolist()
         first, last = int(FIRST_SECOND), int(LAST_SECOND)
         return same if first <= min(values) and max(values) <= last else nothing
     if type(values[0]) is bytes and set(map(len, values)) == {SECOND_DIGITS}:
@@ -259,7 +265,7 @@ def _has_layout(text: str) -> bool:
 
 
 def _layouts_of_texts(values: Sequence[str]) -> Codes:
-    array = pa.array(values, pa.string())
+    array = values.column.texts(TEXTS) if isinstance(values, ScannedValues) else pa.array(values, pa.string())
     texts = Texts(array)
     window = texts.window(LEAST_DATE_TIME)
     codes = np.zeros(len(values), np.uint8)

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from enum import IntFlag
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from cdc_contracts.registry.values.lazy_arrow import np, pa, pc
 from cdc_contracts.registry.values.source_types import Digits, SourceType, parse_source_type
@@ -25,6 +25,7 @@ _BITS: Final = {
 """INTEGER is not among them: it has 32 bits here and 38 digits there."""
 _MOST_COUNTED: Final = 1000
 """So often a pattern may ask for a digit (RE2)."""
+_ANY: Final = 2**31 - 1
 _MICROS: Final = 6
 _NANOS: Final = 9
 
@@ -45,13 +46,24 @@ CAUSES: Final = {
 """The rule that a misfit breaks, and what is observed then."""
 
 
+class DigitLimits(NamedTuple):
+    """How many digits before and after its point a number, or a second, may have and surely fit; a lone 0 does."""
+
+    whole: int
+    fraction: int
+
+
 @dataclass(frozen=True)
 class TypeBound:
-    """What canonical text has to match, and between which whole numbers its value lies (both included)."""
+    """What canonical text has to match, and between which whole numbers its value lies (both included).
+
+    `limits` say the same of plain digits in a simpler way, where there is one: what is within them fits.
+    """
 
     patterns: tuple[tuple[Misfit, str], ...]
     least: int | None = None
     most: int | None = None
+    limits: DigitLimits | None = None
 
     def judge(self, text: str) -> Misfit:
         """Return the reason why the value of a text does not fit; nothing if it fits."""
@@ -115,7 +127,7 @@ def _of_digits(digits: Digits) -> TypeBound | None:
     return TypeBound((
         (Misfit.RANGE, f"-?{head}{tail}"),
         (Misfit.SCALE, rf"-?{even}(?:\.[0-9]{{0,{fraction}}}0*)?"),
-    ))  # fmt: skip
+    ), limits=None if zeros else DigitLimits(whole, fraction))  # fmt: skip
 
 
 def _of_integers(told: SourceType) -> TypeBound | None:
@@ -124,10 +136,11 @@ def _of_integers(told: SourceType) -> TypeBound | None:
         return None
     signed = not (told.unsigned or told.name == "BIT")
     least, most = (-(1 << bits - 1), (1 << bits - 1) - 1) if signed else (0, (1 << bits) - 1)
-    return TypeBound(((Misfit.SCALE, r"-?[0-9]+(?:\.0*)?"),), least, most)
+    return TypeBound(((Misfit.SCALE, r"-?[0-9]+(?:\.0*)?"),), least, most, DigitLimits(_ANY, 0))
 
 
 def _of_seconds(digits: int) -> TypeBound | None:
     if digits >= _NANOS:
         return None
-    return TypeBound(((Misfit.SECONDS, rf"[0-9T:-]+(?:\.[0-9]{{0,{digits}}})?(?:[^0-9T:.-].*)?"),))
+    pattern = rf"[0-9T:-]+(?:\.[0-9]{{0,{digits}}})?(?:[^0-9T:.-].*)?"
+    return TypeBound(((Misfit.SECONDS, pattern),), limits=DigitLimits(_ANY, digits))

@@ -1,0 +1,44 @@
+/* Cells: one JSON value of a message in 64 bits: where it begins in the buffer, how long it is, and its kind.
+ *
+ * Bits 0-3 hold the kind, bits 4-31 the length in bytes, bits 32-63 the place of the first byte. A text is without its
+ * quotes. Whatever is read lies between the first and the last byte of one message.
+ */
+#ifndef CDC_CELLS_H
+#define CDC_CELLS_H
+
+#include <stdint.h>
+#include <string.h>
+
+enum kind {
+    ABSENT = 0,
+    NUL = 1,
+    TEXT = 2,    /* no escapes: the bytes are the text */
+    ESCAPED = 3, /* a text with escapes, all of them valid */
+    INTEGER = 4, /* at most 18 digits, not -0 */
+    DECIMAL = 5, /* a number with a point and without exponent, at most MOST_DECIMAL bytes */
+    NUMBER = 6,  /* any other number */
+    TRUTH = 7,
+    FALSEHOOD = 8,
+    ARRAY = 9,
+    OBJECT = 10
+};
+
+#define MOST_LENGTH 0x0FFFFFFF
+#define MOST_DECIMAL 300
+#define MOST_DIGITS 18
+
+static inline uint64_t make_cell(uint64_t start, uint64_t length, unsigned kind) {
+    return start << 32 | length << 4 | kind;
+}
+static inline unsigned kind_of(uint64_t cell) { return (unsigned)(cell & 15); }
+static inline uint32_t length_of(uint64_t cell) { return (uint32_t)(cell >> 4) & MOST_LENGTH; }
+static inline uint32_t start_of(uint64_t cell) { return (uint32_t)(cell >> 32); }
+static inline int is_digit(uint8_t byte) { return (uint8_t)(byte - '0') < 10; }
+
+#if defined(_WIN32)
+#define EXPORT __declspec(dllexport)
+#else
+#define EXPORT __attribute__((visibility("default")))
+#endif
+
+#endif

@@ -1,0 +1,141 @@
+/* Columns: values of messages as Arrow text, as integers, as codes of distinct tokens, and as digests. */
+#include "cells.h"
+
+static int put_utf8(uint8_t *to, uint32_t point) {
+    if (point < 0x80) return to[0] = (uint8_t)point, 1;
+    if (point < 0x800) return to[0] = (uint8_t)(0xC0 | point >> 6), to[1] = (uint8_t)(0x80 | (point & 63)), 2;
+    if (point < 0x10000)
+        return to[0] = (uint8_t)(0xE0 | point >> 12), to[1] = (uint8_t)(0x80 | (point >> 6 & 63)),
+               to[2] = (uint8_t)(0x80 | (point & 63)), 3;
+    return to[0] = (uint8_t)(0xF0 | point >> 18), to[1] = (uint8_t)(0x80 | (point >> 12 & 63)),
+           to[2] = (uint8_t)(0x80 | (point >> 6 & 63)), to[3] = (uint8_t)(0x80 | (point & 63)), 4;
+}
+
+static uint32_t hex_of(const uint8_t *p) {
+    uint32_t unit = 0;
+    for (int i = 0; i < 4; i++) unit = unit * 16 + (uint32_t)(is_digit(p[i]) ? p[i] - '0' : (p[i] | 0x20) - 'a' + 10);
+    return unit;
+}
+
+/* Writes a text whose escapes are known to be valid; what is written is never longer than what is read. */
+static int64_t unescape(const uint8_t *p, int64_t length, uint8_t *to) {
+    static const uint8_t letters[] = "\"\"\\\\//b\bf\fn\nr\rt\t";
+    const uint8_t *end = p + length;
+    uint8_t *start = to;
+    while (p < end) {
+        if (*p != '\\') {
+            *to++ = *p++;
+        } else if (p[1] != 'u') {
+            for (int i = 0; i < 16; i += 2)
+                if (letters[i] == p[1]) *to++ = letters[i + 1];
+            p += 2;
+        } else {
+            uint32_t point = hex_of(p + 2);
+            p += 6;
+            if (point >= 0xD800 && point < 0xDC00) {
+                point = 0x10000 + ((point - 0xD800) << 10) + (hex_of(p + 2) - 0xDC00);
+                p += 6;
+            }
+            to += put_utf8(to, point);
+        }
+    }
+    return to - start;
+}
+
+/* The bytes that the texts of values take at most. */
+EXPORT int64_t cdc_text_size(const uint64_t *cells, int64_t count, uint32_t kinds) {
+    int64_t total = 0;
+    for (int64_t i = 0; i < count; i++)
+        if (kinds >> kind_of(cells[i]) & 1) total += length_of(cells[i]);
+    return total;
+}
+
+/* Writes the texts of values as an Arrow string array: `count` + 1 offsets, the bytes, and a bit for each that is not
+ * null (`valid`, zeros before). A number is its token. Values of other kinds than `kinds` are null. Returns the bytes.
+ */
+EXPORT int64_t cdc_texts(const uint8_t *data, const uint64_t *cells, int64_t count, uint32_t kinds, int32_t *offsets,
+                         uint8_t *text, uint8_t *valid) {
+    int64_t total = 0;
+    for (int64_t i = 0; i < count; i++) {
+        unsigned kind = kind_of(cells[i]);
+        offsets[i] = (int32_t)total;
+        if (!(kinds >> kind & 1)) continue;
+        valid[i >> 3] |= (uint8_t)(1 << (i & 7));
+        const uint8_t *from = data + start_of(cells[i]);
+        int64_t length = length_of(cells[i]);
+        if (kind == ESCAPED) total += unescape(from, length, text + total);
+        else memcpy(text + total, from, (size_t)length), total += length;
+    }
+    offsets[count] = (int32_t)total;
+    return total;
+}
+
+/* Reads values of the kind INTEGER; the others are 0. */
+EXPORT void cdc_integers(const uint8_t *data, const uint64_t *cells, int64_t count, int64_t *numbers) {
+    for (int64_t i = 0; i < count; i++) {
+        int64_t number = 0;
+        if (kind_of(cells[i]) == INTEGER) {
+            const uint8_t *p = data + start_of(cells[i]), *end = p + length_of(cells[i]);
+            int negative = *p == '-';
+            for (p += negative; p < end; p++) number = number * 10 + (*p - '0');
+            if (negative) number = -number;
+        }
+        numbers[i] = number;
+    }
+}
+
+#define MOST_CODES 64
+
+/* Numbers the distinct tokens of values from 0 on; `firsts` gets the place of the first of each. Returns how many there
+ * are, or -1 where they are more than 64.
+ */
+EXPORT int64_t cdc_codes(const uint8_t *data, const uint64_t *cells, int64_t count, uint8_t *codes, int64_t *firsts) {
+    int64_t total = 0, latest = 0;
+    for (int64_t i = 0; i < count; i++) {
+        uint64_t cell = cells[i], tail = cell & 0xFFFFFFFFu;
+        uint32_t length = kind_of(cell) == ABSENT ? 0 : length_of(cell);
+        const uint8_t *token = data + start_of(cell);
+        int64_t code = -1;
+        for (int64_t step = 0; step < total; step++) {
+            int64_t one = step == 0 ? latest : step <= latest ? step - 1 : step;
+            uint64_t other = cells[firsts[one]];
+            if ((other & 0xFFFFFFFFu) == tail && memcmp(data + start_of(other), token, length) == 0) {
+                code = one;
+                break;
+            }
+        }
+        if (code < 0) {
+            if (total == MOST_CODES) return -1;
+            firsts[code = total++] = i;
+        }
+        codes[i] = (uint8_t)(latest = code);
+    }
+    return total;
+}
+
+/* Counts the values of each kind. */
+EXPORT void cdc_count_kinds(const uint64_t *cells, int64_t count, int64_t *totals) {
+    for (int64_t i = 0; i < count; i++) totals[kind_of(cells[i])]++;
+}
+
+/* Counted up where a function takes or returns something else. */
+EXPORT int32_t cdc_abi(void) { return 1; }
+
+#define PERIOD 65536
+
+/* Writes the digest of each text of an Arrow string array, as `text_digests.py` does: a polynomial of its bytes. */
+EXPORT void cdc_digests(const int32_t *offsets, const uint8_t *text, int64_t count, uint64_t *digests) {
+    for (int64_t i = 0; i < count; i++) {
+        uint64_t sum = 0, power = 1;
+        int64_t length = offsets[i + 1] - offsets[i];
+        const uint8_t *p = text + offsets[i];
+        for (int64_t at = 0; at < length; at++) {
+            power = at % PERIOD ? power * 0xD1B54A32D192ED03ull : 0xD1B54A32D192ED03ull;
+            sum += ((uint64_t)p[at] + 1) * power;
+        }
+        sum += (uint64_t)length * 0x9E3779B97F4A7C15ull;
+        sum = (sum ^ sum >> 30) * 0xBF58476D1CE4E5B9ull;
+        sum = (sum ^ sum >> 27) * 0x94D049BB133111EBull;
+        digests[i] = sum ^ sum >> 31;
+    }
+}

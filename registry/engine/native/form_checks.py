@@ -1,0 +1,182 @@
+"""Form checks: value forms as `forms.c` checks them, straight from the bytes of a message.
+
+A check says what is surely of the form, or surely not, and leaves the rest open. Where a context or a declared type
+asks what the check cannot tell, there is none, and the form itself looks at every value.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from cdc_contracts.registry.engine.layout_parts import FormUse
+from cdc_contracts.registry.engine.native.scanned_columns import BOOLEANS, NUMBERS, TEXTS, ScannedColumn
+from cdc_contracts.registry.values import Context, ValueForm
+from cdc_contracts.registry.values.civil_time import FIRST_DAY, LAST_DAY
+from cdc_contracts.registry.values.day_times import MOST_MICROS
+from cdc_contracts.registry.values.timestamps import FIRST_MILLI, LAST_MILLI, LAST_SECOND
+from cdc_contracts.registry.values.type_bounds import TypeBound
+
+_MOST: Final = 2**31 - 1
+_LEAST_INT, _MOST_INT = -(2**63), 2**63 - 1
+(
+    _ANY_TEXT, _INTEGERS, _DECIMALS, _FLOATS, _BOOLEANS, _BASE64, _HEX, _BIT_BASE64, _BIT_HEX, _DATE, _TIME,
+    _SQL_DATETIME, _ISO_MINUTES, _ISO_INSTANT, _SECONDS, _SECONDS_FRACTION, _TIME_MINUTES,
+) = range(17)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Plain:
+    """What a form asks: its number in `forms.c`, and between which whole numbers its values lie."""
+
+    number: int
+    least: int = _LEAST_INT
+    most: int = _MOST_INT
+    writes: bool = True
+    """Whether `canonical.c` writes its canonical text."""
+
+
+_FORMS: Final = {
+    "integer-number": _Plain(_INTEGERS),
+    "integer-text": _Plain(_INTEGERS),
+    "integer-or-text": _Plain(_INTEGERS),
+    "decimal-number": _Plain(_DECIMALS),
+    "decimal-text": _Plain(_DECIMALS),
+    "json-number": _Plain(_DECIMALS),
+    "json-number-or-text": _Plain(_DECIMALS),
+    "float32-number": _Plain(_FLOATS),
+    "float64-number": _Plain(_FLOATS),
+    "float32-text": _Plain(_FLOATS),
+    "float64-text": _Plain(_FLOATS),
+    "bool-0-1": _Plain(_INTEGERS, 0, 1, writes=False),
+    "bool-json": _Plain(_BOOLEANS, writes=False),
+    "text": _Plain(_ANY_TEXT),
+    "json-text": _Plain(_ANY_TEXT),
+    "opaque-text": _Plain(_ANY_TEXT),
+    "base64": _Plain(_BASE64),
+    "hex-upper": _Plain(_HEX, writes=False),
+    "bit-number": _Plain(_INTEGERS, 0),
+    "bit-base64": _Plain(_BIT_BASE64),
+    "bit-hex": _Plain(_BIT_HEX),
+    "sql-date": _Plain(_DATE),
+    "days-since-epoch": _Plain(_INTEGERS, FIRST_DAY, LAST_DAY, writes=False),
+    "sql-time": _Plain(_TIME),
+    "iso-time-minutes": _Plain(_TIME_MINUTES),
+    "micros-of-day": _Plain(_INTEGERS, -MOST_MICROS, MOST_MICROS, writes=False),
+    "sql-datetime": _Plain(_SQL_DATETIME),
+    "sql-datetime-zone": _Plain(_SQL_DATETIME),
+    "sql-datetime-instant": _Plain(_SQL_DATETIME),
+    "iso-datetime-minutes": _Plain(_ISO_MINUTES),
+    "millis-wallclock": _Plain(_INTEGERS, FIRST_MILLI, LAST_MILLI, writes=False),
+    "epoch-millis-instant": _Plain(_INTEGERS, FIRST_MILLI, LAST_MILLI, writes=False),
+    "epoch-seconds-integer": _Plain(_SECONDS, most=LAST_SECOND),
+    "epoch-seconds.fraction": _Plain(_SECONDS_FRACTION, most=LAST_SECOND),
+    "iso-instant": _Plain(_ISO_INSTANT),
+}
+_OPEN: Final = 255
+_MOST_ADDED: Final = 32
+"""Bytes that a canonical text may be longer than what was sent."""
+_TIMES: Final = (_DATE, _TIME, _TIME_MINUTES, _SQL_DATETIME, _ISO_MINUTES, _ISO_INSTANT, _SECONDS, _SECONDS_FRACTION)
+_NEAR: Final = (2, 9998)
+"""Years in which a moment is one in every zone."""
+
+
+class _Check(ctypes.Structure):
+    _fields_ = (
+        ("form", ctypes.c_int32), ("most_whole", ctypes.c_int32), ("most_fraction", ctypes.c_int32),
+        ("zeros_open", ctypes.c_int32), ("least", ctypes.c_int64), ("most", ctypes.c_int64),
+        ("earliest", ctypes.c_int32), ("latest", ctypes.c_int32), ("literal", ctypes.c_char_p),
+        ("literal_length", ctypes.c_int64),
+    )  # fmt: skip
+
+
+def kinds_of_wire(wire: frozenset[str]) -> int:
+    """Return the kinds of values that a form takes besides null, a bit each."""
+    return sum(bits for kind, bits in (("text", TEXTS), ("number", NUMBERS), ("boolean", BOOLEANS)) if kind in wire)
+
+
+def check_values(column: ScannedColumn, use: FormUse) -> tuple[NDArray[np.uint8] | None, NDArray[np.int64]] | None:
+    """Return the flags of values, None where all is well, and the places of those that are left open.
+
+    They are the values of the kinds that the form takes; the others have no flag. None where there is no check for the
+    form as it is used.
+    """
+    check = _check_of(use.form, use.context, use.bound)
+    if check is None:
+        return None
+    flags, totals = np.empty(len(column), np.uint8), np.zeros(2, np.int64)
+    column.source.library.cdc_check(
+        column.source.address, column.cells.ctypes.data, len(column), kinds_of_wire(use.form.wire),
+        ctypes.addressof(check), flags.ctypes.data, totals.ctypes.data,
+    )  # fmt: skip
+    undecided, marked = totals.tolist()
+    places = np.flatnonzero(flags == _OPEN) if undecided else np.zeros(0, np.int64)
+    return flags if marked else None, places
+
+
+def write_values(
+    column: ScannedColumn, use: FormUse, flags: NDArray[np.uint8] | None
+) -> tuple[pa.Array, NDArray[np.int64]] | None:
+    """Return the canonical texts of values that were checked, and the places of those that the form has to write.
+
+    None where it has to write all of them.
+    """
+    check, plain, total = _check_of(use.form, use.context, use.bound), _FORMS[use.form.name], len(column)
+    zoned = use.form.name == "sql-datetime-instant" and use.context.zone is not None
+    if check is None or zoned or not plain.writes:
+        return None
+    kinds, source = kinds_of_wire(use.form.wire), column.source
+    if plain.number == _ANY_TEXT:
+        return column.texts(kinds), np.zeros(0, np.int64)
+    flags = np.zeros(total, np.uint8) if flags is None else flags.copy()
+    size = source.library.cdc_text_size(column.cells.ctypes.data, total, kinds)
+    offsets, valid = pa.allocate_buffer(4 * (total + 1)), np.zeros((total + 7) // 8, np.uint8)
+    text = pa.allocate_buffer(size + _MOST_ADDED * total)
+    opened = source.library.cdc_canonical(
+        source.address, column.cells.ctypes.data, total, kinds, ctypes.addressof(check), flags.ctypes.data,
+        offsets.address, text.address, valid.ctypes.data,
+    )  # fmt: skip
+    places = np.flatnonzero(flags == _OPEN) if opened else np.zeros(0, np.int64)
+    return pa.StringArray.from_buffers(total, offsets, text, pa.py_buffer(valid)), places
+
+
+@lru_cache(maxsize=4096)
+def _check_of(form: ValueForm, context: Context, bound: TypeBound | None) -> _Check | None:
+    plain = _FORMS.get(form.name)
+    if plain is None or form.records:
+        return None
+    if context.zeros_left_out and plain.number not in _TIMES:
+        return None
+    literal = context.invalid_literal.encode() if context.invalid_literal is not None else None
+    zoned = form.name == "sql-datetime-instant" and context.zone is not None
+    earliest, latest = _NEAR if zoned else (0, 9999)
+    check = _Check(
+        plain.number, _MOST, _MOST, int(context.zeros_left_out), plain.least, plain.most, earliest, latest, literal,
+        len(literal or b""),
+    )  # fmt: skip
+    return check if bound is None or _bind(check, form, bound) else None
+
+
+def _bind(check: _Check, form: ValueForm, bound: TypeBound) -> bool:
+    """Narrow a check to what a declared type holds; False where it cannot tell."""
+    if bound.limits is None:
+        return False
+    numeric = check.form in (_INTEGERS, _DECIMALS, _BIT_BASE64, _BIT_HEX)
+    if form.kind in ("timestamp", "datetime"):
+        whole, fraction = _MOST, bound.limits.fraction
+    elif numeric:
+        whole, fraction = bound.limits.whole, bound.limits.fraction
+        if whole < _MOST and check.form in (_BIT_BASE64, _BIT_HEX):
+            return False  # the digits of a bit field are not on the wire
+    else:
+        return False
+    check.most_whole, check.most_fraction = min(whole, _MOST), min(fraction, _MOST)
+    if bound.least is not None and bound.most is not None:
+        check.least, check.most = max(check.least, bound.least), min(check.most, bound.most)
+    return True

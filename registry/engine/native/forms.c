@@ -1,0 +1,167 @@
+/* Forms: whether values are surely of a value form, or surely not, straight from the bytes of their message.
+ *
+ * What is not sure is left open, and another implementation decides it. So a check may be as simple as the usual value
+ * allows.
+ */
+#include "forms.h"
+
+static const uint8_t month_days[13] = {0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+
+static inline int two(const uint8_t *p) { return is_digit(p[0]) && is_digit(p[1]) ? (p[0] - '0') * 10 + (p[1] - '0') : -1; }
+
+static int is_date(const uint8_t *p, const Check *check) {
+    int century = two(p), rest = two(p + 2), month = two(p + 5), day = two(p + 8);
+    if (century < 0 || rest < 0 || p[4] != '-' || p[7] != '-' || month < 1 || month > 12 || day < 1) return 0;
+    int year = century * 100 + rest;
+    int leap = month == 2 && year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    return day <= month_days[month] + leap && year >= check->earliest && year <= check->latest;
+}
+
+static int is_clock(const uint8_t *p, int most_hours) {
+    int hours = two(p), minutes = two(p + 3), seconds = two(p + 6);
+    return p[2] == ':' && p[5] == ':' && hours >= 0 && hours <= most_hours && minutes >= 0 && minutes < 60 &&
+           seconds >= 0 && seconds < 60;
+}
+
+static int is_fraction(const uint8_t *p, int64_t length, const Check *check) {
+    if (length == 0) return 1;
+    if (length < 2 || length > 10 || p[0] != '.' || length - 1 > check->most_fraction) return 0;
+    for (int64_t i = 1; i < length; i++)
+        if (!is_digit(p[i])) return 0;
+    return !(check->zeros_open && p[length - 1] == '0');
+}
+
+static int is_plain_number(const uint8_t *p, int64_t length, const Check *check, int with_point) {
+    const uint8_t *end = p + length, *digits;
+    int negative = length > 0 && *p == '-';
+    int64_t value = 0;
+    p += negative, digits = p;
+    for (; p < end && is_digit(*p); p++)
+        if (p - digits < MOST_DIGITS) value = value * 10 + (*p - '0');
+    int64_t whole = p - digits;
+    if (whole == 0 || (*digits == '0' && (whole > 1 || negative))) return 0; /* -0.5 is left open, as -0 is */
+    if (*digits != '0' && whole > check->most_whole) return 0;
+    if (check->least > INT64_MIN || check->most < INT64_MAX) {
+        if (whole > MOST_DIGITS) return 0;
+        if (negative) value = -value;
+        if (value < check->least || value > check->most) return 0;
+    }
+    if (p == end) return 1;
+    if (!with_point || *p != '.') return 0;
+    digits = ++p;
+    while (p < end && is_digit(*p)) p++;
+    return p == end && p > digits && p - digits <= check->most_fraction;
+}
+
+static int is_bit(uint64_t number, const Check *check) {
+    return number <= INT64_MAX && (int64_t)number >= check->least && (int64_t)number <= check->most;
+}
+
+static int is_hex(const uint8_t *p, int64_t length, const Check *check, int bits) {
+    if (length % 2 || (bits && length > 16)) return 0;
+    for (int64_t i = 0; i < length; i++)
+        if (hex_digit(p[i]) < 0) return 0;
+    return !bits || is_bit(hex_number(p, length), check);
+}
+
+static int is_bit_base64(const uint8_t *p, int64_t length, const Check *check, const int8_t *table) {
+    int64_t size = length > 12 ? -1 : base64_size(p, length, table);
+    if (size < 0 || size > 8) return 0;
+    return is_bit(base64_number(p, length, size, table), check);
+}
+
+static int are_seconds(const uint8_t *p, int64_t length, const Check *check) {
+    int64_t value = 0;
+    if (length < 1 || length > 12) return 0;
+    for (int64_t i = 0; i < length; i++) {
+        if (!is_digit(p[i])) return 0;
+        value = value * 10 + (p[i] - '0');
+    }
+    return value <= check->most;
+}
+
+static int sure_if(int holds) { return holds ? OK : OPEN; }
+
+static int judge_seconds(const uint8_t *p, int64_t length, const Check *check) {
+    for (int64_t i = 0; i < length; i++)
+        if (!is_digit(p[i])) return BROKEN;
+    return sure_if(are_seconds(p, length, check));
+}
+
+static int judge_iso_minutes(const uint8_t *p, int64_t length, const Check *check) {
+    if (length == 16) {
+        int hours = two(p + 11), minutes = two(p + 14);
+        return sure_if(p[10] == 'T' && p[13] == ':' && is_date(p, check) && hours >= 0 && hours < 24 && minutes >= 0 &&
+                       minutes < 60);
+    }
+    if (length < 19 || !is_date(p, check) || !is_clock(p + 11, 23) || !is_fraction(p + 19, length - 19, check)) return OPEN;
+    if (p[10] == ' ') return BROKEN; /* only a time that does not exist may stand so */
+    return p[10] != 'T' ? OPEN : length == 19 ? OK : NOTED;
+}
+
+static int judge_time_minutes(const uint8_t *p, int64_t length, const Check *check) {
+    if (length == 5) {
+        int hours = two(p), minutes = two(p + 3);
+        return sure_if(p[2] == ':' && hours >= 0 && minutes >= 0 && minutes < 60);
+    }
+    if (length < 8 || !is_clock(p, 99) || !is_fraction(p + 8, length - 8, check)) return OPEN;
+    return length == 8 ? OK : NOTED;
+}
+
+static int judge(const uint8_t *p, int64_t length, const Check *check, const int8_t *table) {
+    if (check->literal != NULL && length == check->literal_length && memcmp(p, check->literal, (size_t)length) == 0) return OPEN;
+    switch (check->form) {
+    case ANY_TEXT: return OK;
+    case INTEGERS: return sure_if(length <= MOST_DIGITS + 1 && is_plain_number(p, length, check, 0));
+    case DECIMALS: return sure_if(length <= 4000 && is_plain_number(p, length, check, 1));
+    case FLOATS: return sure_if(length <= 30 && is_plain_number(p, length, check, 1));
+    case BASE64: return sure_if(base64_size(p, length, table) >= 0);
+    case HEX: return sure_if(is_hex(p, length, check, 0));
+    case BIT_BASE64: return sure_if(is_bit_base64(p, length, check, table));
+    case BIT_HEX: return sure_if(is_hex(p, length, check, 1));
+    case DATE: return sure_if(length == 10 && is_date(p, check));
+    case TIME: return sure_if(length >= 8 && is_clock(p, 99) && is_fraction(p + 8, length - 8, check));
+    case TIME_MINUTES: return judge_time_minutes(p, length, check);
+    case SQL_DATETIME:
+        return sure_if(length >= 19 && p[10] == ' ' && is_date(p, check) && is_clock(p + 11, 23) &&
+                       is_fraction(p + 19, length - 19, check));
+    case ISO_MINUTES: return judge_iso_minutes(p, length, check);
+    case ISO_INSTANT:
+        return sure_if(length >= 20 && p[10] == 'T' && p[length - 1] == 'Z' && is_date(p, check) &&
+                       is_clock(p + 11, 23) && is_fraction(p + 19, length - 20, check));
+    case SECONDS: return judge_seconds(p, length, check);
+    case SECONDS_FRACTION: {
+        int64_t whole = 0;
+        while (whole < length && is_digit(p[whole])) whole++;
+        return sure_if(are_seconds(p, whole, check) && is_fraction(p + whole, length - whole, check));
+    }
+    default: return OPEN;
+    }
+}
+
+/* Writes the flags of the values whose kind is in `kinds` (a bit each), OPEN for those that are not sure; the others
+ * count as null and are OK. `totals` gets how many are open, and how many are not OK.
+ */
+EXPORT void cdc_check(const uint8_t *data, const uint64_t *cells, int64_t count, uint32_t kinds, const Check *check,
+                      uint8_t *flags, int64_t *totals) {
+    int8_t table[256];
+    int64_t open = 0, marked = 0;
+    make_sextets(table);
+    for (int64_t i = 0; i < count; i++) {
+        unsigned kind = kind_of(cells[i]);
+        int flag = OK;
+        if (kinds >> kind & 1) {
+            switch (kind) {
+            case TEXT: case INTEGER: case DECIMAL:
+                flag = judge(data + start_of(cells[i]), length_of(cells[i]), check, table);
+                break;
+            case ESCAPED: flag = sure_if(check->form == ANY_TEXT && check->literal == NULL); break;
+            case TRUTH: case FALSEHOOD: flag = sure_if(check->form == BOOLEANS); break;
+            default: flag = OPEN;
+            }
+        }
+        flags[i] = (uint8_t)flag;
+        open += flag == OPEN, marked += flag != OK;
+    }
+    totals[0] = open, totals[1] = marked;
+}

@@ -1,0 +1,78 @@
+"""Native library: the compiled functions, loaded once, or nothing where none was compiled.
+
+`CDC_CONTRACTS_NATIVE=off` leaves it unused; what is validated and written is the same without it. `eager` uses it for
+every message that it may be used for, however few there are, so that tests of few messages try it as well.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from ctypes import POINTER, c_int32, c_int64, c_uint32, c_void_p
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final
+
+NAME: Final = "libcdc_native.so"
+ABI: Final = 1
+"""Counted up where a function takes or returns something else, so that an older library is not called."""
+
+_SIGNATURES: Final[dict[str, tuple[Any, tuple[Any, ...]]]] = {
+    "cdc_make_plan": (
+        c_void_p, (c_void_p, c_int32, c_void_p, c_int32, c_void_p, c_int64, c_int32, c_int32),
+    ),
+    "cdc_free_plan": (None, (c_void_p,)),
+    "cdc_scan": (
+        c_int64,
+        (c_void_p, c_void_p, c_void_p, c_void_p, c_int64, c_int64, c_int64, c_void_p, c_int64, POINTER(c_void_p),
+         c_void_p, POINTER(c_void_p), c_void_p, c_void_p, c_void_p),
+    ),
+    "cdc_check": (None, (c_void_p, c_void_p, c_int64, c_uint32, c_void_p, c_void_p, c_void_p)),
+    "cdc_canonical": (
+        c_int64,
+        (c_void_p, c_void_p, c_int64, c_uint32, c_void_p, c_void_p, c_void_p, c_void_p, c_void_p),
+    ),
+    "cdc_text_size": (c_int64, (c_void_p, c_int64, c_uint32)),
+    "cdc_texts": (c_int64, (c_void_p, c_void_p, c_int64, c_uint32, c_void_p, c_void_p, c_void_p)),
+    "cdc_digests": (None, (c_void_p, c_void_p, c_int64, c_void_p)),
+    "cdc_integers": (None, (c_void_p, c_void_p, c_int64, c_void_p)),
+    "cdc_codes": (c_int64, (c_void_p, c_void_p, c_int64, c_void_p, c_void_p)),
+    "cdc_count_kinds": (None, (c_void_p, c_int64, c_void_p)),
+}  # fmt: skip
+
+
+_SETTING: Final = "CDC_CONTRACTS_NATIVE"
+_OFF: Final = "off"
+_EAGER: Final = "eager"
+
+
+def native_library() -> Any:
+    """Return the compiled functions as a `ctypes` library; None where there are none, or they are not wanted."""
+    return None if os.environ.get(_SETTING) == _OFF else _load()
+
+
+def is_eager() -> bool:
+    """Say whether to use the library also where it is not worth its call."""
+    return os.environ.get(_SETTING) == _EAGER
+
+
+def describe_native() -> str:
+    """Say in a few words which implementation takes messages apart, and why."""
+    if native_library() is not None:
+        return "native"
+    return f"Python ({_SETTING}=off)" if os.environ.get(_SETTING) == _OFF else "Python (no native part was compiled)"
+
+
+@lru_cache(maxsize=1)
+def _load() -> Any:
+    path = os.environ.get("CDC_CONTRACTS_NATIVE_LIBRARY") or str(Path(__file__).with_name(NAME))
+    try:
+        library = ctypes.CDLL(path)
+        if library.cdc_abi() != ABI:
+            return None
+        for name, (result, arguments) in _SIGNATURES.items():
+            function = getattr(library, name)
+            function.restype, function.argtypes = result, arguments
+    except (OSError, AttributeError):
+        return None
+    return library

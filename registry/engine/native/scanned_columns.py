@@ -1,0 +1,202 @@
+"""Scanned columns: values of messages as places in their bytes, turned into objects only where somebody asks for them.
+
+To whoever treats it as a sequence, a scanned column holds what the parser would have made of the same values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+import msgspec
+import numpy as np
+import pyarrow as pa
+from msgspec import UNSET
+from numpy.typing import NDArray
+
+from cdc_contracts.registry.engine import decoder_kinds
+
+Cells = NDArray[np.uint64]
+
+ABSENT, NULL, TEXT, ESCAPED, INTEGER, DECIMAL, NUMBER, TRUTH, FALSEHOOD, ARRAY, OBJECT = range(11)
+KINDS: Final = 16
+TEXTS: Final = 1 << TEXT | 1 << ESCAPED
+NUMBERS: Final = 1 << INTEGER | 1 << DECIMAL | 1 << NUMBER
+BOOLEANS: Final = 1 << TRUTH | 1 << FALSEHOOD
+_KIND_BITS: Final = np.uint64(15)
+_SINGLE: Final = (decoder_kinds.TEXT, decoder_kinds.INT, decoder_kinds.TEXT_OR_INT)
+_FEW: Final = 64
+"""So many values are made one by one; whoever asks for more gets all of them made at once."""
+STATE: Final = "state"
+"""Stands for a decoder where all that matters of an object is whether it is there."""
+_decode_text = msgspec.json.Decoder(str).decode
+
+
+@dataclass(frozen=True, eq=False)
+class ScannedBytes:
+    """The bytes that cells point into, and the functions that read them."""
+
+    library: Any
+    buffer: pa.Buffer
+
+    @cached_property
+    def address(self) -> int:
+        return int(self.buffer.address)
+
+    @cached_property
+    def view(self) -> memoryview:
+        return memoryview(self.buffer)
+
+
+class ScannedColumn(Sequence[Any]):
+    """The values of one member or column, one a record or row; `decoder` says what the parser would make of them."""
+
+    def __init__(self, source: ScannedBytes, cells: Cells, decoder: str) -> None:
+        self.source, self.cells, self.decoder = source, cells, decoder
+        self._asked = 0
+
+    def __len__(self) -> int:
+        return len(self.cells)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.objects)
+
+    def __getitem__(self, place: Any) -> Any:
+        self._asked += 1
+        if self._asked > _FEW or isinstance(place, slice):
+            return self.objects[place]
+        return self._object(int(self.cells[place]))
+
+    @cached_property
+    def objects(self) -> list[Any]:
+        """The values as the parser makes them."""
+        if self.decoder in _SINGLE and self.are_all(1 << INTEGER):
+            whole: list[Any] = self.integers().tolist()
+            return whole
+        if self.decoder in _SINGLE and self.are_all(TEXTS | 1 << NULL | 1 << ABSENT):
+            texts: list[Any] = self.texts(TEXTS).to_pylist()
+            if self.holds(1 << ABSENT):
+                texts = [UNSET if gone else text for gone, text in zip(self.kinds == ABSENT, texts, strict=True)]
+            return texts
+        return [self._object(cell) for cell in self.cells.tolist()]
+
+    @cached_property
+    def kinds(self) -> NDArray[np.uint8]:
+        """The kind of each value."""
+        return (self.cells & _KIND_BITS).astype(np.uint8)
+
+    @cached_property
+    def totals(self) -> list[int]:
+        """How many values there are of each kind."""
+        totals = np.zeros(KINDS, np.int64)
+        self.source.library.cdc_count_kinds(self.cells.ctypes.data, len(self), totals.ctypes.data)
+        return totals.tolist()
+
+    def holds(self, kinds: int) -> bool:
+        """Say whether there is a value of one of some kinds, a bit each."""
+        return any(total and kinds >> kind & 1 for kind, total in enumerate(self.totals))
+
+    def are_all(self, kinds: int) -> bool:
+        """Say whether every value is of one of some kinds, a bit each."""
+        return not self.holds(~kinds)
+
+    @cached_property
+    def codes(self) -> tuple[NDArray[np.uint8], list[int]] | None:
+        """The distinct tokens by number and the place of the first of each; None where they are too many."""
+        codes, firsts = np.empty(len(self), np.uint8), np.empty(64, np.int64)
+        total = self.source.library.cdc_codes(
+            self.source.address, self.cells.ctypes.data, len(self), codes.ctypes.data, firsts.ctypes.data
+        )
+        return None if total < 0 else (codes, firsts[:total].tolist())
+
+    @cached_property
+    def distinct(self) -> tuple[NDArray[np.uint8], list[Any]] | None:
+        """The distinct values, which tokens may share, and for each record the place of its own; None if many."""
+        if self.codes is None:
+            return None
+        codes, firsts = self.codes
+        return codes, [self[first] for first in firsts]
+
+    @cached_property
+    def by_kind(self) -> tuple[NDArray[np.uint8], list[Any]]:
+        """The first value of each kind, and for each record the place of that of its own kind."""
+        held = [kind for kind, total in enumerate(self.totals) if total]
+        places = np.zeros(KINDS, np.uint8)
+        places[held] = np.arange(len(held))
+        return places[self.kinds], [self[int(np.argmax(self.kinds == kind))] for kind in held]
+
+    def integers(self) -> NDArray[np.int64]:
+        """Return the values that are integers; 0 in the place of others."""
+        numbers = np.empty(len(self), np.int64)
+        self.source.library.cdc_integers(
+            self.source.address, self.cells.ctypes.data, len(self), numbers.ctypes.data
+        )  # fmt: skip
+        return numbers
+
+    def texts(self, kinds: int) -> pa.StringArray:
+        """Return the texts, or tokens, of the values of some kinds; null in the place of others."""
+        library, total = self.source.library, len(self)
+        size = library.cdc_text_size(self.cells.ctypes.data, total, kinds)
+        offsets, valid = pa.allocate_buffer(4 * (total + 1)), np.zeros((total + 7) // 8, np.uint8)
+        text = pa.allocate_buffer(size)
+        library.cdc_texts(
+            self.source.address, self.cells.ctypes.data, total, kinds, offsets.address, text.address, valid.ctypes.data
+        )
+        return pa.StringArray.from_buffers(total, offsets, text, pa.py_buffer(valid))
+
+    def digests(self) -> NDArray[np.uint64]:
+        """Return the digests of the texts or tokens, as `digest_values` does; that of the empty text for null."""
+        texts, digests = self.texts(TEXTS | NUMBERS | BOOLEANS), np.empty(len(self), np.uint64)
+        _, offsets, data = texts.buffers()
+        self.source.library.cdc_digests(offsets.address, data.address, len(self), digests.ctypes.data)
+        return digests
+
+    def widened(self) -> ScannedColumn:
+        """Return the column as one of all kinds where it is one of numbers and holds others."""
+        if self.decoder != decoder_kinds.RAW or self.are_all(1 << ABSENT | 1 << NULL | NUMBERS):
+            return self
+        return ScannedColumn(self.source, self.cells, decoder_kinds.WIDE)
+
+    def select(self, places: NDArray[Any]) -> ScannedColumn:
+        """Return some of the values as a column."""
+        return ScannedColumn(self.source, np.ascontiguousarray(self.cells[places]), self.decoder)
+
+    def token(self, cell: int) -> bytes:
+        """Return the bytes of a value, with the quotes of a text."""
+        start, length, quote = cell >> 32, cell >> 4 & 0x0FFFFFFF, int(cell & 15 in (TEXT, ESCAPED))
+        return bytes(self.source.view[start - quote : start + length + quote])
+
+    def _object(self, cell: int) -> Any:
+        kind = cell & 15
+        if kind == ABSENT:
+            return UNSET
+        if self.decoder == decoder_kinds.RAW:
+            return self.token(cell)
+        if self.decoder == decoder_kinds.WIDE:
+            return self.open_wide(self.token(cell))
+        if kind == NULL:
+            return None
+        if self.decoder == STATE:
+            return True
+        return _OPENERS[kind](self.token(cell)) if self.decoder != decoder_kinds.FLOAT else float(self.token(cell))
+
+    @cached_property
+    def open_wide(self) -> Callable[[bytes], Any]:
+        """What is made of a token of any kind; a row keeps it as it is."""
+        return bytes
+
+
+class ScannedMember(ScannedColumn):
+    """A member of the envelope, which is opened whatever kind it is of."""
+
+    @cached_property
+    def open_wide(self) -> Callable[[bytes], Any]:
+        return decoder_kinds.open_member
+
+
+_OPENERS: Final[dict[int, Callable[[bytes], Any]]] = {
+    TEXT: _decode_text, ESCAPED: _decode_text, INTEGER: int,
+    TRUTH: lambda _: True, FALSEHOOD: lambda _: False,
+}  # fmt: skip

@@ -1,0 +1,124 @@
+"""Scanned values: the values of a column of rows as forms and statistics want them, from where they stand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from cdc_contracts.registry.engine import decoder_kinds
+from cdc_contracts.registry.engine.native.scanned_columns import (
+    BOOLEANS,
+    FALSEHOOD,
+    INTEGER,
+    NULL,
+    NUMBERS,
+    TEXTS,
+    TRUTH,
+    ScannedColumn,
+)
+from cdc_contracts.registry.engine.text_digests import NULL as NULL_DIGEST
+
+_RAW: Final = (decoder_kinds.RAW, decoder_kinds.WIDE)
+_KINDS: Final = {"text": TEXTS, "number": NUMBERS, "boolean": BOOLEANS}
+
+
+def kinds_held(column: ScannedColumn) -> set[str]:
+    """Return the kinds of the values besides null."""
+    return {kind for kind, bits in _KINDS.items() if column.holds(bits)}
+
+
+class ScannedValues(Sequence[Any]):
+    """The values of a column, none absent, as the forms' decoders have them: null is None, numbers may be tokens."""
+
+    def __init__(self, column: ScannedColumn) -> None:
+        self.column = column
+
+    def __len__(self) -> int:
+        return len(self.column)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.objects)
+
+    def __getitem__(self, place: Any) -> Any:
+        found = self.column[place]
+        return [self._opened(value) for value in found] if isinstance(place, slice) else self._opened(found)
+
+    @cached_property
+    def objects(self) -> list[Any]:
+        """The values, made when they are first asked for."""
+        if self.column.decoder not in _RAW:
+            return self.column.objects
+        return [self._opened(value) for value in self.column.objects]
+
+    @cached_property
+    def valued(self) -> NDArray[np.bool_] | None:
+        """Which values are not null; None where all are."""
+        return self.column.kinds != NULL if self.column.holds(1 << NULL) else None
+
+    def select(self, places: NDArray[np.int64]) -> ScannedValues:
+        """Return some of the values."""
+        return ScannedValues(self.column.select(places))
+
+    def wire_texts(self) -> pa.StringArray:
+        """Return every value as it was sent, without the quotes of a text; null is `null`."""
+        return self.column.texts(TEXTS | NUMBERS | BOOLEANS | 1 << NULL)
+
+    @property
+    def digested(self) -> bool:
+        """Whether values are known by their tokens: a float, or an integer among other kinds, may have several."""
+        return self.column.decoder not in (decoder_kinds.FLOAT, decoder_kinds.WIDE)
+
+    def digests(self) -> NDArray[np.uint64]:
+        """Return the digests of the values, as `digest_values` does."""
+        return np.where(self.column.kinds == NULL, NULL_DIGEST, self.column.digests())
+
+    def _opened(self, value: Any) -> Any:
+        if self.column.decoder == decoder_kinds.WIDE:
+            return decoder_kinds.open_token(value)
+        return None if self.column.decoder == decoder_kinds.RAW and value == b"null" else value
+
+
+@dataclass(frozen=True, eq=False)
+class ScannedPart:
+    """The values of a column that are of some kinds, a bit each; the others count as null."""
+
+    column: ScannedColumn
+    kinds: int
+
+    def __len__(self) -> int:
+        return len(self.column)
+
+    def select(self, places: NDArray[np.int64]) -> ScannedPart:
+        """Return some of the values."""
+        return ScannedPart(self.column.select(places), self.kinds)
+
+    @property
+    def wide(self) -> bool:
+        """Whether the column is one of all kinds, whose numbers its forms may not take as they stand."""
+        return self.column.decoder == decoder_kinds.WIDE
+
+    def opened(self) -> list[Any]:
+        """Return the values as the strict parser makes them, None where they do not count."""
+        counted = (np.uint64(self.kinds) >> self.column.kinds.astype(np.uint64) & np.uint64(1)).tolist()
+        return [
+            decoder_kinds.open_token(value) if held else None
+            for value, held in zip(self.column.objects, counted, strict=True)
+        ]
+
+    def as_array(self, decoder: str) -> pa.Array:
+        """Return the values as the decoder of a form hands them over (see `ValueForm`)."""
+        if decoder == decoder_kinds.INT and not self.column.holds(self.kinds & ~(1 << INTEGER)):
+            gone = self.column.kinds != INTEGER
+            return pa.array(self.column.integers(), mask=gone if gone.any() else None)
+        if decoder == decoder_kinds.BOOL:
+            kinds = self.column.kinds
+            return pa.array(kinds == TRUTH, mask=(kinds != TRUTH) & (kinds != FALSEHOOD))
+        texts = self.column.texts(self.kinds)
+        return pc.cast(texts, pa.float64()) if decoder == decoder_kinds.FLOAT else texts

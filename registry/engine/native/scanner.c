@@ -1,0 +1,252 @@
+/* Scanner: walks messages whose members are known, and writes where each value is and of which kind.
+ *
+ * It takes a message only where it is sure that the message is strict JSON, holds exactly the members it knows, each
+ * once and of a kind that is asked for. Everything else it refuses, and leaves to the parser that decides.
+ */
+#include "plans.h"
+#include "tokens.h"
+
+#include <stdlib.h>
+
+#define MOST_NESTED 16 /* of objects that are taken apart */
+
+typedef struct {
+    Plan *plan;
+    const uint8_t *data, *p, *end;
+    uint64_t *cells; /* by slot and record */
+    int64_t record, capacity;
+    uint64_t **row_cells; /* by image: cells by column and row */
+    int64_t *rows;        /* by image: rows so far */
+    int64_t row_capacity;
+    int32_t **states; /* by image and record: absent -2, null -1, or how many rows */
+    const int32_t *columns;
+    uint64_t objects;
+    int full;
+} Scan;
+
+static inline int same_bytes(const uint8_t *left, const uint8_t *right, int32_t length) {
+    if (length < 8) {
+        for (int32_t i = 0; i < length; i++)
+            if (left[i] != right[i]) return 0;
+        return 1;
+    }
+    uint64_t one, other;
+    int32_t i = 0;
+    for (; i + 8 <= length; i += 8) {
+        memcpy(&one, left + i, 8), memcpy(&other, right + i, 8);
+        if (one != other) return 0;
+    }
+    memcpy(&one, left + length - 8, 8), memcpy(&other, right + length - 8, 8);
+    return one == other;
+}
+
+static inline void put(Scan *scan, int32_t image, int32_t slot, uint64_t cell) {
+    if (slot < 0) return;
+    if (image == ANY_IMAGE) scan->cells[slot * scan->capacity + scan->record] = cell;
+    else if (slot < scan->columns[image]) scan->row_cells[image][slot * scan->row_capacity + scan->rows[image]] = cell;
+}
+
+static int scan_leaf(Scan *scan, int32_t number) {
+    Plan *plan = scan->plan;
+    const Node *node = plan->node + number;
+    const uint8_t *p = scan->p, *end = scan->end, *after;
+    unsigned kind;
+    if (*p == '{' || *p == '[') {
+        kind = *p == '{' ? OBJECT : ARRAY;
+        if (!(node->b >> kind & 1)) return 0;
+        uint64_t latest = plan->latest[number];
+        int64_t length = length_of(latest);
+        if (node->d && latest && end - p > length && same_bytes(p, scan->data + start_of(latest), (int32_t)length)) {
+            after = p + length;
+        } else {
+            after = skip_nested(p, end);
+            if (after == NULL || after - p > MOST_LENGTH) return 0;
+            plan->latest[number] = make_cell((uint64_t)(p - scan->data), (uint64_t)(after - p), kind);
+        }
+    } else {
+        after = skip_scalar(p, end, &kind);
+        if (after == NULL || after - p > MOST_LENGTH || !(node->b >> kind & 1)) return 0;
+    }
+    int quote = kind == TEXT || kind == ESCAPED;
+    put(scan, node->c, node->a,
+        make_cell((uint64_t)(p - scan->data + quote), (uint64_t)(after - p - 2 * quote), kind));
+    scan->p = after;
+    return 1;
+}
+
+static int scan_literal(Scan *scan, const Node *node) {
+    if (scan->end - scan->p <= node->c || !same_bytes(scan->p, scan->plan->names + node->b, node->c)) return 0;
+    unsigned kind = *scan->p == '"' ? TEXT : *scan->p == '{' ? OBJECT : *scan->p == '[' ? ARRAY : NUL;
+    uint64_t start = (uint64_t)(scan->p - scan->data);
+    if (kind == TEXT) put(scan, node->d, node->a, make_cell(start + 1, (uint64_t)node->c - 2, TEXT));
+    else put(scan, node->d, node->a, make_cell(start, (uint64_t)node->c, kind));
+    scan->p += node->c;
+    return 1;
+}
+
+static int scan_object(Scan *scan, int32_t number, int depth);
+
+static int scan_row(Scan *scan, int32_t image, int32_t row, int depth) {
+    if (scan->rows[image] >= scan->row_capacity) {
+        scan->full = 1;
+        return 0;
+    }
+    uint64_t *cells = scan->row_cells[image] + scan->rows[image];
+    for (int32_t column = 0; column < scan->columns[image]; column++) cells[column * scan->row_capacity] = ABSENT;
+    if (!scan_object(scan, row, depth)) return 0;
+    scan->rows[image]++;
+    return 1;
+}
+
+static int scan_image(Scan *scan, const Node *node, int depth) {
+    int32_t *state = scan->states[node->a] + scan->record;
+    const uint8_t *end = scan->end;
+    if (*scan->p == 'n') {
+        const uint8_t *after = skip_word(scan->p, end, "null", 4);
+        if (after == NULL) return 0;
+        scan->p = after, *state = -1;
+    } else if (!node->c) {
+        if (*scan->p != '{' || !scan_row(scan, node->a, node->b, depth)) return 0;
+        *state = 1;
+    } else {
+        if (*scan->p != '[') return 0;
+        int32_t rows = 0;
+        scan->p = skip_blank(scan->p + 1, end);
+        if (scan->p >= end) return 0;
+        while (*scan->p != ']' || rows == 0) {
+            if (*scan->p == ']') break;
+            if (*scan->p != '{' || !scan_row(scan, node->a, node->b, depth)) return 0;
+            rows++;
+            scan->p = skip_blank(scan->p, end);
+            if (scan->p >= end) return 0;
+            if (*scan->p == ']') break;
+            if (*scan->p != ',') return 0;
+            scan->p = skip_blank(scan->p + 1, end);
+            if (scan->p >= end || *scan->p != '{') return 0;
+        }
+        scan->p++, *state = rows;
+    }
+    return *state >= node->d;
+}
+
+static int scan_object(Scan *scan, int32_t number, int depth) {
+    Plan *plan = scan->plan;
+    const Node *node = plan->node + number;
+    const uint8_t *end = scan->end;
+    int32_t guess = plan->first[number], before = -1, required = 0;
+    uint64_t object = ++scan->objects;
+    if (depth > MOST_NESTED) return 0;
+    scan->p = skip_blank(scan->p + 1, end);
+    if (scan->p >= end) return 0;
+    if (*scan->p == '}') {
+        scan->p++;
+        return node->c == 0;
+    }
+    for (;;) {
+        const uint8_t *p = scan->p;
+        const Member *member = plan->member + node->a + guess;
+        int32_t place = guess;
+        if (node->b == 0) return 0;
+        if (end - p > member->length && same_bytes(p, plan->names + member->name, member->length)) {
+            p += member->length;
+        } else {
+            unsigned kind;
+            if (*p != '"') return 0;
+            const uint8_t *close = skip_text(p + 1, end, &kind);
+            if (close == NULL || kind != TEXT) return 0;
+            place = find_member(plan, number, p, close + 1 - p);
+            if (place < 0) return 0;
+            if (before < 0) plan->first[number] = place;
+            else plan->next[node->a + before] = place;
+            member = plan->member + node->a + place;
+            p = close + 1;
+        }
+        if (plan->seen[node->a + place] == object) return 0; /* of two with one name another parser decides */
+        plan->seen[node->a + place] = object;
+        required += member->required;
+        p = skip_blank(p, end);
+        if (p >= end || *p != ':') return 0;
+        scan->p = skip_blank(p + 1, end);
+        if (scan->p >= end) return 0;
+        const Node *below = plan->node + member->node;
+        int fits;
+        switch (below->type) {
+        case IS_LEAF: fits = scan_leaf(scan, member->node); break;
+        case IS_LITERAL: fits = scan_literal(scan, below); break;
+        case IS_IMAGE: fits = scan_image(scan, below, depth + 1); break;
+        default:
+            if (*scan->p == 'n') {
+                const uint8_t *after = skip_word(scan->p, end, "null", 4);
+                fits = after != NULL && below->c == 0;
+                if (fits) put(scan, ANY_IMAGE, below->d, make_cell((uint64_t)(scan->p - scan->data), 4, NUL)), scan->p = after;
+            } else {
+                uint64_t start = (uint64_t)(scan->p - scan->data);
+                fits = *scan->p == '{' && scan_object(scan, member->node, depth + 1);
+                if (fits) put(scan, ANY_IMAGE, below->d, make_cell(start, 2, OBJECT));
+            }
+        }
+        if (!fits) return 0;
+        scan->p = skip_blank(scan->p, end);
+        if (scan->p >= end) return 0;
+        if (*scan->p == '}') break;
+        if (*scan->p != ',') return 0;
+        scan->p = skip_blank(scan->p + 1, end);
+        if (scan->p >= end) return 0;
+        before = place, guess = plan->next[node->a + place];
+    }
+    scan->p++;
+    return required == node->c;
+}
+
+/* Scans the messages of some numbers (positions in `offsets`) one after the other; `taken` gets the numbers of those
+ * that follow the plan, in their order, and `left` those of the others. Returns how many were taken; -1 where the rows
+ * are more than `row_capacity`; then all has to be done again. Gives up where most do not fit: where more
+ * than `patience` and four times those that were taken are left.
+ */
+EXPORT int64_t cdc_scan(Plan *plan, const uint8_t *data, const int32_t *offsets, const int64_t *numbers, int64_t count,
+                        int64_t most_bytes, int64_t patience, uint64_t *cells, int64_t row_capacity,
+                        uint64_t **row_cells, const int32_t *columns, int32_t **states, int64_t *rows, int64_t *taken,
+                        int64_t *left) {
+    Scan scan = {.plan = plan, .data = data, .cells = cells, .capacity = count, .row_cells = row_cells, .rows = rows,
+                 .row_capacity = row_capacity, .states = states, .columns = columns};
+    int64_t refused = 0, i = 0;
+    int64_t *before = calloc((size_t)plan->images + 1, sizeof(int64_t));
+    if (before == NULL) return -2;
+    memset(plan->seen, 0, (size_t)plan->members * sizeof(uint64_t));
+    memset(plan->latest, 0, (size_t)plan->nodes * sizeof(uint64_t)); /* they point into the buffer of another batch */
+    for (int32_t image = 0; image < plan->images; image++) rows[image] = 0;
+    for (; i < count && refused <= patience + 4 * scan.record; i++) {
+        int64_t number = numbers[i];
+        const uint8_t *start = data + offsets[number], *end = data + offsets[number + 1];
+        int fits = 0;
+        for (int32_t image = 0; image < plan->images; image++) {
+            before[image] = rows[image];
+            states[image][scan.record] = -2;
+        }
+        for (int32_t slot = 0; slot < plan->slots; slot++) cells[slot * count + scan.record] = ABSENT;
+        if (end - start >= 2 && end - start <= most_bytes && *start == '{') {
+            int32_t own = plan->node[0].e;
+            scan.p = start, scan.end = end;
+            if (own >= 0) {
+                fits = scan_row(&scan, own, 0, 0);
+                states[own][scan.record] = 1;
+            } else {
+                fits = scan_object(&scan, 0, 0);
+            }
+            fits = fits && scan.p == end;
+        }
+        if (scan.full) {
+            free(before);
+            return -1;
+        }
+        if (fits) {
+            taken[scan.record++] = number;
+        } else {
+            for (int32_t image = 0; image < plan->images; image++) rows[image] = before[image];
+            left[refused++] = number;
+        }
+    }
+    for (; i < count; i++) left[refused++] = numbers[i];
+    free(before);
+    return scan.record;
+}

@@ -1,0 +1,309 @@
+"""The native part and the Python part say and write the same, of whatever bytes, and no bytes can hurt the native one.
+
+CDC_CONTRACTS_BYTES=all tries many times as many.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from dataclasses import replace
+from datetime import timedelta, timezone
+from zoneinfo import ZoneInfo
+
+import numpy as np
+import pyarrow as pa
+import pytest
+import record_batches
+from both_paths import VERSIONS, by_fast_path
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from topics import CATALOGUE, WITH_TABLES, rendered, samples
+from written_reports import build_report
+
+from cdc_contracts.registry.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.engine.decoded_batches import lay_out
+from cdc_contracts.registry.engine.fast_validator import FastValidator
+from cdc_contracts.registry.engine.form_parts import validate_part
+from cdc_contracts.registry.engine.kernel import Kernel
+from cdc_contracts.registry.engine.layout_parts import FormUse
+from cdc_contracts.registry.engine.native import native_library as loading
+from cdc_contracts.registry.engine.native.scanned_columns import (
+    DECIMAL,
+    INTEGER,
+    NULL,
+    NUMBER,
+    TEXT,
+    ScannedBytes,
+    ScannedColumn,
+)
+from cdc_contracts.registry.engine.native.scanned_values import ScannedPart
+from cdc_contracts.registry.engine.text_digests import digest_values
+from cdc_contracts.registry.validate.validation_context import open_validation
+from cdc_contracts.registry.values import FIRST_MISFIT, FORMS, NOTED_MISFIT, Context, Flag
+from cdc_contracts.registry.values.type_bounds import bound_of
+
+LIBRARY = loading.native_library()
+pytestmark = pytest.mark.skipif(LIBRARY is None, reason="no native part was compiled here, or it is switched off")
+
+LONG = os.environ.get("CDC_CONTRACTS_BYTES") == "all"
+MOST = 4_000 if LONG else 80
+"""So many changed messages of each version."""
+OPTIONS = ReadingOptions(tables=WITH_TABLES.tables, parameters={"timestamp_zone": "+08:00"}, table="shop.orders")
+HOSTILE = (
+    b"", b" ", b"{", b"}", b"{}", b"{ }", b"[]", b"null", b"\xef\xbb\xbf{}", b'{"', b'{"a', b'{"a"', b'{"a":', b'{"a":1',
+    b'{"a":1,', b'{"a":1,}', b'{"a":"', b'{"a":"\\', b'{"a":"\\u', b'{"a":"\\ud83d\\', b'{"a":-', b'{"a":1.', b'{"a":1e',
+    b'{"a":' + b"[" * 5_000, b'{"a":' + b'{"a":' * 5_000, b"{" * 300 + b"}" * 300, b"\x00" * 64, b"\xff" * 64,
+)  # fmt: skip
+PARTS = (
+    b"\\", b'"', b"\\u00e9", b"\\ud83d\\ude00", b"\\ud83d", b"\\udc00", b"\\u12", b"\xc3\xa9", b"\xed\xa0\x80", b"\xf4\x90\x80\x80",
+    b"\xe2\x82", b"\x00", b"\x1f", b"\x7f", b"-0", b"01", b"1e5", b"0.0", b"9" * 19, b"-" + b"9" * 18, b"null", b"true", b"[]",
+    b"{}", b'[[1,{"a":null}],"x"]', b" ", b"\n\t", b",", b":", b"}", b"]", b'"x":1,', b'"":"",', b"[" * 70 + b"]" * 70,
+)  # fmt: skip
+
+
+def changed(draw: random.Random, value: bytes, other: bytes) -> bytes:
+    """Return a message with a byte flipped, a part left out, put in, doubled, or taken from another."""
+    at = draw.randrange(len(value) + 1)
+    match draw.randrange(6):
+        case 0:
+            flipped = bytearray(value)
+            flipped[at % len(value)] ^= 1 << draw.randrange(8)
+            return bytes(flipped)
+        case 1:
+            return value[:at] + value[at + draw.choice((1, 2, 8, 64)) :]
+        case 2:
+            return value[:at]
+        case 3:
+            return value[: at + draw.choice((1, 8, 40))] + value[at:]
+        case 4:
+            return value[:at] + other[draw.randrange(len(other)) :]
+        case _:
+            return value[:at] + draw.choice(PARTS) + value[at + draw.choice((0, 0, 1, 2)) :]
+
+
+def good_of(version) -> list[bytes]:
+    own = [value for value in samples(version) if value]
+    return own + rendered(version.reference, 40, seed=7, controls=5, reading_options=OPTIONS)
+
+
+def changed_of(version, total: int) -> list[bytes]:
+    draw, good = random.Random(version.reference), good_of(version)
+    return [changed(draw, draw.choice(good), draw.choice(good)) for _ in range(total)]
+
+
+def kernel_of(declared: str, setting: str, monkeypatch) -> Kernel:
+    monkeypatch.setenv("CDC_CONTRACTS_NATIVE", setting)
+    return Kernel(open_validation(CATALOGUE, declared, OPTIONS))
+
+
+@pytest.mark.one_in(2)
+@pytest.mark.parametrize("version", [one for one in VERSIONS if one.meaning.transport == "json"], ids=str)
+def test_both_say_and_write_the_same_of_good_changed_and_hostile_bytes(version, monkeypatch):
+    values: list[bytes | None] = [*good_of(version), *changed_of(version, MOST), *HOSTILE, None]
+    random.Random(3).shuffle(values)
+    records = record_batches.batch_of_values([*good_of(version), *values])
+    for declared in (version.subject, version.reference)[: 2 if LONG else 1]:
+        found = {}
+        for setting in ("eager", "off"):
+            kernel = kernel_of(declared, setting, monkeypatch)
+            decoded = list(kernel.decode(records))
+            found[setting] = (
+                [
+                    [getattr(part, name).to_pylist() for part in decoded]
+                    for name in ("changes", "control", "quarantine")
+                ],
+                report_of(version, decoded[0].tally),
+                report_of(version, kernel.audit(records)),
+            )
+            if setting == "eager":
+                assert kernel._judge._sorter._scanner._recent, "nothing was scanned"
+        for one, other in zip(found["eager"], found["off"], strict=True):
+            assert one == other
+
+
+def report_of(version, tally):
+    return build_report(
+        tally, catalogue=CATALOGUE, contract=version.reference, source={"kind": "kafka"}, spans={}, fail_on="error"
+    )
+
+
+@pytest.mark.one_in(2)
+@pytest.mark.parametrize("version", [one for one in VERSIONS if one.meaning.transport == "json"], ids=str)
+def test_what_the_scanner_takes_the_parser_takes_with_the_same_values(version, monkeypatch):
+    monkeypatch.setenv("CDC_CONTRACTS_NATIVE", "eager")
+    judge = FastValidator(open_validation(CATALOGUE, version.subject, OPTIONS))
+    by_fast_path(judge, good_of(version))  # the shapes are learnt
+    scanner, taken = judge._sorter._scanner, 0
+    recent = list(scanner._recent)
+    for value in [*good_of(version), *changed_of(version, MOST), *HOSTILE]:
+        offsets = np.array([0, len(value)], np.int32)
+        alone = pa.BinaryArray.from_buffers(pa.binary(), 1, [None, pa.py_buffer(offsets), pa.py_buffer(bytes(value))])
+        scanner._recent[:] = recent
+        found, rest = scanner.scan(alone, np.zeros(1, np.int64))
+        assert len(found) + len(rest) == 1
+        for batch in found:
+            taken += 1
+            expected = lay_out(batch.shape, batch.layout, [0], [batch.layout.decode(value)])
+            assert {name: list(one) for name, one in batch.members.items()} == {
+                name: list(one) for name, one in expected.members.items()
+            }
+            assert [list(one) for one in batch.states.values()] == [list(one) for one in expected.states.values()]
+            for name, rows in expected.rows.items():
+                mine = batch.rows[name]
+                assert (mine.state.tolist(), mine.start.tolist(), mine.count.tolist(), mine.record_of_row.tolist()) == (
+                    rows.state.tolist(), rows.start.tolist(), rows.count.tolist(), rows.record_of_row.tolist()
+                )  # fmt: skip
+                assert [as_sent(one) for one in mine.columns] == [
+                    as_sent(one) for one in rows.columns[: len(mine.columns)]
+                ]
+    assert taken > 20
+
+
+def as_sent(values) -> list[object]:
+    return [bytes(value) if type(value).__name__ == "Raw" else value for value in values]
+
+
+# --- forms
+
+TOKENS = st.from_regex(r"-?(0|[1-9][0-9]{0,20})(\.[0-9]{1,12})?([eE][+-]?[0-9]{1,3})?", fullmatch=True)
+DATES = st.dates().map(str) | st.sampled_from(("0000-00-00", "0000-01-01", "2020-02-30", "1900-02-29", "9999-12-31"))
+CLOCKS = st.times().map(lambda time: time.strftime("%H:%M:%S")) | st.sampled_from(("24:00:00", "23:59:60", "99:00:00"))
+FRACTIONS = st.from_regex(r"(\.[0-9]{0,10})?", fullmatch=True)
+TIMES = st.builds("".join, st.tuples(DATES, st.sampled_from(" T"), CLOCKS, FRACTIONS, st.sampled_from(("", "", "Z"))))
+MINUTES = TIMES.map(lambda text: text[:16])
+SECONDS = st.builds("".join, st.tuples(st.integers(-5, 10**12).map(str), FRACTIONS))
+ODD = tuple(" 0:-.TZeE=+/é\0")
+TYPES = (
+    "decimal(9,2)",
+    "decimal(4,4)",
+    "number(5,-2)",
+    "int",
+    "bigint unsigned",
+    "bit(4)",
+    "datetime(3)",
+    "timestamp",
+    None,
+)
+
+
+@st.composite
+def near(draw, texts: st.SearchStrategy[str]) -> str:
+    text = draw(texts)
+    if draw(st.integers(0, 3)) == 0:
+        place, cut = draw(st.integers(0, len(text))), draw(st.integers(0, 1))
+        text = text[:place] + draw(st.sampled_from(("", *ODD))) + text[place + cut :]
+    return text
+
+
+def of_form(form) -> st.SearchStrategy[tuple[int, str]]:
+    """Give values as a kind and a text or token."""
+    kinds = []
+    if "text" in form.wire:
+        pattern = form.schema.get("pattern")
+        shaped = st.from_regex(pattern, fullmatch=True) if pattern else st.text(max_size=12)
+        plain = st.one_of(
+            shaped, TIMES, MINUTES, SECONDS, DATES, TOKENS, st.builds("".join, st.tuples(CLOCKS, FRACTIONS))
+        )
+        texts = near(plain).filter(lambda text: all(letter >= " " and letter not in '"\\' for letter in text))
+        kinds.append(texts.map(lambda text: (TEXT, text)))
+    if "number" in form.wire:
+        numbers = TOKENS | st.integers(-(10**14), 10**14).map(str) | st.integers(-3, 3_000_000).map(str)
+        kinds.append(numbers.map(lambda token: (kind_of_number(token), token)))
+    return st.one_of(*kinds, st.just((NULL, "null")))
+
+
+def kind_of_number(token: str) -> int:
+    if "e" in token.lower() or token == "-0" or len(token.partition(".")[0].lstrip("-")) > 18:
+        return NUMBER
+    return DECIMAL if "." in token else INTEGER
+
+
+def column_of(values: list[tuple[int, str]], decoder: str) -> ScannedColumn:
+    cells, data = [], bytearray()
+    for kind, text in values:
+        cells.append(len(data) << 32 | len(text.encode()) << 4 | kind)
+        data += text.encode()
+    return ScannedColumn(ScannedBytes(LIBRARY, pa.py_buffer(bytes(data) or b" ")), np.array(cells, np.uint64), decoder)
+
+
+CHECKED = [form for form in FORMS.values() if not form.records and form.name != "bool-json"]
+CONTEXTS = st.builds(
+    Context,
+    zone=st.sampled_from((None, timezone(timedelta(hours=8)), ZoneInfo("America/New_York"))),
+    keep_invalid=st.booleans(),
+    invalid_literal=st.sampled_from((None, "0000-00-00 00:00:00", "1970-01-01 00:00:00")),
+    zeros_left_out=st.booleans(),
+)
+
+
+@pytest.mark.one_in(2)
+@pytest.mark.parametrize("form", CHECKED, ids=lambda form: form.name)
+@settings(max_examples=2_000 if LONG else 60, deadline=None)
+@given(data=st.data())
+def test_flags_and_texts_of_scanned_values_are_those_of_the_form(form, data):
+    values = data.draw(st.lists(of_form(form), min_size=1, max_size=12))
+    declared = data.draw(st.sampled_from(TYPES))
+    bound = bound_of(declared, form.kind) if declared else None
+    context = data.draw(CONTEXTS)
+    if form.wire != {"text"}:  # of times as text alone a mapping says so
+        context = replace(context, zeros_left_out=False)
+    use = FormUse(form, context, data.draw(st.booleans()), bound)
+    column = column_of(values, "text" if form.wire == {"text"} else form.decoder)
+    kinds = sum(1 << kind for kind in {kind for kind, _ in values} - {NULL})
+    part = ScannedPart(column, kinds)
+    array = part.as_array(form.decoder)
+    expected = form.column(array, use.context)
+    flags, texts = flags_and_texts(expected, use, array)
+    for wanted in (True, False):
+        mine, written = validate_part(part, use, texts=wanted)
+        assert list(zip(values, flags_of(mine, values), strict=True)) == list(zip(values, flags, strict=True))
+        assert written is None or list(zip(values, written.to_pylist(), strict=True)) == list(
+            zip(values, texts, strict=True)
+        )
+
+
+def flags_and_texts(expected, use: FormUse, array) -> tuple[list[int], list[str | None]]:
+    """Return the flags of a column with those of misfits, and its texts; what is lenient keeps broken text as sent."""
+    flags, texts = flags_of(expected.flags, array), expected.text.to_pylist()
+    misfits = [0] * len(array) if use.bound is None else use.bound.judge_column(expected.text).tolist()
+    for place, misfit in enumerate(misfits):
+        if use.lenient and flags[place] == Flag.BROKEN:
+            texts[place] = str(array[place].as_py())
+        if misfit and flags[place] in (Flag.OK, Flag.NOTED):
+            flags[place] = FIRST_MISFIT + misfit + (NOTED_MISFIT if flags[place] == Flag.NOTED else 0)
+    return flags, texts
+
+
+def flags_of(flags, values) -> list[int]:
+    return [0] * len(values) if flags is None else flags.tolist()
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=40), min_size=1, max_size=20))
+def test_digests_are_the_same(texts):
+    assert column_of([(TEXT, text) for text in texts], "text").digests().tolist() == digest_values(texts).tolist()
+
+
+# --- which of the two
+
+
+def test_a_library_of_another_time_is_not_called(monkeypatch, tmp_path):
+    monkeypatch.setattr(loading, "ABI", loading.ABI + 1)
+    monkeypatch.setattr(loading, "_load", loading._load.__wrapped__)
+    assert loading.native_library() is None
+
+
+def test_a_broken_library_is_as_good_as_none(monkeypatch, tmp_path):
+    broken = tmp_path / "broken.so"
+    broken.write_bytes(b"\x7fELF and no more")
+    monkeypatch.setenv("CDC_CONTRACTS_NATIVE_LIBRARY", str(broken))
+    monkeypatch.setattr(loading, "_load", loading._load.__wrapped__)
+    assert loading.native_library() is None
+    assert loading.describe_native() == "Python (no native part was compiled)"
+
+
+def test_it_can_be_switched_off(monkeypatch):
+    monkeypatch.setenv("CDC_CONTRACTS_NATIVE", "off")
+    assert loading.describe_native() == "Python (CDC_CONTRACTS_NATIVE=off)"
+    assert FastValidator(open_validation(CATALOGUE, "dts/canal@2", OPTIONS))._sorter._scanner.works is False

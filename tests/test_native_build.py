@@ -1,0 +1,54 @@
+"""The build of the native part: any compiler will do, and none is needed."""
+
+import importlib.util
+import shutil
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture
+def building(monkeypatch):
+    monkeypatch.delenv("CDC_CONTRACTS_PLATFORM", raising=False)
+    specification = importlib.util.spec_from_file_location("hatch_build", ROOT / "hatch_build.py")
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
+
+
+def test_a_compiler_that_fails_fails_no_build(building, monkeypatch, tmp_path, capsys):
+    monkeypatch.setenv("CDC_CONTRACTS_CC", "false")
+    assert building.compile_native(ROOT / building.FOLDER, tmp_path / "library.so") is False
+    assert "no native part is built" in capsys.readouterr().err
+
+
+def test_a_compiler_that_is_not_there_fails_no_build(building, monkeypatch, tmp_path):
+    monkeypatch.setenv("CDC_CONTRACTS_CC", str(tmp_path / "no-compiler"))
+    assert building.compile_native(ROOT / building.FOLDER, tmp_path / "library.so") is False
+
+
+def test_a_compiler_that_writes_nonsense_fails_no_build(building, monkeypatch, tmp_path):
+    compiler = tmp_path / "compiler"
+    compiler.write_text('#!/bin/sh\nwhile [ "$1" != -o ]; do shift; done\necho nonsense > "$2"\n')
+    compiler.chmod(0o755)
+    monkeypatch.setenv("CDC_CONTRACTS_CC", str(compiler))
+    assert building.compile_native(ROOT / building.FOLDER, tmp_path / "library.so") is False
+
+
+def test_none_is_asked_for_where_none_is_wanted_and_the_one_of_pypi_where_that_is(building, monkeypatch):
+    hook = object.__new__(building.NativeBuildHook)
+    monkeypatch.setenv("CDC_CONTRACTS_CC", "none")
+    assert (building.find_compilers(), hook.dependencies()) == ([], [])
+    monkeypatch.setenv("CDC_CONTRACTS_CC", "zig")
+    assert hook.dependencies() == ["ziglang"]
+    monkeypatch.setenv("CDC_CONTRACTS_CC", "clang -target x86_64")
+    assert building.find_compilers() == [["clang", "-target", "x86_64"]]
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
+def test_the_sources_compile_without_a_warning(building, monkeypatch, tmp_path):
+    monkeypatch.setenv("CDC_CONTRACTS_CC", "cc -Wall -Wextra -Werror -pedantic")
+    assert building.compile_native(ROOT / building.FOLDER, tmp_path / "library.so")
+    assert (tmp_path / "library.so").stat().st_size > 10_000
