@@ -20,8 +20,8 @@ from cdc_contracts.registry.schema.schema_documents import AVRO, JSON, SchemaDoc
 
 TYPE_CHANGED = CompatibilityRule(
     id="C101", name="schema-type-changed", severity=BREAKING,
-    says="The two versions are written in different schema languages: nothing of one reads the other's messages.",
-    action="Publish the other language as a subject of its own.",
+    says="The two versions are written in different schema languages: neither can read the other's messages.",
+    action="Publish the schema in the other language as a separate subject.",
     good="message.schema.json beside message.schema.json", bad="message.avsc registered after message.schema.json",
 )  # fmt: skip
 

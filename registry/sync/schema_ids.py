@@ -25,7 +25,7 @@ _MISSING: Final = (NO_SUBJECT, NO_SCHEMA)
 ID_CHANGED: Final = CompatibilityRule(
     "C411", "id-changed", BREAKING,
     "An id in ids.lock was reassigned or removed: messages that carry it can no longer be read.",
-    "Restore the line; a schema that is gone keeps its line, marked `retired`.",
+    "Restore the line; a removed schema keeps its line, marked `retired`.",
     "7 dts/canal@2 JSON … retired", "the line of id 7 removed, or its id changed to 8",
 )  # fmt: skip
 

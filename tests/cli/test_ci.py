@@ -109,7 +109,7 @@ def test_a_changed_value_form_is_told_on_its_line_with_a_message_that_proves_it(
     assert told[0] == "`epoch-seconds.fraction` became `iso-datetime-minutes`"
     proof = dict(re.split("  +", line, maxsplit=1) for line in told[1:])
     assert proof["contracts"] == "oms-community/canal@2, oms-community/dataworks@2, oms-community/default@2 and 9 more"
-    assert proof["why"].startswith("A published version says something else than before: whoever pinned it reads")
+    assert proof["why"].startswith("The meaning of a published version changed: consumers that pinned it now read")
     assert json.loads(proof["message"])["data"] == [{"id": 7, "value": "1609344671.123456"}]
     assert (proof["published"], proof["now"].split(":")[0]) == ("accepted", "D07.iso-datetime-minutes at /data/0/value")
     summary = (fork / ".git" / "summary.md").read_text()

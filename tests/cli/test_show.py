@@ -44,7 +44,7 @@ def test_an_explanation_names_everything_a_reader_needs(capsys):
         "event time /es milliseconds since 1970 UTC",
         "TIMESTAMP sql-datetime-instant",
         "DATE sql-date A date, `YYYY-MM-DD`. (nonexistent times are kept as sent)",
-        "primary-key-in-image The columns named as primary key are columns of the completed image.",
+        "primary-key-in-image The primary key columns are columns of the completed image.",
         "timestamp_zone the time zone of TIMESTAMP values without one",
         "E84 enforce Text: Before 2022-03-20 old holds the row after a change",
     ]:

@@ -14,7 +14,7 @@ def breaks(message: ConformingMessage) -> Iterator[bytes]:
 
 CLASS = DriftClass(
     id="D08", name="unknown-enum", severity=ERROR,
-    says="A code is not in the closed list of the contract: an op, a type name, a type code.",
+    says="A code is not in the contract's list of allowed codes: an op, a type name or a type code.",
     action="Look the code up in the product's newer document; add it to a new version of the contract.",
     good='{"type":"INSERT"}', bad='{"type":"UPSERT"}',
     breaks=breaks,

@@ -13,7 +13,7 @@ def breaks(message: ConformingMessage) -> Iterator[bytes]:
 
 CLASS = DriftClass(
     id="D09", name="cross-field", severity=ERROR,
-    says="Two members of a message do not agree with each other.",
+    says="Two members of a message contradict each other.",
     action="Read the rule named after the dot; the paths show which members disagree.",
     good='an UPDATE with "old" and "data"', bad='an UPDATE without "old"',
     breaks=breaks,

@@ -3,7 +3,7 @@ from cdc_contracts.registry.common.findings import INFO
 
 CLASS = DriftClass(
     id="D15", name="not-exercised", severity=INFO,
-    says="No message read exercises this rule of the contract.",
+    says="None of the messages read exercises this rule of the contract.",
     action="Read a longer range before trusting a green result.",
     good="a topic with every op", bad="a topic without a DELETE",
 )  # fmt: skip

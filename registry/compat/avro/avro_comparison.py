@@ -30,9 +30,9 @@ from cdc_contracts.registry.schema.schema_documents import SchemaDocument
 
 NOT_ALL_COMPARED: Final = CompatibilityRule(
     id="C214", name="avro-not-all-compared", severity=UNDECIDED,
-    says="The schemas differ in so many places, or meet in so many pairs of records, that not all was looked at.",
-    action="Mend what is told and compare again; schemas with fewer types of one name meet in fewer pairs.",
-    good="records of different names", bad="500 records `a1.Row`, `a2.Row`, … that all hold one another",
+    says="The schemas have too many differences, or too many pairs of records to compare, to check them all.",
+    action="Fix what is reported and compare again; schemas with fewer types of the same name have fewer pairs.",
+    good="records of different names", bad="500 records `a1.Row`, `a2.Row`, … that all contain one another",
 )  # fmt: skip
 
 

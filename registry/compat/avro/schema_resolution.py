@@ -26,7 +26,8 @@ from cdc_contracts.registry.schema.avro_types.type_graph import NAMED, PRIMITIVE
 
 NAME: Final = CompatibilityRule(
     id="C201", name="avro-name", severity=BREAKING,
-    says="A record, enum or fixed type has another name, which the reader has neither as name nor as alias.",
+    says="A record, enum or fixed type was renamed, and the reader has the writer's name neither as its name nor as "
+    "an alias.",
     action="Keep the name, or give the reader's type the writer's full name as an alias.",
     good='{"type": "record", "name": "Order", "aliases": ["shop.Purchase"], …}',
     bad='{"type": "record", "name": "Order", …} for what was named Purchase',
@@ -35,16 +36,16 @@ NAME: Final = CompatibilityRule(
 
 FIXED_SIZE: Final = CompatibilityRule(
     id="C202", name="avro-fixed-size", severity=BREAKING,
-    says="A fixed type has another size.",
-    action="Keep the size; add a field with a type of its own for values of another size.",
+    says="A fixed type has a different size.",
+    action="Keep the size; add a field with a separate type for values of another size.",
     good='{"type": "fixed", "name": "Key", "size": 16} in both', bad='"size": 16 in one and "size": 20 in the other',
     confluent="FIXED_SIZE_MISMATCH",
 )  # fmt: skip
 
 ENUM_SYMBOLS: Final = CompatibilityRule(
     id="C203", name="avro-enum-symbols", severity=BREAKING,
-    says="The writer's enum has a symbol that the reader's has not, and the reader's has no default.",
-    action="Keep the symbols that were ever written, and let readers have a new one before it is written.",
+    says="The writer's enum has a symbol that the reader's enum lacks, and the reader's enum has no default.",
+    action="Keep every symbol that was ever written, and upgrade readers before a new one is written.",
     good='"symbols": ["INSERT", "UPDATE", "DELETE"] in both', bad='"symbols": ["INSERT", "UPDATE"] in the reader',
     confluent="MISSING_ENUM_SYMBOLS",
 )  # fmt: skip
@@ -59,7 +60,7 @@ FIELD_WITHOUT_DEFAULT: Final = CompatibilityRule(
 
 TYPE: Final = CompatibilityRule(
     id="C205", name="avro-type", severity=BREAKING,
-    says="The reader's type is another one, and Avro does not promote the writer's to it.",
+    says="The reader's type differs, and Avro does not promote the writer's type to it.",
     action="Keep the type. Avro promotes int to long, float and double, long to float and double, float to double.",
     good='"long" where the writer has "int"', bad='"int" where the writer has "long"',
     confluent="TYPE_MISMATCH",
@@ -67,59 +68,59 @@ TYPE: Final = CompatibilityRule(
 
 UNION_BRANCH: Final = CompatibilityRule(
     id="C206", name="avro-union-branch", severity=BREAKING,
-    says="The writer may write a type that no branch of the reader's union takes.",
-    action="Keep the branches that were ever written, and let readers have a new one before it is written.",
+    says="The writer may write a type that no branch of the reader's union accepts.",
+    action="Keep every branch that was ever written, and upgrade readers before a new one is written.",
     good='["null", "string"] in both', bad='["null", "string"] in the reader where the writer has "long" as well',
     confluent="MISSING_UNION_BRANCH",
 )  # fmt: skip
 
 DECIMAL_CHANGED: Final = CompatibilityRule(
     id="C207", name="avro-decimal", severity=BREAKING,
-    says="A decimal has another precision or scale: decimals match only where both are the same.",
-    action="Keep precision and scale; add a field of its own for decimals of others.",
+    says="A decimal has a different precision or scale: decimals match only if both are equal.",
+    action="Keep precision and scale; add a separate field for decimals with others.",
     good='"precision": 12, "scale": 2 in both', bad='"scale": 2 in one and "scale": 3 in the other',
 )  # fmt: skip
 
 LOGICAL_CHANGED: Final = CompatibilityRule(
     id="C208", name="avro-logical-type", severity=BREAKING,
-    says="The same number or text means something else: another unit of time, another logical type.",
-    action="Keep the logical type; add a field of its own for values of another meaning.",
+    says="The same number or string has another meaning: another unit of time, another logical type.",
+    action="Keep the logical type; add a separate field for values with another meaning.",
     good='"logicalType": "timestamp-millis" in both',
     bad='"timestamp-millis" in one and "timestamp-micros" in the other',
 )  # fmt: skip
 
 LOGICAL_GAINED_OR_LOST: Final = CompatibilityRule(
     id="C209", name="avro-logical-type-gained-or-lost", severity=BREAKING,
-    says="A value has a logical type in one version and is a bare number, text or bytes in the other.",
-    action="Say the logical type in both versions, or in none.",
+    says="A value has a logical type in one version and is a plain number, string or bytes in the other.",
+    action="Set the logical type in both versions or in neither.",
     good='{"type": "long", "logicalType": "timestamp-micros"} in both', bad='"long" in one of them',
 )  # fmt: skip
 
 FIELD_READ_AS_DEFAULT: Final = CompatibilityRule(
     id="C210", name="avro-field-read-as-default", severity=BREAKING,
-    says="A field is no longer written, and readers of the old version go on with its default as if it had been sent.",
-    action="Keep writing the field, or tell its readers before it goes.",
-    good="the field is there in both", bad="the field is gone, and the old version has a default for it",
+    says="A field is no longer written, and readers of the old version use its default as if it had been sent.",
+    action="Keep writing the field, or inform its readers before it is removed.",
+    good="the field is there in both", bad="the field is removed, and the old version has a default for it",
 )  # fmt: skip
 
 SYMBOL_READ_AS_DEFAULT: Final = CompatibilityRule(
     id="C211", name="avro-symbol-read-as-default", severity=BREAKING,
-    says="The writer's enum has a symbol that the reader's has not, and is read as the enum's default.",
-    action="Let readers have a symbol before it is written, and keep the symbols that were ever written.",
+    says="The writer's enum has a symbol that the reader's enum lacks; it is read as the enum's default.",
+    action="Upgrade readers before a symbol is written, and keep every symbol that was ever written.",
     good='"symbols": ["INSERT", "UPDATE"] in both', bad='"symbols": ["INSERT"], "default": "INSERT" in the reader',
 )  # fmt: skip
 
 DIGITS_LOST: Final = CompatibilityRule(
     id="C212", name="avro-digits-lost", severity=BREAKING,
-    says="A whole number is read as a floating one that does not hold all its digits.",
-    action="Keep the integer type, or take double where the numbers stay below 2^53.",
+    says="An integer is read as a floating-point number that cannot hold all its digits.",
+    action="Keep the integer type, or use double if the numbers stay below 2^53.",
     good='"double" where the writer has "int"', bad='"double" where the writer has "long"',
 )  # fmt: skip
 
 BYTES_AND_TEXT: Final = CompatibilityRule(
     id="C213", name="avro-bytes-and-text", severity=BREAKING,
-    says="Bytes are read as text or text as bytes: bytes that are no UTF-8 cannot be read so.",
-    action="Keep the type; add a field of its own for the other one.",
+    says="Bytes are read as a string or a string as bytes: bytes that are not UTF-8 cannot be read as a string.",
+    action="Keep the type; add a separate field for the other one.",
     good='"bytes" in both', bad='"string" where the writer has "bytes"',
 )  # fmt: skip
 

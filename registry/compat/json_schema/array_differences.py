@@ -21,7 +21,7 @@ from cdc_contracts.registry.compat.json_schema.schema_shapes import ANY, NEVER, 
 
 ELEMENT_COUNT: Final = JsonRule(
     id="C113", name="element-count-narrower", severity=BREAKING,
-    says="The reader takes shorter or longer arrays only, or distinct elements only, or asks for a certain element.",
+    says="The reader limits the length of an array more tightly, or requires distinct elements or a certain element.",
     action="Keep the limits at least as wide as they were.",
     good='"minItems": 1 becomes 0', bad='"minItems": 0 becomes 1',
     confluent="MIN_ITEMS_INCREASED",
@@ -41,9 +41,9 @@ ELEMENT_COUNT: Final = JsonRule(
 
 ELEMENTS: Final = JsonRule(
     id="C114", name="elements-narrower", severity=BREAKING,
-    says="The reader gives elements of an array a schema that those the writer sends need not fit.",
+    says="The reader defines a schema for array elements that the elements the writer sends may not match.",
     action="Keep the elements as they were.",
-    good='"items": {"type": "string"} is taken away', bad='"items": {"type": "string"} is added',
+    good='"items": {"type": "string"} is removed', bad='"items": {"type": "string"} is added',
     confluent="SCHEMA_ADDED",
     breaks=(
         "SCHEMA_ADDED",

@@ -22,8 +22,9 @@ from cdc_contracts.registry.compat.json_schema.schema_shapes import ALL_OF, ANY_
 
 ALTERNATIVE: Final = JsonRule(
     id="C115", name="alternative-missing", severity=BREAKING,
-    says="The writer sends one of several shapes, and the reader lacks one of them, or cannot tell two of them apart.",
-    action="Keep every alternative; make those of a oneOf exclude each other.",
+    says="The writer sends one of several alternatives, and the reader lacks one of them or cannot distinguish two "
+    "of them.",
+    action="Keep every alternative; make those of a oneOf mutually exclusive.",
     good='"anyOf": [A, B] becomes [A, B, C]', bad='"anyOf": [A, B] becomes [A]',
     confluent="SUM_TYPE_NARROWED",
     breaks=("COMBINED_TYPE_CHANGED", "SUM_TYPE_NARROWED", "COMBINED_TYPE_SUBSCHEMAS_CHANGED"),
@@ -32,8 +33,8 @@ ALTERNATIVE: Final = JsonRule(
 
 CONDITION: Final = JsonRule(
     id="C116", name="condition-added", severity=BREAKING,
-    says="The reader asks for one condition more: by allOf, not, or if.",
-    action="Take the condition back, or publish a new subject.",
+    says="The reader adds a condition: with allOf, not, or if.",
+    action="Revert the condition, or publish a new subject.",
     good='"allOf": [A, B] becomes [A]', bad='"allOf": [A] becomes [A, B]',
     confluent="PRODUCT_TYPE_EXTENDED", breaks=("PRODUCT_TYPE_EXTENDED", "NOT_TYPE_EXTENDED"),
     passed_over=("CONDITION_CHANGED",),

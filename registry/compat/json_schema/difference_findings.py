@@ -32,17 +32,18 @@ from cdc_contracts.registry.schema.schema_documents import SchemaDocument
 
 REFUSED: Final = JsonRule(
     id="C117", name="message-refused", severity=BREAKING,
-    says="The reader refuses messages that the writer may send; no single keyword says so.",
-    action="Look at the message that is shown, and take what refuses it back.",
-    good="every message of one version passes the other",
-    bad="two changes that are harmless apart refuse a message together",
+    says="The reader rejects messages that the writer may send, and no single keyword is the cause.",
+    action="Look at the example message, and revert what rejects it.",
+    good="every message of one version is valid in the other",
+    bad="two changes that are harmless on their own together reject a message",
 )  # fmt: skip
 
 NOT_DECIDED: Final = JsonRule(
     id="C118", name="not-decided", severity=UNDECIDED,
-    says="Whether the reader takes all that the writer sends could not be decided. It is not said to be compatible.",
-    action="Compare the two places by hand, or say the same with simpler keywords.",
-    good="both versions spell the same condition the same way",
+    says="It could not be decided whether the reader accepts everything that the writer sends. The change does not "
+    "count as compatible.",
+    action="Compare the two places by hand, or express the same with simpler keywords.",
+    good="both versions write the same condition in the same way",
     bad="a pattern is replaced by another one that may or may not mean the same",
     passed_over=("REFERENCE_UNFOLLOWED", "EVALUATION_CHANGED", "RECURSION_BROKEN"),
 )  # fmt: skip

@@ -21,8 +21,8 @@ from cdc_contracts.registry.compat.json_schema.schema_shapes import ANY, NEVER, 
 
 REQUIRED: Final = JsonRule(
     id="C104", name="member-required", severity=BREAKING,
-    says="The reader asks for a member that the writer may leave out. A default is never filled in by a validator.",
-    action="Leave the member optional.",
+    says="The reader requires a member that the writer may omit. Validators never fill in a default.",
+    action="Keep the member optional.",
     good='"required": ["id"] stays, "note" is added to properties only',
     bad='"required": ["id"] becomes "required": ["id", "note"]',
     confluent="REQUIRED_ATTRIBUTE_ADDED",
@@ -38,9 +38,9 @@ REQUIRED: Final = JsonRule(
 
 CONSTRAINED: Final = JsonRule(
     id="C105", name="open-member-constrained", severity=BREAKING,
-    says="The reader gives a member a schema, and the writer's schema, open to any member, lets it hold anything.",
-    action='Close the model ("additionalProperties": false) in the version before, or judge by the policy cdc, which '
-    "takes it that a producer sends named members only.",
+    says="The reader defines a schema for a member that the writer's open content model allows to hold any value.",
+    action='Close the content model ("additionalProperties": false) in the previous version, or use the policy cdc, '
+           "which assumes that a producer sends only the members its schema names.",
     good="a member is added to a closed model", bad="a typed member is added to an open model",
     confluent="PROPERTY_ADDED_TO_OPEN_CONTENT_MODEL",
     breaks_strictly=(
@@ -55,7 +55,7 @@ MEMBER_REFUSED: Final = JsonRule(
     says="The reader's schema is closed and does not name a member that the writer sends.",
     action="Keep the member in properties.",
     good='the member stays, as "note": true',
-    bad='the member is taken out of a schema with "additionalProperties": false',
+    bad='the member is removed from a schema with "additionalProperties": false',
     confluent="PROPERTY_REMOVED_FROM_CLOSED_CONTENT_MODEL",
     breaks_strictly=(
         "PROPERTY_REMOVED_FROM_CLOSED_CONTENT_MODEL",
@@ -65,7 +65,7 @@ MEMBER_REFUSED: Final = JsonRule(
 
 OTHERS_REFUSED: Final = JsonRule(
     id="C107", name="other-members-refused", severity=BREAKING,
-    says="The reader takes fewer members than the writer's schema allows beside those it names.",
+    says="The reader accepts fewer additional members than the writer's schema allows.",
     action="Keep the schema as open as it was.",
     good='"additionalProperties" stays absent', bad='"additionalProperties": false is added',
     confluent="ADDITIONAL_PROPERTIES_REMOVED",
@@ -80,9 +80,9 @@ OTHERS_REFUSED: Final = JsonRule(
 
 DEPENDENCY: Final = JsonRule(
     id="C112", name="dependency-added", severity=BREAKING,
-    says="The reader asks for more where a certain member is there.",
-    action="Take the dependency back, or publish a new subject.",
-    good='"dependentRequired": {"card": ["name"]} is taken away',
+    says="The reader requires more when a certain member is present.",
+    action="Revert the dependency, or publish a new subject.",
+    good='"dependentRequired": {"card": ["name"]} is removed',
     bad='"dependentRequired": {"card": ["name"]} is added',
     confluent="DEPENDENCY_ARRAY_ADDED",
     breaks=(

@@ -29,8 +29,8 @@ from cdc_contracts.registry.compat.json_schema.schema_shapes import Parts, Schem
 MEMBER_REMOVED: Final = JsonRule(
     id="C119", name="member-removed", severity=BREAKING,
     says="The new version no longer sends a member that consumers of the old one may read.",
-    action="Keep the member, or tell every consumer before and publish a new subject.",
-    good="the member stays, and may be null from now on", bad="an optional member is taken out of properties",
+    action="Keep the member, or inform every consumer first and publish a new subject.",
+    good="the member stays, and may be null from now on", bad="an optional member is removed from properties",
     confluent="PROPERTY_REMOVED_FROM_OPEN_CONTENT_MODEL", harmless=("PROPERTY_REMOVED",),
 )  # fmt: skip
 

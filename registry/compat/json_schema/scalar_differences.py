@@ -13,23 +13,23 @@ from cdc_contracts.registry.compat.json_schema.schema_shapes import SchemaShape
 
 TYPE_NARROWED: Final = JsonRule(
     id="C103", name="type-narrower", severity=BREAKING,
-    says="The reader takes only some kinds of the values that the writer sends.",
-    action="Keep every type that may still be sent; null too.",
+    says="The reader accepts only some of the types that the writer sends.",
+    action="Keep every type that may still be sent, including null.",
     good='"type": "integer" becomes "type": "number"', bad='"type": "number" becomes "type": "integer"',
     confluent="TYPE_NARROWED", breaks=("TYPE_NARROWED",), passed_over=("TYPE_ADDED",),
 )  # fmt: skip
 
 NOT_LISTED: Final = JsonRule(
     id="C108", name="value-not-listed", severity=BREAKING,
-    says="The reader's list of values lacks one that the writer sends.",
-    action="Keep every value that may still be sent; a consumer has to know a new one before it is sent.",
+    says="The reader's enum lacks a value that the writer sends.",
+    action="Keep every value that may still be sent; upgrade consumers before a new value is sent.",
     good='"enum": ["a", "b"] becomes ["a", "b", "c"] for the reader', bad='"enum": ["a", "b"] becomes ["a"]',
     confluent="ENUM_ARRAY_NARROWED", breaks=("ENUM_ARRAY_NARROWED", "ENUM_ARRAY_CHANGED"),
 )  # fmt: skip
 
 TEXT: Final = JsonRule(
     id="C109", name="text-narrower", severity=BREAKING,
-    says="The reader takes fewer texts: a shorter limit, a longer least, another pattern.",
+    says="The reader accepts fewer strings: a smaller maximum length, a larger minimum length, or a different pattern.",
     action="Keep the limits at least as wide as they were.",
     good='"maxLength": 20 becomes 40', bad='"maxLength": 20 becomes 10',
     confluent="MAX_LENGTH_DECREASED",
@@ -45,7 +45,7 @@ TEXT: Final = JsonRule(
 
 NUMBER: Final = JsonRule(
     id="C110", name="number-narrower", severity=BREAKING,
-    says="The reader takes fewer numbers: a limit became tighter, or a factor another one.",
+    says="The reader accepts fewer numbers: a limit became tighter, or multipleOf changed.",
     action="Keep the limits at least as wide as they were.",
     good='"maximum": 99 becomes 999', bad='"maximum": 99 becomes 9',
     confluent="MAXIMUM_DECREASED",
@@ -66,7 +66,7 @@ NUMBER: Final = JsonRule(
 
 MEMBER_COUNT: Final = JsonRule(
     id="C111", name="member-count-narrower", severity=BREAKING,
-    says="The reader takes objects with fewer or with more members only.",
+    says="The reader limits the number of members of an object more tightly.",
     action="Keep the limits at least as wide as they were.",
     good='"maxProperties": 5 becomes 9', bad='"maxProperties": 5 becomes 3',
     confluent="MAX_PROPERTIES_DECREASED",

@@ -41,8 +41,8 @@ from cdc_contracts.registry.compat.json_schema.schema_shapes import (
 
 TYPE_CHANGED: Final = JsonRule(
     id="C102", name="type-changed", severity=BREAKING,
-    says="The reader takes another kind of value than the writer sends.",
-    action="Add the new member under a new name and keep the old one, or take both types.",
+    says="The reader accepts a different type of value than the writer sends.",
+    action="Add the new member under a new name and keep the old one, or accept both types.",
     good='"type": "string" becomes "type": ["string", "integer"]', bad='"type": "string" becomes "type": "integer"',
     confluent="TYPE_CHANGED", breaks=("TYPE_CHANGED", "KEYWORD_CHANGED"), harmless=("KEYWORD_CHANGED",),
 )  # fmt: skip

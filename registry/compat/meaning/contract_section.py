@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 Key = tuple[str, ...]
 Versions = tuple["Version", "Version"]
 
-NEW_VERSION: Final = "Leave the published version as it is and make a new one, with the release or date it holds from."
+NEW_VERSION: Final = (
+    "Leave the published version unchanged and create a new one, with the release or date it applies from."
+)
 ANY: Final = frozenset({"*"})
 COLUMN: Final = "value"
 """The column that the message of a value form is about."""

@@ -33,36 +33,37 @@ _KINDS: Final = ("number", "text", "boolean")
 
 VALUE_FORM: Final = CompatibilityRule(
     id="C301", name="value-form", severity=BREAKING,
-    says="A source type is written in another value form: what one version reads right the other refuses or misreads.",
-    action=NEW_VERSION + " Readers need the version that fits what the producer writes.",
+    says="A source type is written in another value form: what one version reads correctly, the other rejects or "
+    "misreads.",
+    action=NEW_VERSION + " Readers need the version that matches what the producer writes.",
     good="TIMESTAMP: epoch-seconds.fraction in both",
     bad="TIMESTAMP: epoch-seconds-integer, then epoch-seconds.fraction",
 )  # fmt: skip
 
 SOURCE_TYPE_REMOVED: Final = CompatibilityRule(
     id="C302", name="source-type-removed", severity=BREAKING,
-    says="A source type has no value form any more: columns of it are refused.",
-    action="Keep the type under a value form as long as any source has it.",
+    says="A source type no longer has a value form: columns of this type are rejected.",
+    action="Keep the type in a value form as long as any source uses it.",
     good="integer-text: [INT, BIGINT] in both", bad="integer-text: [INT, BIGINT], then [INT]",
 )  # fmt: skip
 
 SOURCE_TYPE_ADDED: Final = CompatibilityRule(
     id="C303", name="source-type-added", severity=BREAKING,
-    says="A source type has a value form that it had not: readers of the old version refuse columns of it.",
-    action="Let readers take the new version before any table has such a column.",
+    says="A source type gained a value form: readers of the old version reject columns of this type.",
+    action="Upgrade readers to the new version before any table has such a column.",
     good="integer-text: [INT] in both", bad="integer-text: [INT], then [INT, BIGINT]",
 )  # fmt: skip
 
 TYPE_NAMES: Final = CompatibilityRule(
     id="C304", name="type-names", severity=BREAKING,
-    says="Names of source types are looked up otherwise: a type as messages tell it is known to one version only.",
+    says="Names of source types are normalized differently: only one version recognizes a type as messages write it.",
     action=NEW_VERSION,
     good="names: [upper, drop-parameters] in both", bad="names: [upper, drop-parameters], then [upper]",
 )  # fmt: skip
 
 INVALID_VALUE: Final = CompatibilityRule(
     id="C305", name="invalid-value", severity=BREAKING,
-    says="A time that does not exist is kept in one version and refused or taken for a value in the other.",
+    says="An invalid date or time is kept as text in one version and rejected or read as a value in the other.",
     action=NEW_VERSION,
     good="sql-date: keep-text in both", bad="sql-date: keep-text, then nothing",
 )  # fmt: skip
@@ -76,7 +77,7 @@ UNTYPED_FORM: Final = CompatibilityRule(
 
 MAPPING_CHOICE: Final = CompatibilityRule(
     id="C307", name="mapping-choice", severity=BREAKING,
-    says="Which value mapping holds is decided otherwise: the same column is read in another form.",
+    says="The value mapping is chosen differently: the same column is read in another form.",
     action=NEW_VERSION,
     good="mapping: oms-mysql in both", bad="mapping: oms-mysql, then one by the mode of the source",
 )  # fmt: skip

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 ANOTHER_DIALECT: Final = CompatibilityRule(
     id="C300", name="another-dialect", severity=BREAKING,
-    says="No message of the one contract is one of the other: they are two dialects, not two versions. All else that "
-    "differs is told as notes.",
-    action="Make it a subject of its own.",
+    says="No message of one contract conforms to the other: they are two dialects, not two versions. All other "
+    "differences are reported as notes.",
+    action="Make it a separate subject.",
     good="dts/canal@1 and dts/canal@2", bad="dts/canal@2 and oms/default@1",
 )  # fmt: skip
 _NARROWER: Final = frozenset({"op-code-removed", "source-type-removed", "rule-added"})

@@ -20,99 +20,98 @@ from cdc_contracts.registry.compat.text_places import find_positions
 from cdc_contracts.registry.contract.table_contracts import TableColumn, TableContract
 from cdc_contracts.registry.values.type_ranges import NARROWER, OTHER, SHORTER, UNKNOWN, WIDER, compare_types
 
-_NEW_TABLE: Final = "Keep what is there and add a column beside it, or decode into another folder from here on."
+_NEW_TABLE: Final = "Keep the column and add a new one, or decode into another folder from now on."
 
 TABLE_REMOVED: Final = CompatibilityRule(
     id="T201", name="table-removed", severity=BREAKING,
-    says="A table has no contract any more: its rows are an unknown table, and in dialects without types they "
-    "lose them.",
-    action="Put it back for as long as messages of the table are read, old ranges too.",
+    says="A table contract was removed: its rows are reported as an unknown table, and in dialects without types "
+    "they become untyped.",
+    action="Restore it as long as messages of the table are read, including old ranges.",
     good="shop.orders in both", bad="shop.orders gone",
 )  # fmt: skip
 COLUMN_REMOVED: Final = CompatibilityRule(
     id="T202", name="column-removed", severity=BREAKING,
-    says="A column is gone: who reads the table misses it, and messages that have it drift.",
-    action="Keep it, nullable, for as long as messages have it.",
+    says="A column was removed: readers of the table miss it, and messages that have it drift.",
+    action="Keep it, nullable, as long as messages have it.",
     good="note in both", bad="note gone",
 )  # fmt: skip
 TYPE_CHANGED: Final = CompatibilityRule(
     id="T203", name="type-changed", severity=BREAKING,
-    says="A column holds values of another kind: they are read, typed and compared otherwise.",
+    says="A column has values of another kind: they are read, typed and compared differently.",
     action=_NEW_TABLE,
     good="int, then bigint", bad="int, then varchar(20)",
 )  # fmt: skip
 TYPE_NARROWED: Final = CompatibilityRule(
     id="T204", name="type-narrowed", severity=BREAKING,
-    says="A column no longer takes values that it took: they do not fit, and their messages are quarantined.",
-    action="Narrow it when no message with such a value will be read again.",
+    says="A column accepts fewer values than before: messages with the others are quarantined.",
+    action="Narrow it only when no message with such a value will be read again.",
     good="decimal(10,2), then decimal(12,2)", bad="decimal(12,2), then decimal(10,2)",
 )  # fmt: skip
 NOT_NULL: Final = CompatibilityRule(
     id="T205", name="column-not-null", severity=BREAKING,
-    says="A column that could be NULL no longer can: rows from before have NULL there.",
-    action="Leave it nullable for as long as such rows are read.",
+    says="A nullable column became NOT NULL: earlier rows may have NULL there.",
+    action="Keep it nullable as long as such rows are read.",
     good="nullable: false, then nullable", bad="nullable, then nullable: false",
 )  # fmt: skip
 REQUIRED_ADDED: Final = CompatibilityRule(
     id="T206", name="required-column-added", severity=BREAKING,
-    says="A column is new and cannot be NULL: rows from before have nothing there.",
+    says="A new column is NOT NULL: earlier rows have no value for it.",
     action="Add it nullable.",
     good="note: {type: text} is new", bad="note: {type: text, nullable: false} is new",
 )  # fmt: skip
 KEY_CHANGED: Final = CompatibilityRule(
     id="T207", name="primary-key-changed", severity=BREAKING,
-    says="Rows are told apart by other columns: what was one row is several, or the other way round.",
+    says="Other columns identify a row: what was one row is now several, or the other way round.",
     action="Rebuild tables that hold the latest state of each row, under the new key.",
     good="primary_key: [id] in both", bad="primary_key: [id], then primary_key: [id, shop]",
 )  # fmt: skip
 ZONE_CHANGED: Final = CompatibilityRule(
     id="T208", name="zone-changed", severity=BREAKING,
-    says="Timestamps without a zone stand for other instants: rows from before and after do not compare.",
+    says="Timestamps without a zone denote other instants: rows from before and after the change cannot be compared.",
     action="Correct it only where it was wrong from the beginning, and decode the range again.",
     good='source_time_zone: "+08:00" in both', bad='source_time_zone: "+08:00", then none',
 )  # fmt: skip
 TYPE_UNDECIDED: Final = CompatibilityRule(
     id="T209", name="type-undecided", severity=UNDECIDED,
-    says="A type became another that is not known here: whether it takes the same values cannot be said.",
-    action="Look in the manual of the database.",
+    says="A column changed to or from an unknown type: it cannot be decided whether it accepts the same values.",
+    action="Check the manual of the database.",
     good="int, then bigint", bad="point, then geometry",
 )  # fmt: skip
 VERSION_KEPT: Final = CompatibilityRule(
     id="T210", name="version-not-raised", severity=BREAKING,
-    says="A contract says something else under a number that was given before, or a lower one: `NAME@N` means "
-    "two things.",
+    says="A contract changed without a higher version number: `NAME@N` now has two meanings.",
     action="Raise `version`.",
     good="version: 1, then version: 2 with a new column", bad="version: 1 in both, one with a new column",
 )  # fmt: skip
 TABLE_ADDED: Final = CompatibilityRule(
     id="T221", name="table-added", severity=NOTE,
     says="A table is new.",
-    action="Nothing: nobody goes by it yet.",
+    action="Nothing: it is not in use yet.",
     good="shop.visits is new", bad="shop.visits takes the place of shop.orders",
 )  # fmt: skip
 COLUMN_ADDED: Final = CompatibilityRule(
     id="T222", name="column-added", severity=NOTE,
-    says="A column is new and may be NULL. Typed tables get it; rows from before do not have it.",
+    says="A new column is nullable. Typed tables get it; earlier rows do not have it.",
     action="Nothing.",
     good="note: {type: text} is new", bad="note: {type: text, nullable: false} is new",
 )  # fmt: skip
 TYPE_WIDENED: Final = CompatibilityRule(
     id="T223", name="type-widened", severity=NOTE,
-    says="A column takes values that it did not take.",
-    action="A table that was written before keeps its type and what does not fit it as text in `_raw`: decode into a "
-    "new folder where such values count.",
+    says="A column accepts more values than before.",
+    action="An existing typed table keeps its type and stores values that do not fit as text in `_raw`: decode into "
+    "a new folder if you need them typed.",
     good="decimal(10,2), then decimal(12,2)", bad="decimal(12,2), then decimal(10,2)",
 )  # fmt: skip
 LENGTH_SHORTENED: Final = CompatibilityRule(
     id="T224", name="length-shortened", severity=NOTE,
-    says="A text or binary column became shorter. Values are kept whole all the same, however long they are.",
-    action="Look whether rows from before have longer ones, and whether their readers count on the length.",
+    says="A text or binary column became shorter. Longer values are still kept in full.",
+    action="Check whether earlier rows have longer values, and whether readers rely on the length.",
     good="varchar(20), then varchar(40)", bad="varchar(40), then varchar(20)",
 )  # fmt: skip
 NOW_NULLABLE: Final = CompatibilityRule(
     id="T225", name="column-nullable", severity=NOTE,
-    says="A column that could not be NULL now can.",
-    action="Look whether readers of the table are ready for NULL.",
+    says="A NOT NULL column became nullable.",
+    action="Check whether readers of the table handle NULL.",
     good="nullable: false in both", bad="nullable: false, then nullable",
 )  # fmt: skip
 _SEVERITIES: Final = (BREAKING, UNDECIDED, NOTE)

@@ -1,1 +1,1 @@
-"""Lint rules: what holds contracts together, one rule a file: its record with its check."""
+"""Lint rules: whether contracts are consistent; one rule per file, its record with its check."""

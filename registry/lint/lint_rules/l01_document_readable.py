@@ -8,7 +8,7 @@ from cdc_contracts.registry.lint.lint_run import LintRun
 @lint_rule(
     ERROR,
     says="Checks that every YAML and JSON file is one document in UTF-8 that names no key twice.",
-    why="Of two keys of one name most readers silently take the last: the contract would say less than it shows.",
+    why="If a key occurs twice, most parsers silently use the last one: the contract would mean less than it shows.",
     good="status: current",
     bad="status: current, and status: legacy further down",
 )

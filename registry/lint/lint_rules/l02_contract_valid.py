@@ -7,8 +7,8 @@ from cdc_contracts.registry.lint.lint_run import LintRun
 
 @lint_rule(
     ERROR,
-    says="Checks that a contract, with what it is based on, uses only the keys, values and readings of the vocabulary.",
-    why="A key that nothing reads is a promise that nothing keeps: messages are judged as if it did not stand there.",
+    says="Checks that a contract, merged with its base, uses only keys and values of the contract vocabulary.",
+    why="An unknown key has no effect: messages are validated as if it were not there.",
     good="event_time: {at: /es, form: epoch-millis}",
     bad="event_time: {at: /es, form: milliseconds}",
 )

@@ -10,8 +10,8 @@ from cdc_contracts.registry.lint.lint_run import LintRun
 
 @lint_rule(
     ERROR,
-    says="Checks that a value mapping resolves, names known value forms, and gives each source type one form.",
-    why="Which value form a type has decides how every value of it is read: a type under two forms is read by chance.",
+    says="Checks that a value mapping resolves, uses known value forms, and maps each source type to one form.",
+    why="The value form of a type decides how its values are read: with two forms the result is arbitrary.",
     good="integer-text: [INT, BIGINT]",
     bad="integer-text: [INT], and decimal-text: [INT] below it",
 )

@@ -7,8 +7,8 @@ from cdc_contracts.registry.lint.lint_run import LintRun
 
 @lint_rule(
     ERROR,
-    says="Checks that contracts, mappings and schemas are called what their folders say.",
-    why="A reference is made of folders: one that was copied and keeps its old name answers for another.",
+    says="Checks that contracts, mappings and schemas are named after their folders.",
+    why="References follow the folders: a copy that keeps its old name would stand for another contract.",
     good="contract: dts/canal@2 in dts/canal/v2",
     bad="contract: dts/canal@1 in dts/canal/v2",
 )

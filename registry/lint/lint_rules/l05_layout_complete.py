@@ -16,8 +16,8 @@ _SAMPLE_FOLDERS: Final = ("drift", "tables")
 
 @lint_rule(
     ERROR,
-    says="Checks that versions run from 1 without a gap, and that their folders hold the documents of a contract only.",
-    why="References and `based_on` count on versions; a stray file is mostly a sample that nothing looks at.",
+    says="Checks that versions are numbered from 1 without a gap, and that their folders hold only contract documents.",
+    why="References and `based_on` rely on version numbers; a stray file is usually a sample that is never checked.",
     good="v1, v2, v3",
     bad="v1, v3",
 )

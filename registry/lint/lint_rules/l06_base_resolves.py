@@ -7,8 +7,8 @@ from cdc_contracts.registry.lint.lint_run import LintRun
 
 @lint_rule(
     ERROR,
-    says="Checks that `based_on` leads to a version that exists, and not round in a circle.",
-    why="What a version does not say itself comes from there: without it there is no contract.",
+    says="Checks that `based_on` names an existing version and that there is no cycle.",
+    why="A version inherits everything it does not define itself: without its base there is no contract.",
     good="based_on: dts/canal@1",
     bad="based_on: dts/canal@9",
 )

@@ -6,8 +6,8 @@ from cdc_contracts.registry.lint.lint_run import LintRun
 
 @lint_rule(
     ERROR,
-    says="Checks that the value mappings a contract uses exist, and that the forms it takes as evidence are theirs.",
-    why="Without its mapping no value can be read; evidence that the mapping denies tells versions apart wrongly.",
+    says="Checks that the value mappings a contract uses exist and define the value forms it uses as evidence.",
+    why="Without the mapping no value can be read; evidence that contradicts the mapping selects the wrong version.",
     good="values: {mapping: dts-canal}",
     bad="values: {mapping: dts-cannal}",
 )

@@ -11,8 +11,8 @@ from cdc_contracts.registry.lint.lint_run import LintRun
 
 @lint_rule(
     ERROR,
-    says="Checks that the ranges of a subject's versions follow each other without a hole and without an overlap.",
-    why="`@2024-06-01` has to mean one version: in a hole it means none, in an overlap two.",
+    says="Checks that the version ranges of a subject follow each other without gaps or overlaps.",
+    why="`@2024-06-01` must resolve to one version: in a gap there is none, in an overlap there are two.",
     good='until: "3.3.0" in @1 and since: "3.3.0" in @2',
     bad='until: "3.3.0" in @1 and since: "3.4.0" in @2',
 )

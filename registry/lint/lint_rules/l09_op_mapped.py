@@ -9,7 +9,7 @@ from cdc_contracts.registry.lint.lint_run import LintRun
 @lint_rule(
     ERROR,
     says="Checks that the op map names exactly the codes that the JSON Schema allows.",
-    why="A code without an op is a message that conforms and cannot be read; an op without a code is never read.",
+    why="Messages with an unmapped code conform but cannot be read; an op whose code the schema rejects never occurs.",
     good="ops: {INSERT: insert, DDL: ddl} for an enum of INSERT and DDL",
     bad="ops: {INSERT: insert} for the same enum",
 )

@@ -12,8 +12,8 @@ from cdc_contracts.registry.lint.lint_run import LintRun
 
 @lint_rule(
     ERROR,
-    says="Checks that every place a contract names is a member of its JSON Schema.",
-    why="A place that no message has is read as absent, everywhere and without a word.",
+    says="Checks that every pointer in a contract leads to a member of its JSON Schema.",
+    why="A pointer to a member that no message has is silently read as absent.",
     good="table: {at: /table}",
     bad="table: {at: /tabel}",
 )

@@ -15,8 +15,8 @@ _BOUNDS: Final = frozenset({"enum", "const", "pattern", "minimum"})
 
 @lint_rule(
     ERROR,
-    says="Checks that a JSON Schema is valid, keeps to the closed list of keywords, and is strict about members.",
-    why="A keyword that the fast path does not know is kept by one engine only; an open object hides drift.",
+    says="Checks that a JSON Schema is valid, uses only supported keywords, and allows no undeclared members.",
+    why="An unsupported keyword would be checked by only one of the two validators; an open object hides drift.",
     good='"additionalProperties": false',
     bad='"patternProperties": {}',
 )

@@ -6,8 +6,8 @@ from cdc_contracts.registry.lint.lint_run import LintRun
 
 @lint_rule(
     ERROR,
-    says="Checks that an Avro schema is valid and that its types can hold what JSON holds.",
-    why="Consumers read by this schema: one that does not parse, or that rounds what JSON holds, loses data.",
+    says="Checks that an Avro schema is valid and that its types can hold every JSON value.",
+    why="Consumers read with this schema: if it does not parse, or rounds values, they lose data.",
     good='{"name": "es", "type": "long"}',
     bad='{"name": "es", "type": "number"}',
 )

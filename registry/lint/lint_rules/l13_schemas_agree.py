@@ -30,8 +30,8 @@ _NUMBER_TEXT: Final = "NumberText"
 
 @lint_rule(
     ERROR,
-    says="Checks that JSON Schema and Avro schema have the same members, nesting, nulls and optional members.",
-    why="Whoever reads Avro must be able to hold every message that the JSON Schema lets pass, and nothing else.",
+    says="Checks that the JSON Schema and the Avro schema have the same members, nesting, nulls and optional members.",
+    why="The Avro schema must be able to represent exactly the messages that the JSON Schema accepts.",
     good='"type": ["string", "null"] and ["null", "string"]',
     bad='"type": ["string", "null"] and "string"',
 )

@@ -8,8 +8,8 @@ from cdc_contracts.registry.lint.lint_run import LintRun
 
 @lint_rule(
     ERROR,
-    says="Checks that every erratum says its document, what that says and shows, the decision and why.",
-    why="A decision without its reason is made again, differently, by the next person who reads the vendor's page.",
+    says="Checks that every erratum gives its document, what the document says and shows, the decision and the reason.",
+    why="Without the reason, the next reader of the vendor's page may decide differently.",
     good="{id: E7, document: …, says: …, shows: …, decision: enforce, why: …}",
     bad="{id: E7, says: …}",
 )

@@ -6,8 +6,8 @@ from cdc_contracts.registry.lint.lint_run import LintRun
 
 @lint_rule(
     ERROR,
-    says="Checks that every erratum a contract cites stands in errata.yaml.",
-    why="Whoever asks why the contract reads a message so has to find the answer.",
+    says="Checks that every erratum a contract cites is in errata.yaml.",
+    why="A reader who asks why the contract reads a message this way must find the answer.",
     good="errata: [E84]",
     bad="errata: [E84O]",
 )

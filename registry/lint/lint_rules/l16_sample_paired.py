@@ -5,8 +5,8 @@ from cdc_contracts.registry.lint.lint_run import LintRun
 
 @lint_rule(
     ERROR,
-    says="Checks that every file of samples/ is a message with its expectation beside it.",
-    why="A message without expectation proves nothing; an expectation without message is proof that was lost.",
+    says="Checks that every file in samples/ is a message with its expected result, or belongs to one.",
+    why="A message without its expected result proves nothing, and neither does a result without its message.",
     good="insert.json and insert.change.json",
     bad="insert.json alone",
 )

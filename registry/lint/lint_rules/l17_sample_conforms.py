@@ -10,8 +10,9 @@ _SHOWN: Final = 3
 
 @lint_rule(
     ERROR,
-    says="Checks that every sample conforms to its version, or is a message without a row where no change is expected.",
-    why="Samples are what the document shows: a contract that refuses them is wrong, or its sample is.",
+    says="Checks that every sample conforms to its version; a message without a row is allowed if no change is "
+    "expected.",
+    why="Samples are taken from the document: if one is rejected, the contract or the sample is wrong.",
     good="an INSERT with its row",
     bad="an INSERT without a row, in samples/",
 )

@@ -7,7 +7,7 @@ from cdc_contracts.registry.lint.lint_samples import HOLDING, find_difference, j
 @lint_rule(
     ERROR,
     says="Checks that every sample decodes to exactly the changes in its .change.json.",
-    why="Here a changed value form, image or time zone shows, as a value that is no longer read as it was.",
+    why="This shows a changed value form, image or time zone: a value is no longer read as before.",
     good='"after": {"total": "12.10"} for the number 12.10',
     bad='"after": {"total": "12.1"} for the number 12.10',
 )

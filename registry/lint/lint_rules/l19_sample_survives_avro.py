@@ -6,7 +6,7 @@ from cdc_contracts.registry.lint.lint_run import LintRun
 @lint_rule(
     ERROR,
     says="Checks that every sample goes through the Avro schema and back without loss.",
-    why="What a sample loses on the way through Avro, every consumer of Avro loses in every message.",
+    why="What a sample loses in Avro, every Avro consumer loses in every message.",
     good="a number kept as its token",
     bad="a number kept as a double",
 )

@@ -7,9 +7,9 @@ from cdc_contracts.registry.lint.lint_samples import expectation_of, find_differ
 @lint_rule(
     ERROR,
     says="Checks that every drift sample gives exactly the outcome and findings in its .findings.json.",
-    why="A contract that takes what it should refuse finds no drift: this is the test of the alarm.",
-    good='{"outcome": "drifted", …} for what is judged as drifted',
-    bad='{"outcome": "drifted", …} for what conforms',
+    why="A contract that accepts messages it should reject finds no drift: this tests that drift is reported.",
+    good='{"outcome": "drifted", …} for a message that drifts',
+    bad='{"outcome": "drifted", …} for a message that conforms',
 )
 def drifts_are_found(draft: LintRun) -> Faults:
     from cdc_contracts.registry.generate.contract_samples import told_findings, told_statistics

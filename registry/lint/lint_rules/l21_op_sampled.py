@@ -7,7 +7,7 @@ from cdc_contracts.registry.lint.lint_run import LintRun
 @lint_rule(
     WARNING,
     says="Checks that every op a contract maps has a sample.",
-    why="An op that no sample shows was never tried: nobody knows whether the contract reads it right.",
+    why="An op without a sample is untested: the contract may read it incorrectly.",
     good="samples of an insert, an update and a delete",
     bad="samples of an insert only",
 )

@@ -6,7 +6,7 @@ from cdc_contracts.registry.lint.lint_run import LintRun
 @lint_rule(
     ERROR,
     says="Checks that the discriminators of a subject hold for all of its own samples.",
-    why="`detect` and `auto` go by these: a contract that does not know its own messages is never found.",
+    why="`detect` and `auto` use them: a contract that does not recognize its own messages is never found.",
     good="{present: /id}, and every sample has an id",
     bad="{present: /id}, and a sample has none",
 )

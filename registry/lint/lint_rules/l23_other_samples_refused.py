@@ -5,8 +5,8 @@ from cdc_contracts.registry.lint.lint_run import LintRun
 
 @lint_rule(
     ERROR,
-    says="Checks that the discriminators of a subject refuse the samples of all others, save of `not_separable_from`.",
-    why="Messages of another product would be read as this one's, and values come out wrong without an error.",
+    says="Checks that the discriminators of a subject reject the samples of all others except `not_separable_from`.",
+    why="Messages of another product would be read as this one's and yield wrong values without an error.",
     good="[{present: /id}, {present: /isDdl}]",
     bad="[{present: /type}], which two subjects have",
 )

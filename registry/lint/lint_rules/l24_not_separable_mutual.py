@@ -5,8 +5,8 @@ from cdc_contracts.registry.lint.lint_run import LintRun
 
 @lint_rule(
     ERROR,
-    says="Checks that subjects no message tells apart name each other, and that some sample shows it.",
-    why="Whoever is told that two contracts fit has to hear it from both sides, and only where it is true.",
+    says="Checks that subjects that cannot be told apart by messages list each other, and that a sample shows this.",
+    why="`detect` reports both contracts, whichever it starts from, and only if they really overlap.",
     good="each of two subjects names the other",
     bad="only one of two names the other",
 )

@@ -10,8 +10,8 @@ from cdc_contracts.registry.lint.lint_run import LintRun
 
 @lint_rule(
     ERROR,
-    says="Checks that a table contract names its table, types its columns, and takes its key from them.",
-    why="Column types and keys of dialects that send none come from here: a wrong key merges rows that are not one.",
+    says="Checks that a table contract names its table, gives its columns types, and has a key of its own columns.",
+    why="Dialects that send no types or keys take them from here: a wrong key merges different rows.",
     good="primary_key: [id] with a column id",
     bad="primary_key: [id] without a column id",
 )

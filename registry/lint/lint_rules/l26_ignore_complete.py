@@ -7,8 +7,8 @@ from cdc_contracts.registry.lint.suppressions import fault_of, is_ignorable
 
 @lint_rule(
     ERROR,
-    says="Checks that every comment that ignores a finding names a rule that may be ignored, a last day and a reason.",
-    why="A finding that is ignored without a reason, or for ever, is one that nobody will look at again.",
+    says="Checks that every ignore comment names a rule that may be ignored, a last day and a reason.",
+    why="A finding that is ignored forever or without a reason is never reviewed again.",
     good="# cdc-contracts: ignore L21 until 2027-01-31 because the vendor shows no sample",
     bad="# cdc-contracts: ignore L21",
     ignorable=False,

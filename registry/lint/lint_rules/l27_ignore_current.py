@@ -6,8 +6,8 @@ from cdc_contracts.registry.lint.suppressions import fault_of
 
 @lint_rule(
     ERROR,
-    says="Checks that no comment that ignores a finding is past its last day; the finding counts again from then on.",
-    why="The day was a promise to have mended it by then.",
+    says="Checks that no ignore comment has expired; after its last day the finding counts again.",
+    why="The finding was to be fixed by that day.",
     good="until 2027-01-31, before that day is over",
     bad="until 2027-01-31, on 2027-02-01",
     ignorable=False,

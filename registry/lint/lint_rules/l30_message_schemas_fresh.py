@@ -6,11 +6,11 @@ from cdc_contracts.registry.lint.lint_run import LintRun
 
 @lint_rule(
     ERROR,
-    says="Checks that message.schema.json and message.avsc beside a contract are what is written from it.",
-    why="They are what other people take away: one that was not written again tells them what is no longer so. "
-    "`cdc-contracts schema --write FOLDER` writes them.",
+    says="Checks that message.schema.json and message.avsc are up to date with their contract.",
+    why="Other teams use these files: an outdated one misinforms them. `cdc-contracts schema --write FOLDER` renews "
+    "them.",
     good="files as `cdc-contracts schema --write` leaves them",
-    bad="a contract that changed, and the files of before",
+    bad="a changed contract with the files from before",
     ignorable=False,
 )
 def message_schemas_are_fresh(draft: LintRun) -> Faults:

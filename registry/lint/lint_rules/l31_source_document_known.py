@@ -9,9 +9,9 @@ from cdc_contracts.registry.lint.lint_run import LintRun
 
 @lint_rule(
     ERROR,
-    says="Checks that documents.yaml, where there is one, lists the source document of every contract, whole.",
-    why="Whoever wants to check what a contract says has to find the vendor's page: its title, address and edition, "
-    "and the SHA-256 of the text that was read.",
+    says="Checks that documents.yaml, if present, has a complete entry for the source document of every contract.",
+    why="To verify a contract, a reader must be able to find the vendor's page: its title, address and edition, and "
+    "the SHA-256 of the text that was read.",
     good="{title: Data formats, vendor: …, product: …, sha256: …}",
     bad="a contract of page-2.txt, which is not listed",
     ignorable=False,

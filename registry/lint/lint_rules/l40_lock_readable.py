@@ -8,7 +8,7 @@ from cdc_contracts.registry.sync.id_locks import Entry, lock_order
 @lint_rule(
     ERROR,
     says="Checks that every line of ids.lock is an entry, and that the lines are in order.",
-    why="A line that cannot be read is an id that nobody keeps, and lines out of order hide that one was given twice.",
+    why="An unreadable line leaves an id unprotected, and lines out of order hide an id that was assigned twice.",
     good="id 7 above id 8",
     bad="a mark of a conflict in git, or id 8 above id 7",
     ignorable=False,

@@ -7,7 +7,7 @@ from cdc_contracts.registry.sync.id_locks import Entry, Key
 
 @lint_rule(
     ERROR,
-    says="Checks that an id in ids.lock stands for one schema, and that a schema has one id.",
+    says="Checks that each id in ids.lock belongs to one schema and each schema has one id.",
     why="Consumers find the schema of a message by its id alone.",
     good="7 dts/canal@2 JSON and 8 dts/canal@3 JSON",
     bad="7 dts/canal@2 JSON and 7 dts/canal@3 JSON",

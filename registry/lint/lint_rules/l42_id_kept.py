@@ -9,8 +9,8 @@ _HEAD = 12
 
 @lint_rule(
     ERROR,
-    says="Checks that a schema with an id is still the schema that got it, and that a retired one is gone.",
-    why="Messages already written carry the id, and are read by what it stood for then.",
+    says="Checks that a schema with an id is unchanged since it got the id, and that retired schemas are removed.",
+    why="Messages already written carry the id and must be read with the schema it had then.",
     good="a new version of a contract for a new member",
     bad="a new member in a version that has an id",
     ignorable=False,

@@ -6,8 +6,8 @@ from cdc_contracts.registry.lint.lint_run import LintRun
 
 @lint_rule(
     ERROR,
-    says="Checks that ids.lock, where there is one, has both schemas of every contract, and retires those gone.",
-    why="A schema without an id gets one from whoever registers it first, and another one elsewhere.",
+    says="Checks that ids.lock, if present, lists both schemas of every contract and marks removed ones as retired.",
+    why="A schema without an id gets one when it is first registered, and a different one in each registry.",
     good="a line for JSON and one for AVRO",
     bad="a new version without a line",
     ignorable=False,

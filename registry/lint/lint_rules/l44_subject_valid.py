@@ -14,8 +14,9 @@ from cdc_contracts.registry.sync.sync_plans import referred
 
 @lint_rule(
     ERROR,
-    says="Checks that subjects/ holds valid schemas, and registry.yaml settings, and that what they refer to is there.",
-    why="What a registry would refuse in the middle of a deployment is better refused before it is merged.",
+    says="Checks that subjects/ holds valid schemas, that registry.yaml holds settings, and that all references "
+    "resolve.",
+    why="What a registry would reject during a deployment is better rejected before the merge.",
     good="subjects/orders-value/v1.json, a JSON Schema",
     bad="a reference to a version that subjects/ does not hold",
     ignorable=False,

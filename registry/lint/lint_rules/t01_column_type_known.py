@@ -7,8 +7,8 @@ from cdc_contracts.registry.values.type_ranges import read_range
 
 @lint_rule(
     ERROR,
-    says="Checks that the types of a table contract are types of a database.",
-    why="A type that nothing reads makes every message of the table drift, in dialects that send no types.",
+    says="Checks that the column types of a table contract are known database types.",
+    why="In dialects that send no types, an unknown type makes every message of the table drift.",
     good="id: {type: bigint unsigned}",
     bad="id: {type: bigitn}",
 )

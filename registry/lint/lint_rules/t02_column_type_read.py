@@ -8,7 +8,7 @@ from cdc_contracts.registry.values.type_ranges import read_range
 @lint_rule(
     WARNING,
     says="Checks that some value mapping of the catalogue reads every type of a table contract.",
-    why="No document says how such a value is written: messages with one drift, whatever their dialect.",
+    why="No document defines how such a value is written: messages with one drift in every dialect.",
     good="doc: {type: CLOB}",
     bad="doc: {type: LONG RAW}",
 )

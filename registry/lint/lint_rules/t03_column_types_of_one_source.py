@@ -10,8 +10,8 @@ from cdc_contracts.registry.lint.lint_tables import is_read, typed_mappings
 
 @lint_rule(
     WARNING,
-    says="Checks that one value mapping reads all types of a table: one that topics are bound to, where they are.",
-    why="Types of two databases in one table are mostly a slip, and the messages of the table cannot be read whole.",
+    says="Checks that one value mapping reads all types of a table; if topics are bound, one of their mappings.",
+    why="Types of two databases in one table are usually a mistake, and no mapping can read all of its columns.",
     good="id: {type: int} and at: {type: datetime}",
     bad="id: {type: int} and name: {type: VARCHAR2(20)}",
 )

@@ -5,8 +5,8 @@ from cdc_contracts.registry.lint.lint_run import LintRun
 
 @lint_rule(
     ERROR,
-    says="Checks that no column of a primary key is said to be nullable; one that does not say it is not.",
-    why="Rows whose key is NULL cannot be told apart, and no database has them.",
+    says="Checks that no primary key column is declared nullable; without a declaration it is not nullable.",
+    why="Rows with a NULL key cannot be told apart, and databases do not allow them.",
     good="id: {type: int, nullable: false} in primary_key",
     bad="id: {type: int, nullable: true} in primary_key",
 )

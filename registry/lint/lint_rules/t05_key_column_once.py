@@ -6,7 +6,7 @@ from cdc_contracts.registry.lint.lint_run import LintRun
 @lint_rule(
     ERROR,
     says="Checks that a primary key names no column twice.",
-    why="One of the two was meant to be another column: rows are merged that are not one.",
+    why="One of the two was meant to be another column: different rows are merged.",
     good="primary_key: [id, shop]",
     bad="primary_key: [id, id]",
 )

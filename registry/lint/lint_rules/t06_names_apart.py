@@ -8,8 +8,8 @@ from cdc_contracts.registry.lint.lint_run import LintRun
 
 @lint_rule(
     WARNING,
-    says="Checks that no two columns of a table, and no two tables, differ in nothing but capital letters.",
-    why="Most databases take them for one, and so do most readers of typed tables.",
+    says="Checks that no two columns of a table, and no two tables, differ only in letter case.",
+    why="Most databases treat such names as equal, and so do most readers of typed tables.",
     good="id and order_id",
     bad="id and ID",
 )

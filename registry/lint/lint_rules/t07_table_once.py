@@ -9,7 +9,7 @@ from cdc_contracts.registry.lint.lint_run import LintRun
 @lint_rule(
     ERROR,
     says="Checks that no table has contracts in two folders that are read together.",
-    why="A run that is given both does not begin.",
+    why="A run that is given both does not start.",
     good="shop.orders.yaml",
     bad="shop.orders.yaml and old/shop.orders.yaml, both of shop.orders",
 )

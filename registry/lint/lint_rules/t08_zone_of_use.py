@@ -10,10 +10,10 @@ _WITHOUT_ZONE: Final = frozenset({"timestamp", "timestamp with local time zone",
 
 @lint_rule(
     WARNING,
-    says="Checks that a table with a time zone has a column of times that need one.",
+    says="Checks that a table with a time zone has a time column that needs one.",
     why="The zone was meant for another table, or the type of a column is wrong.",
     good='at: {type: timestamp} and source_time_zone: "+08:00"',
-    bad='no time at all and source_time_zone: "+08:00"',
+    bad='no time column and source_time_zone: "+08:00"',
 )
 def zones_are_of_use(draft: LintRun) -> Faults:
     for file, contract in draft.tables:

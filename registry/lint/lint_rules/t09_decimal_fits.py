@@ -6,13 +6,13 @@ from cdc_contracts.registry.lint.lint_run import LintRun
 from cdc_contracts.registry.values.type_ranges import read_range
 
 _WIDEST: Final = 38
-"""So many digits the decimals of typed tables have at most."""
+"""The most digits that a decimal of a typed table can have."""
 
 
 @lint_rule(
     WARNING,
-    says=f"Checks that no decimal has more than {_WIDEST} digits, as many as the decimals of typed tables have.",
-    why="Such a column is text in typed tables: exact, but nothing to reckon with.",
+    says=f"Checks that no decimal has more than {_WIDEST} digits, the maximum of typed tables.",
+    why="Such a column is text in typed tables: exact, but not a number.",
     good="decimal(38,10)",
     bad="decimal(65,30)",
 )

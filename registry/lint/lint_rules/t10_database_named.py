@@ -6,7 +6,7 @@ from cdc_contracts.registry.lint.lint_run import LintRun
 @lint_rule(
     WARNING,
     says="Checks that a table contract names the database of its table.",
-    why="Messages mostly name both: the contract of `orders` is not found for shop.orders.",
+    why="Messages usually name both: the contract of `orders` is not found for shop.orders.",
     good="table: shop.orders",
     bad="table: orders",
 )

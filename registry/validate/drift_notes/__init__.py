@@ -1,1 +1,1 @@
-"""Drift notes: rules whose findings are only noted, one a file; a contract names those that hold under `notes`."""
+"""Drift notes: rules whose findings are only notes, one per file; a contract lists those that apply under `notes`."""

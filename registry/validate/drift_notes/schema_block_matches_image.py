@@ -26,7 +26,7 @@ def check(view: RuleView) -> Iterator[Breach]:
 
 
 def reads(meaning: Meaning) -> Reads:
-    """Declare that it is read whether the block describes the columns."""
+    """Declare that the agreement of the block with the columns is read."""
     return Reads(blocks=(meaning.columns.hints.at,) if meaning.columns.hints else ())
 
 
@@ -41,7 +41,7 @@ def breaks(reading: Reading) -> Iterator[Edits]:
 
 RULE = DriftRule(
     name="schema-block-matches-image", severity=INFO,
-    says="The schema block of a message names the columns of its images with the kinds of their values.",
+    says="The schema block of a message names the columns of its images and the types of their values.",
     action="Nothing: the block is never used to read the row.",
     good='field "qty" of type int32 with "qty": 10', bad='field "qty" of type string with "qty": 10',
     check=check, reads=reads, breaks=breaks, listed_at=17,

@@ -1,1 +1,1 @@
-"""Drift rules: what members of a message say about each other, one rule a file; a contract names those that hold."""
+"""Drift rules: how members of a message must agree, one rule per file; a contract lists those that apply."""

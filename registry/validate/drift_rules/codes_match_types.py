@@ -60,7 +60,7 @@ def places(meanings: Sequence[Meaning]) -> Iterator[str]:
 RULE = DriftRule(
     name="codes-match-types", severity=ERROR,
     says="The numeric type code of a column fits its type name. The code is checked, never used to decode.",
-    action="Compare both type maps with the table: one of them comes from somewhere else.",
+    action="Compare both type maps with the table: one of them comes from another source.",
     good='"sqlType": {"id": 4} with "mysqlType": {"id": "int"}',
     bad='"sqlType": {"id": 91} with "mysqlType": {"id": "int"}',
     check=check, reads=reads, exercised_by=exercised_by, breaks=breaks, places=places, listed_at=3,

@@ -29,7 +29,7 @@ def check(view: RuleView) -> Iterator[Breach]:
 
 
 def breaks(reading: Reading) -> Iterator[Edits]:
-    """Yield the message with one column more, of a name that has no type."""
+    """Yield the message with one more column, whose name has no type."""
     for row, columns in first_rows(reading):
         for name, value in columns.items():
             yield {(*row, f"{name}_renamed"): value}
@@ -44,8 +44,9 @@ def places(meanings: Sequence[Meaning]) -> Iterator[str]:
 
 RULE = DriftRule(
     name="columns-typed", severity=ERROR,
-    says="Every column of an image has a type in the message, and a full image has every typed column (a warning).",
-    action="A column without a type cannot be read: look for a transformation that adds columns.",
+    says="Every column of an image has a type in the message, and a full image has every typed column (else a "
+    "warning).",
+    action="A column without a type cannot be read: check for a transformation that adds columns.",
     good='"data": [{"id": "1"}] with "mysqlType": {"id": "int"}',
     bad='"data": [{"id": "1", "at": "2"}] with the same types',
     check=check, exercised_by=lambda reading: reading.holds_rows and bool(reading.types), breaks=breaks, places=places,

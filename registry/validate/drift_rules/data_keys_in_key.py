@@ -4,8 +4,8 @@ from cdc_contracts.registry.validate.partial_images import has_partial_row, part
 
 RULE = DriftRule(
     name="data-keys-in-key", severity=WARNING,
-    says="The changed columns of a row are columns of the image they are put over.",
-    action="Look for a filter of columns that takes only one of the images.",
+    says="The changed columns of a row are columns of the image they overlay.",
+    action="Check for a column filter that affects only one of the images.",
     good='changed columns that "key" has too', bad='a changed column that "key" lacks',
     check=partial_keys_in_full, exercised_by=has_partial_row, breaks=rename_changed_column, listed_at=7,
 )  # fmt: skip

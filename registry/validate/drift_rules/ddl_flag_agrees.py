@@ -21,7 +21,7 @@ def check(view: RuleView) -> Iterator[Breach]:
 
 
 def breaks(reading: Reading) -> Iterator[Edits]:
-    """Yield the message with the other flag."""
+    """Yield the message with the flag inverted."""
     flag = reading.at(_FLAG)
     if isinstance(flag, bool):
         yield {split_pointer(_FLAG): not flag}
@@ -34,8 +34,8 @@ def places(meanings: Sequence[Meaning]) -> Iterator[str]:
 
 RULE = DriftRule(
     name="ddl-flag-agrees", severity=ERROR,
-    says="The DDL flag is true exactly where the op code is the one of DDL.",
-    action="Trust neither: look at the message with `why`, and whether the producer was upgraded.",
+    says="The DDL flag is true exactly when the op code is the DDL code.",
+    action="Trust neither: inspect the message with `why`, and check whether the producer was upgraded.",
     good='"type": "DDL" with "isDdl": true', bad='"type": "INSERT" with "isDdl": true',
     check=check, reads=lambda meaning: Reads(values=(_FLAG,)), without_rows=True,
     exercised_by=lambda reading: isinstance(reading.at(_FLAG), bool), breaks=breaks, places=places, listed_at=8,

@@ -9,7 +9,7 @@ from cdc_contracts.registry.values import Number
 
 
 def check(view: RuleView) -> Iterator[Breach]:
-    """A statement in the place of a row has no column beside it (a warning: only the statement is read)."""
+    """A statement that replaces a row has no other columns (else a warning: only the statement is read)."""
     meaning = view.reading.meaning
     if view.reading.op != "ddl" or meaning.ddl is None or meaning.ddl.text is None or meaning.ddl.text.at is None:
         return
@@ -31,8 +31,8 @@ def breaks(reading: Reading) -> Iterator[Edits]:
 
 RULE = DriftRule(
     name="ddl-text-alone", severity=WARNING,
-    says="A DDL statement that stands in the place of a row stands there alone.",
-    action="Look whether the product was upgraded; only the statement is read.",
+    says="An image that holds a DDL statement instead of a row has no other columns.",
+    action="Check whether the product was upgraded; only the statement is read.",
     good='"postStruct": {"ddl": "ALTER TABLE …"}', bad='"postStruct": {"ddl": "ALTER TABLE …", "id": 1}',
     check=check, without_rows=True, breaks=breaks, listed_at=10,
 )  # fmt: skip

@@ -10,14 +10,14 @@ from cdc_contracts.registry.validate.rule_view import Breach, RuleView
 
 
 def check(view: RuleView) -> Iterator[Breach]:
-    """A statement stands only in a DDL message, or in one that empties a table (a warning)."""
+    """Only a DDL or TRUNCATE message contains a statement (else a warning)."""
     ddl = view.reading.meaning.ddl
     if ddl and ddl.text and ddl.text.at and view.reading.op not in ("ddl", "truncate") and view.reading.ddl_text:
         yield Breach(ddl.text.at, "empty", "text", WARNING)
 
 
 def reads(meaning: Meaning) -> Reads:
-    """Declare that it is read whether there is a statement."""
+    """Declare that the presence of a statement is read."""
     return Reads(filled=places_at(meaning.ddl.text) if meaning.ddl else ())
 
 
@@ -30,8 +30,8 @@ def breaks(reading: Reading) -> Iterator[Edits]:
 
 RULE = DriftRule(
     name="ddl-text-only-if-ddl", severity=WARNING,
-    says="A DDL statement stands only in a DDL message; TRUNCATE counts as one.",
-    action="Look whether the producer was upgraded; the row is read all the same.",
+    says="Only a DDL message contains a DDL statement; TRUNCATE counts as DDL.",
+    action="Check whether the producer was upgraded; the row is still read.",
     good='"isDdl": false with "sql": ""', bad='"isDdl": false with "sql": "ALTER TABLE …"',
     check=check, reads=reads, without_rows=True, breaks=breaks, listed_at=9,
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Halves paired: both messages of an update that a product splits. Only the step that joins them can tell."""
+"""Halves paired: both messages of a split update arrive. Only the step that joins them can check this."""
 
 from collections.abc import Iterator
 
@@ -14,9 +14,10 @@ def check(view: RuleView) -> Iterator[Breach]:
 
 RULE = DriftRule(
     name="halves-paired", severity=ERROR,
-    says="Both halves of an update arrive. No single message shows it: the step that joins halves tells.",
-    action="Read a range that holds both halves, or look for a filter between product and topic.",
-    good="UPDATE_BEFOR and UPDATE_AFTER with one sequenceId", bad="UPDATE_AFTER alone, its row before missing",
+    says="Both halves of an update arrive. This cannot be checked on a single message: the step that joins halves "
+    "reports it.",
+    action="Read a range that contains both halves, or check for a filter between product and topic.",
+    good="UPDATE_BEFOR and UPDATE_AFTER with one sequenceId", bad="UPDATE_AFTER alone, without its before image",
     check=check, exercised_by=lambda reading: reading.op in ("update-before", "update-after"), breaks=no_edits,
     listed_at=15,
 )  # fmt: skip

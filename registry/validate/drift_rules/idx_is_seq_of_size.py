@@ -17,8 +17,8 @@ def breaks(reading: Reading) -> Iterator[Edits]:
 
 RULE = DriftRule(
     name="idx-is-seq-of-size", severity=WARNING,
-    says="The index within a transaction is its place, a slash and its size.",
-    action="Look whether messages were changed on their way; nothing is read from the index.",
+    says="The index within a transaction is the message's sequence number, a slash and the transaction size.",
+    action="Check whether messages were changed in transit; nothing is read from the index.",
     good='"idx": "3/11" with "seq": 3 and "size": 11', bad='"idx": "2/11" with "seq": 3 and "size": 11',
     check=check_relation(relation_of_index, "place/size"), reads=reads_relation(relation_of_index),
     exercised_by=has_relation(relation_of_index), breaks=breaks, listed_at=12,

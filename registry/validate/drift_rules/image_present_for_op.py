@@ -51,8 +51,9 @@ def places(meanings: Sequence[Meaning]) -> Iterator[str]:
 
 RULE = DriftRule(
     name="image-present-for-op", severity=ERROR,
-    says="The images that an op needs hold rows, as many in each; the others are null or absent.",
-    action="Look for a filter between product and topic, or another version of the product: the row may sit elsewhere.",
+    says="The images that an op requires hold the same number of rows; all others are null or absent.",
+    action="Check for a filter between product and topic, or another version of the product: the row may be in "
+    "another image.",
     good='an UPDATE with a row in "data" and in "old"', bad='an UPDATE with "old": null',
     check=check, without_rows=True, exercised_by=lambda reading: reading.holds_rows, breaks=breaks, places=places,
     listed_at=1,

@@ -36,8 +36,8 @@ def places(meanings: Sequence[Meaning]) -> Iterator[str]:
 
 RULE = DriftRule(
     name="images-match-fields", severity=ERROR,
-    says="An image of an Avro record has one value for each field, and no two fields have one name.",
-    action="Nothing can be told apart by position then: keep the record and ask the vendor.",
+    says="An image of an Avro record has one value for each field, and no two fields have the same name.",
+    action="Values cannot be assigned to columns: keep the record and ask the vendor.",
     good="fields id and name, image of two values", bad="fields id and name, image of three values",
     check=check, exercised_by=lambda reading: reading.holds_rows, breaks=breaks, places=places, listed_at=11,
 )  # fmt: skip

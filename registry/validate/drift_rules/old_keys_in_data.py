@@ -21,9 +21,9 @@ def check(view: RuleView) -> Iterator[Breach]:
 
 RULE = DriftRule(
     name="old-keys-in-data", severity=WARNING,
-    says="An image of changed columns has no column that the full image lacks. Where versions exchange the two, it is "
-    "an error if it holds the whole row and the full image does not: they stand in the place of each other.",
-    action="Look for a filter of columns that takes only one of the images.",
+    says="An image of changed columns has no column that the full image lacks. If versions of the subject swap the "
+    "two images, it is an error when the image of changed columns holds the whole row and the full image does not.",
+    action="Check for a column filter that affects only one of the images.",
     good='"old": [{"total": "1"}] with "data": [{"id": "7", "total": "2"}]',
     bad='"old": [{"sum": "1"}] with "data": [{"id": "7", "total": "2"}]',
     check=check, exercised_by=has_partial_row, breaks=rename_changed_column, listed_at=6,

@@ -32,8 +32,8 @@ def places(meanings: Sequence[Meaning]) -> Iterator[str]:
 
 RULE = DriftRule(
     name="position-matches", severity=ERROR,
-    says="The position in the log is written as the document says.",
-    action="Another product, or another source, may have written the message: compare with `show`.",
+    says="The log position has the documented format.",
+    action="Another product or source may have written the message: compare it with `show`.",
     good='"pos": "553132@1668496109"', bad='"pos": "mysql-bin.000042"',
     check=check, reads=lambda meaning: Reads(patterns=tuple(meaning.patterns.items())),
     exercised_by=lambda reading: any(isinstance(reading.at(pointer), str) for pointer in reading.meaning.patterns),

@@ -12,7 +12,7 @@ from cdc_contracts.registry.validate.rule_view import Breach, RuleView
 
 
 def check(view: RuleView) -> Iterator[Breach]:
-    """Key names are columns of the completed image (a warning: the row can be read without)."""
+    """Key names are columns of the completed image (else a warning: the row can be read without them)."""
     key = view.reading.primary_key
     place = view.reading.meaning.envelope.primary_key
     if key and place and place.at:
@@ -27,7 +27,7 @@ def reads(meaning: Meaning) -> Reads:
 
 
 def breaks(reading: Reading) -> Iterator[Edits]:
-    """Yield the message with a key of one column more, which no image has."""
+    """Yield the message with one more key column, which no image has."""
     place = reading.meaning.envelope.primary_key
     if place is None or place.at is None:
         return
@@ -42,8 +42,8 @@ def breaks(reading: Reading) -> Iterator[Edits]:
 
 RULE = DriftRule(
     name="primary-key-in-image", severity=WARNING,
-    says="The columns named as primary key are columns of the completed image.",
-    action="Look whether the key columns were renamed or filtered; the row is read all the same.",
+    says="The primary key columns are columns of the completed image.",
+    action="Check whether the key columns were renamed or filtered; the row is still read.",
     good='"pkNames": ["id"] with "data": [{"id": "1"}]', bad='"pkNames": ["key"] with "data": [{"id": "1"}]',
     check=check, reads=reads, exercised_by=lambda reading: bool(reading.primary_key), breaks=breaks, listed_at=4,
 )  # fmt: skip

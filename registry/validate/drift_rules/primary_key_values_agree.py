@@ -52,8 +52,8 @@ def breaks(reading: Reading) -> Iterator[Edits]:
 
 RULE = DriftRule(
     name="primary-key-values-agree", severity=WARNING,
-    says="The joined values of the primary key are the values of its columns in an image.",
-    action="Look whether the image was changed on its way; the row is read as the image says.",
+    says="The joined primary key values equal the values of the key columns in an image.",
+    action="Check whether the image was changed in transit; the row is read from the image.",
     good='key value "17" with "id": 17', bad='key value "18" with "id": 17',
     check=check, reads=reads, exercised_by=exercised_by, breaks=breaks, listed_at=5,
 )  # fmt: skip

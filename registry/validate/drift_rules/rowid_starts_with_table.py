@@ -17,8 +17,8 @@ def breaks(reading: Reading) -> Iterator[Edits]:
 
 RULE = DriftRule(
     name="rowid-starts-with-table", severity=WARNING,
-    says="The id of a row starts with the name of its table and a minus sign.",
-    action="Look whether tables were renamed on the way; the row is read all the same.",
+    says="The row id starts with the table name and a hyphen.",
+    action="Check whether tables were renamed in transit; the row is still read.",
     good='"rowid": "shop.orders-17" with "table": "shop.orders"',
     bad='"rowid": "shop.visits-17" with "table": "shop.orders"',
     check=check_relation(relation_of_row, "the table, then -"), reads=reads_relation(relation_of_row),

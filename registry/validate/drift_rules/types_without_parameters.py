@@ -9,7 +9,7 @@ from cdc_contracts.registry.validate.rule_view import Breach, RuleView
 
 
 def check(view: RuleView) -> Iterator[Breach]:
-    """A type is given without its length, precision or members (a warning: the row is read all the same)."""
+    """A type is given without its length, precision or members (else a warning; the row is still read)."""
     for name, result in (view.reading.types or {}).items():
         if drop_parameters(result) != result:
             path = join_pointer(*split_pointer(view.reading.types_at[0]), name)
@@ -24,8 +24,8 @@ def breaks(reading: Reading) -> Iterator[Edits]:
 
 RULE = DriftRule(
     name="types-without-parameters", severity=WARNING,
-    says="Types are told by their names alone, without a length, a precision or the members of an ENUM.",
-    action="Another product may have written the message: look at it with `detect`. The row is read all the same.",
+    says="Column types are bare names, without a length, a precision or ENUM members.",
+    action="Another product may have written the message: check it with `detect`. The row is still read.",
     good='"mysqlType": {"name": "varchar"}', bad='"mysqlType": {"name": "varchar(20)"}',
     check=check, exercised_by=lambda reading: bool(reading.types), breaks=breaks, listed_at=16,
 )  # fmt: skip

@@ -21,22 +21,23 @@ from cdc_contracts.registry.validate.rule_inputs import places_of_types
 
 COLUMN_TYPES_PLACE: Final = CompatibilityRule(
     id="C340", name="column-types-place", severity=BREAKING,
-    says="The source types of columns stand elsewhere, or are told otherwise: values are read without them.",
+    says="The source types of columns are in another place or format: a reader of the other version reads values "
+    "without them.",
     action=NEW_VERSION,
     good="types: {at: /mysqlType} in both", bad="types: {at: /mysqlType}, then none",
 )  # fmt: skip
 
 COLUMN_CODES: Final = CompatibilityRule(
     id="C341", name="column-codes", severity=BREAKING,
-    says="The numeric type codes are elsewhere, or are checked by another table: one version refuses them.",
-    action="Check codes by the table that both versions share, or by `any`.",
+    says="The numeric type codes are in another place, or are checked against another table: one version rejects them.",
+    action="Check codes against a table that both versions share, or against `any`.",
     good="codes: {table: any} in both", bad="codes: {table: any}, then java.sql.Types",
 )  # fmt: skip
 
 COLUMN_HINTS: Final = CompatibilityRule(
     id="C342", name="column-hints", severity=NOTE,
-    says="The schema block of messages is described otherwise. It is never used to read a row.",
-    action="Nothing: no reader is concerned.",
+    says="The schema block of messages is described differently. It is never used to read a row.",
+    action="Nothing: no reader is affected.",
     good="hints: {at: /schema} in both", bad="hints: {at: /schema}, then none",
 )  # fmt: skip
 

@@ -20,7 +20,7 @@ from cdc_contracts.registry.compat.meaning.contract_section import (
 
 DDL_PLACE: Final = CompatibilityRule(
     id="C334", name="ddl-place", severity=BREAKING,
-    says="The text or the code of a DDL statement is another member.",
+    says="The text or the code of a DDL statement is in another member.",
     action=NEW_VERSION,
     good="ddl: {text: {at: /sql}} in both", bad="ddl: {text: {at: /sql}}, then {text: {at: /ddl}}",
 )  # fmt: skip

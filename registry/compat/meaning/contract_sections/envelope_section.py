@@ -23,42 +23,45 @@ from cdc_contracts.registry.compat.meaning.contract_section import (
 
 OP_PLACE: Final = CompatibilityRule(
     id="C313", name="op-place", severity=BREAKING,
-    says="The op code is another member: nothing can be read without it.",
+    says="The op code is in another member: no message can be read without it.",
     action=NEW_VERSION,
     good="op: {at: /type} in both", bad="op: {at: /type}, then {at: /opType}",
 )  # fmt: skip
 
 OP_FLAG: Final = CompatibilityRule(
     id="C314", name="op-flag", severity=BREAKING,
-    says="A member that overrules the op code is read otherwise: the same message is another op.",
+    says="A member that overrides the op code is read differently: the same message yields another op.",
     action=NEW_VERSION,
     good="flags: [{at: /isDdl, is: true, means: ddl}] in both", bad="the flag, then none",
 )  # fmt: skip
 
 FACT_PLACE: Final = CompatibilityRule(
     id="C330", name="fact-place", severity=BREAKING,
-    says="A fact of the envelope is another member, or is told by one version only.",
+    says="An envelope field is in another member, or exists in one version only.",
     action=NEW_VERSION,
     good="event_time: {at: /es} in both", bad="event_time: {at: /es}, then {at: /ts}",
 )  # fmt: skip
 
 FACT_READING: Final = CompatibilityRule(
     id="C331", name="fact-reading", severity=BREAKING,
-    says="The same member is read otherwise: another unit, another split of names, another value that means none.",
+    says="The same member is read differently: another unit, another way of splitting names, or another value that "
+    "means none.",
     action=NEW_VERSION,
     good="form: epoch-millis in both", bad="form: epoch-millis, then epoch-seconds",
 )  # fmt: skip
 
 POSITION_ORDER: Final = CompatibilityRule(
     id="C332", name="position-order", severity=UNDECIDED,
-    says="Whether positions can be compared differs. No message shows it: readers that order by them are concerned.",
-    action="Look whether a reader orders or deduplicates by the position.",
+    says="Positions can be compared in one version only. No message shows this: readers that order by position are "
+    "affected.",
+    action="Check whether a reader orders or deduplicates by position.",
     good="order: integer in both", bad="order: integer, then opaque",
 )  # fmt: skip
 
 POSITION_RISE: Final = CompatibilityRule(
     id="C333", name="position-rise", severity=NOTE,
-    says="How positions rise within a partition differs. It is checked over a stream and never refuses a message.",
+    says="Positions increase differently within a partition. This is checked over a stream and never rejects a "
+    "message.",
     action="Look at the `order` findings of the next audit.",
     good="rises: always in both", bad="rises: always, then or-stays",
 )  # fmt: skip

@@ -21,22 +21,22 @@ from cdc_contracts.registry.contract.phrases import describe_side
 
 IMAGE_PLACE: Final = CompatibilityRule(
     id="C320", name="image-place", severity=BREAKING,
-    says="The row of an op stands elsewhere, or is completed otherwise. Whoever reads by the other version takes the "
-    "row before for the row after, or finds none, and no error says so.",
-    action=NEW_VERSION + " Decode every range by the version that wrote it.",
+    says="The row image of an op is in another place, or is completed differently. A reader of the other version "
+    "takes the before image for the after image, or finds none, without any error.",
+    action=NEW_VERSION + " Decode every range with the version it was written in.",
     good="delete: {before: {at: /old}} in both", bad="delete: {before: {at: /old}}, then {before: {at: /data}}",
 )  # fmt: skip
 
 IMAGE_CONTAINER: Final = CompatibilityRule(
     id="C321", name="image-container", severity=BREAKING,
-    says="Images are written otherwise: as one object, a list of one row, a list of rows, or by position.",
+    says="Images have another container: one object, a list of one row, a list of rows, or positional values.",
     action=NEW_VERSION,
     good="container: list-of-rows in both", bad="container: list-of-one, then list-of-rows",
 )  # fmt: skip
 
 HALVES: Final = CompatibilityRule(
     id="C322", name="halves", severity=BREAKING,
-    says="What joins the two halves of an update differs: halves go together that do not belong together, or none do.",
+    says="The key that joins the two halves of an update differs: unrelated halves are joined, or none are.",
     action=NEW_VERSION,
     good="pair_by: [position, table] in both", bad="pair_by: [position, table], then [transaction]",
 )  # fmt: skip

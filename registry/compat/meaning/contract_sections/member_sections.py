@@ -20,13 +20,13 @@ from cdc_contracts.registry.compat.meaning.contract_section import (
 
 MEMBER_CODES: Final = CompatibilityRule(
     id="C363", name="member-codes", severity=BREAKING,
-    says="A member may hold other codes: one version refuses what the other takes.",
-    action="Let readers take the new version first where codes are added; keep codes that topics may hold.",
+    says="A member has other allowed codes: one version rejects what the other accepts.",
+    action="If codes are added, upgrade readers to the new version first; keep codes that topics may still hold.",
     good='enums: {/version: ["1"]} in both', bad='enums: {/version: ["1"]}, then ["1", "2"]',
 )  # fmt: skip
 MEMBER_PATTERN: Final = CompatibilityRule(
     id="C364", name="member-pattern", severity=BREAKING,
-    says="A member is written by another pattern: one version refuses what the other takes.",
+    says="A member has another pattern: one version rejects what the other accepts.",
     action=NEW_VERSION,
     good="patterns: {/pos: ^[0-9]+$} in both", bad="patterns: {/pos: ^[0-9]+$}, then ^[0-9]+@[0-9]+$",
 )  # fmt: skip

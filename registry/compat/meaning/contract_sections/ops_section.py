@@ -18,22 +18,22 @@ from cdc_contracts.registry.compat.meaning.contract_section import (
 
 OP_CODE_MEANING: Final = CompatibilityRule(
     id="C310", name="op-code-meaning", severity=BREAKING,
-    says="An op code means another op: a reader of the other version does the wrong thing with the row.",
+    says="An op code stands for another op: a reader of the other version handles the row incorrectly.",
     action=NEW_VERSION,
     good="ROW: snapshot in both", bad="ROW: snapshot, then ROW: insert",
 )  # fmt: skip
 
 OP_CODE_REMOVED: Final = CompatibilityRule(
     id="C311", name="op-code-removed", severity=BREAKING,
-    says="An op code is not known any more: the new version refuses its messages.",
-    action="Keep the code as long as a topic may hold messages of it.",
+    says="An op code was removed: the new version rejects its messages.",
+    action="Keep the code as long as a topic may hold messages with it.",
     good="{INSERT: insert, INIT: snapshot} in both", bad="{INSERT: insert, INIT: snapshot}, then {INSERT: insert}",
 )  # fmt: skip
 
 OP_CODE_ADDED: Final = CompatibilityRule(
     id="C312", name="op-code-added", severity=BREAKING,
-    says="An op code is new: readers of the old version refuse its messages.",
-    action="Let readers take the new version before the producer sends the code.",
+    says="An op code is new: readers of the old version reject its messages.",
+    action="Upgrade readers to the new version before the producer sends the code.",
     good="{INSERT: insert} in both", bad="{INSERT: insert}, then {INSERT: insert, INIT: snapshot}",
 )  # fmt: skip
 

@@ -13,38 +13,39 @@ from cdc_contracts.registry.compat.meaning.contract_section import (
 
 TRANSPORT: Final = CompatibilityRule(
     id="C350", name="transport", severity=BREAKING,
-    says="Messages are bytes of another kind: JSON in one version, Avro in the other.",
+    says="Messages have another encoding: JSON in one version, Avro in the other.",
     action=NEW_VERSION,
     good="transport: json in both", bad="transport: json, then avro",
 )  # fmt: skip
 AVRO_WIRE: Final = CompatibilityRule(
     id="C351", name="avro-wire", severity=BREAKING,
-    says="The Avro schemas that records are read by, or the frames that may stand before them, differ.",
-    action="Keep every schema and frame that a topic may still hold.",
+    says="The Avro schemas for reading records, or the framing bytes allowed before them, differ.",
+    action="Keep every schema and framing that a topic may still hold.",
     good="framing: [bare, confluent] in both", bad="framing: [bare, confluent], then [bare]",
 )  # fmt: skip
 OP_TOLERATED: Final = CompatibilityRule(
     id="C315", name="op-tolerated", severity=NOTE,
-    says="A code is accepted with a note in one version only; it is read alike in both.",
-    action="Nothing: no reader is concerned.",
+    says="A code is accepted with a note in only one version; both read it in the same way.",
+    action="Nothing: no reader is affected.",
     good="tolerated_ops: [UPDATE_BEFORE] in both", bad="tolerated_ops: [UPDATE_BEFORE], then none",
 )  # fmt: skip
 NOTE_CHANGED: Final = CompatibilityRule(
     id="C362", name="note-changed", severity=NOTE,
-    says="What is only noted about messages differs.",
-    action="Nothing: no reader is concerned.",
+    says="The notes that are reported about messages differ.",
+    action="Nothing: no reader is affected.",
     good="notes: [event-time-whole-seconds] in both", bad="notes: [event-time-whole-seconds], then none",
 )  # fmt: skip
 PARAMETER: Final = CompatibilityRule(
     id="C365", name="parameter", severity=NOTE,
-    says="What a user must or may say besides the messages differs. By itself it reads no message otherwise.",
-    action="Look whether runs give the parameter.",
+    says="The parameters that a user must or may give differ. This alone does not change how a message is read.",
+    action="Check whether your runs set the parameter.",
     good="parameters: [time_zone] in both", bad="parameters: [time_zone], then none",
 )  # fmt: skip
 FULL_LOAD: Final = CompatibilityRule(
     id="C371", name="full-load", severity=NOTE,
-    says="Whether rows of a full load can be told from changes is said otherwise. The op map decides what is read.",
-    action="Look whether a reader treats the full load apart.",
+    says="The statement whether full-load rows can be told from changes differs. The op map decides how messages "
+    "are read.",
+    action="Check whether a reader treats the full load separately.",
     good="full_load: own-op in both", bad="full_load: as-insert, then own-op",
 )  # fmt: skip
 

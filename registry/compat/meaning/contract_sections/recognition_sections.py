@@ -16,8 +16,8 @@ from cdc_contracts.registry.contract.phrases import describe_evidence, describe_
 
 RECOGNITION: Final = CompatibilityRule(
     id="C370", name="recognition", severity=NOTE,
-    says="What the contract is known by differs: tests on a message, evidence over many, look-alikes. No row is read "
-    "otherwise.",
+    says="The contract is detected differently: by other discriminators, other evidence, or other inseparable "
+    "subjects. Rows are read in the same way.",
     action="Run `detect` on messages of the topic.",
     good="the same discriminators in both", bad="[{present: /id}], then [{present: /id}, {absent: /gtid}]",
 )  # fmt: skip

@@ -17,17 +17,17 @@ from cdc_contracts.registry.validate.drift_rule import drift_rules
 
 RULE_ADDED: Final = CompatibilityRule(
     id="C360", name="rule-added", severity=BREAKING,
-    says="A rule across fields holds that did not: messages that break it were read before and are refused now. "
-    "A rule that only warns is a note.",
-    action="Check the rule against an audit of the topic before readers take the new version.",
+    says="A cross-field rule was added: messages that violate it were accepted before and are rejected now. If the "
+    "rule only warns, this is a note.",
+    action="Audit the topic with the rule before readers upgrade to the new version.",
     good="rules: [columns-typed] in both", bad="rules: [], then [columns-typed]",
 )  # fmt: skip
 
 RULE_REMOVED: Final = CompatibilityRule(
     id="C361", name="rule-removed", severity=BREAKING,
-    says="A rule across fields holds no more: the new version reads messages that readers of the old one refuse. "
-    "A rule that only warns is a note.",
-    action="Keep the rule where messages have not changed.",
+    says="A cross-field rule was removed: the new version accepts messages that readers of the old one reject. If "
+    "the rule only warns, this is a note.",
+    action="Keep the rule if messages have not changed.",
     good="rules: [columns-typed] in both", bad="rules: [columns-typed], then []",
 )  # fmt: skip
 

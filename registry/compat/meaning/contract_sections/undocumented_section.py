@@ -16,15 +16,15 @@ from cdc_contracts.registry.compat.meaning.contract_section import (
 
 UNDOCUMENTED_FORM: Final = CompatibilityRule(
     id="C308", name="undocumented-form", severity=BREAKING,
-    says="How values are written is documented in one version only: the other keeps text that this one refuses.",
-    action="Say `undocumented` as long as the document is silent; a reader must expect any text there.",
+    says="Value forms are documented in one version only: the other keeps text that this one rejects.",
+    action="Keep `undocumented` as long as the document does not define them; a reader must expect any text there.",
     good="undocumented: [value-forms] in both", bad="undocumented: [value-forms], then nothing",
 )  # fmt: skip
 
 UNDOCUMENTED: Final = CompatibilityRule(
     id="C372", name="undocumented", severity=NOTE,
-    says="What the document is silent about differs. It is read alike, and marked in reports.",
-    action="Nothing: no reader is concerned.",
+    says="What counts as undocumented differs. It is read in the same way and marked in reports.",
+    action="Nothing: no reader is affected.",
     good="undocumented: [insert-images] in both", bad="undocumented: [insert-images], then none",
 )  # fmt: skip
 
