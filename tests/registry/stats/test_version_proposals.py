@@ -139,7 +139,7 @@ def test_a_file_that_leaves_everything_open_judges_nothing_and_says_so():
     ranges = parse_versions(
         parse_values(propose_versions(report_of(line(0)), CATALOGUE), "v.yaml"), "v.yaml", CATALOGUE
     )
-    with pytest.raises(UsageError, match="no range says which version orders speaks"):
+    with pytest.raises(UsageError, match="no range says which version orders is written in"):
         open_ranges(CATALOGUE, ranges, ReadingOptions())
 
 
