@@ -33,6 +33,8 @@ _LEAST: Final = 32
 """Fewer messages are not worth a scan, nor a batch of their own."""
 _FULL: Final = -1
 _MOST_INT: Final = 2**40
+_MOST_CELLS: Final = 2**24
+"""Cells for the rows of a batch, 128 MiB: empty rows are three bytes each and take as many cells as any other."""
 
 
 class _CompiledPlan:
@@ -129,7 +131,7 @@ class Scanner:
         return plan
 
     def _run(self, compiled: _CompiledPlan, array: pa.BinaryArray, numbers: Numbers) -> _Found | None:
-        """Scan; None where memory is short."""
+        """Scan; None where memory is short, or rows are too many to be worth it."""
         plan, total = compiled.plan, len(numbers)
         _, offsets, data = array.buffers()
         if data is None:
@@ -139,22 +141,22 @@ class Scanner:
         states = np.empty((len(plan.images), total), np.int32)
         taken, left, rows = np.empty(total, np.int64), np.empty(total, np.int64), np.zeros(len(columns) + 1, np.int64)
         capacity = total + _LEAST
-        while True:
+        while capacity * columns.sum(dtype=np.int64) <= _MOST_CELLS:
             row_cells = [np.empty((count, capacity), np.uint64) for count in columns.tolist()]
             held = self._library.cdc_scan(
                 compiled.handle, data.address, offsets.address + 4 * array.offset, numbers.ctypes.data, total,
                 self._most_bytes, self._patience, cells.ctypes.data, capacity, _pointers(row_cells),
                 columns.ctypes.data, _pointers(list(states)), rows.ctypes.data, taken.ctypes.data, left.ctypes.data,
             )  # fmt: skip
+            if held >= 0:
+                return _Found(
+                    taken[:held], left[: total - held].copy(), cells[:, :held], row_cells, states[:, :held],
+                    rows[: len(columns)].tolist(),
+                )  # fmt: skip
             if held != _FULL:
                 break
             capacity *= 4
-        if held < 0:
-            return None
-        return _Found(
-            taken[:held], left[: total - held].copy(), cells[:, :held], row_cells, states[:, :held],
-            rows[: len(columns)].tolist(),
-        )  # fmt: skip
+        return None
 
     def _lay_out(self, shape: RowShape, compiled: _CompiledPlan, found: _Found, array: pa.BinaryArray) -> DecodedBatch:
         batch = DecodedBatch(shape, compiled.layout, found.taken)

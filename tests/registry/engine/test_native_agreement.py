@@ -28,6 +28,7 @@ from cdc_contracts.registry.engine.form_parts import validate_part
 from cdc_contracts.registry.engine.kernel import Kernel
 from cdc_contracts.registry.engine.layout_parts import FormUse
 from cdc_contracts.registry.engine.native import native_library as loading
+from cdc_contracts.registry.engine.native import scanning
 from cdc_contracts.registry.engine.native.scanned_columns import (
     DECIMAL,
     INTEGER,
@@ -158,6 +159,18 @@ def test_what_the_scanner_takes_the_parser_takes_with_the_same_values(version, m
                     as_sent(one) for one in rows.columns[: len(mine.columns)]
                 ]
     assert taken > 20
+
+
+def test_more_rows_than_fit_into_memory_are_left_to_the_parser(monkeypatch):
+    """Rows without a value take three bytes in a message, and as many cells as any other."""
+    judge = FastValidator(open_validation(CATALOGUE, "oms-community/canal@2", OPTIONS))
+    messages = good_of(CATALOGUE.version("oms-community/canal@2")) * 40
+    by_fast_path(judge, messages)
+    scanner, values, numbers = judge._sorter._scanner, pa.array(messages, pa.binary()), np.arange(len(messages))
+    assert scanner.scan(values, numbers)[0] != []
+    monkeypatch.setattr(scanning, "_MOST_CELLS", len(messages))
+    found, left = scanner.scan(values, numbers)
+    assert (found, left.tolist()) == ([], numbers.tolist())
 
 
 def as_sent(values) -> list[object]:
