@@ -83,6 +83,10 @@ screenshots:
 bench *ARGS:
     {{python}} bench/run.py {{ARGS}}
 
+# Whether the kernel has become slower than bench/ratios.json says
+gate *ARGS:
+    {{python}} bench/gate.py {{ARGS}}
+
 # Which mutants of the judging kernel and of the rules the generic tests notice (docs/mutation.md)
 mutate *ARGS:
     {{python}} bench/mutate.py {{ARGS}}

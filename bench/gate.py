@@ -1,0 +1,66 @@
+"""Whether the kernel has become slower: `python bench/gate.py` ends with 1 if it has, by more than 15 %.
+
+It compares the CPU time of a record over that of one `msgspec` parse of the same bytes (`bench/dialects.py`) with the
+ratio that is kept in `bench/ratios.json`: on a slower machine both take longer. Other load can only add to a time, so
+the best of many rounds counts, and what looks slower is measured again before it is reported. `--write` keeps the
+ratios of now, for a change that is meant to cost what it costs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from dialects import FAMILIES, measure
+
+from cdc_contracts.registry.engine.native.native_library import describe_native
+
+RATIOS = Path(__file__).with_name("ratios.json")
+TOLERATED = 1.15
+MEASURED = ("audit/parse", "decode/parse")
+ATTEMPTS = 4
+"""So often what looks slower is measured, before it is said to be."""
+
+
+def main() -> int:
+    asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    asked.add_argument("--messages", type=int, default=20_000)
+    asked.add_argument("--rounds", type=int, default=7)
+    asked.add_argument("--ratios", type=Path, default=RATIOS, metavar="FILE")
+    asked.add_argument("--write", action="store_true")
+    asked.add_argument("dialects", nargs="*")
+    options = asked.parse_args()
+    kept = json.loads(options.ratios.read_text(encoding="utf-8")) if options.ratios.exists() else {}
+    if describe_native() != "native":
+        print(f"the ratios are those of the native part, and here is none: {describe_native()}")
+        return 2
+    slower = 0
+    for reference in options.dialects or [one for one in FAMILIES if "avro" not in one]:
+        wanted = {} if options.write else kept.get(reference, {})
+        found = best_ratios(reference, options.messages, options.rounds, wanted)
+        for name, ratio in found.items():
+            limit = wanted.get(name, ratio) * TOLERATED
+            slower += ratio > limit
+            told = f"slower: at most {limit:.2f}" if ratio > limit else "ok"
+            print(f"{reference:<44}{name:>13}{ratio:7.2f}  {told}", flush=True)
+        kept[reference] = found
+    if options.write:
+        options.ratios.write_text(json.dumps(kept, indent=2) + "\n", encoding="utf-8")
+    return 1 if slower else 0
+
+
+def best_ratios(reference: str, messages: int, rounds: int, wanted: dict[str, float]) -> dict[str, float]:
+    """Return the ratios of a dialect, measured anew as long as one lies above what is tolerated."""
+    best: dict[str, float] = {}
+    for _ in range(ATTEMPTS):
+        found = measure(reference, messages, rounds)
+        best = {name: round(min(found[name], best.get(name, found[name])), 3) for name in MEASURED}
+        if all(ratio <= wanted.get(name, ratio) * TOLERATED for name, ratio in best.items()):
+            break
+    return best
+
+
+if __name__ == "__main__":
+    sys.exit(main())

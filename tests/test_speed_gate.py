@@ -1,0 +1,34 @@
+"""The gate of the nightly run finds out that the kernel has become slower, and only that."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cdc_contracts.registry.engine.native.native_library import native_library
+
+ROOT = Path(__file__).parents[1]
+DIALECT = "oms/debezium-smt@1"
+pytestmark = pytest.mark.skipif(native_library() is None, reason="the ratios are those of the native part")
+
+
+@pytest.mark.parametrize(("kept", "code", "told"), [(0.01, 1, "slower: at most 0.01"), (500.0, 0, "ok")])
+def test_a_ratio_above_what_is_tolerated_is_red(tmp_path, kept, code, told):
+    ratios = tmp_path / "ratios.json"
+    ratios.write_text(json.dumps({DIALECT: {"audit/parse": kept, "decode/parse": 500.0}}))
+    options = ["--messages", "500", "--rounds", "1", "--ratios", str(ratios), DIALECT]
+    result = subprocess.run(
+        [sys.executable, str(ROOT / "bench/gate.py"), *options], capture_output=True, text=True, check=False
+    )
+    assert result.returncode == code, result.stderr
+    audited, decoded = result.stdout.splitlines()
+    assert told in audited
+    assert decoded.endswith("ok")
+
+
+def test_what_is_kept_names_every_dialect_of_json_that_is_measured():
+    kept = json.loads((ROOT / "bench/ratios.json").read_text())
+    assert len(kept) == 11
+    assert all(0 < ratio < 50 for one in kept.values() for ratio in one.values())
