@@ -130,7 +130,7 @@ def ways_over_files(session: SparkSession, captured: Path, out: Path) -> dict[st
         return read_files([captured], parse_range(), tasks=os.cpu_count() or 1)
 
     def decode() -> None:
-        decode_input(session, our_input(), validation(NEW), Output(str(out / "decoded")), fail_on="error")
+        decode_input(SparkEngine(session), our_input(), validation(NEW), Output(str(out / "decoded")), fail_on="error")
         shutil.rmtree(out / "decoded")
 
     return {

@@ -12,6 +12,7 @@ from cdc_contracts.cli.options.shared_options import AsJson, spread
 from cdc_contracts.cli.options.validation_options import FailOn
 from cdc_contracts.cli.options.version_options import RangedValidationOptions, fit_validation
 from cdc_contracts.cli.output import console, report_output
+from cdc_contracts.registry.common.errors import UsageError
 from cdc_contracts.registry.common.exits import EXIT_CODES
 
 app = typer.Typer(help="Decode conforming messages into canonical rows.", no_args_is_help=True)
@@ -32,24 +33,26 @@ def decode_topic(
     report: report_output.ReportFiles = None,
     as_json: AsJson = False,
     client: run_options.ClientOptions,
-    spark: run_options.SparkOptions,
+    chosen: run_options.EngineOptions,
 ) -> None:
     """Decode a range of one or more topics into DIR/changes, tables, control, quarantine and ledger."""
-    from cdc_contracts.spark_checks.spark_engine import SparkEngine
-
+    if stream.follow and chosen.local:
+        raise UsageError(
+            "--follow needs --engine spark", hint="--engine local decodes the records that are there now, and ends"
+        )
     stream.check(refused={"--until": end != "latest"})
-    output.check()
+    output.check(local=chosen.local)
     report_output.check_targets(report)
     validation = judging.open_validation(topics)
     wanted, properties = run_options.parse_topic_options(start, end, client)
     if stream.follow:
-        place = follow_options.StreamPlace(bootstrap, topics, wanted if start else None, properties, spark)
+        place = follow_options.StreamPlace(bootstrap, topics, wanted if start else None, properties, chosen)
         follow_options.follow_decode(stream, place, validation, follow_options.Ending(fail_on, as_json, report), output)
         return
-    with run_options.spark_session(spark, kafka=True, formats=[output.table_format]) as session:
-        source = run_options.open_topics(SparkEngine(session), bootstrap, topics, wanted, properties, headers=True)
+    with run_options.start_engine(chosen, kafka=True, formats=[output.table_format]) as engine:
+        source = run_options.open_topics(engine, bootstrap, topics, wanted, properties, headers=True)
         fitted = fit_validation(validation, source.spans, some=wanted.names_partitions)
-        decoded = output_options.watch_decode(session, source, fitted, output.open(validation.catalogue), fail_on)
+        decoded = output_options.watch_decode(engine, source, fitted, output.open(validation.catalogue), fail_on)
         output_options.finish_decode(decoded, as_json=as_json, targets=report)
 
 
@@ -68,16 +71,16 @@ def decode_file(
     fail_on: FailOn = "error",
     report: report_output.ReportFiles = None,
     as_json: AsJson = False,
-    spark: run_options.SparkOptions,
+    chosen: run_options.EngineOptions,
 ) -> None:
     """Decode the messages of files into DIR/changes, tables, control, quarantine and ledger."""
     report_output.check_targets(report, kept=paths)
-    output.check()
+    output.check(local=chosen.local)
     validation = judging.open_validation()
-    source = run_options.open_files(paths, start, end, whole=whole, cores=spark.cores)
+    source = run_options.open_files(paths, start, end, whole=whole, cores=chosen.cores)
     validation = fit_validation(validation, source.spans, some=run_options.names_partitions(start, end))
-    with run_options.spark_session(spark, kafka=False, formats=[output.table_format]) as session:
-        decoded = output_options.watch_decode(session, source, validation, output.open(validation.catalogue), fail_on)
+    with run_options.start_engine(chosen, kafka=False, formats=[output.table_format]) as engine:
+        decoded = output_options.watch_decode(engine, source, validation, output.open(validation.catalogue), fail_on)
         output_options.finish_decode(decoded, as_json=as_json, targets=report)
 
 

@@ -79,9 +79,11 @@ def _open(reference: str) -> ValidationContext:
 
 
 def _decode(session: SparkSession, source: Input, subject: str, target: Path) -> DecodedRun:
+    from cdc_contracts.spark_checks.spark_engine import SparkEngine
+
     both = _open(subject)
     output = output_options.OutputOptions(str(target / "decoded"), replace=True)
-    return output_options.watch_decode(session, source, both, output.open(both.catalogue), "error")
+    return output_options.watch_decode(SparkEngine(session), source, both, output.open(both.catalogue), "error")
 
 
 def _switch_of(switch: VersionSwitch) -> str:

@@ -44,16 +44,16 @@ def replay_quarantine(
     fail_on: FailOn = "error",
     report: report_output.ReportFiles = None,
     as_json: AsJson = False,
-    spark: run_options.SparkOptions,
+    chosen: run_options.EngineOptions,
 ) -> None:
     """Re-validate the quarantined records of DIR and decode those that now conform, exactly once."""
     from cdc_contracts.cli.output.progress import progress
     from cdc_contracts.spark_checks import replaying
-    from cdc_contracts.spark_checks.spark_engine import SparkEngine
 
     report_output.check_targets(report)
-    found, source = _open(directory, topics or (), spark.cores)
+    found, source = _open(directory, topics or (), chosen.cores)
     output = _options(found, directory, schema, trust_contract=trust_contract)
+    output.check(local=chosen.local)
     validation = judging.open_validation(source.read_topics)
     if not source.waiting:
         report_output.print_report(
@@ -61,11 +61,11 @@ def replay_quarantine(
         )
         return
     with (
-        run_options.spark_session(spark, kafka=False, formats=[output.table_format]) as session,
-        progress(SparkEngine(session), source.spans) as watch,
+        run_options.start_engine(chosen, kafka=False, formats=[output.table_format]) as engine,
+        progress(engine, source.spans) as watch,
     ):
         opened = output.open(validation.catalogue)
-        decoded = replaying.replay_quarantine(session, source, validation, opened, fail_on=fail_on, watch=watch)
+        decoded = replaying.replay_quarantine(engine, source, validation, opened, fail_on=fail_on, watch=watch)
     _finish(decoded, source, as_json=as_json, targets=report)
 
 
@@ -98,7 +98,7 @@ def _options(
 ) -> output_options.OutputOptions:
     """Return where rows go: where those of the runs went, in the same format."""
     known = found.find_schema(None if schema is None else schema.removeprefix(output_options.SCHEMA))
-    output = output_options.OutputOptions(
+    return output_options.OutputOptions(
         target=directory if known is None else f"{output_options.SCHEMA}{known}",
         table_format=output_options.TableFormat(found.table_format),
         trust_contract=trust_contract,
@@ -106,8 +106,6 @@ def _options(
         current=found.current,
         drop_duplicates=found.drops,
     )
-    output.check()
-    return output
 
 
 def _finish(decoded: DecodedRun, source: QuarantineInput, *, as_json: bool, targets: Sequence[Path] | None) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from cdc_contracts.registry.common.errors import UnavailableError, UndetectedError
 from cdc_contracts.registry.detect.topic_samples import ENOUGH, find_validation
@@ -20,18 +19,13 @@ from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.registry.stats.tally import Tally
 from cdc_contracts.registry.validate.validation_context import Undetected, ValidationContext
 from cdc_contracts.spark_checks.contradictions import contradiction
-from cdc_contracts.spark_checks.engines import Input
+from cdc_contracts.spark_checks.engines import Engine, Input
 from cdc_contracts.spark_checks.runs.finished_runs import PastRun, PastRuns
 from cdc_contracts.spark_checks.runs.run_directory import name_batch, name_run
 from cdc_contracts.spark_checks.runs.run_records import RunRecord
 from cdc_contracts.spark_checks.runs.transactions import Attempt, Output, Replay
-from cdc_contracts.spark_checks.spark_engine import SparkEngine
 from cdc_contracts.spark_checks.spark_tasks import Watch
-from cdc_contracts.spark_checks.stopping import halt
 from cdc_contracts.spark_checks.tables.typed_tables import WriteKey
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 
 @dataclass(frozen=True)
@@ -51,7 +45,7 @@ class DecodedRun:
 
 
 def decode_input(
-    session: SparkSession,
+    engine: Engine,
     source: Input,
     validation: ValidationContext | Undetected,
     output: Output,
@@ -74,24 +68,24 @@ def decode_input(
     UnavailableError if another run of the directory has read some of the same records and not `replace`;
     LedgerError if the counts do not add up.
     """
-    found, detection = find_validation(validation, lambda: source.peek(SparkEngine(session), ENOUGH))
+    found, detection = find_validation(validation, lambda: source.peek(engine, ENOUGH))
     if found is None:
         raise UndetectedError(
             "the contract of these messages cannot be detected, so nothing is decoded",
             hint="`cdc-contracts detect` shows the evidence; --contract SYSTEM/DIALECT@N declares it",
         )
-    output.tables.prepare(session)
+    output.tables.prepare(engine)
     spans, runs = source.spans, output.runs
     past = runs.past()
     runs.begun.check_write_mode(output.write_mode, past)
-    run, topics = _name(session, source, found, key, replay)
+    run, topics = _name(engine, source, found, key, replay)
     if not output.replace and (done := _recorded(output, past, run, fail_on)) is not None:
         if key is None and replay is None:
             _check_redaction(done, output)
         return done
-    topics = topics or source.topic_ids(SparkEngine(session))  # a batch that is done may outlive its topic
+    topics = topics or source.topic_ids(engine)  # a batch that is done may outlive its topic
     overlapping = _overlapping(past, run, spans, output, topics) if replay is None else ()
-    attempt = Attempt(session, source, found, output, run, topics, overlapping, key, replay)
+    attempt = Attempt(engine, source, found, output, run, topics, overlapping, key, replay)
     runs.begun.check_topics(topics, past, without=attempt.gone)
     runs.begun.check_cut_off(run, spans)
     runs.begun.check_repeats(run, dropped=output.drop_duplicates)
@@ -113,7 +107,7 @@ def decode_input(
         if withheld is None and moved:
             record, report = attempt.publish(judged, report)
     except BaseException:
-        halt(session)
+        engine.halt()
         attempt.discard()
         raise
     if record is None:
@@ -122,14 +116,14 @@ def decode_input(
 
 
 def _name(
-    session: SparkSession, source: Input, validation: ValidationContext, key: WriteKey | None, replay: Replay | None
+    engine: Engine, source: Input, validation: ValidationContext, key: WriteKey | None, replay: Replay | None
 ) -> tuple[str, Mapping[str, str]]:
     """Return the name of the run, and what its topics are known by, as far as the name is made of it."""
     if replay is not None:
         return replay.begin(validation), {}
     if key is not None:
         return name_batch(key), {}
-    topics = source.topic_ids(SparkEngine(session))
+    topics = source.topic_ids(engine)
     return name_run(source.spans, validation.fingerprint, topics), topics
 
 

@@ -15,8 +15,10 @@ from cdc_contracts.registry.stats.tally import Tally
 from cdc_contracts.registry.tables.inference.column_evidence import InferenceEvidence
 from cdc_contracts.registry.validate.validation_context import ValidationContext
 from cdc_contracts.spark_checks.kafka.offsets import Limits, Range
+from cdc_contracts.spark_checks.repeat_search import FoundRepeats, RepeatSearch
 from cdc_contracts.spark_checks.spark_tasks import TaskCount, Watch, Work
 from cdc_contracts.spark_checks.stopping import Stop
+from cdc_contracts.spark_checks.task_shares import ShareWork
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row, SparkSession
@@ -60,6 +62,10 @@ class Input(Protocol):
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """Yield every record of the range, read in this process. Raises as `run` does."""
+        ...
+
+    def in_order(self) -> Iterator[pa.RecordBatch]:
+        """Yield them as `batches` does, one partition after the other where the source has them mixed."""
         ...
 
     def peek(self, engine: Engine, most: int) -> Iterator[pa.RecordBatch]:
@@ -138,4 +144,25 @@ class Engine(Protocol):
 
         Nothing of it goes on once this raises. Raises as `Input.run` does.
         """
+        ...
+
+    def run_in_order(self, source: Input, work: Work) -> Iterable[tuple[bytes]]:
+        """Run work as `run` does; what it is given in one go is in the order of partitions and offsets."""
+        ...
+
+    def run_shares(self, shares: int, work: ShareWork) -> Iterable[tuple[bytes]]:
+        """Run work over so many shares, such as files, by their numbers, and return the results it yields, pickled."""
+        ...
+
+    def find_repeats(self, search: RepeatSearch) -> Iterable[FoundRepeats]:
+        """Write the rows of changes files that repeat others."""
+        ...
+
+    def halt(self) -> None:
+        """Return when nothing that was begun goes on, or a timeout has passed."""
+        ...
+
+    @property
+    def session(self) -> SparkSession:
+        """The session of Spark, for what only Spark can do. Raises UsageError where there is none."""
         ...

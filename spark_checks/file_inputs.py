@@ -70,6 +70,9 @@ class FileInput:
 
         return hand_out(session, len(groups), read_and_work, schema).collect()
 
+    def in_order(self) -> Iterator[pa.RecordBatch]:
+        return self.batches()
+
     def peek(self, engine: Engine, most: int) -> Iterator[pa.RecordBatch]:
         yield from sample_files(FilePlan(self.plan.slices, dict(self.windows)), most)
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NoReturn
 
 import pyarrow as pa
 
+from cdc_contracts.registry.common.errors import UsageError
 from cdc_contracts.registry.engine.kernel import Kernel
 from cdc_contracts.registry.engine.stepwise_audit import audit_in_steps
 from cdc_contracts.registry.report.report_model import StopReason
@@ -18,8 +19,11 @@ from cdc_contracts.registry.validate.validation_context import ValidationContext
 from cdc_contracts.spark_checks.engines import Input, TopicRecords
 from cdc_contracts.spark_checks.kafka.consumer import open_reader
 from cdc_contracts.spark_checks.kafka.offsets import Limits, Range
+from cdc_contracts.spark_checks.local_repeats import search_in_process
+from cdc_contracts.spark_checks.repeat_search import FoundRepeats, RepeatSearch
 from cdc_contracts.spark_checks.spark_tasks import TaskCount, Watch, Work
 from cdc_contracts.spark_checks.stopping import Stop
+from cdc_contracts.spark_checks.task_shares import ShareWork
 
 
 @dataclass
@@ -65,7 +69,27 @@ class LocalEngine:
         return infer_batches(source.batches(), Kernel(validation), lambda: stop.reason is not None)
 
     def run(self, source: TopicRecords, work: Work) -> Iterable[tuple[bytes]]:
-        return [(one.as_py(),) for batch in work(source.batches()) for one in batch.column(0)]
+        return _results(work(source.batches()))
+
+    def run_in_order(self, source: Input, work: Work) -> Iterable[tuple[bytes]]:
+        return _results(work(source.in_order()))
+
+    def run_shares(self, shares: int, work: ShareWork) -> Iterable[tuple[bytes]]:
+        return _results(work(iter(range(shares))))
+
+    def find_repeats(self, search: RepeatSearch) -> Iterable[FoundRepeats]:
+        return [search_in_process(search)]
+
+    def halt(self) -> None:
+        """Nothing goes on in this process besides what asks."""
+
+    @property
+    def session(self) -> NoReturn:
+        raise UsageError("--engine local works without Spark, which this needs", hint="give --engine spark")
+
+
+def _results(batches: Iterable[pa.RecordBatch]) -> list[tuple[bytes]]:
+    return [(one.as_py(),) for batch in batches for one in batch.column(0)]
 
 
 LOCAL: Final = LocalEngine()

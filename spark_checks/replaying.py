@@ -18,6 +18,7 @@ from cdc_contracts.registry.report.report_model import Report
 from cdc_contracts.registry.stats.tally import Tally
 from cdc_contracts.registry.validate.validation_context import Undetected, ValidationContext
 from cdc_contracts.spark_checks.decoding import DecodedRun, Output, decode_input
+from cdc_contracts.spark_checks.engines import Engine
 from cdc_contracts.spark_checks.quarantine_files import QuarantineInput, list_quarantine
 from cdc_contracts.spark_checks.runs.intent_log import LoggedReplay
 from cdc_contracts.spark_checks.runs.run_directory import name_replay
@@ -25,8 +26,6 @@ from cdc_contracts.spark_checks.runs.run_records import RecordedReplay
 from cdc_contracts.spark_checks.tables.table_formats import PARQUET
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
     from cdc_contracts.spark_checks.spark_tasks import Watch
 
 
@@ -65,7 +64,7 @@ class QuarantineReplay:
 
 
 def replay_quarantine(
-    session: SparkSession,
+    engine: Engine,
     source: QuarantineInput,
     validation: ValidationContext | Undetected,
     output: Output,
@@ -80,7 +79,7 @@ def replay_quarantine(
     """
     replay = QuarantineReplay(output, source)
     begun = output.runs.begun.replay()
-    decoded = decode_input(session, source, validation, output, fail_on=fail_on, replay=replay, watch=watch)
+    decoded = decode_input(engine, source, validation, output, fail_on=fail_on, replay=replay, watch=watch)
     cut_off = begun is not None and begun.run == decoded.run
     if not (cut_off and decoded.withheld):
         output.runs.begun.forget(decoded.run)

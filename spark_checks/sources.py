@@ -106,6 +106,13 @@ class TopicInput:
             for piece in self.pieces():
                 yield from reader.read(piece.selected, headers=self.headers)
 
+    def in_order(self) -> Iterator[pa.RecordBatch]:
+        with open_reader(self.bootstrap, self.properties) as reader:
+            for piece in self.pieces():
+                for place, span in sorted(piece.spans.items()):
+                    one = {place.topic: {place.partition: (span.start, span.end)}}
+                    yield from reader.read(one, headers=self.headers)
+
 
 def read_topics(
     engine: Engine,

@@ -19,6 +19,8 @@ from cdc_contracts.spark_checks.engines import Input, TopicRecords
 from cdc_contracts.spark_checks.kafka.failures import reading
 from cdc_contracts.spark_checks.kafka.offsets import Limits, Range
 from cdc_contracts.spark_checks.kafka.spark_source import list_topics, resolve, topic_ids
+from cdc_contracts.spark_checks.repeat_search import FoundRepeats, RepeatSearch
+from cdc_contracts.spark_checks.spark_repeats import search_with_spark
 from cdc_contracts.spark_checks.spark_tasks import (
     RESULT_SCHEMA,
     TaskCount,
@@ -32,6 +34,7 @@ from cdc_contracts.spark_checks.spark_tasks import (
     read_results,
 )
 from cdc_contracts.spark_checks.stopping import Stop, halt, run_job
+from cdc_contracts.spark_checks.task_shares import ShareWork, hand_out
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -94,8 +97,20 @@ class SparkEngine:
         try:
             return source.run(self.session, work, RESULT_SCHEMA)
         except BaseException:
-            halt(self.session)
+            self.halt()
             raise
+
+    def run_in_order(self, source: Input, work: Work) -> Iterable[tuple[bytes]]:
+        return source.run(self.session, work, RESULT_SCHEMA)  # each task reads records of a partition in their order
+
+    def run_shares(self, shares: int, work: ShareWork) -> Iterable[tuple[bytes]]:
+        return hand_out(self.session, shares, work, RESULT_SCHEMA).collect()
+
+    def find_repeats(self, search: RepeatSearch) -> Iterable[FoundRepeats]:
+        return search_with_spark(self.session, search)
+
+    def halt(self) -> None:
+        halt(self.session)
 
 
 def _infer_work(validation: ValidationContext) -> Work:

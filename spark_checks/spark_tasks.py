@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -149,6 +150,8 @@ def decode_work(
             for records in paced(batches):
                 for written in kernel.decode(records):
                     _note(result, written)
+                    if watch is not None:
+                        watch.add(written.tally)
                     for name, rows in _outputs(written, quarantine, kernel).items():
                         writers[name].write(rows)
             result.parts = tuple(part for writer in writers.values() for part in writer.close())
@@ -156,8 +159,6 @@ def decode_work(
             for writer in writers.values():
                 writer.discard()
             raise
-        if watch is not None:
-            watch.add(result.tally)
         yield as_result(result)
 
     return work
@@ -242,10 +243,9 @@ def as_result(result: object) -> pa.RecordBatch:
 
 
 def attempt_name() -> str:
-    """Return a name no other attempt of any task has."""
-    from pyspark import TaskContext
-
-    context = TaskContext.get()
+    """Return a name no other attempt of any task has; work in this process is one task."""
+    pyspark = sys.modules.get("pyspark")  # imported wherever there are tasks, and slow to import where there are none
+    context = pyspark.TaskContext.get() if pyspark is not None else None
     if context is None:
         return "00000-0"
     return f"{context.partitionId():05d}-{context.taskAttemptId()}"

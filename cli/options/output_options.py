@@ -17,13 +17,12 @@ from cdc_contracts.registry.common.safe_text import visible
 
 if TYPE_CHECKING:
     from msgspec import UnsetType
-    from pyspark.sql import SparkSession
 
     from cdc_contracts.registry.contract.catalogue import Catalogue
     from cdc_contracts.registry.report.report_model import RepeatedRows
     from cdc_contracts.registry.validate.validation_context import Undetected, ValidationContext
     from cdc_contracts.spark_checks.decoding import DecodedRun, Output
-    from cdc_contracts.spark_checks.engines import Input
+    from cdc_contracts.spark_checks.engines import Engine, Input
     from cdc_contracts.spark_checks.runs.run_records import RecordedTable, RunRecord
     from cdc_contracts.spark_checks.tables.typed_tables import TableCommit
 
@@ -76,9 +75,14 @@ class OutputOptions:
         """Where the files of runs go."""
         return self.files or self.target
 
-    def check(self) -> None:
-        """Raise UsageError if options do not go together."""
+    def check(self, *, local: bool = False) -> None:
+        """Raise UsageError if options do not go together; `local` says that there is no Spark."""
         parquet, named = self.table_format is TableFormat.PARQUET, self.target.startswith(SCHEMA)
+        if local and (named or self.current or not parquet):
+            option = "--current" if self.current else self.target if parquet else f"--table-format {self.table_format}"
+            raise UsageError(
+                f"{option} needs --engine spark", hint="--engine local writes typed tables as Parquet files in a folder"
+            )
         if parquet and (named or self.current):
             raise UsageError(
                 "--current and table:CATALOG.DB need tables that keep versions",
@@ -132,15 +136,14 @@ class OutputOptions:
 
 
 def watch_decode(
-    session: SparkSession, source: Input, validation: ValidationContext | Undetected, output: Output, fail_on: str
+    engine: Engine, source: Input, validation: ValidationContext | Undetected, output: Output, fail_on: str
 ) -> DecodedRun:
     """Decode the input with progress on a terminal."""
     from cdc_contracts.cli.output.progress import progress
     from cdc_contracts.spark_checks.decoding import decode_input
-    from cdc_contracts.spark_checks.spark_engine import SparkEngine
 
-    with progress(SparkEngine(session), source.spans) as watch:
-        return decode_input(session, source, validation, output, fail_on=fail_on, watch=watch)
+    with progress(engine, source.spans) as watch:
+        return decode_input(engine, source, validation, output, fail_on=fail_on, watch=watch)
 
 
 def finish_decode(decoded: DecodedRun, *, as_json: bool, targets: Sequence[Path] | None) -> None:

@@ -79,6 +79,9 @@ class Wrapping(StrEnum):
     CONNECT_JSON = "connect-json"
 
 
+Engines = Annotated[
+    EngineName, typer.Option("--engine", help="spark, or local: the same in one process, without a JVM.")
+]
 Unwrap = Annotated[Wrapping | None, typer.Option("--unwrap", help="Extract messages that another tool has wrapped.")]
 
 
@@ -100,14 +103,23 @@ class SparkOptions:
 
 
 @dataclass(frozen=True)
+class EngineOptions(SparkOptions):
+    """Options of what does the work: a session of Spark, or this process."""
+
+    engine: Engines = EngineName.SPARK
+
+    @property
+    def local(self) -> bool:
+        return self.engine is EngineName.LOCAL
+
+
+@dataclass(frozen=True)
 class RunOptions:
     """Options of what is read, and where the work is done."""
 
     start: From = None
     end: To = "latest"
-    engine: Annotated[
-        EngineName, typer.Option("--engine", help="spark, or local: the same in one process, without a JVM.")
-    ] = EngineName.SPARK
+    engine: Engines = EngineName.SPARK
     cores: Cores = None
     unwrap: Unwrap = None
     sample: Annotated[
@@ -150,16 +162,25 @@ class Brokers:
 
 @contextmanager
 def open_engine(reading: RunOptions, brokers: Brokers | None = None) -> Iterator[Engine]:
-    """The engine that does the work, ready to."""
-    if reading.engine is EngineName.LOCAL:
+    """The engine that does the work of a run, ready to."""
+    jars, packages = (brokers.jars, brokers.packages) if brokers else (None, None)
+    with start_engine(
+        EngineOptions(reading.cores, jars, packages, reading.engine), kafka=brokers is not None
+    ) as engine:
+        yield engine
+
+
+@contextmanager
+def start_engine(chosen: EngineOptions, *, kafka: bool, formats: Sequence[str] = ()) -> Iterator[Engine]:
+    """The engine that was chosen, ready to read topics, if `kafka`, and to write tables of these formats."""
+    if chosen.local:
         from cdc_contracts.spark_checks.local_engine import LOCAL
 
         yield LOCAL
         return
     from cdc_contracts.spark_checks.spark_engine import SparkEngine
 
-    spark = SparkOptions(reading.cores, brokers.jars, brokers.packages) if brokers else SparkOptions(reading.cores)
-    with spark_session(spark, kafka=brokers is not None) as session:
+    with spark_session(chosen, kafka=kafka, formats=formats) as session:
         yield SparkEngine(session)
 
 

@@ -3,40 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from cdc_contracts.registry.records.output_schemas import CHANGES_SCHEMA
+from cdc_contracts.spark_checks.engines import Engine
 from cdc_contracts.spark_checks.file_sinks import FilePart, SinkPlace, TableWriter
-from cdc_contracts.spark_checks.spark_tasks import RESULT_SCHEMA, as_result, attempt_name, read_results
+from cdc_contracts.spark_checks.spark_tasks import as_result, attempt_name, read_results
 from cdc_contracts.spark_checks.tables.part_files import read_part
-from cdc_contracts.spark_checks.task_shares import hand_out
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 UNREPEATED: Final = "unrepeated"
 _PLACE: Final = ("topic", "partition", "offset", "row_index")
 
 
 def drop_repeats(
-    session: SparkSession, place: SinkPlace, changes: Sequence[FilePart], repeats: Sequence[FilePart]
+    engine: Engine, place: SinkPlace, changes: Sequence[FilePart], repeats: Sequence[FilePart]
 ) -> list[FilePart]:
     """Write the rows of changes files that are not among the repeats, and return the files."""
 
     def work(numbers: Iterator[int]) -> Iterator[pa.RecordBatch]:
         for number in numbers:
-            yield as_result(_rewrite(place, changes[number], repeats))
+            yield as_result(_rewrite(place, changes[number], repeats, f"{attempt_name()}-{number}"))
 
-    rows = read_results(hand_out(session, len(changes), work, RESULT_SCHEMA).collect())
+    rows = read_results(engine.run_shares(len(changes), work))
     return [part for parts in rows for part in parts]
 
 
-def _rewrite(place: SinkPlace, part: FilePart, repeats: Sequence[FilePart]) -> list[FilePart]:
-    writer = TableWriter(place, UNREPEATED, CHANGES_SCHEMA, attempt_name())
+def _rewrite(place: SinkPlace, part: FilePart, repeats: Sequence[FilePart], name: str) -> list[FilePart]:
+    writer = TableWriter(place, UNREPEATED, CHANGES_SCHEMA, name)
     try:
         for rows in read_part(place, part, CHANGES_SCHEMA):
             known = _coordinates(_repeats_among(place, rows, repeats))

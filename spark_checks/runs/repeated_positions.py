@@ -8,19 +8,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from cdc_contracts.registry.contract.catalogue import Catalogue
 from cdc_contracts.registry.stats.position_sequences import NOT_FALLING, ONCE_EACH, RISING
 from cdc_contracts.registry.stats.positions import PositionLine, PositionStretch
+from cdc_contracts.spark_checks.engines import Engine
 from cdc_contracts.spark_checks.file_sinks import SinkPlace
+from cdc_contracts.spark_checks.repeat_search import RepeatSearch
 from cdc_contracts.spark_checks.runs.finished_runs import PastRun, PastRuns
 from cdc_contracts.spark_checks.runs.repeats import Repeats, find_repeats
 from cdc_contracts.spark_checks.runs.run_directory import RunDirectory
 from cdc_contracts.spark_checks.spark_tasks import TaskResult
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 _EACH_ITS_OWN: Final = (RISING, ONCE_EACH)
 _ORDERED: Final = (RISING, NOT_FALLING)
@@ -29,7 +28,7 @@ _LOOK_BACK: Final = 100_000
 
 
 def look_for_repeats(
-    session: SparkSession,
+    engine: Engine,
     runs: RunDirectory,
     finished: PastRuns,
     place: SinkPlace,
@@ -52,7 +51,7 @@ def look_for_repeats(
     own = [part.path for part in judged.parts if part.table == "changes"]
     earlier = list(_changes_of(runs, finished, compared.earlier))
     alone = [subject for subject, promise in promises.items() if promise in _EACH_ITS_OWN]
-    found = find_repeats(session, place, own, earlier, compared.lines, alone, compared.skipped)
+    found = find_repeats(engine, RepeatSearch(place, own, earlier, compared.lines, alone, compared.skipped))
     return replace(found, earlier=compared.earlier)
 
 

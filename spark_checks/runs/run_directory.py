@@ -28,10 +28,10 @@ from cdc_contracts.registry.report.stored_reports import read_document, write_do
 from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.spark_checks.file_sinks import SinkPlace
 from cdc_contracts.spark_checks.folders import Folder
+from cdc_contracts.spark_checks.repeat_search import REPEATS
 from cdc_contracts.spark_checks.runs.deduplicated_changes import UNREPEATED
 from cdc_contracts.spark_checks.runs.finished_runs import RUNS, PastRun, PastRuns
 from cdc_contracts.spark_checks.runs.intent_log import BEGUN, IntentLog
-from cdc_contracts.spark_checks.runs.repeats import REPEATS
 from cdc_contracts.spark_checks.runs.run_records import RunRecord, read_record, write_record
 from cdc_contracts.spark_checks.tables.typed_tables import WriteKey
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from msgspec.structs import replace
 
@@ -22,7 +22,7 @@ from cdc_contracts.registry.tables.canonical.layout_resolution import MESSAGES, 
 from cdc_contracts.registry.tables.canonical.table_layouts import Layouts, TableLayout, TableName
 from cdc_contracts.registry.tables.canonical.table_resets import TableReset
 from cdc_contracts.registry.validate.validation_context import ValidationContext
-from cdc_contracts.spark_checks.engines import Input
+from cdc_contracts.spark_checks.engines import Engine, Input
 from cdc_contracts.spark_checks.file_sinks import SinkPlace, table_folder, write_table
 from cdc_contracts.spark_checks.runs.deduplicated_changes import drop_repeats
 from cdc_contracts.spark_checks.runs.emptied_tables import finalize_resets, find_emptied
@@ -42,7 +42,6 @@ from cdc_contracts.spark_checks.runs.run_records import (
     write_tables,
 )
 from cdc_contracts.spark_checks.spark_tasks import (
-    RESULT_SCHEMA,
     Quarantine,
     TaskResult,
     Watch,
@@ -54,9 +53,6 @@ from cdc_contracts.spark_checks.spark_tasks import (
 from cdc_contracts.spark_checks.tables.parquet_tables import ParquetTables
 from cdc_contracts.spark_checks.tables.table_formats import WriteMode
 from cdc_contracts.spark_checks.tables.typed_tables import Emptyings, TypedTables, WriteKey, WriteOrder
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 
 @dataclass(frozen=True)
@@ -143,7 +139,7 @@ class Attempt:
     where the source is the quarantine of the output itself.
     """
 
-    session: SparkSession
+    engine: Engine
     source: Input
     validation: ValidationContext
     output: Output
@@ -170,7 +166,7 @@ class Attempt:
         Raises LedgerError if the counts do not add up.
         """
         work = decode_work(describe_validation(self.validation), self.place, watch, self._quarantine)
-        judged = merge_results(read_results(self.source.run(self.session, work, RESULT_SCHEMA)))
+        judged = merge_results(read_results(self.engine.run_in_order(self.source, work)))
         check_rows(judged.tally, judged.parts, replay=self.replay is not None)
         return judged
 
@@ -184,9 +180,7 @@ class Attempt:
         past = runs.past()  # others may have finished while this one validated
         query = None if self.key is None else self.key.writer
         comparable = runs.begun.comparable(self.run, past)
-        repeats = look_for_repeats(
-            self.session, runs, comparable, self.place, judged, validation.catalogue, query=query
-        )
+        repeats = look_for_repeats(self.engine, runs, comparable, self.place, judged, validation.catalogue, query=query)
         found = repeats.report(dropped=output.drop_duplicates)
         report = replace(report, repeats=found)
         resets, emptied = self._finalize(judged, past)
@@ -263,12 +257,12 @@ class Attempt:
         changes = [part for part in judged.parts if part.table == "changes"]
         dropped: Counter[TableName] = Counter()
         if self.output.drop_duplicates and repeats.parts:
-            changes = drop_repeats(self.session, self.place, changes, repeats.parts)
+            changes = drop_repeats(self.engine, self.place, changes, repeats.parts)
             dropped = repeats.by_table()
         concerned = judged.rows.keys() | {name for name, one in emptied.items() if one.new}
         layouts = {name: layout for name, layout in self._layouts.items() if name in concerned}
         key = self.key or WriteKey(self.run, 0)
-        written = self.output.tables.write(self.session, WriteOrder(self.place, key, changes, layouts, emptied))
+        written = self.output.tables.write(self.engine, WriteOrder(self.place, key, changes, layouts, emptied))
         check_typed(judged.rows, dropped, written.rows)
         return write_tables(self._layouts, written)
 

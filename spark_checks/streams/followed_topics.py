@@ -79,7 +79,7 @@ def open_decode(
     def judge(
         source: TopicInput, within: ValidationContext, key: WriteKey, earlier: Chains
     ) -> tuple[Tally, RepeatedRows]:
-        decoded = decode_input(session, source, within, output, fail_on=fail_on, key=key, earlier=earlier)
+        decoded = decode_input(SparkEngine(session), source, within, output, fail_on=fail_on, key=key, earlier=earlier)
         if decoded.withheld is not None:
             raise WithheldError(
                 f"nothing of batch {key.number} was published: {decoded.withheld}",

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
@@ -15,14 +15,11 @@ import pyarrow as pa
 from cdc_contracts.registry.records.output_schemas import CHANGES_SCHEMA
 from cdc_contracts.registry.tables.canonical.table_layouts import Layouts, TableLayout, TableName
 from cdc_contracts.registry.tables.canonical.typed_rows import split_by_table, type_rows
+from cdc_contracts.spark_checks.engines import Engine
 from cdc_contracts.spark_checks.file_sinks import TABLES, FilePart, SinkPlace, TableWriter, table_folder
-from cdc_contracts.spark_checks.spark_tasks import RESULT_SCHEMA, as_result, attempt_name, read_results
+from cdc_contracts.spark_checks.spark_tasks import as_result, attempt_name, read_results
 from cdc_contracts.spark_checks.tables.part_files import read_part
 from cdc_contracts.spark_checks.tables.typed_tables import TypedWrite, WriteOrder
-from cdc_contracts.spark_checks.task_shares import hand_out
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 _NOT_TYPED: Final = ("primary_key", "before_complete", "after_complete", "types_from", "kafka_timestamp", "kafka_key")
 TYPED_FROM: Final = pa.schema([one for one in CHANGES_SCHEMA if one.name not in _NOT_TYPED])
@@ -46,10 +43,10 @@ class ParquetTables:
     def __init__(self, above: str = TABLES) -> None:
         self._above = above
 
-    def prepare(self, session: SparkSession) -> None:
+    def prepare(self, engine: Engine) -> None:
         """Nothing is to be done: files need no settings."""
 
-    def write(self, session: SparkSession, order: WriteOrder) -> TypedWrite:
+    def write(self, engine: Engine, order: WriteOrder) -> TypedWrite:
         """Write the rows of the changes files, typed, to the table of each layout: a task for each file."""
         if not order.changes:
             return TypedWrite()
@@ -58,7 +55,7 @@ class ParquetTables:
         def work(numbers: Iterator[int]) -> Iterator[pa.RecordBatch]:
             yield as_result(_open_job(job).run(numbers))
 
-        return join_writes(read_results(hand_out(session, len(order.changes), work, RESULT_SCHEMA).collect()))
+        return join_writes(read_results(engine.run_shares(len(order.changes), work)))
 
 
 def join_writes(writes: Iterable[TypedWrite]) -> TypedWrite:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from msgspec import UNSET, Struct
 
@@ -12,10 +12,8 @@ from cdc_contracts.registry.common.written_models import Sometimes
 from cdc_contracts.registry.report.audit_report import Spans
 from cdc_contracts.registry.tables.canonical.table_layouts import Layouts, TableName
 from cdc_contracts.registry.tables.canonical.table_resets import TableReset
+from cdc_contracts.spark_checks.engines import Engine
 from cdc_contracts.spark_checks.file_sinks import FilePart, SinkPlace
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 
 @dataclass(frozen=True)
@@ -119,10 +117,10 @@ class TypedTables(Protocol):
         """Whether the rows that are there now are kept besides all changes."""
         ...
 
-    def prepare(self, session: SparkSession) -> None:
-        """Make the session ready for writes. Raises UnavailableError if it cannot be."""
+    def prepare(self, engine: Engine) -> None:
+        """Make the engine ready for writes. Raises UnavailableError if it cannot be, UsageError if it never can."""
         ...
 
-    def write(self, session: SparkSession, order: WriteOrder) -> TypedWrite:
+    def write(self, engine: Engine, order: WriteOrder) -> TypedWrite:
         """Write what is to be written. Raises UnavailableError if a table is not the one of its layout."""
         ...

@@ -63,7 +63,7 @@ def test_a_switch_in_four_partitions_is_the_one_finding_and_exact(spark, tmp_pat
 def test_a_decode_of_what_chains_contradict_publishes_nothing_unless_it_is_trusted(spark, tmp_path, turned):
     source = read_files([write(tmp_path / "a.parquet", turned[0], range(4))], parse_range(), tasks=4)
 
-    held = decode_input(spark, source, scope_of(NEW), Output(str(tmp_path / "out")), fail_on="error")
+    held = decode_input(SparkEngine(spark), source, scope_of(NEW), Output(str(tmp_path / "out")), fail_on="error")
     trusted = decode_input(
         spark, source, scope_of(NEW), Output(str(tmp_path / "out"), trust_contract=True), fail_on="error"
     )

@@ -28,7 +28,7 @@ def write_lines(path, lines):
 
 def decode_lines(spark, path, out, reference, *, window=("earliest", "latest"), **options):
     source = read_files([path], parse_range(*window), tasks=2)
-    return decode_input(spark, source, scope_of(reference), Output(str(out), **options), fail_on="error")
+    return decode_input(SparkEngine(spark), source, scope_of(reference), Output(str(out), **options), fail_on="error")
 
 
 def read_table(out, table):
@@ -68,7 +68,7 @@ def test_every_row_of_a_topic_of_an_older_version_comes_out_as_it_went_in(
     fractions = reference != "oms-community/canal@1"
     topic = make_topic([(0, value) for value in rendered(reference, 1_500, fractions=fractions)])
     source = read_topics(SparkEngine(spark), broker.bootstrap, [topic], parse_range(), {})
-    decoded = decode_input(spark, source, scope_of(reference), Output(str(tmp_path)), fail_on="error")
+    decoded = decode_input(SparkEngine(spark), source, scope_of(reference), Output(str(tmp_path)), fail_on="error")
     assert decoded.withheld is None
     rows, events = read_table(tmp_path, "changes"), source_rows(1, 1_500, fractions=fractions)
     assert len(rows) == len(events)
@@ -138,7 +138,9 @@ def test_the_same_run_again_is_judged_by_what_fails_a_run_now(spark, tmp_path):
     source = read_files([write_lines(tmp_path / "a.jsonl", [*rendered("dts/canal@2", 40), b"broken"])], parse_range(),
                         tasks=1)  # fmt: skip
     verdicts = [
-        decode_input(spark, source, scope_of("dts/canal@2"), Output(str(tmp_path / "out")), fail_on=fail_on).report
+        decode_input(
+            SparkEngine(spark), source, scope_of("dts/canal@2"), Output(str(tmp_path / "out")), fail_on=fail_on
+        ).report
         for fail_on in ("error", "missing-field")
     ]
     assert [report.verdict for report in verdicts] == ["drift", "pass"]
@@ -200,7 +202,7 @@ def test_of_the_default_dialect_with_tables_the_undecided_are_published_and_the_
         lines[number] = json.dumps(message).encode()
     source = read_files([write_lines(tmp_path / "a.jsonl", lines)], parse_range(), tasks=2)
     validation = scope_of("oms-community/default@2", tables=WITH_TABLES.tables)
-    decoded = decode_input(spark, source, validation, Output(str(tmp_path / "out")), fail_on="error")
+    decoded = decode_input(SparkEngine(spark), source, validation, Output(str(tmp_path / "out")), fail_on="error")
     assert decoded.withheld is None
     assert decoded.report.verdict == "drift"
     held, published = read_table(tmp_path / "out", "quarantine"), read_table(tmp_path / "out", "changes")
@@ -214,7 +216,7 @@ def test_a_task_that_fails_leaves_nothing_behind(spark, tmp_path):
     source = read_files([path], parse_range(), tasks=2)
     path.unlink()
     with pytest.raises(Exception, match=r"No such file|FileNotFound"):
-        decode_input(spark, source, scope_of("dts/canal@2"), Output(str(out)), fail_on="error")
+        decode_input(SparkEngine(spark), source, scope_of("dts/canal@2"), Output(str(out)), fail_on="error")
     assert list(out.rglob("*.parquet")) == []
     assert not (out / "_runs").exists()
 
@@ -264,7 +266,7 @@ def test_headers_of_a_quarantined_record_are_kept_whole(spark, broker, make_topi
     headers = [("trace", b"\xff\x00"), ("trace", b"again"), ("empty", b""), ("none", None)]
     topic = make_topic([(0, b"broken", {"headers": headers, "key": b"k"}), (0, b"broken too")])
     source = read_topics(SparkEngine(spark), broker.bootstrap, [topic], parse_range(), {})
-    decode_input(spark, source, scope_of("dts/canal@2"), Output(str(tmp_path)), fail_on="error")
+    decode_input(SparkEngine(spark), source, scope_of("dts/canal@2"), Output(str(tmp_path)), fail_on="error")
     first, second = read_table(tmp_path, "quarantine")
     assert [(header["key"], header["value"]) for header in first["headers"]] == headers
     assert (first["key"], second["headers"]) == (b"k", None)
@@ -275,7 +277,9 @@ def test_headers_of_a_quarantined_record_are_kept_whole(spark, broker, make_topi
 
 def decode_undeclared(spark, path, out):
     source = read_files([path], parse_range(), tasks=2)
-    return decode_input(spark, source, Undetected(CATALOGUE, ReadingOptions()), Output(str(out)), fail_on="error")
+    return decode_input(
+        SparkEngine(spark), source, Undetected(CATALOGUE, ReadingOptions()), Output(str(out)), fail_on="error"
+    )
 
 
 @pytest.mark.parametrize("reference", ["dts/canal@1", "dts/canal@2"])

@@ -110,7 +110,7 @@ def test_two_decodes_of_one_range_into_one_directory_at_once_leave_one_run(spark
         begun.wait(300)
         try:
             with outliving():
-                decode_input(spark, source, scope_of(REFERENCE), Output(str(tmp_path)), fail_on="error")
+                decode_input(SparkEngine(spark), source, scope_of(REFERENCE), Output(str(tmp_path)), fail_on="error")
             ended.append("published")
         except UnavailableError as error:
             ended.append(error.what)

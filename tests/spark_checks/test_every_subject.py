@@ -45,7 +45,9 @@ def test_every_row_of_a_topic_comes_out_as_it_went_in(spark, broker, make_topic,
         return read_topics(engine, broker.bootstrap, [topic], parse_range(), {}, headers=True)
 
     report = audit_input(LOCAL, read(LOCAL), validation, fail_on="warning").report
-    decoded = decode_input(spark, read(SparkEngine(spark)), validation, Output(str(tmp_path)), fail_on="warning")
+    decoded = decode_input(
+        SparkEngine(spark), read(SparkEngine(spark)), validation, Output(str(tmp_path)), fail_on="warning"
+    )
 
     assert report.verdict == decoded.report.verdict == "pass"
     assert decoded.report.findings == report.findings

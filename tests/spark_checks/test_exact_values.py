@@ -101,7 +101,7 @@ def test_ten_thousand_decimals_times_and_byte_strings_are_read_back_as_they_were
     assert len(values) * (DIGITS + 1) >= 10_000
     topic = write_topic(make_topic, TABLE, values)
     source = read_topics(SparkEngine(spark), broker.bootstrap, [topic], parse_range(), {})
-    decoded = decode_input(spark, source, scope_of(REFERENCE), Output(str(tmp_path)), fail_on="error")
+    decoded = decode_input(SparkEngine(spark), source, scope_of(REFERENCE), Output(str(tmp_path)), fail_on="error")
     assert decoded.report.ledger.conforming == len(values)
 
     check_files(tmp_path, values)
@@ -120,7 +120,7 @@ def test_values_in_delta_and_iceberg_are_read_back_as_they_were_with_and_without
     source = read_topics(
         SparkEngine(spark), broker.bootstrap, [write_topic(make_topic, table, values)], parse_range(), {}
     )
-    decode_input(spark, source, scope_of(REFERENCE), Output(str(tmp_path), tables), fail_on="error")
+    decode_input(SparkEngine(spark), source, scope_of(REFERENCE), Output(str(tmp_path), tables), fail_on="error")
 
     check_files(tmp_path, values)
     found = spark.table(tables.addresses.find(HISTORY, TableName("exact", None, "values")))

@@ -27,6 +27,7 @@ from cdc_contracts.spark_checks.file_inputs import read_files
 from cdc_contracts.spark_checks.file_sinks import SinkPlace, write_table
 from cdc_contracts.spark_checks.kafka.offsets import parse_range
 from cdc_contracts.spark_checks.runs.emptied_tables import describe_unfollowed
+from cdc_contracts.spark_checks.spark_engine import SparkEngine
 from cdc_contracts.spark_checks.tables.arrow_schemas import spark_schema
 from cdc_contracts.spark_checks.tables.lakehouse.history_tables import open_history
 from cdc_contracts.spark_checks.tables.lakehouse.lakehouse_tables import open_lakehouse
@@ -63,7 +64,7 @@ GROWN = laid_out(
 @pytest.fixture(params=[DeltaDirectory, IcebergDirectory], ids=["delta", "iceberg"])
 def addresses(spark, request, tmp_path):
     found = request.param(f"{tmp_path}/a b%20c")
-    found.prepare(spark)
+    found.prepare(SparkEngine(spark))
     return found
 
 
@@ -129,7 +130,7 @@ def test_values_at_the_edges_are_read_and_found_as_they_were_with_and_without_sp
     name, found = TableName("db", None, "edges"), {"delta": "db.edges", "iceberg": "db/edges"}[addresses.format]
     identifier, schema = addresses.find(HISTORY, name), pa.schema({one: kind for one, (kind, _) in EDGES.items()})
     rows = [{one: values[number] for one, (_, values) in EDGES.items()} for number in range(4)]
-    open_lakehouse(addresses.format, str(tmp_path)).prepare(spark)
+    open_lakehouse(addresses.format, str(tmp_path)).prepare(SparkEngine(spark))
     for _ in range(2):
         ensure_table(spark, identifier, addresses.format, schema, {"table": "${system:user.home}"})
     assert spark.table(identifier).columns == schema.names
@@ -190,7 +191,7 @@ def test_a_run_that_was_cut_off_is_completed_by_itself_and_one_that_empties_the_
 
     def decode(name="a.jsonl"):
         source = read_files([tmp_path / name], parse_range("earliest", "latest"), tasks=2)
-        return decode_input(spark, source, validation, Output(str(out), tables), fail_on="error").record
+        return decode_input(SparkEngine(spark), source, validation, Output(str(out), tables), fail_on="error").record
 
     def content():
         found = TableName("shop", None, "orders")
@@ -247,7 +248,7 @@ def test_a_table_without_columns_has_its_history_and_current_rows_once_it_has_so
             pa.RecordBatch.from_pylist([row], CHANGES_SCHEMA),
         )
         order = WriteOrder(place, WriteKey("w", number), [*write_table(place, "changes", changes)], {name: layout}, {})
-        written = tables.write(spark, order)
+        written = tables.write(SparkEngine(spark), order)
         return written.rows["shop.t"], written.raw, written.commits["shop.t"].current
 
     def rows(kind, *names):

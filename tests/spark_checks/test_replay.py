@@ -15,6 +15,7 @@ from cdc_contracts.spark_checks.kafka.offsets import parse_range
 from cdc_contracts.spark_checks.quarantine_files import list_quarantine, open_quarantine
 from cdc_contracts.spark_checks.replaying import replay_quarantine
 from cdc_contracts.spark_checks.runs.run_directory import RunDirectory
+from cdc_contracts.spark_checks.spark_engine import SparkEngine
 from cdc_contracts.spark_checks.table_readers import read_table
 
 WRONG, RIGHT = "oms-community/canal@2", "dts/canal@2"
@@ -49,13 +50,13 @@ def replayed(spark, paths, tmp_path_factory):
 
 def decode(spark, paths, out, reference, **options):
     source = read_files(paths, parse_range(), tasks=2)
-    return decode_input(spark, source, scope_of(reference), Output(str(out), **options), fail_on="error")
+    return decode_input(SparkEngine(spark), source, scope_of(reference), Output(str(out), **options), fail_on="error")
 
 
 def replay(spark, out, reference):
     runs = RunDirectory(str(out))
     source = open_quarantine(runs, list_quarantine(runs), tasks=2)
-    return replay_quarantine(spark, source, scope_of(reference), Output(str(out)), fail_on="error")
+    return replay_quarantine(SparkEngine(spark), source, scope_of(reference), Output(str(out)), fail_on="error")
 
 
 def rows_of(out, table):

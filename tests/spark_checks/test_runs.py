@@ -22,6 +22,7 @@ from cdc_contracts.spark_checks.decoding import Output, decode_input
 from cdc_contracts.spark_checks.file_inputs import read_files
 from cdc_contracts.spark_checks.file_sinks import SinkPlace, TableWriter
 from cdc_contracts.spark_checks.kafka.offsets import parse_range
+from cdc_contracts.spark_checks.local_engine import LOCAL
 from cdc_contracts.spark_checks.quarantine_files import list_quarantine
 from cdc_contracts.spark_checks.runs.emptied_tables import describe_unfollowed, finalize_resets, find_emptied
 from cdc_contracts.spark_checks.runs.finished_runs import PastRuns, grown_layouts
@@ -192,7 +193,7 @@ def test_a_directory_keeps_to_the_format_of_its_tables(runs, begin, tmp_path, re
     (tmp_path / "a.jsonl").write_bytes(b"{}")
     source, output = read_files([tmp_path / "a.jsonl"], parse_range(), tasks=1), Output(str(tmp_path), replace=replaces)
     with pytest.raises(UnavailableError, match="aaaa keeps its tables as delta in the directory") as refused:
-        decode_input(None, source, scope_of("dts/canal@2"), output, fail_on="error")
+        decode_input(LOCAL, source, scope_of("dts/canal@2"), output, fail_on="error")
     assert refused.value.hint == "choose another directory, or continue with --table-format delta"
 
 
@@ -201,7 +202,7 @@ def test_a_directory_that_keeps_current_rows_goes_on_keeping_them(runs, begin, t
     (tmp_path / "a.jsonl").write_bytes(b"{}")
     source = read_files([tmp_path / "a.jsonl"], parse_range(), tasks=1)
     with pytest.raises(UnavailableError, match="aaaa keeps the current rows of its tables: they would") as refused:
-        decode_input(None, source, scope_of("dts/canal@2"), Output(str(tmp_path)), fail_on="error")
+        decode_input(LOCAL, source, scope_of("dts/canal@2"), Output(str(tmp_path)), fail_on="error")
     assert refused.value.hint == "choose another directory, or continue with --current"
 
 

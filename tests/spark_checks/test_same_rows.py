@@ -89,7 +89,11 @@ def at_once(spark, broker, topic, tmp_path_factory):
     """The topic decoded by one run of Spark: where the rows are, and the run."""
     folder = tmp_path_factory.mktemp("at-once")
     source = read_topics(SparkEngine(spark), broker.bootstrap, [topic], parse_range(), {})
-    return folder, decode_input(spark, source, scope_of(REFERENCE), Output(str(folder)), fail_on="error"), source
+    return (
+        folder,
+        decode_input(SparkEngine(spark), source, scope_of(REFERENCE), Output(str(folder)), fail_on="error"),
+        source,
+    )
 
 
 def test_spark_writes_the_rows_that_the_kernel_makes_and_reports_what_an_audit_reports(at_once, topic, log):

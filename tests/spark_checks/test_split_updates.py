@@ -14,6 +14,7 @@ from cdc_contracts.registry.generate.rendering import Renderer
 from cdc_contracts.spark_checks.decoding import Output, decode_input
 from cdc_contracts.spark_checks.file_inputs import read_files
 from cdc_contracts.spark_checks.kafka.offsets import parse_range
+from cdc_contracts.spark_checks.spark_engine import SparkEngine
 from cdc_contracts.spark_checks.split_updates import join_split_updates
 from cdc_contracts.spark_checks.table_readers import read_table
 
@@ -30,7 +31,7 @@ def messages():
 
 def decode(spark, path, out, window=("earliest", "latest"), tasks=2):
     source = read_files([path], parse_range(*window), tasks=tasks)
-    return decode_input(spark, source, scope_of(STREAMX), Output(str(out)), fail_on="error")
+    return decode_input(SparkEngine(spark), source, scope_of(STREAMX), Output(str(out)), fail_on="error")
 
 
 def joined_rows(out):

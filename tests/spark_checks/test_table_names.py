@@ -13,6 +13,7 @@ from cdc_contracts.registry.stats.observed_columns import TableName
 from cdc_contracts.spark_checks.decoding import Output, decode_input
 from cdc_contracts.spark_checks.file_inputs import read_files
 from cdc_contracts.spark_checks.kafka.offsets import parse_range
+from cdc_contracts.spark_checks.spark_engine import SparkEngine
 
 NAMES = [
     ("shop", "a/b"), ("shop", "../../up"), ("shop", ".."), ("shop", "."), ("shop", "a b"), ("shop", "%2E"), ("shop", "ünï"),
@@ -37,7 +38,9 @@ def directory(spark, tmp_path_factory):
     ]  # fmt: skip
     (folder / "in.jsonl").write_bytes(b"\n".join(lines) + b"\n")
     source = read_files([folder / "in.jsonl"], parse_range(), tasks=2)
-    decoded = decode_input(spark, source, scope_of(REFERENCE), Output(str(folder / "out")), fail_on="error")
+    decoded = decode_input(
+        SparkEngine(spark), source, scope_of(REFERENCE), Output(str(folder / "out")), fail_on="error"
+    )
     assert decoded.report.ledger.changes == len(lines)
     return folder / "out"
 

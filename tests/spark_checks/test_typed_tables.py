@@ -70,7 +70,9 @@ def decode(spark, tmp_path):
         path.write_bytes(b"\n".join(messages) + b"\n")
         source = read_files([path], parse_range(), tasks=2)
         validation = scope_of(contract, tables=tables or TableContracts())
-        return decode_input(spark, source, validation, Output(str(tmp_path / out), **options), fail_on="error")
+        return decode_input(
+            SparkEngine(spark), source, validation, Output(str(tmp_path / out), **options), fail_on="error"
+        )
 
     return run
 
@@ -185,7 +187,7 @@ def test_transaction_marks_and_aborted_records_are_gaps_of_the_ledger_and_no_row
     write_transactions(broker, topic, (first, True), (second, False), (third, True))
     source = read_topics(SparkEngine(spark), broker.bootstrap, [topic], parse_range(), {})
     output = Output(str(tmp_path))
-    decoded = decode_input(spark, source, scope_of("oms-community/canal@2"), output, fail_on="error")
+    decoded = decode_input(SparkEngine(spark), source, scope_of("oms-community/canal@2"), output, fail_on="error")
     assert [int(row["after"]["id"]) for row in typed(decoded, tmp_path, "shop.orders")] == [1, 3]
     (part,) = decoded.record.files_of("ledger")
     (ledger,) = pq.read_table(tmp_path / part.path, partitioning=None).to_pylist()

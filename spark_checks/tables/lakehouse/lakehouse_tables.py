@@ -15,6 +15,7 @@ from pyarrow import fs
 from cdc_contracts.registry.contract.catalogue import Catalogue
 from cdc_contracts.registry.records.output_schemas import CHANGES_SCHEMA
 from cdc_contracts.registry.tables.canonical.table_layouts import ColumnLayout, Layouts, TableLayout, TableName
+from cdc_contracts.spark_checks.engines import Engine
 from cdc_contracts.spark_checks.file_sinks import FilePart, SinkPlace, table_folder
 from cdc_contracts.spark_checks.folders import Folder
 from cdc_contracts.spark_checks.tables.arrow_schemas import arrow_type, spark_schema
@@ -137,30 +138,31 @@ class LakehouseTables:
     def keeps_current(self) -> bool:
         return self.current is not None
 
-    def prepare(self, session: SparkSession) -> None:
+    def prepare(self, engine: Engine) -> None:
         """Make the session know the tables' catalog. Raises UnavailableError if the user's settings lack it."""
+        session = engine.session
         # Spark's own default counts 96 bits of nanoseconds without a zone, which most readers get wrong before 1677.
         session.conf.set("spark.sql.parquet.outputTimestampType", "TIMESTAMP_MICROS")
         # Names stand in SQL as messages spell them: ${env:HOME} is a name, and not the value of a variable.
         session.conf.set("spark.sql.variable.substitute", "false")
         self.addresses.prepare(session)
 
-    def write(self, session: SparkSession, order: WriteOrder) -> TypedWrite:
+    def write(self, engine: Engine, order: WriteOrder) -> TypedWrite:
         """Write the rows of the changes files, typed, to the table of each layout.
 
         Raises UnavailableError if a table that is there is not the one of its layout.
         """
         if not order.layouts:
             return TypedWrite()
-        self.prepare(session)
-        place = order.place
+        self.prepare(engine)
+        session, place = engine.session, order.place
         opened = {name: self._open(session, layout) for name, layout in order.layouts.items()}
         keyed = self.current is not None and order.changes
         keys = find_keys(session, place, order.changes, opened) if keyed else {}
         above = f"{STAGED}/{place.run}"
         _remove(place, above)
         try:
-            staged = ParquetTables(above).write(session, replace(order, layouts=opened))
+            staged = ParquetTables(above).write(engine, replace(order, layouts=opened))
             written = [
                 self._write_table(session, order, layout, staged, keys.get(name, ())) for name, layout in opened.items()
             ]
