@@ -67,9 +67,9 @@ def find(target):
 
 def kill(victim):
     """The JVM, this process, or both are gone; a worker is killed by who watches from outside."""
-    from pyspark import SparkContext
-
     if victim in ("jvm", "all"):
+        from pyspark import SparkContext
+
         jvm = SparkContext._gateway.proc
         jvm.send_signal(signal.SIGKILL)
         jvm.wait()
