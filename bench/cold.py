@@ -1,6 +1,6 @@
 """How long a decode takes from the command line, cold, by each engine: `python bench/cold.py [--messages N ...]`.
 
-Each command is a process of its own, and the engines take turns. CPU seconds are those of the command and of all that it
+Each command is a process of its own, and the engines take turns. CPU seconds are those of the command and of all it
 starts, looked up every few milliseconds (Linux only). Memory is that of the largest process.
 """
 
@@ -56,8 +56,9 @@ def call(*arguments: str) -> tuple[float, float, float]:
         time.sleep(LOOK_SECONDS)
         if not wall and process.poll() is not None:
             wall = time.perf_counter() - began
-            if process.returncode:
-                raise SystemExit(f"exit {process.returncode}: {' '.join(arguments)}")
+    if process.wait():
+        raise SystemExit(f"exit {process.returncode}: {' '.join(arguments)}")
+    wall = wall or time.perf_counter() - began
     return wall, sum(ticks.values()) / os.sysconf("SC_CLK_TCK"), memory * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
