@@ -10,31 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from cdc_contracts.cli import (
-    audit,
-    bind,
-    breaking,
-    capture,
-    check,
-    ci,
-    compat,
-    convert,
-    decode,
-    demo,
-    detect,
-    diff,
-    lint,
-    list_contracts,
-    registry,
-    replay,
-    report,
-    rules,
-    sample,
-    schema,
-    show,
-    tables,
-    why,
-)
+from cdc_contracts.cli.command_table import Command, CommandTable
 from cdc_contracts.cli.output import console
 from cdc_contracts.registry.common import signals
 from cdc_contracts.registry.common.errors import CdcContractsError, refused
@@ -66,38 +42,41 @@ def _start(
     """Versioned contracts for change data capture messages on Kafka: lint, compare, audit, decode."""
 
 
+# In the order of the help: commands, then groups of them. A line of help is whole at 80 columns.
+COMMANDS = {
+    "demo": Command("demo", "demo", "See a complete run on a generated topic."),
+    "list": Command("list_contracts", "list_contracts", "List the contracts and how versions differ."),
+    "show": Command("show", "show", "Explain one contract, or the schema of a report."),
+    "schema": Command("schema", "schema", "Print the schema of a version's messages."),
+    "diff": Command("diff", "diff", "Show how two contracts differ."),
+    "compat": Command("compat", "compat", "Check whether versions are compatible, with proof."),
+    "detect": Command("detect", "detect", "Detect which contract messages conform to."),
+    "check": Command("check", "check", "Validate files without Spark: a line per finding."),
+    "why": Command("why", "why", "Explain one message and why it fails."),
+    "bind": Command("bind", "bind", "Bind a topic to its contract."),
+    "sample": Command("sample", "sample", "Generate messages of a contract, with drift too."),
+    "lint": Command("lint", "lint", "Check contracts for consistency."),
+    "breaking": Command("breaking", "breaking", "Find changes that break published contracts."),
+    "ci": Command("ci", "check_change", "Run lint and breaking for a pull request."),
+    "audit": Command("audit", "app", "Validate a whole topic or file; print a report."),
+    "report": Command("report", "app", "Show a stored report, or convert its format."),
+    "decode": Command("decode", "app", "Decode conforming messages into canonical rows."),
+    "replay": Command("replay", "app", "Decode quarantined records that now conform."),
+    "capture": Command("capture", "app", "Save a range of a topic as one Parquet file."),
+    "convert": Command("convert", "app", "Convert JSON messages to Avro and back, losslessly."),
+    "tables": Command("tables", "app", "Create table contracts from DDL or topics; check."),
+    "registry": Command("registry", "app", "Serve contracts and schemas to registry clients."),
+    "rules": Command("rules", "app", "List and explain the rules: drift, lint, compatibility."),
+}
 app = typer.Typer(
     name=PROGRAM,
+    cls=CommandTable.of(COMMANDS),
     callback=_start,
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-# The help cuts what is longer than a line; short_help is whole at 80 columns.
-app.command("demo", short_help="See a complete run on a generated topic.")(demo.demo)
-app.command("list", short_help="List the contracts and how versions differ.")(list_contracts.list_contracts)
-app.command("show", short_help="Explain one contract, or the schema of a report.")(show.show)
-app.command("schema", short_help="Print the schema of a version's messages.")(schema.schema)
-app.command("diff", short_help="Show how two contracts differ.")(diff.diff)
-app.command("compat", short_help="Check whether versions are compatible, with proof.")(compat.compat)
-app.command("detect", short_help="Detect which contract messages conform to.")(detect.detect)
-app.command("check", short_help="Validate files without Spark: a line per finding.")(check.check)
-app.add_typer(audit.app, name="audit", short_help="Validate a whole topic or file; print a report.")
-app.command("why", short_help="Explain one message and why it fails.")(why.why)
-app.add_typer(report.app, name="report", short_help="Show a stored report, or convert its format.")
-app.add_typer(decode.app, name="decode", short_help="Decode conforming messages into canonical rows.")
-app.add_typer(replay.app, name="replay", short_help="Decode quarantined records that now conform.")
-app.add_typer(capture.app, name="capture", short_help="Save a range of a topic as one Parquet file.")
-app.add_typer(convert.app, name="convert", short_help="Convert JSON messages to Avro and back, losslessly.")
-app.add_typer(tables.app, name="tables", short_help="Create table contracts from DDL or topics; check.")
-app.command("bind", short_help="Bind a topic to its contract.")(bind.bind)
-app.command("sample", short_help="Generate messages of a contract, with drift too.")(sample.sample)
-app.command("lint", short_help="Check contracts for consistency.")(lint.lint)
-app.command("breaking", short_help="Find changes that break published contracts.")(breaking.breaking)
-app.command("ci", short_help="Run lint and breaking for a pull request.")(ci.check_change)
-app.add_typer(registry.app, name="registry", short_help="Serve contracts and schemas to registry clients.")
-app.add_typer(rules.app, name="rules", short_help="List and explain the rules: drift, lint, compatibility.")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -132,7 +111,7 @@ def run(carry_out: Callable[[], int]) -> int:
 
 @cache
 def _command() -> Any:
-    """Return the tree of commands, which takes long to make: typer reads the annotations of them all."""
+    """Return the tree of commands. A command is imported where it is asked for, see `command_table`."""
     return typer.main.get_command(app)
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from cdc_contracts.cli.options.arrow_start import start_arrow
 from cdc_contracts.cli.options.shared_options import AsJson, spread
 from cdc_contracts.cli.options.validation_options import FailOn, ShowValues
 from cdc_contracts.cli.options.version_options import RangedValidationOptions, fit_validation
@@ -40,6 +41,7 @@ def check(
     from cdc_contracts.registry.report.stored_reports import write_document
     from cdc_contracts.registry.stats.partition_tallies import Source
 
+    start_arrow()
     asked = judging.open_validation(show_values=show_values)
     batches: Iterable[pa.RecordBatch]
     if paths == [STDIN]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cdc_contracts.cli.options.arrow_start import start_arrow
 from cdc_contracts.cli.output import console, report_output
 from cdc_contracts.registry.common.errors import UsageError
 from cdc_contracts.registry.common.exits import EXIT_CODES, INTERRUPTED, TERMINATED
@@ -176,6 +177,7 @@ def start_engine(chosen: EngineOptions, *, kafka: bool, formats: Sequence[str] =
     if chosen.local:
         from cdc_contracts.spark_checks.local_engine import LOCAL
 
+        start_arrow()
         yield LOCAL
         return
     from cdc_contracts.spark_checks.spark_engine import SparkEngine
