@@ -33,7 +33,7 @@ from cdc_contracts.registry.contract.catalogue import shipped_catalogue
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.generate.event_streams import ORDERS, row_stream
 from cdc_contracts.registry.generate.rendering import Renderer
-from cdc_contracts.registry.message.schema_violations import open_validator
+from cdc_contracts.registry.message.schema_validator import open_validator
 from cdc_contracts.registry.records.record_batches import CAPTURE_SCHEMA
 from cdc_contracts.registry.validate.validation_context import open_validation
 from cdc_contracts.spark_checks.auditing import audit_input

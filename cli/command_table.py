@@ -36,7 +36,7 @@ class CommandTable(TyperGroup):
 
     def __init__(self, **given: Any) -> None:
         super().__init__(**{**given, "commands": {}})
-        self.commands = _Commands(self.table)
+        self.commands: Any = _Commands(self.table)  # typer changes none
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the names of the commands, in the order of the table."""

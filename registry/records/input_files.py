@@ -17,7 +17,6 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from cdc_contracts.registry.common.errors import UnavailableError, UsageError
 from cdc_contracts.registry.records.output_schemas import INSTANT
@@ -170,6 +169,8 @@ def _plan_whole(path: Path, number: int, plan: FilePlan, seen: _Seen) -> None:
 
 
 def _plan_rows(path: Path, number: int, plan: FilePlan, seen: _Seen) -> None:
+    import pyarrow.parquet as pq  # here, as most input is no Parquet and it takes long to import
+
     first = 0
     with pq.ParquetFile(path) as file:
         names = file.schema_arrow.names
@@ -292,6 +293,8 @@ def _batches_of_lines(data: bytes, topic: str, partition: int, first: int, windo
 
 
 def _read_rows(one: ParquetRowGroup, windows: Mapping[Source, Window]) -> Iterator[pa.RecordBatch]:
+    import pyarrow.parquet as pq  # as above
+
     first = one.first
     with pq.ParquetFile(one.path) as file:
         wanted = [name for name in _SOURCE_COLUMNS if name in file.schema_arrow.names]

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from jsonschema import Draft202012Validator
 
 from cdc_contracts.registry.common.errors import UnavailableError, UsageError
 from cdc_contracts.registry.detect.reported_detection import ReportedDetection
@@ -55,6 +54,8 @@ def read_document(document: Any, where: str) -> Report:
         )
     if version > REPORT_VERSION:
         raise UsageError(f"a newer release wrote this report (version {version})", where=where)
+    from jsonschema import Draft202012Validator  # here, as what writes a report has no use for it
+
     if version == REPORT_VERSION:  # who reads a report of an older one knows less, and shows what there is
         for error in Draft202012Validator(report_schema()).iter_errors(document):
             raise UsageError(f"this is no report: {error.message[:200]}", where=f"{where}{error.json_path[1:]}")

@@ -19,7 +19,8 @@ from cdc_contracts.registry.contract.catalogue import Catalogue
 from cdc_contracts.registry.contract.envelope_schemas import compile_schema
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.generate.contract_samples import find_samples
-from cdc_contracts.registry.message.schema_violations import SchemaJudge, open_validator
+from cdc_contracts.registry.message.schema_validator import open_validator
+from cdc_contracts.registry.message.schema_violations import SchemaJudge
 from cdc_contracts.registry.message.transport import open_wire
 from cdc_contracts.registry.values import FORMS, Context, Number
 
