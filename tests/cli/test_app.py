@@ -19,6 +19,7 @@ pytestmark = pytest.mark.usefixtures("first_versions")
 
 ROOT = Path(__file__).parents[2]
 SLOW = {"pyspark", "pyarrow", "numpy", "pandas", "jsonschema", "deepdiff", "fastavro", "msgspec", "confluent_kafka"}
+SAMPLE = "contracts/dts/canal/v2/samples/insert-every-type.json"
 
 
 def run(*arguments, **environment):
@@ -251,15 +252,31 @@ def test_nothing_is_coloured_where_it_is_piped_or_not_wanted():
     assert "\x1b[3" not in run("list", FORCE_COLOR="1", NO_COLOR="1", TERM="xterm").stdout
 
 
-def imported_by(arguments):
-    """The packages that a command has imported at its end."""
-    told = "import sys; from cdc_contracts.cli.app import main; main(%r); print(*sys.modules, file=sys.stderr)"
+def modules_of(arguments):
+    """The modules that a command has imported at its end."""
+    told = (
+        "import sys\n"
+        "from cdc_contracts.cli.app import main\n"
+        f"main({arguments!r})\n"
+        "print(*[name for name, module in sys.modules.items() if module is not None], file=sys.stderr)"
+    )
     ended = subprocess.run(
-        [sys.executable, "-c", told % (arguments,)],
+        [sys.executable, "-c", told],
         env={**os.environ, "PYTHONPATH": str(ROOT / ".src")},
         capture_output=True, text=True, check=True, timeout=300, cwd=ROOT,
     )  # fmt: skip
-    return {name.split(".")[0] for name in ended.stderr.split()}
+    return set(ended.stderr.rpartition("\n\n")[2].split())
+
+
+def imported_by(arguments):
+    """The packages that a command has imported at its end."""
+    return {name.split(".")[0] for name in modules_of(arguments)}
+
+
+def commands_in(modules):
+    """The modules of commands among some modules."""
+    commands = {f"cdc_contracts.cli.{command.module}" for command in app.COMMANDS.values()}
+    return {name.removeprefix("cdc_contracts.cli.") for name in modules & commands}
 
 
 @pytest.mark.parametrize(
@@ -271,6 +288,24 @@ def test_what_starts_often_imports_nothing_slow(arguments):
     assert loaded & SLOW == set()
 
 
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["nonsense"]])
+def test_what_calls_no_command_imports_none(arguments):
+    assert commands_in(modules_of(arguments)) == set()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "command"),
+    [
+        (["list"], "list_contracts"),
+        (["list", "--help"], "list_contracts"),
+        (["rules", "show", "L01"], "rules"),
+        (["check", "--help"], "check"),
+    ],
+)
+def test_a_command_is_imported_alone(arguments, command):
+    assert commands_in(modules_of(arguments)) == {command}
+
+
 @pytest.mark.parametrize(
     "arguments", [["lint"], ["show", "dts/canal"], ["diff", "dts/canal@1", "dts/canal@2"], ["rules"]]
 )
@@ -278,6 +313,32 @@ def test_commands_that_read_no_topic_do_without_spark_and_lint_without_arrays(ar
     loaded = imported_by(arguments)
     assert {"pyspark", "py4j", "confluent_kafka"} & loaded == set()
     assert arguments != ["lint"] or "pyarrow" not in loaded
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["check", SAMPLE, "--contract", "dts/canal@2"], ["why", SAMPLE, "--contract", "dts/canal@2"], ["why", SAMPLE],
+     ["detect", SAMPLE], ["audit", "file", SAMPLE, "--contract", "dts/canal@2", "--engine", "local"]],
+    ids=lambda given: " ".join(word for word in given if word != SAMPLE),
+)  # fmt: skip
+def test_commands_that_read_one_message_in_this_process_do_without_pandas_and_spark(arguments):
+    loaded = imported_by(arguments)
+    assert "cdc_contracts" in loaded
+    assert {"pandas", "pyspark", "py4j", "confluent_kafka"} & loaded == set()
+
+
+def test_a_message_that_conforms_needs_neither_jsonschema_nor_the_reader_of_parquet():
+    loaded = modules_of(["check", SAMPLE, "--contract", "dts/canal@2"])
+    assert {"jsonschema", "pyarrow.parquet", "pyarrow.dataset", "fastavro"} & loaded == set()
+
+
+def test_the_table_of_commands_is_the_help_of_each():
+    group = get_command(app.app)
+    assert list(group.commands) == group.list_commands(None) == list(app.COMMANDS)
+    assert {name: command.short_help for name, command in group.commands.items()} == {
+        name: command.help for name, command in app.COMMANDS.items()
+    }
+    assert group.get_command(None, "nonsense") is None
 
 
 def test_the_constant_that_is_kept_apart_for_speed_is_the_same():
