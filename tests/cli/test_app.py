@@ -13,6 +13,7 @@ from typer.main import get_command
 
 from cdc_contracts.cli import app
 from cdc_contracts.cli.app import main
+from cdc_contracts.cli.command_table import CommandTable
 from cdc_contracts.registry.common.errors import LedgerError, UnavailableError
 
 pytestmark = pytest.mark.usefixtures("first_versions")
@@ -334,6 +335,7 @@ def test_a_message_that_conforms_needs_neither_jsonschema_nor_the_reader_of_parq
 
 def test_the_table_of_commands_is_the_help_of_each():
     group = get_command(app.app)
+    assert isinstance(group, CommandTable)
     assert list(group.commands) == group.list_commands(None) == list(app.COMMANDS)
     assert {name: command.short_help for name, command in group.commands.items()} == {
         name: command.help for name, command in app.COMMANDS.items()
