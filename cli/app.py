@@ -32,9 +32,7 @@ def _print_version(wanted: bool) -> None:
 
 
 def _start(
-    debug: Annotated[
-        bool, typer.Option("--debug", help="Show the traceback of a failure. May stand anywhere.")
-    ] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of a failure. Allowed anywhere.")] = False,
     version: Annotated[
         bool, typer.Option("--version", help="Print the version and stop.", is_eager=True, callback=_print_version)
     ] = False,

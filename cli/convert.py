@@ -221,7 +221,7 @@ def convert_topic(
 
     framing = converting.framing or Frame.CONFLUENT
     if framing is Frame.CONTAINER:
-        raise UsageError("a record of a topic cannot be a container", hint="--framing confluent or bare")
+        raise UsageError("a Kafka record cannot be an Avro container", hint="--framing confluent or bare")
     conversion = converting.open(framing, topic)
     _check_place(quarantine, [], replace=replace)
     _check_quarantine(quarantine, [])

@@ -33,12 +33,12 @@ def user(
     from cdc_contracts.registry.server.access.rights import is_pattern
 
     if not name or ":" in name or any(char.isspace() for char in name):
-        raise UsageError("the name of a user must not contain colons or blanks", where=name)
+        raise UsageError("a user name must not contain colons or spaces", where=name)
     if wrong := sorted(set(may or ()) - set(_RIGHTS)):
         raise UsageError(f"there is no right `{wrong[0]}`", hint=f"rights are {', '.join(_RIGHTS)}")
     if wrong := [pattern for pattern in subjects or () if not is_pattern(pattern)]:
         raise UsageError(
-            f"`{wrong[0]}` is not a pattern of subjects", hint="write :.context:name for subjects of a context"
+            f"`{wrong[0]}` is not a subject pattern", hint="write :.context:name for the subjects of a context"
         )
     if token:
         made = passwords.make_token()
@@ -60,7 +60,7 @@ def _ask_password() -> str:
     if not password:
         raise UsageError("there is no password", hint="type it, or pipe one line to standard input")
     if len(password.encode()) > LONGEST:
-        raise UsageError(f"the password has more than {LONGEST:,} bytes")
+        raise UsageError(f"the password is longer than {LONGEST:,} bytes")
     return str(password)
 
 

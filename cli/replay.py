@@ -36,7 +36,9 @@ def replay_quarantine(
     topics: Annotated[list[str] | None, typer.Option("--topic", metavar="TOPIC", help="Only this. Repeatable.")] = None,
     schema: Annotated[
         str | None,
-        typer.Option("--to", metavar="table:CATALOG.DB", help="Where the typed tables are, if not recorded."),
+        typer.Option(
+            "--to", metavar="table:CATALOG.DB", help="Where the typed tables are, if the runs do not record it."
+        ),
     ] = None,
     trust_contract: Annotated[
         bool, typer.Option("--trust-contract", help="Publish as declared even if a record proves another version.")

@@ -33,8 +33,8 @@ class MessagePlace:
     bootstrap: Annotated[
         str | None, typer.Option("--bootstrap", "-b", metavar="HOST:PORT", help="The brokers of the topic.")
     ] = None
-    partition: Annotated[int | None, typer.Option("--partition", help="Of a topic or capture.", min=0)] = None
-    offset: Annotated[int | None, typer.Option("--offset", help="Of a topic or capture.", min=0)] = None
+    partition: Annotated[int | None, typer.Option("--partition", help="In a topic or capture.", min=0)] = None
+    offset: Annotated[int | None, typer.Option("--offset", help="In a topic or capture.", min=0)] = None
     kafka_config: run_options.KafkaConfig = None
     kafka_options: run_options.KafkaOptions = None
 

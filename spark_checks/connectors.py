@@ -41,7 +41,7 @@ class Connector:
             raise UnavailableError(
                 f"no {self.format} connector is known for Spark {spark}",
                 where=f"known for Spark {', '.join(self.packages)}",
-                hint="give one that is made for it with --packages GROUP:ARTIFACT:VERSION or --jars",
+                hint="give a compatible one with --packages GROUP:ARTIFACT:VERSION or --jars",
             )
         return found
 
@@ -59,7 +59,7 @@ class Connector:
                 raise UsageError(
                     f"{self.format} tables need {name}={value}",
                     where=f"it is set to {found}",
-                    hint="leave this setting out, or write the tables in another format",
+                    hint="remove this setting, or write the tables in another format",
                 )
             conf.set(name, value)
 

@@ -121,7 +121,7 @@ def _scope(
         )
     if contract == AUTO:
         raise UsageError(
-            "the contract of a DataFrame has to be named", hint="`cdc-contracts detect` detects it from the source"
+            "the contract of a DataFrame must be given", hint="`cdc-contracts detect` detects it from the source"
         )
     found = read_table_contracts(Path(tables)) if isinstance(tables, str | Path) else tables or TableContracts()
     reading_options = ReadingOptions(dict(parameters or {}), found, Severities(severities))

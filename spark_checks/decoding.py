@@ -139,7 +139,7 @@ def _recorded(output: Output, past: PastRuns, run: str, fail_on: str) -> Decoded
     kept_otherwise = repeats.rows > 0 and (repeats.dropped > 0) != output.drop_duplicates
     if kept_otherwise:
         raise UnavailableError(
-            f"run {run} is there already, with {repeats.dropped} of {repeats.rows} repeats dropped",
+            f"run {run} already exists, with {repeats.dropped} of {repeats.rows} repeats dropped",
             where=output.directory,
             hint="choose another directory"
             + (", or give --replace to write it again" if output.tables.replaceable else ""),
@@ -159,10 +159,10 @@ def _overlapping(
         untold = {source.topic for source in found[0].spans} & set(topics) - set(found[0].topics)
         raise UnavailableError(
             f"run {found[0].run} has decoded some of these records already"
-            + (f", or those of another topic {min(untold)}: it does not tell which" if untold else ""),
+            + (f", or those of another topic {min(untold)}: its records do not say which" if untold else ""),
             where=output.directory,
             hint="choose another range or directory"
-            + (", or give --replace to put this run in its place" if output.tables.replaceable else ""),
+            + (", or give --replace to replace it with this run" if output.tables.replaceable else ""),
         )
     return found
 
@@ -172,9 +172,9 @@ def _check_redaction(done: DecodedRun, output: Output) -> None:
     if (done.record is not None and done.record.redacted) != output.redact:
         kept = "whole" if output.redact else "in shapes only"
         raise UnavailableError(
-            f"run {done.run} is there already, and its quarantine is kept {kept}",
+            f"run {done.run} already exists, and its quarantine is kept {kept}",
             where=output.directory,
-            hint="--replace writes it again as you ask now",
+            hint="--replace writes it again with the new setting",
         )
 
 

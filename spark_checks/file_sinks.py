@@ -76,7 +76,7 @@ def check_whole(folder: Folder, path: str, size: int, *, where: str, whose: str)
     """Raise UnavailableError if a file that counts is not whole; `where` and `whose` name it in the message."""
     if not folder.holds(path, size):
         raise UnavailableError(
-            "a file that a finished run has written is lost or cut off",
+            "a file written by a finished run is missing or truncated",
             where=where,
             hint=f"decode the range of {whose} again with --replace",
         )

@@ -185,7 +185,9 @@ def _equip(
             added += _add_to_driver(jvm, _fetch_for_spark([package()], conf, say))
             if not _loads(jvm, provider):
                 hint = f"Start Spark with --packages {package()}."
-                raise UnavailableError("a connector was fetched, and Spark cannot load it", where=provider, hint=hint)
+                raise UnavailableError(
+                    "a connector was downloaded, but Spark cannot load it", where=provider, hint=hint
+                )
     return added
 
 
@@ -219,7 +221,7 @@ def _loads(jvm: Any, name: str) -> bool:
 def _existing(jar: str) -> Path:
     path = Path(jar).absolute()
     if not path.is_file():
-        raise UsageError("there is no such jar file", where=jar, hint="--jars takes files of this machine.")
+        raise UsageError("there is no such jar file", where=jar, hint="--jars takes local files.")
     return path
 
 

@@ -47,7 +47,7 @@ def check_topic(source: TopicInput, topic: str) -> None:
         raise UnavailableError(
             f"topic {topic} has {len(there)} partitions, and partition {missing[-1]} is needed",
             where=source.bootstrap,
-            hint="make it with as many partitions as the topic that is read: records stay in theirs",
+            hint="create it with as many partitions as the source topic: records keep their partition",
         )
 
 

@@ -47,10 +47,10 @@ class Following:
         float, typer.Option("--interval", metavar="SECONDS", help="The minimum between batch starts.", min=0.1)
     ] = 10.0
     max_offsets: Annotated[
-        int | None, typer.Option("--max-offsets", metavar="N", help="The most offsets in a batch.", min=1)
+        int | None, typer.Option("--max-offsets", metavar="N", help="The maximum number of offsets in a batch.", min=1)
     ] = None
     grace: Annotated[
-        float, typer.Option("--grace", metavar="SECONDS", help="How long a batch may take to end on a stop.", min=0)
+        float, typer.Option("--grace", metavar="SECONDS", help="How long a batch may take to finish on a stop.", min=0)
     ] = 30.0
     metrics_file: Annotated[
         Path | None, typer.Option("--metrics-file", metavar="FILE", help="Write Prometheus metrics to FILE.")
@@ -245,8 +245,8 @@ def one_validation(
     """Return the one validation context of all topics. Raises UsageError if there are several."""
     if len(assigned) != 1:
         raise UsageError(
-            "a stream has one contract, and these topics have several",
-            hint="follow them one by one, each with a checkpoint of its own",
+            "a stream has one contract, but these topics have several",
+            hint="follow each topic separately, with its own checkpoint",
         )
     return assigned[0]
 

@@ -91,11 +91,11 @@ class OutputOptions:
         if not parquet and self.replace:
             raise UsageError(
                 f"--replace cannot remove rows from {self.table_format} tables",
-                hint="decode into another directory, or only the range that is not there yet",
+                hint="decode into another directory, or decode only the missing range",
             )
         if named != (self.files is not None):
             raise UsageError(
-                "--files DIR and --to table:CATALOG.DB have to be given together",
+                "--files DIR and --to table:CATALOG.DB must be given together",
                 hint="DIR is where changes, control, quarantine, ledger and the records of runs go",
             )
         if named:

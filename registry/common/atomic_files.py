@@ -20,7 +20,9 @@ def check_place(given: Path, *, kept: Sequence[Path] = ()) -> None:
     place = place_of(given)
     if place in map(place_of, kept):
         raise UsageError(
-            "this file already has another role in the run", where=str(given), hint="name another file to write to"
+            "this file is already used for something else in this run",
+            where=str(given),
+            hint="name another file to write to",
         )
     if place.is_dir():
         raise UsageError("this is a folder, not a file", where=str(given))

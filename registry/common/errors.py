@@ -80,13 +80,13 @@ class LedgerError(CdcContractsError):
 
 
 _HINTS: Final = MappingProxyType({
-    errno.ENOSPC: "Make room there, or name another place.",
-    errno.EDQUOT: "Your share of that disk is used up: make room there, or name another place.",
-    errno.EFBIG: "A file may not be so large there: see to the limits (ulimit -f) and the file system.",
-    errno.EROFS: "That file system is read-only: name another place.",
-    errno.EACCES: "See to your rights there, or name another place.",
-    errno.EPERM: "See to your rights there, or name another place.",
-    errno.EMFILE: "Too many files are open at once: raise the limit (ulimit -n).",
+    errno.ENOSPC: "Free some space there, or choose another location.",
+    errno.EDQUOT: "Your disk quota is used up: free some space there, or choose another location.",
+    errno.EFBIG: "The file is too large: check the limits (ulimit -f) and the file system.",
+    errno.EROFS: "That file system is read-only: choose another location.",
+    errno.EACCES: "Check your permissions there, or choose another location.",
+    errno.EPERM: "Check your permissions there, or choose another location.",
+    errno.EMFILE: "Too many open files: raise the limit (ulimit -n).",
 })  # fmt: skip
 
 

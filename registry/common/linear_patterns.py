@@ -21,7 +21,7 @@ Finds = Callable[[str], bool]
 _MEND_BACKTRACKING: Final = (
     "Write it without (?=, (?!, (?<=, (?<! and references such as \\1: a text might be tried without end with them."
 )
-_MEND_SYNTAX: Final = "Patterns are written as ECMAScript has them."
+_MEND_SYNTAX: Final = "Write patterns in ECMAScript syntax."
 
 
 @cache
@@ -40,7 +40,7 @@ def compile_pattern(pattern: str) -> Finds:
         jsonschema_rs.Draft202012Validator({"pattern": pattern})
     except (ValueError, jsonschema_rs.ValidationError):
         raise ContractError(f"no pattern: {pattern}", hint=_MEND_SYNTAX) from None
-    raise ContractError(f"a pattern that looks around or back: {pattern}", hint=_MEND_BACKTRACKING)
+    raise ContractError(f"a pattern with lookaround or backreferences: {pattern}", hint=_MEND_BACKTRACKING)
 
 
 def refuse_endless_patterns(schema: Any, *, where: str) -> None:
@@ -53,9 +53,9 @@ def refuse_endless_patterns(schema: Any, *, where: str) -> None:
         waiting.extend((below, at + step) for _, step, below in subschemas(one))
         if one.get("patternProperties"):
             raise ContractError(
-                "`patternProperties` are no part of JSON Schema that contracts have",
+                "`patternProperties` is not supported in contracts",
                 where=f"{where}#{at}",
-                hint="Name the members in `properties`, or say in `additionalProperties` what the others are.",
+                hint="List the members in `properties`, or describe the others in `additionalProperties`.",
             )
         if isinstance(one.get("pattern"), str):
             try:

@@ -65,7 +65,7 @@ def refuse_twins(records: Iterable[R]) -> tuple[R, ...]:
     for record in once.values():
         name = str(getattr(record, "id", None) or getattr(record, "name", id(record)))
         if named.setdefault(name, record) is not record:
-            raise ValueError(f"two rules are called {name}: {named[name]} and {record}")
+            raise ValueError(f"two rules have the id {name}: {named[name]} and {record}")
     return tuple(once.values())
 
 

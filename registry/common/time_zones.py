@@ -23,4 +23,4 @@ def parse_zone(text: str) -> Zone:
     try:
         return ZoneInfo(text)
     except (ZoneInfoNotFoundError, ValueError, OSError) as error:
-        raise ValueError(f"`{text}` is no time zone: write Asia/Shanghai or +08:00") from error
+        raise ValueError(f"`{text}` is not a time zone: write Asia/Shanghai or +08:00") from error

@@ -130,7 +130,7 @@ def _refuse_bombs(text: str, where: str, kind: type[_TextLoader]) -> None:
         if isinstance(event, yaml.AliasEvent):
             again = held.get(event.anchor, 0)
             if again is None:
-                raise ContractError(f"`*{event.anchor}` stands inside itself", where=_line(where, event.start_mark))
+                raise ContractError(f"`*{event.anchor}` contains itself", where=_line(where, event.start_mark))
             values += again
             repeated += again
         elif isinstance(event, yaml.CollectionStartEvent):

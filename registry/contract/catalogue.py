@@ -210,7 +210,7 @@ class Catalogue:
         seen, step = {child}, found
         for _ in range(_MAX_BASES):
             if step.reference in seen:
-                raise ContractError(f"`based_on` goes round in a circle at {step}", where=child)
+                raise ContractError(f"`based_on` is cyclic at {step}", where=child)
             seen.add(step.reference)
             above = self.read(step.folder, "contract.yaml").get("based_on")
             if above is None:
@@ -277,7 +277,7 @@ class Catalogue:
     def _resolved_mapping(self, name: str, children: tuple[str, ...]) -> dict[str, Any]:
         found = self.mapping_file(name)
         if name in children:
-            raise ContractError("`based_on` goes round in a circle", where=str(found))
+            raise ContractError("`based_on` is cyclic", where=str(found))
         document = yaml_documents.parse_document(_read_text(found), str(found))
         based_on = document.pop("based_on", None)
         if based_on is None:

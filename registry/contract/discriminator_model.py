@@ -49,11 +49,11 @@ class Test(Document):
                  self.prefix_of, self.not_prefix_of, self.avro_decodes, self.any)  # fmt: skip
         if sum(head is not None for head in heads) != 1:
             raise ValueError(
-                "a test has exactly one of present, absent, unset, equals, in, not-in, prefix-of, "
+                "a test must have exactly one of present, absent, unset, equals, in, not-in, prefix-of, "
                 "not-prefix-of, avro-decodes, any"
             )
         if self.any and any(test.any for test in self.any):
-            raise ValueError("`any` holds plain tests only")
+            raise ValueError("`any` must not contain another `any`")
         return self
 
 

@@ -119,7 +119,7 @@ class Meaning(Document):
         reachable = set(self.ops.values()) | {flag.means for flag in self.envelope.op.flags}
         missing = sorted(op for op in reachable & set(ROW_OPS) if self.images.of(op) is None)
         if missing:
-            raise ValueError(f"op {missing[0]} is reachable but `images` does not say where its rows are")
+            raise ValueError(f"op {missing[0]} is reachable but `images` does not define its row images")
         return self
 
 

@@ -45,7 +45,7 @@ class ReadingOptions:
                 raise UsageError(f"there is no parameter `{name}`", hint="known: " + ", ".join(PARAMETERS))
             if name in _CHOICES and value not in _CHOICES[name]:
                 raise UsageError(
-                    f"`{value}` is no value of it", where=f"parameter {name}", hint=" or ".join(_CHOICES[name])
+                    f"`{value}` is not one of its values", where=f"parameter {name}", hint=" or ".join(_CHOICES[name])
                 )
             if name.endswith("_zone"):
                 try:

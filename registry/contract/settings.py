@@ -47,7 +47,7 @@ class Settings(Document):
         """
         bound = {self.topics.get(topic) for topic in topics}
         if len(bound) > 1 and None not in bound:
-            raise UsageError("the topics are bound to different contracts", where=FILE, hint="take them one by one")
+            raise UsageError("the topics are bound to different contracts", where=FILE, hint="process them separately")
         return bound.pop() if len(bound) == 1 else None
 
 

@@ -150,5 +150,5 @@ def parse_table_contract(document: dict[str, Any], where: str) -> TableContract:
         raise ContractError(describe_misfit(error, TableContract), where=where) from error
     missing = [name for name in contract.primary_key if name not in contract.columns]
     if missing:
-        raise ContractError(f"primary_key names `{missing[0]}`, which is no column", where=where)
+        raise ContractError(f"primary_key names `{missing[0]}`, which is not a column", where=where)
     return contract

@@ -62,7 +62,7 @@ def _parse_partitions(given: Any) -> Any:
     for key, ranges in given.items():
         number = int(key) if isinstance(key, str) and re.fullmatch("0|[1-9][0-9]{0,8}", key) else key
         if number != EVERY and not (type(number) is int and 0 <= number < 10**9):
-            raise ValueError(f"`{key}` is no partition; write its number, or `{EVERY}` for those that are not named")
+            raise ValueError(f"`{key}` is not a partition; write its number, or `{EVERY}` for all others")
         if number in result:
             raise ValueError(f"partition {key} occurs twice")
         result[number] = [] if ranges is None else ranges
@@ -104,9 +104,7 @@ class WrittenRange(Document):
             if type(self.start) is not type(self.end):
                 raise ValueError("one end is an offset and the other a time; write both as offsets or both as times")
             if self.start >= self.end:  # type: ignore[operator]  # both are of one type
-                raise ValueError(
-                    f"holds nothing: `from` {_describe(self.start)} is not before `to` {_describe(self.end)}"
-                )
+                raise ValueError(f"is empty: `from` {_describe(self.start)} is not before `to` {_describe(self.end)}")
         return self
 
     def as_range(self, contract: str) -> VersionRange:
@@ -119,7 +117,7 @@ class WrittenRange(Document):
 def _check_ranges(ranges: tuple[WrittenRange, ...]) -> tuple[WrittenRange, ...]:
     units = {type(end) for one in ranges for end in (one.start, one.end) if end is not None}
     if len(units) > 1:
-        raise ValueError("some ranges are of offsets and others of times; write all of a partition in one of them")
+        raise ValueError("some ranges use offsets and others times; use one kind for each partition")
     ordered = sorted(ranges, key=lambda one: order_of(one.as_range(one.contract)))
     for before, after in pairwise(ordered):
         if before.end is None or after.start is None or after.start < before.end:  # type: ignore[operator]

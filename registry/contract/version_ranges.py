@@ -71,7 +71,7 @@ class VersionRanges:
         for topic in topics:
             if topic not in self.topics:
                 raise UsageError(
-                    f"the versions file says nothing of topic {topic}",
+                    f"the versions file does not mention topic {topic}",
                     where=self.where,
                     hint=f"it names {', '.join(self.topics[:_MOST_NAMES]) or 'no topic'}",
                 )
@@ -84,7 +84,7 @@ class VersionRanges:
             for partition in self.partitions(topic):
                 if there and partition not in there:
                     raise UsageError(
-                        f"the versions file names partition {partition}, and topic {topic} has none of that number",
+                        f"the versions file names partition {partition}, and topic {topic} has no such partition",
                         where=self.where,
                         hint=f"it has {', '.join(map(str, there[:_MOST_NAMES]))}{' …' if there[_MOST_NAMES:] else ''}",
                     )

@@ -73,7 +73,7 @@ class ColumnWriter(dict["str | None", str]):
                 return f"BinaryObject {fit}"
             return self.form.write(fit_text(fit, self.form, reach_of(self.form, self.context)), self.context)
         except BrokenValue:
-            raise UsageError(f"column {self.name}: the form {self.form.name} cannot write this value") from None
+            raise UsageError(f"column {self.name}: the form {self.form.name} cannot represent this value") from None
 
 
 def type_code(source_type: str, table: str) -> int:

@@ -57,7 +57,9 @@ def sample_messages(
         made += drifted is not None
         yield renderer.render(event) if drifted is None else drifted
     if drift is not None and not made:
-        raise UsageError(f"no message here of {version} can show {drift}", hint="try more messages, or another seed")
+        raise UsageError(
+            f"no generated message of {version} can show {drift}", hint="try more messages, or another seed"
+        )
 
 
 def source_table(contract: TableContract) -> SourceTable:

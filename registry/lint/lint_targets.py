@@ -62,7 +62,7 @@ def find_targets(paths: Sequence[Path], *, or_shipped: bool = False) -> Targets:
         if next(DEFAULT.glob(_DEPTHS[0]), None) is not None:
             return Targets((Target(DEFAULT),), tuple(sorted((DEFAULT / TABLES).rglob("*.yaml"))))
         if not or_shipped:
-            raise UsageError(f"no contracts in ./{DEFAULT}", hint="name the folder that they are in")
+            raise UsageError(f"no contracts in ./{DEFAULT}", hint="name the folder that contains them")
         return Targets(tuple(Target(root) for root in shipped_catalogue().roots), (), shipped=True)
     contracts: list[Target] = []
     tables: list[Path] = []

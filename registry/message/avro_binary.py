@@ -103,7 +103,7 @@ def compile_reader(schema: Any, named: dict[str, Reader], special: Mapping[str, 
                 compile_reader(field["type"], named, special)
             named[schema["name"]] = own
             return own
-    raise ContractError(f"no record on the wire holds Avro {kind}")
+    raise ContractError(f"records cannot contain Avro {kind}")
 
 
 def last_name(name: str) -> str:

@@ -69,7 +69,7 @@ def to_datum(text: str | None, digits: int) -> Any:
         return NULL
     name, _, rest = text.partition(" ")
     if name not in _WRITERS:
-        raise ValueError(f"no value of an image: {name}")
+        raise ValueError(f"not a value of an image: {name}")
     return (name, _WRITERS[name](rest, digits))
 
 

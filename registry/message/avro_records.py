@@ -75,7 +75,7 @@ class Codec:
         source = io.BytesIO(record)
         message = self.read_from(source)
         if source.read(1):
-            raise AvroError(f"{len(record) - source.tell() + 1} bytes are left unread")
+            raise AvroError(f"{len(record) - source.tell() + 1} bytes are left after the record")
         return message
 
     def read_from(self, source: IO[bytes]) -> dict[str, Any]:
@@ -83,11 +83,11 @@ class Codec:
         try:
             datum = fastavro.schemaless_reader(source, self._parsed, None, return_named_type=True)
         except Exception as error:  # fastavro raises a dozen kinds for bytes
-            raise AvroError(f"the bytes are no record of the schema: {type(error).__name__}") from error
+            raise AvroError(f"the bytes are not a record of the schema: {type(error).__name__}") from error
         try:
             message: dict[str, Any] = self._root.to_value(datum)
         except ValueError as error:  # others write records as well
-            raise AvroError("the record holds a number that JSON cannot write") from error
+            raise AvroError("the record contains a number that JSON cannot represent") from error
         return message
 
 
@@ -143,7 +143,7 @@ def _compile(schema: Any, named: dict[str, _Node], path: _Path) -> _Node:
             return _map(_compile(schema["values"], named, (*path, "*")))
         case "record" | "error":
             return _record(schema, named, path)
-    raise AvroError(f"no JSON message is written as Avro {kind}", path)
+    raise AvroError(f"JSON messages cannot be written as Avro {kind}", path)
 
 
 def _plain(kind: str) -> _Node:
@@ -205,7 +205,7 @@ def _record(schema: Mapping[str, Any], named: dict[str, _Node], path: _Path) -> 
         for holder, field in others.items():
             rest = field.to_value(datum[holder])
             if not rest.keys().isdisjoint(result):
-                raise AvroError(f"`{holder}` holds a member that has a field of its own", path)
+                raise AvroError(f"`{holder}` contains a member that has its own field", path)
             result |= rest
         return result
 
@@ -215,7 +215,7 @@ def _record(schema: Mapping[str, Any], named: dict[str, _Node], path: _Path) -> 
         compiled = _compile(field["type"], named, (*path, field["name"]))
         if field.get(OTHER_MEMBERS) is True:
             if others or compiled.kind != "map":
-                raise AvroError(f"one field, a map, may hold {OTHER_MEMBERS}", path)
+                raise AvroError(f"only one field, a map, may contain {OTHER_MEMBERS}", path)
             others[field["name"]] = compiled
         else:
             member = _member_of(field, fields, path)
@@ -225,14 +225,14 @@ def _record(schema: Mapping[str, Any], named: dict[str, _Node], path: _Path) -> 
 
 def _check_field_name(name: str, known: Container[str], path: _Path) -> None:
     if not _NAME.match(name) or name in known:
-        raise AvroError(f"`{name}` is no name of a field, or occurs twice", path)
+        raise AvroError(f"`{name}` is not a valid field name, or occurs twice", path)
 
 
 def _member_of(field: Mapping[str, Any], fields: Mapping[str, _Node], path: _Path) -> str:
     """Return the member that a field stands for."""
     member = field.get(MEMBER, field["name"])
     if not isinstance(member, str) or member in fields:
-        raise AvroError(f"`{MEMBER}` of `{field['name']}` is no name, or occurs twice", path)
+        raise AvroError(f"`{MEMBER}` of `{field['name']}` is not a valid name, or occurs twice", path)
     return member
 
 

@@ -90,11 +90,11 @@ def plan_files(paths: Sequence[Path], *, whole: bool = False) -> FilePlan:
         kind = "whole" if whole else _KINDS.get(path.suffix)
         if kind is None:
             raise UsageError(
-                f"`{path.suffix or path.name}` is not a kind of file that holds messages",
+                f"`{path.suffix or path.name}` is not a file type for messages",
                 where=str(path),
                 hint=_UNPACK
                 if path.suffix in _PACKED
-                else "use .jsonl (a message a line), .parquet, .json or .avro (one message), or --whole",
+                else "use .jsonl (one message per line), .parquet, .json or .avro (one message), or --whole",
             )
         try:
             {"lines": _plan_lines, "whole": _plan_whole, "rows": _plan_rows}[kind](path, number, plan, seen)
@@ -233,7 +233,7 @@ def _twice(source: Source, offset: int, first: str, second: str) -> UnavailableE
     return UnavailableError(
         f"offset {offset} of {source.topic} partition {source.partition} occurs twice in the input",
         where=first if first == second else f"{first} and {second}",
-        hint="leave out one of the files: a record may be counted once only",
+        hint="leave out one of the files: a record must be counted only once",
     )
 
 
@@ -259,7 +259,7 @@ def _columns(table: pa.Table, one: ParquetRowGroup, rows: int) -> tuple[pa.Array
             return default()
         found = table.column(name).combine_chunks().cast(kind)
         if found.null_count:
-            raise UsageError(f"its column `{name}` holds nulls", where=one.path)
+            raise UsageError(f"its column `{name}` contains nulls", where=one.path)
         return found
 
     topics = column("topic", pa.string(), lambda: pa.array([one.topic] * rows, pa.string()))

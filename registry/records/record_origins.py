@@ -96,7 +96,7 @@ def find_in_file(
     if line is not None and offset is not None:
         raise UsageError("--line and --offset each name a message", where=path, hint="give one of them")
     if path == STDIN and (partition is not None or offset is not None):
-        raise UsageError("standard input has no offsets and no partitions", hint="--line names a message of it")
+        raise UsageError("standard input has no offsets and no partitions", hint="select a message with --line")
     if path == STDIN:
         batches, of_lines, single = read_input(sys.stdin.buffer.read(), whole=whole), not whole, whole
     else:
@@ -114,7 +114,7 @@ def find_in_file(
     raise UnavailableError(
         f"there is no message {'there' if asked else 'in it'}",
         where=path if line is None else f"{path} line {line}",
-        hint="lines, and rows of a capture, are counted from 1; a blank line is no message" if asked else "",
+        hint="lines, and rows of a capture, are counted from 1; blank lines are not messages" if asked else "",
     )
 
 
@@ -129,6 +129,6 @@ def _windows(
     if len(windows) > 1:
         named = ", ".join(f"{source.topic} partition {source.partition}" for source in sorted(windows)[:5])
         raise UsageError(
-            f"the file holds several partitions: {named}", where=path, hint="give --partition and --offset"
+            f"the file contains several partitions: {named}", where=path, hint="give --partition and --offset"
         )
     return windows

@@ -47,9 +47,11 @@ def read_baseline(path: Path) -> Baseline:
     except OSError as error:
         raise UsageError(f"the baseline cannot be read: {error.strerror}", where=str(path), hint=hint) from error
     except (ValueError, KeyError, TypeError) as error:
-        raise UsageError("this is no baseline", where=str(path), hint=hint) from error
+        raise UsageError("this is not a baseline", where=str(path), hint=hint) from error
     if version != BASELINE_VERSION:
-        raise UsageError(f"this release does not know version {version} of a baseline", where=str(path), hint=hint)
+        raise UsageError(
+            f"this release does not support version {version} of the baseline format", where=str(path), hint=hint
+        )
     return Baseline(str(path), fingerprints)
 
 

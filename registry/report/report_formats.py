@@ -47,13 +47,13 @@ def check_targets(targets: Sequence[Path], *, kept: Sequence[Path] = ()) -> None
     for target in targets:
         if target.suffix not in KINDS:
             raise UsageError(
-                f"`{target.suffix or target.name}` is not a kind of report",
+                f"`{target.suffix or target.name}` is not a report format",
                 where=str(target),
-                hint="the file ends in .json, .html, .md or .xml (JUnit)",
+                hint="use .json, .html, .md or .xml (JUnit)",
             )
         place = place_of(target)
         if place in seen:
-            raise UsageError("two reports would go to one file", where=str(target))
+            raise UsageError("two reports would be written to the same file", where=str(target))
         seen.add(place)
         check_place(target, kept=kept)
 

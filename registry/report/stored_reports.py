@@ -38,7 +38,7 @@ def read_report(path: Path) -> Report:
     except OSError as error:
         raise UnavailableError(f"the report cannot be read: {error.strerror}", where=str(path)) from error
     except ValueError as error:
-        raise UsageError("this is no report: it is not JSON", where=str(path)) from error
+        raise UsageError("this is not a report: it is not JSON", where=str(path)) from error
     return read_document(document, str(path))
 
 
@@ -50,7 +50,7 @@ def read_document(document: Any, where: str) -> Report:
     version = document.get("report_version") if isinstance(document, Mapping) else None
     if type(version) is not int:
         raise UsageError(
-            "this is no report: it has no report_version", where=where, hint="`audit --report FILE.json` writes one"
+            "this is not a report: it has no report_version", where=where, hint="`audit --report FILE.json` writes one"
         )
     if version > REPORT_VERSION:
         raise UsageError(f"a newer release wrote this report (version {version})", where=where)
@@ -58,9 +58,9 @@ def read_document(document: Any, where: str) -> Report:
 
     if version == REPORT_VERSION:  # who reads a report of an older one knows less, and shows what there is
         for error in Draft202012Validator(report_schema()).iter_errors(document):
-            raise UsageError(f"this is no report: {error.message[:200]}", where=f"{where}{error.json_path[1:]}")
+            raise UsageError(f"this is not a report: {error.message[:200]}", where=f"{where}{error.json_path[1:]}")
     try:
         return msgspec.convert(document, Report)
     except (msgspec.ValidationError, UnicodeError) as error:
         what, _, path = str(error).partition(" - at `$")
-        raise UsageError(f"this is no report: {what[:200]}", where=f"{where}{path.removesuffix('`')}") from error
+        raise UsageError(f"this is not a report: {what[:200]}", where=f"{where}{path.removesuffix('`')}") from error

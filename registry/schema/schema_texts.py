@@ -37,13 +37,13 @@ def parse_schema_text(text: str, *, max_depth: int) -> Any:
     if not text.strip():
         raise SchemaFault("the schema is empty", hint="Send the text of the schema.")
     if text.startswith("\ufeff"):
-        raise SchemaFault("a byte order mark before the schema", line=1, column=1, hint="Save it without one.")
+        raise SchemaFault("the schema starts with a byte order mark", line=1, column=1, hint="Save it without one.")
     raw = _SURROGATE.search(text)
     if raw is not None:
-        _refuse(text, raw.start(), "half a character (a lone surrogate)", "Write the whole character.")
+        _refuse(text, raw.start(), "a lone surrogate", "Write the complete surrogate pair.")
     if depth_exceeds(text.encode(), max_depth):
         raise SchemaFault(
-            f"objects and arrays lie more than {max_depth} deep in one another",
+            f"objects and arrays are nested more than {max_depth} levels deep",
             hint="Move inner schemas out and name them: `$defs` in JSON Schema, named types in Avro.",
         )
     try:
@@ -129,7 +129,7 @@ def _refuse_halves(value: Any) -> None:
     """Raise SchemaFault if an escape such as backslash-u-d800 is a lone surrogate."""
     for pointer, text in _texts(value):
         if _SURROGATE.search(text):
-            raise SchemaFault("half a character (a lone surrogate)", pointer, hint="Write the whole character.")
+            raise SchemaFault("a lone surrogate", pointer, hint="Write the complete surrogate pair.")
 
 
 def _texts(value: Any) -> Iterator[tuple[str, str]]:

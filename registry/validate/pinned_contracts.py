@@ -85,7 +85,7 @@ def _read_terms(document: Mapping[str, Any]) -> ReadingOptions:
 
 def _unreadable(where: str, why: str) -> UnavailableError:
     return UnavailableError(
-        f"what a batch was judged by cannot be read again: {why}",
+        f"what a batch was validated against cannot be read: {why}",
         where=where,
-        hint="finish the batch with the release of cdc-contracts that began it, or begin with a new checkpoint",
+        hint="finish the batch with the release of cdc-contracts that started it, or start with a new checkpoint",
     )

@@ -49,7 +49,7 @@ def check_listening(bootstrap: str) -> None:
     addresses = [_ADDRESS.fullmatch(one.strip()) for one in bootstrap.split(",")]
     if all(found is not None and _refuses(found[1], int(found[2])) for found in addresses):
         hint = "Check host and port, and that the broker runs."
-        raise UnavailableError("no broker listens at this address", where=bootstrap, hint=hint)
+        raise UnavailableError("no broker is listening at this address", where=bootstrap, hint=hint)
 
 
 def find_certificate_fault(told: str) -> tuple[str, str]:

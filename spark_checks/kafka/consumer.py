@@ -244,7 +244,7 @@ class PartitionReader:
         name = error.name() if error is not None else "UNKNOWN_TOPIC_OR_PART"
         text = "" if error is None else hide(f"{name}: {error.str()}", self.properties)
         if name == "_RESOLVE":
-            raise UnavailableError("the address of the broker is not known", where=self.bootstrap, hint=f"| {text}")
+            raise UnavailableError("the broker's address cannot be resolved", where=self.bootstrap, hint=f"| {text}")
         causes, result = [(_JAVA_NAMES.get(name, name), text)], [text]
         if name == "_SSL" and (reason := verify_broker(error.str(), translate(self.properties))):
             causes, result = [(_JAVA_NAMES[name], reason)], [f"{name}: {reason}"]

@@ -29,7 +29,7 @@ def read_record(reader: PartitionReader, topic: str, partition: int, offset: int
         where=f"{topic} partition {partition}",
         hint=f"The partition ends at {end}."
         if offset >= end
-        else "The offset is a mark of a transaction, or was compacted away.",
+        else "The offset is a transaction marker, or its record was compacted away.",
     )
 
 

@@ -144,12 +144,12 @@ def raise_failure(
     if any(name.endswith("AuthorizationException") for name in names):
         right, verb = ("Read", "read") if reading else ("Describe and Read", "see")
         hint = f"This needs the right {right} for the topic.\n  | {last}"
-        raise UnavailableError(f"no right to {verb} topic {topic}", where=bootstrap, hint=hint) from None
+        raise UnavailableError(f"not authorized to {verb} topic {topic}", where=bootstrap, hint=hint) from None
     if "TimeoutException" in names:
         hint = f"Check the address, and security.protocol in the Kafka properties.\n  | {last}"
         raise UnavailableError("the broker did not answer in time", where=bootstrap, hint=hint) from None
     if any("bootstrap" in line for line in told):
-        raise UnavailableError("the address of the broker is not known", where=bootstrap, hint=f"| {last}") from None
+        raise UnavailableError("the broker's address cannot be resolved", where=bootstrap, hint=f"| {last}") from None
     if "ConfigException" in names or topics is None:
         raise UsageError("the Kafka properties cannot be used", hint=f"| {last}") from None
     raise UnavailableError("the broker could not answer", where=bootstrap, hint=f"| {last}") from None

@@ -157,7 +157,7 @@ def _parse_json(text: str, option: str) -> list[tuple[int, int]]:
     except (ValueError, RecursionError):
         members = None
     if not members or not all(re.fullmatch("[0-9]{1,9}", key) and _is_offset(value) for key, value in members):
-        raise UsageError("this is not JSON from partition to offset", where=f"{option} {text}", hint=WORDS)
+        raise UsageError("this is not a JSON object of partitions and offsets", where=f"{option} {text}", hint=WORDS)
     return [(int(key), value) for key, value in members]
 
 
@@ -169,7 +169,7 @@ def _parse_time(text: str, option: str) -> datetime:
     try:
         time = datetime.fromisoformat(text)
     except ValueError:
-        raise UsageError("not a place in a topic", where=f"{option} {text}", hint=WORDS) from None
+        raise UsageError("not a position in a topic", where=f"{option} {text}", hint=WORDS) from None
     if time.tzinfo is None:
         hint = "Add Z for UTC, or an offset such as +08:00."
         raise UsageError("the time has no zone", where=f"{option} {text}", hint=hint)
@@ -197,7 +197,7 @@ def _place(bound: OffsetBound, limits: Limits, offsets_at_time: OffsetsAtTime) -
         if not start <= offset <= end:
             side = f"the log starts at {start}" if offset < start else f"the log ends at {end}"
             what = f"partition {partition} has no offset {offset}: {side}"
-            raise UnavailableError(what, where=bound.word, hint=f"It holds {start} to {end}, the end not included.")
+            raise UnavailableError(what, where=bound.word, hint=f"It contains {start} to {end}, the end exclusive.")
     return placed
 
 

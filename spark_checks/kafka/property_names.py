@@ -44,7 +44,7 @@ def translate(properties: Mapping[str, str]) -> dict[str, str]:
         elif name == "ssl.truststore.password":
             continue  # a file of PEM certificates has none
         elif name in ("sasl.login.callback.handler.class", "sasl.client.callback.handler.class", "sasl.login.class"):
-            raise UsageError("a Java class cannot log in here", where=name, hint="use --engine spark")
+            raise UsageError("Java login classes are not supported here", where=name, hint="use --engine spark")
         elif name == "ssl.endpoint.identification.algorithm":
             translated[name] = value or "none"
         elif not _MEANINGLESS.fullmatch(name):
@@ -57,7 +57,7 @@ def _login(jaas: str) -> dict[str, str]:
     members = {name: re.sub(r"\\(.)", r"\1", first or second or bare) for name, first, second, bare in _members(jaas)}
     if not _LOGIN.search(jaas) or not {"username", "password"} <= members.keys():
         raise UsageError(
-            "this login works with Java clients only",
+            "this login mechanism needs a Java client",
             where="sasl.jaas.config",
             hint="Without a JVM give sasl.username and sasl.password, sasl.kerberos.principal and "
             "sasl.kerberos.keytab, or sasl.oauthbearer.method=oidc with its properties; or use --engine spark.",
@@ -77,7 +77,7 @@ def _store(name: str, path: str, kind: str) -> dict[str, str]:
         return {name: path}
     wanted = "ssl.ca.location" if trust else "ssl.certificate.location and ssl.key.location"
     raise UsageError(
-        f"a {kind} store can be read by Java clients only",
+        f"a {kind} store can only be read by Java clients",
         where=name,
         hint=f"Write its certificates to a PEM file and give {wanted}, or use --engine spark.",
     )

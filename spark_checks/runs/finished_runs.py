@@ -90,9 +90,9 @@ class PastRuns(tuple[PastRun, ...]):
         read = {one.run for one in self.overlapping(run, spans)} - set(without)
         if read:
             raise UnavailableError(
-                f"run {min(read)} has decoded some of these records meanwhile",
+                f"run {min(read)} has decoded some of these records in the meantime",
                 where=directory,
-                hint="let one command at a time decode a range into a directory",
+                hint="decode a range into a directory with one command at a time",
             )
 
     def layouts(self, *, without: Collection[str] = ()) -> Layouts:

@@ -231,7 +231,7 @@ class IntentLog:
             return None if document is None else msgspec.convert(document, LoggedIntent)
         except (msgspec.ValidationError, UnicodeError) as error:
             raise UnavailableError(
-                f"this is no record of what a run reads: {error}",
+                f"this is not an intent record: {error}",
                 where=f"{self._directory}/{path}",
                 hint="Use the release that wrote it, or another directory.",
             ) from error

@@ -157,7 +157,7 @@ class RunDirectory:
         for part in record.all_files:
             if not self._folder.holds(part.path, part.size):
                 raise UnavailableError(
-                    "a file that this run has written is gone: another process may have written the same run",
+                    "a file that this run wrote is missing: another process may have written the same run",
                     where=f"{self.directory}/{part.path}",
                     hint="run the command again",
                 )

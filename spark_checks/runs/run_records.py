@@ -134,7 +134,7 @@ def read_record(document: Any, where: str) -> RunRecord:
     except (msgspec.ValidationError, UnicodeError) as error:
         what, _, path = str(error).partition(" - at `$")
         raise UnavailableError(
-            f"this is no record of a run: {what[:200]}",
+            f"this is not a run record: {what[:200]}",
             where=f"{where}{path.removesuffix('`')}",
             hint="Use the release that wrote it, or another directory.",
         ) from error

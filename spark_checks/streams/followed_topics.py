@@ -84,7 +84,7 @@ def open_decode(
             raise WithheldError(
                 f"nothing of batch {key.number} was published: {decoded.withheld}",
                 where=checkpoint.directory,
-                hint="--trust-contract publishes it as declared; a new checkpoint may read it by another contract",
+                hint="--trust-contract publishes it as declared; a new checkpoint may read it with another contract",
             )
         for line in describe_unfollowed(decoded.record):
             say(f"batch {key.number}: {line}")

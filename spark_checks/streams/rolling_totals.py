@@ -99,4 +99,4 @@ class _Reader(pickle.Unpickler):
             plain = isinstance(found, type) and found.__module__ == module
             if plain and (is_dataclass(found) or issubclass(found, tuple)):
                 return found
-        raise pickle.UnpicklingError(f"{module}.{name} is no part of an account")
+        raise pickle.UnpicklingError(f"{module}.{name} is not a known ledger type")

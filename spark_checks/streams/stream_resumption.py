@@ -116,7 +116,7 @@ def check_output(
         raise UnavailableError(
             "the checkpoint belongs to a stream that wrote elsewhere: the output has none of its batches",
             where=f"output {directory}, checkpoint {checkpoint.directory}",
-            hint="Give the output that belongs to the checkpoint, or begin with a new checkpoint.",
+            hint="Give the output that belongs to the checkpoint, or start with a new checkpoint.",
         )
     return beside, ends
 
@@ -271,5 +271,5 @@ def _other_checkpoint(checkpoint: Checkpoint, why: str) -> UsageError:
     return UsageError(
         f"the checkpoint belongs to another stream: {why}",
         where=checkpoint.directory,
-        hint="Give this stream a checkpoint of its own (--checkpoint DIR).",
+        hint="Give this stream its own checkpoint (--checkpoint DIR).",
     )

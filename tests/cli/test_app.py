@@ -190,7 +190,7 @@ def test_where_standard_output_takes_no_more_it_is_told_and_is_no_bug(arguments)
     what = "standard output, or a file, cannot be written or read"
     if "--help" not in arguments:  # that is written by typer
         what = "standard output cannot be written"
-    told = f"error: {what}: No space left on device\n  Make room there, or name another place.\n"
+    told = f"error: {what}: No space left on device\n  Free some space there, or choose another location.\n"
     assert (ended.returncode, ended.stderr) == (3, told)
 
 
@@ -206,7 +206,7 @@ def test_a_file_that_the_system_does_not_take_whole_is_told_and_not_there(name, 
     assert (ended.returncode, ended.stdout, list(tmp_path.iterdir())) == (3, "", [])
     assert ended.stderr.startswith("error: it cannot be written: ")
     assert "File too large" in ended.stderr
-    assert f"({name})\n  A file may not be so large there" in ended.stderr
+    assert f"({name})\n  The file is too large" in ended.stderr
 
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="there is no folder here that nobody may write to")

@@ -172,9 +172,9 @@ def test_every_format_tells_a_break(root, capsys, tmp_path):
 @pytest.mark.parametrize(
     ("against", "code", "told"),
     [
-        ("mian", 2, "git knows no commit `mian`"),
+        ("mian", 2, "git cannot find commit `mian`"),
         ("--upload-pack=x", 2, ""),
-        ("./nowhere", 2, "git knows no commit `./nowhere`"),
+        ("./nowhere", 2, "git cannot find commit `./nowhere`"),
         ("contracts/acme", 2, "no contract below contracts/acme"),
         (".git#branch=main,subdir=nowhere", 2, "they are in contracts there"),
     ],

@@ -91,7 +91,7 @@ def test_without_contracts_of_ones_own_nothing_passes(tmp_path, monkeypatch, cap
     monkeypatch.chdir(tmp_path)
     assert main(command) == 2
     out, err = capsys.readouterr()
-    assert (out, err) == ("", "error: no contracts in ./contracts\n  name the folder that they are in\n")
+    assert (out, err) == ("", "error: no contracts in ./contracts\n  name the folder that contains them\n")
 
 
 def test_a_changed_value_form_is_told_on_its_line_with_a_message_that_proves_it(fork):
@@ -199,7 +199,7 @@ def test_the_summary_of_other_steps_stays(small, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("base", "code", "why"), [("nowhere", 2, "git knows no commit `nowhere`"), (None, 3, "not a git repository")]
+    ("base", "code", "why"), [("nowhere", 2, "git cannot find commit `nowhere`"), (None, 3, "not a git repository")]
 )
 def test_what_could_not_be_compared_never_passes_and_is_linted_all_the_same(base, code, why, small, capsys):
     if base is None:

@@ -243,7 +243,7 @@ def test_one_message_goes_bare_into_a_file_of_its_own_and_back(here, messages, c
 
     write_lines(here / "a.jsonl", messages[:2])
     assert convert("a.jsonl", "--to", "avro", "--framing", "bare", "-o", "two.avro") == 2
-    assert "this file holds one message, and there are more" in capsys.readouterr().err
+    assert "this file type holds one message, but there are several" in capsys.readouterr().err
     assert not (here / "two.avro").exists()
 
 
@@ -253,7 +253,7 @@ def test_a_container_that_is_cut_off_is_an_error_and_leaves_no_file(here, messag
     whole = (here / "a.avro").read_bytes()
     (here / "cut.avro").write_bytes(whole[:-40])
     assert convert("cut.avro", "--to", "json", "-o", "b.jsonl") == 3
-    assert "the container cannot be read behind 0 records" in capsys.readouterr().err
+    assert "the container cannot be read after 0 records" in capsys.readouterr().err
     assert not (here / "b.jsonl").exists()
 
 
@@ -263,13 +263,21 @@ def test_a_container_that_is_cut_off_is_an_error_and_leaves_no_file(here, messag
         (["a.jsonl", "--to", "avro"], "dts/avro@1", "dts/avro@1 is Avro already, not a JSON dialect"),
         (["a.jsonl", "--to", "json"], "oms/avro@1", "oms/avro@1 is Avro already"),
         (["a.jsonl", "--to", "json"], "dts/canal@2", "lines hold JSON, not Avro"),
-        (["a.avro", "--to", "avro"], "dts/canal@2", "this is Avro already"),
-        (["a.avro", "--to", "json", "-o", "x.jsonl"], "dts/canal@1", "it holds records of cdc_contracts.dts_canal.v2"),
-        (["a.jsonl", "--to", "avro", "-o", "x.jsonl"], "dts/canal@2", "`.jsonl` is no kind of file for avro"),
-        (["a.jsonl", "--to", "avro", "--framing", "container", "-o", "x.parquet"], "dts/canal@2", "a file of its own"),
+        (["a.avro", "--to", "avro"], "dts/canal@2", "this is already Avro"),
+        (
+            ["a.avro", "--to", "json", "-o", "x.jsonl"],
+            "dts/canal@1",
+            "it contains records of cdc_contracts.dts_canal.v2",
+        ),
+        (["a.jsonl", "--to", "avro", "-o", "x.jsonl"], "dts/canal@2", "`.jsonl` is not a file type for avro"),
+        (["a.jsonl", "--to", "avro", "--framing", "container", "-o", "x.parquet"], "dts/canal@2", "a separate file"),
         (["a.jsonl", "--to", "avro", "--schema-id", "7"], "dts/canal@2", "only schema registry framing has an id"),
-        (["a.jsonl", "--to", "avro", "-o", "a.jsonl"], "dts/canal@2", "no kind of file"),
-        (["a.parquet", "--to", "avro", "-o", "a.parquet"], "dts/canal@2", "another role in the run"),
+        (["a.jsonl", "--to", "avro", "-o", "a.jsonl"], "dts/canal@2", "not a file type"),
+        (
+            ["a.parquet", "--to", "avro", "-o", "a.parquet"],
+            "dts/canal@2",
+            "already used for something else in this run",
+        ),
         (["a.jsonl", "--to", "avro", "-o", "a.avro"], "dts/canal@2", "the file exists already"),
         (["a.jsonl", "--to", "avro", "--quarantine", "q.jsonl"], "dts/canal@2", "a quarantine is a .parquet file"),
     ],
@@ -342,6 +350,6 @@ def test_a_contract_of_ones_own_without_an_id_needs_one_for_a_frame(here, capsys
     (here / "a.jsonl").write_bytes(b"")
     own = ("--contracts", OWN)
     assert convert("a.jsonl", "--to", "avro", "-o", "a.parquet", *own, contract="acme/plain@1") == 2
-    assert "the id of the schema is in no ids.lock" in capsys.readouterr().err
+    assert "no ids.lock has an id for the schema" in capsys.readouterr().err
     assert convert("a.jsonl", "--to", "avro", "-o", "a.parquet", "--schema-id", "5", *own, contract="acme/plain@1") == 4
     assert convert("a.jsonl", "--to", "avro", "-o", "a.avro", *own, contract="acme/plain@1") == 4

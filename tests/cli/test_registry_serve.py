@@ -324,10 +324,10 @@ def test_a_token_is_shown_once_and_only_its_hash_is_in_the_line(capsys):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["a:b", "--token"], "must not contain colons or blanks"),
-        (["a b", "--token"], "must not contain colons or blanks"),
+        (["a:b", "--token"], "must not contain colons or spaces"),
+        (["a b", "--token"], "must not contain colons or spaces"),
         (["a", "--token", "--may", "rule"], "there is no right `rule`"),
-        (["a", "--token", "--subject", ":team"], "is not a pattern of subjects"),
+        (["a", "--token", "--subject", ":team"], "is not a subject pattern"),
     ],
 )
 def test_a_line_that_would_not_be_taken_is_not_made(capsys, arguments, says):

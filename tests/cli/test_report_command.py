@@ -42,7 +42,7 @@ def test_a_stored_report_is_not_written_over_by_what_is_made_of_it(tmp_path, cap
     stored = path_of("drift").read_bytes()
     (tmp_path / "r.json").write_bytes(stored)
     assert main(["report", "render", "r.json", *options]) == 2
-    assert "error: this file already has another role in the run (" in capsys.readouterr().err
+    assert "error: this file is already used for something else in this run (" in capsys.readouterr().err
     assert (tmp_path / "r.json").read_bytes() == stored
 
 
@@ -166,7 +166,7 @@ def test_a_baseline_is_made_of_a_stored_report_and_hides_it(capsys):
 @pytest.mark.parametrize(
     ("arguments", "code", "told"),
     [(["none.json"], 3, "the report cannot be read: No such file or directory (none.json)"),
-     (["bad.json"], 2, "this is no report"), (["bad.json", "-o", "x.pdf"], 2, "`.pdf` is not a kind of report"),
+     (["bad.json"], 2, "this is not a report"), (["bad.json", "-o", "x.pdf"], 2, "`.pdf` is not a report format"),
      (["bad.json", "-o", "no/x.md"], 2, "there is no such folder (no)"),
      (["bad.json", "--baseline", "none.json"], 2, "the baseline cannot be read"),
      (["bad.json", "--write-baseline", "no/b.json"], 2, "there is no such folder (no)")],

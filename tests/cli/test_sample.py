@@ -128,15 +128,21 @@ def test_an_update_goes_out_in_two_halves_where_the_dialect_can(capfdbinary):
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["sample", "dts/canal", "--drift", "typo"], "no class of drift"),
-        (["sample", "dts/canal", "--drift", "control-share"], "control-share is no drift of messages"),
-        (["sample", "oms/canal", "--drift", "order"], "nothing is promised of the positions of oms/canal@1"),
+        (["sample", "dts/canal", "--drift", "typo"], "not a drift class"),
+        (["sample", "dts/canal", "--drift", "control-share"], "control-share is not a drift of single messages"),
+        (
+            ["sample", "oms/canal", "--drift", "order"],
+            "the contract does not define the order of positions in oms/canal@1",
+        ),
         (["sample", "dts/canal", "--drift", "unknown-table"], "list tables with --tables"),
         (["sample", "dts/avro"], "-o FILE.parquet"),
         (["sample", "dts/avro", "-o", "x.jsonl"], ".parquet"),
         (["sample", "dts/canal", "-o", "x.txt"], ".jsonl or .parquet"),
         (["sample", "dts/kanal"], "did you mean dts/canal?"),
-        (["sample", "dts/shareplex", "--drift", "precision"], "no message here of dts/shareplex@1 can show precision"),
+        (
+            ["sample", "dts/shareplex", "--drift", "precision"],
+            "no generated message of dts/shareplex@1 can show precision",
+        ),
     ],
 )
 def test_what_cannot_be_made_is_told(arguments, told, capsys):

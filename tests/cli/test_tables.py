@@ -91,7 +91,7 @@ def test_what_cannot_be_read_is_told_with_its_line_and_fails(here, capsys):
     (here / "shop.sql").write_text(DDL + "CREATE TABLE copied LIKE orders;\n")
     assert from_ddl("-o", "tables") == 1
     err = capsys.readouterr().err
-    assert "shop.sql:7: not read: shop.copied is made like another table\n" in err
+    assert "shop.sql:7: not read: shop.copied is created LIKE another table\n" in err
     assert len(list((here / "tables").iterdir())) == 2
 
 
@@ -101,7 +101,7 @@ def test_what_cannot_be_read_is_told_with_its_line_and_fails(here, capsys):
         (b"select 1;", "no table was read"),
         (b"", "no table was read"),
         ("-- größer\n".encode("latin-1"), "not UTF-8 at byte 5"),
-        (b"create table t (a int comment 'open);", "a quote or a comment is never closed"),
+        (b"create table t (a int comment 'open);", "a quote or comment is not closed"),
     ],
 )
 def test_a_file_without_a_table_is_a_wrong_call(here, capsys, content, told):

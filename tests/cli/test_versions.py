@@ -105,9 +105,9 @@ def test_the_headline_says_how_many_messages_lie_where_nothing_is_declared(here,
 @pytest.mark.parametrize(
     ("document", "told"),
     [
-        ({"topics": {"b.jsonl": {1: [{"contract": NEW}]}}}, "the versions file says nothing of topic a.jsonl (v.yaml)\n  it names b.jsonl"),
+        ({"topics": {"b.jsonl": {1: [{"contract": NEW}]}}}, "the versions file does not mention topic a.jsonl (v.yaml)\n  it names b.jsonl"),
         ({"topics": {"a.jsonl": {0: [{"contract": NEW}], 7: [{"contract": NEW}]}, "b.jsonl": {"all": []}}},
-         "the versions file names partition 7, and topic a.jsonl has none of that number (v.yaml)\n  it has 0"),
+         "the versions file names partition 7, and topic a.jsonl has no such partition (v.yaml)\n  it has 0"),
         ({"topics": {"a.jsonl": {0: []}, "b.jsonl": {1: []}}}, "no range says which version a.jsonl, b.jsonl is written in (v.yaml)"),
         ({"topics": {"a.jsonl": {0: [{"contract": "dts/canal@3"}]}}}, "topics.a.jsonl.0.0.contract: dts/canal has no version 3 (v.yaml)"),
     ],
@@ -136,9 +136,9 @@ def test_a_part_of_the_partitions_may_be_read_by_the_file_of_them_all(here, caps
     [
         ([*AUDIT, "--versions", "v.yaml", "--contract", NEW], "--contract and --versions cannot be combined"),
         ([*AUDIT, "--versions", "none.yaml"], "there is no file none.yaml"),
-        ([*AUDIT, "--versions", "v.yaml", "--write-versions", "v.yaml"], "this file already has another role in the run (v.yaml)"),
+        ([*AUDIT, "--versions", "v.yaml", "--write-versions", "v.yaml"], "this file is already used for something else in this run (v.yaml)"),
         ([*AUDIT, "--write-versions", "no/v.yaml"], "there is no such folder (no)"),
-        (["detect", "a.jsonl", "--write-versions", "a.jsonl"], "this file already has another role in the run (a.jsonl)"),
+        (["detect", "a.jsonl", "--write-versions", "a.jsonl"], "this file is already used for something else in this run (a.jsonl)"),
         (["detect", "-", "--write-versions", "w.yaml"], "standard input can be read only once"),
         (["audit", "topic", "t", "-b", "x:1", "--follow", "--checkpoint", "c", "--write-versions", "w.yaml"],
          "--write-versions cannot be combined with --follow"),
@@ -192,12 +192,12 @@ class TestSettings:
 
     def test_a_file_on_the_command_line_has_to_name_every_topic(self, here):
         judging = RangedValidationOptions(versions=here / "v.yaml")
-        with pytest.raises(UsageError, match="says nothing of topic more"):
+        with pytest.raises(UsageError, match="does not mention topic more"):
             assign_validations(["orders", "more"], None, judging.open_validation, judging.ranged_topics)
 
     def test_topics_of_one_run_are_judged_in_one_way(self):
         assert RangedValidationOptions().open_validation(["orders"]).ranges is not None
-        with pytest.raises(UsageError, match="says nothing of topic more"):
+        with pytest.raises(UsageError, match="does not mention topic more"):
             RangedValidationOptions().open_validation(["orders", "more"])
 
     def test_a_file_that_is_not_there_is_told(self, here):
@@ -233,4 +233,4 @@ def test_why_with_a_versions_file_refuses_what_the_judging_commands_refuse(here,
     code, printed = run(capsys, "why", "a.jsonl", "--versions", "v.yaml", "--contract", OLD)
     assert (code, "--contract and --versions cannot be combined" in printed.err) == (2, True)
     code, printed = run(capsys, "why", "c.jsonl", "--versions", "v.yaml")
-    assert (code, "says nothing of topic c.jsonl" in printed.err) == (2, True)
+    assert (code, "does not mention topic c.jsonl" in printed.err) == (2, True)

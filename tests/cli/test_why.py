@@ -114,7 +114,7 @@ def test_standard_input_is_read_as_lines_or_as_one_message(here, capsys, monkeyp
         (["a.jsonl", "b.jsonl"], 2, "`a.jsonl b.jsonl` does not name one message"),
         (["topic", "orders"], 2, "why topic orders -b HOST:PORT --partition 0 --offset 12"),
         (["none.jsonl"], 3, "there is no such file (none.jsonl)"),
-        (["a.txt"], 2, "is not a kind of file that holds messages"),
+        (["a.txt"], 2, "is not a file type for messages"),
         (["a.jsonl", "--line", "1", "--contract", "dts/cana@2"], 2, "did you mean dts/canal?"),
         (
             ["a.jsonl", "--line", "1", "--offset", "5"],

@@ -103,7 +103,7 @@ def test_what_is_pinned_judges_as_it_did_whatever_the_catalogue_says_now():
     document["fingerprint"] = "0" * 64
     with pytest.raises(UnavailableError, match="another fingerprint now"):
         open_pin(json.dumps(document), "ck")
-    with pytest.raises(UnavailableError, match="cannot be read again"):
+    with pytest.raises(UnavailableError, match="cannot be read"):
         open_pin("{}", "ck")
 
 

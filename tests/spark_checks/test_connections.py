@@ -79,7 +79,7 @@ def test_a_wrong_password_is_named_as_the_cause(read, broker, topic):
 def test_a_port_where_nothing_listens_is_named_as_the_cause(read):
     with pytest.raises(UnavailableError) as failure:
         read("127.0.0.1:9", "t", {})
-    assert (failure.value.what, failure.value.where) == ("no broker listens at this address", "127.0.0.1:9")
+    assert (failure.value.what, failure.value.where) == ("no broker is listening at this address", "127.0.0.1:9")
 
 
 @pytest.fixture(scope="module")

@@ -137,7 +137,7 @@ def test_what_cannot_be_done_is_told_before_anything_is_written(broker, make_top
     assert convert(broker, source, f"{source}-none", "avro") == 3
     assert f"there is no topic {source}-none" in capsys.readouterr().err
     assert convert(broker, source, narrow, "avro", "--framing", "container") == 2
-    assert "a record of a topic cannot be a container" in capsys.readouterr().err
+    assert "a Kafka record cannot be an Avro container" in capsys.readouterr().err
     assert read_all(broker, narrow) == {}
 
 

@@ -272,7 +272,7 @@ def test_tables_of_a_catalog_say_which_table_they_hold(spark, tmp_path):
     assert identifier == "`lake`.`bron.ze`.`shop___xc3_xb3rders`"
     ensure_table(spark, identifier, "iceberg", pa.schema([("id", pa.int32())]), {"table": "shop.órders"})
     assert spark.table("lake.`bron.ze`.shop___xc3_xb3rders").columns == ["id"]
-    with pytest.raises(UnavailableError, match="knows no catalog pond"):
+    with pytest.raises(UnavailableError, match="has no catalog pond"):
         CatalogSchema(("pond", "db"), "iceberg").prepare(spark)
     with pytest.raises(UsageError, match="written CATALOG"):
         parse_schema("lake", "iceberg")

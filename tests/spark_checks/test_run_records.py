@@ -123,7 +123,7 @@ def test_what_a_later_release_adds_to_a_record_is_read_over():
     ],
 )
 def test_a_broken_record_is_refused_with_the_path_of_what_is_wrong(change, path):
-    with pytest.raises(UnavailableError, match="this is no record of a run") as refused:
+    with pytest.raises(UnavailableError, match="this is not a run record") as refused:
         read_record(WRITTEN | change, "_runs/a.json")
     assert refused.value.where == f"_runs/a.json{path}"
 

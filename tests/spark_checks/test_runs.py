@@ -308,7 +308,7 @@ def test_a_run_that_looked_before_another_was_done_may_not_write_what_that_one_h
     other.begun.check_cut_off("bbbb", mine)
     runs.begun.add(begun("aaaa", theirs))
     runs.commit(begin("aaaa", "done")[1], NOTHING)
-    with pytest.raises(UnavailableError, match="run aaaa has decoded some of these records meanwhile"):
+    with pytest.raises(UnavailableError, match="run aaaa has decoded some of these records in the meantime"):
         other.begun.add(begun("bbbb", mine))
     assert other.begun.notes() == []
 

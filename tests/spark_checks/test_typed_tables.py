@@ -162,7 +162,7 @@ def test_a_file_that_was_lost_or_cut_off_is_told(decode, tmp_path):
     (lost,) = table_files(str(tmp_path / "out"), "shop.users")
     with Path(lost.path).open("r+b") as file:
         file.truncate(100)
-    with pytest.raises(UnavailableError, match="lost or cut off"):
+    with pytest.raises(UnavailableError, match="missing or truncated"):
         table_files(str(tmp_path / "out"), "shop.users")
     with pytest.raises(UsageError, match="there is no table") as told:
         table_files(str(tmp_path / "out"), "shop.user")

@@ -20,8 +20,8 @@ CLASS = DriftClass(
         DriftCause(
             "images",
             "The row is where the other version has it; read as this version, before and after are swapped.",
-            of_another_subject="The message is not of the version it is judged by: key chains prove one of another "
-            "subject.",
+            of_another_subject="The message is not of the version it is validated against: key chains prove a "
+            "version of another subject.",
         ),
         DriftCause("value-form", per_column=True),
     ),

@@ -19,9 +19,9 @@ CLASS = DriftClass(
     good='{"type":"INSERT"}', bad='{"type":"UPSERT"}',
     breaks=breaks,
     causes=(
-        DriftCause("op", "What such a message does to a row is unknown, so it is not read."),
+        DriftCause("op", "The effect of such a message on a row is unknown, so it is not decoded."),
         DriftCause(
-            "source-type", "How values of that type are written is unknown, so they are not read.", per_column=True
+            "source-type", "The value form of that type is unknown, so its values are not decoded.", per_column=True
         ),
         DriftCause(
             "source-kind",

@@ -11,7 +11,11 @@ _TABLE: Final = "returns"
 def refuse(stream: EventStream) -> None:
     """Raise UsageError if every table is known, or messages do not name theirs."""
     if not stream.lists_tables:
-        raise UsageError("no table is known, so none is unknown", where="--drift", hint="list tables with --tables")
+        raise UsageError(
+            "no table contracts are given, so no table can be unknown",
+            where="--drift",
+            hint="list tables with --tables",
+        )
     if not stream.names_table:
         raise UsageError(f"messages of {stream.version} do not name their table", where="--drift unknown-table")
 

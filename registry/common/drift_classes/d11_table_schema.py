@@ -22,7 +22,8 @@ CLASS = DriftClass(
     id="D11", name="table-schema", severity=WARNING,
     says="The columns of a table change mid-stream, or differ from its table contract: which columns there are, "
     "which of them are the key, and which are never NULL.",
-    action="Look for the statement that altered the table; apply the change to the table contract, and where rows go.",
+    action="Find the statement that altered the table; apply the change to the table contract and to the target "
+    "tables.",
     good="every message of a table has the same columns", bad="a column appears mid-stream",
     drifts=drifts,
     causes=(

@@ -11,7 +11,9 @@ _BACK: Final = 5
 def refuse(stream: EventStream) -> None:
     """Raise UsageError if positions need not rise."""
     if not stream.rises:
-        raise UsageError(f"nothing is promised of the positions of {stream.version}", where="--drift order")
+        raise UsageError(
+            f"the contract does not define the order of positions in {stream.version}", where="--drift order"
+        )
 
 
 def drifts(stream: EventStream, event: Any, wanted: bool) -> Any:  # noqa: FBT001
@@ -27,7 +29,7 @@ def drifts(stream: EventStream, event: Any, wanted: bool) -> Any:  # noqa: FBT00
 CLASS = DriftClass(
     id="D12", name="order", severity=WARNING,
     says="Positions decrease or repeat within a partition, although the documents say that they do not.",
-    action="Look at the producer's retries and restarts, and whether two producers write to the partition.",
+    action="Check the producer's retries and restarts, and whether two producers write to the partition.",
     good="rising positions", bad="a repeated position",
     drifts=drifts, refuse=refuse,
     causes=(

@@ -82,21 +82,19 @@ class ContainerReader:
         try:
             self._blocks = fastavro.block_reader(file)
         except Exception as error:  # fastavro raises a dozen kinds for bytes
-            raise UnavailableError(f"no Avro container file: {_told(error)}", where=where) from error
+            raise UnavailableError(f"not an Avro container file: {_told(error)}", where=where) from error
         self.schema: Any = json.loads(self._blocks.metadata["avro.schema"])
         try:
             self._codec = Codec(self.schema)
         except AvroError as error:
-            raise UsageError(
-                f"its schema is not one that JSON messages are carried in: {error}", where=where
-            ) from error
+            raise UsageError(f"its schema cannot represent JSON messages: {error}", where=where) from error
 
     def check(self, schema: Any) -> Self:
         """Return the reader. Raises UsageError if the file holds another record type than the schema."""
         found, wanted = _full_name(self.schema), _full_name(schema)
         if found != wanted:
-            raise UsageError(f"it holds records of {found}, not of {wanted}", where=self._where,
-                             hint="--contract names the version whose messages the file holds")  # fmt: skip
+            raise UsageError(f"it contains records of {found}, not of {wanted}", where=self._where,
+                             hint="give the version of these messages with --contract")  # fmt: skip
         return self
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
@@ -118,8 +116,8 @@ class ContainerReader:
             self._refuse(number, _told(error))
 
     def _refuse(self, number: int, problem: str) -> NoReturn:
-        raise UnavailableError(f"the container cannot be read behind {number:,} records: {problem}", where=self._where,
-                               hint="it is cut off or broken: write it again") from None  # fmt: skip
+        raise UnavailableError(f"the container cannot be read after {number:,} records: {problem}", where=self._where,
+                               hint="it is truncated or damaged: write it again") from None  # fmt: skip
 
 
 def _told(error: Exception) -> str:

@@ -79,9 +79,9 @@ class _OneMessage:
         for value in records.column("value").drop_null().to_pylist():
             if self._full:
                 raise UsageError(
-                    "this file holds one message, and there are more",
+                    "this file type holds one message, but there are several",
                     where=self._where,
-                    hint="write to a .parquet file, which keeps them apart; or .jsonl for JSON, .avro as container",
+                    hint="write to a .parquet file, a .jsonl file (JSON) or an .avro container",
                 )
             self._file.write(value)
             self._full = True
@@ -107,10 +107,10 @@ def check_target(target: str, form: MessageForm, framing: Framing | None) -> Non
     kinds = {MessageForm.AVRO: (".avro", ".parquet"), MessageForm.JSON: (*LINES, ".json", ".parquet")}[form]
     if target != STDIN and suffix not in kinds:
         raise UsageError(
-            f"`{suffix or target}` is no kind of file for {form.value}", where=target, hint=f"use {', '.join(kinds)}"
+            f"`{suffix or target}` is not a file type for {form.value}", where=target, hint=f"use {', '.join(kinds)}"
         )
     if form is MessageForm.AVRO and suffix == ".parquet" and framing is Framing.CONTAINER:
-        raise UsageError("a container is a file of its own, not a column", where=target, hint="name it .avro")
+        raise UsageError("a container is a separate file, not a column", where=target, hint="name it .avro")
 
 
 def default_framing(target: str) -> Framing:
@@ -186,15 +186,15 @@ def convert_input(data: bytes, conversion: Conversion, *, whole: bool) -> Iterat
 
 def _check_form(one: Slice, conversion: Conversion) -> None:
     if conversion.form is MessageForm.AVRO and isinstance(one, WholeFile) and Path(one.path).suffix == ".avro":
-        raise UsageError("this is Avro already", where=one.path, hint="--to json turns it into JSON")
+        raise UsageError("this is already Avro", where=one.path, hint="--to json converts it to JSON")
     if conversion.form is MessageForm.JSON and isinstance(one, LineSlice):
-        raise UsageError("lines hold JSON, not Avro", where=one.path, hint="--to avro turns them into Avro")
+        raise UsageError("lines hold JSON, not Avro", where=one.path, hint="--to avro converts them to Avro")
     if (
         conversion.form is MessageForm.JSON
         and isinstance(one, ParquetRowGroup)
         and conversion.framing is Framing.CONTAINER
     ):
-        raise UsageError("a column holds no containers", where=one.path, hint="--framing confluent or bare")
+        raise UsageError("a column cannot contain containers", where=one.path, hint="--framing confluent or bare")
 
 
 def _may_be_container(conversion: Conversion) -> bool:

@@ -78,7 +78,7 @@ class Counts:
     def describe(self) -> str:
         """Return the counts in a line. Raises LedgerError if they do not add up."""
         if self.read != self.converted + self.refused + self.tombstones:
-            raise LedgerError("records were read of which nothing is known")
+            raise LedgerError("records were read that are not accounted for")
         parts = ", ".join(f"{getattr(self, name):,} {name}" for name in ("converted", "refused", "tombstones"))
         return f"{self.read:,} read: {parts}"
 

@@ -73,7 +73,7 @@ class Conversion:
             return None
         if self.schema_id is None:
             hint = "give --schema-id N, or --registry URL where it is asked for; --framing bare has none"
-            raise UsageError("the id of the schema is in no ids.lock", hint=hint)
+            raise UsageError("no ids.lock has an id for the schema", hint=hint)
         return self.schema_id
 
     def _to_avro(self, codec: Codec) -> Callable[[bytes], bytes]:

@@ -179,9 +179,9 @@ def check_targets(targets: Sequence[Path]) -> None:
     for target in targets:
         if target.suffix not in _ENDINGS:
             raise UsageError(
-                f"`{target.suffix or target.name}` is not a kind of report",
+                f"`{target.suffix or target.name}` is not a report format",
                 where=str(target),
-                hint="the file ends in .sarif, .json, .xml (JUnit), .md or .txt",
+                hint="use .sarif, .json, .xml (JUnit), .md or .txt",
             )
         check_place(target, kept=[other for other in targets if other is not target])
 

@@ -36,13 +36,13 @@ class Repository:
         """
         found = self.find(ref)
         if found is None:
-            raise UsageError(f"git knows no commit `{ref}`", where=str(self.folder), hint=self._hint(ref))
+            raise UsageError(f"git cannot find commit `{ref}`", where=str(self.folder), hint=self._hint(ref))
         return found
 
     def find(self, ref: str) -> str | None:
         """Return the id of the commit that a ref names, None if there is none. Raises UsageError for an option."""
         if not ref or ref.startswith("-") or not ref.isprintable():
-            raise UsageError(f"`{ref}` is no git ref", hint="write a branch, a tag, the id of a commit or HEAD~1")
+            raise UsageError(f"`{ref}` is not a git ref", hint="write a branch, a tag, a commit id or HEAD~1")
         self._ask("rev-parse", "--git-dir")
         found = self._call("rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
         return found.stdout.decode().strip() if found.returncode == 0 else None
@@ -52,7 +52,7 @@ class Repository:
         found = self._call("merge-base", one, other)
         if found.returncode != 0:
             hint = _DEEPER if self._is_shallow() else "compare with `breaking --against REF` instead"
-            raise UsageError(f"{one[:10]} and {other[:10]} have no commit in common", hint=hint)
+            raise UsageError(f"{one[:10]} and {other[:10]} have no common ancestor", hint=hint)
         return found.stdout.decode().split()[0]
 
     def main_branch(self) -> str | None:
@@ -82,7 +82,7 @@ class Repository:
             if not size.isdigit():
                 raise UnavailableError(
                     f"git does not have the file {name} of this commit", where=str(self.folder),
-                    hint="a partial clone leaves files out: fetch them, with `git fetch --refetch --no-filter`",
+                    hint="a partial clone omits files: fetch them with `git fetch --refetch --no-filter`",
                 )  # fmt: skip
             start = at + len(head) + 1
             found.append(result[start : start + int(size)])

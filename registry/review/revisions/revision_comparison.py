@@ -89,10 +89,12 @@ def root_to_compare(draft: LintRun) -> tuple[Target, Path]:
     """Return the one folder of contracts under lint that can be compared. Raises UsageError if there is none."""
     targets = draft.targets.contracts
     if len({str(target.root) for target in targets}) != 1:
-        raise UsageError("there is not one folder of contracts to compare", hint="name one: `breaking contracts …`")
+        raise UsageError(
+            "the folder of contracts to compare is ambiguous or missing", hint="name one: `breaking contracts …`"
+        )
     root = Path(str(targets[0].root))
     if not root.is_dir():
-        raise UsageError(f"the contracts are in no folder of their own: {root}", hint="name a folder of contracts")
+        raise UsageError(f"the contracts are not in a folder of their own: {root}", hint="name a folder of contracts")
     return targets[0], root
 
 

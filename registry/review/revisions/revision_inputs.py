@@ -77,7 +77,7 @@ def open_revision(text: str, root: Path) -> Revision:
         return open_commit(repository, repository.commit(text), text, root)
     if not text.startswith((".", "/")) and _names_commit(repository, text):
         raise UsageError(
-            f"`{text}` is a folder and a git ref",
+            f"`{text}` is both a folder and a git ref",
             hint=f"write ./{text} for the folder, refs/heads/{text} for the branch",
         )
     return Revision(text, _folder(Path(text)))
@@ -122,7 +122,7 @@ def _options(path: str, options: str) -> Iterator[tuple[str, str]]:
         name, _, value = option.partition("=")
         if (name != "subdir" and name not in _KINDS) or not value:
             raise UsageError(
-                f"`{option}` says nothing about a repository", where=f"{path}#{options}", hint="write " + _WRITTEN
+                f"`{option}` is not an option for a repository", where=f"{path}#{options}", hint="write " + _WRITTEN
             )
         yield name, value
 
@@ -164,7 +164,9 @@ def _refuse_elsewhere(roots: list[str], folder: str, shown: str, again: str) -> 
 
 def _folder(folder: Path) -> Path:
     if next(folder.glob("*/*/v*/contract.yaml"), None) is None and next(folder.glob("*/types/*.yaml"), None) is None:
-        raise UsageError(f"no contract below {folder}", hint="contracts stand in SYSTEM/DIALECT/vN/contract.yaml")
+        raise UsageError(
+            f"no contract below {folder}", hint="contracts are expected at SYSTEM/DIALECT/vN/contract.yaml"
+        )
     return folder
 
 

@@ -24,9 +24,9 @@ def refuse_wrong_default(type_: AvroType, default: Any, pointer: str) -> None:
         shown = repr(default)
         shown = shown if len(shown) <= _LONGEST_SHOWN else shown[: _LONGEST_SHOWN - 1] + "…"
         raise SchemaFault(
-            f"the default {shown} is no value of its type: expected {expected}",
+            f"the default {shown} is not a value of its type: expected {expected}",
             pointer + join_pointer(*place),
-            hint="Write a default that the type takes, or take it away.",
+            hint="Write a default of the field's type, or remove it.",
         )
 
 

@@ -56,7 +56,7 @@ class _Reading:
         if not isinstance(schema, dict):
             raise SchemaFault(f"a type is a name, an object or a list of types, not {_shown(schema)}", pointer)
         if "type" not in schema:
-            raise SchemaFault("a type without `type`", pointer, hint="Say which type it is.")
+            raise SchemaFault("a type without `type`", pointer, hint="Add `type`.")
         return self._described(schema, namespace, pointer)
 
     def _described(self, schema: Mapping[str, Any], namespace: str, pointer: str) -> AvroType:
@@ -84,9 +84,9 @@ class _Reading:
             if full in self._named:
                 return self._named[full]
         raise SchemaFault(
-            f"nothing is named {_shown(name)} up to here",
+            f"{_shown(name)} is not defined before this place",
             pointer,
-            hint="Define the type where it is used first, or hand in the schema that defines it as a reference.",
+            hint="Define the type where it is first used, or add the schema that defines it as a reference.",
         )
 
     def _union(self, schema: list[Any], namespace: str, pointer: str) -> AvroType:
@@ -99,7 +99,7 @@ class _Reading:
                 raise SchemaFault(
                     f"`{branch.label}` occurs twice in a union",
                     f"{pointer}/{at}",
-                    hint="Only records, enums and fixed types of different names may be there more than once.",
+                    hint="Only records, enums and fixed types with different names may occur more than once.",
                 )
             seen.add(branch.label)
         return AvroType("union", pointer, self._source, branches=branches)
@@ -151,7 +151,7 @@ class _Reading:
         default = schema.get("default")
         if default is not None and default not in symbols:
             raise SchemaFault(
-                f"the default of enum `{enum.name}` is none of its symbols: {_shown(default)}", f"{pointer}/default"
+                f"the default of enum `{enum.name}` is not one of its symbols: {_shown(default)}", f"{pointer}/default"
             )
         enum.symbols, enum.default = tuple(symbols), default
         return enum
@@ -182,7 +182,7 @@ class _Reading:
         for part in full.split("."):
             _checked_name(part, "name", f"{pointer}/name")
         if full in PRIMITIVES:
-            raise SchemaFault(f"`{full}` is a type of Avro's own", f"{pointer}/name", hint="Choose another name.")
+            raise SchemaFault(f"`{full}` is a built-in Avro type", f"{pointer}/name", hint="Choose another name.")
         if full in self._named:
             raise SchemaFault(
                 f"`{full}` is defined twice",
@@ -215,7 +215,7 @@ def _checked_name(name: Any, what: str, pointer: str) -> str:
         raise SchemaFault(
             f"{_shown(name)} is no {what}",
             pointer if name is not ABSENT else pointer.rpartition("/")[0],
-            hint="Names begin with a letter or _ and hold letters, digits and _.",
+            hint="Names start with a letter or _ and contain letters, digits and _.",
         )
     return name
 

@@ -19,15 +19,15 @@ def refuse_endless(root: AvroType) -> None:
     for type_ in all_types(root):
         if type_ not in sizes:
             raise SchemaFault(
-                f"{type_} holds itself with no way out, so that no message of it ends",
+                f"{type_} contains itself unconditionally, so no finite message exists",
                 type_.pointer,
-                hint="Put the inner one into a union with null, an array or a map.",
+                hint="Put the inner type into a union with null, an array or a map.",
             )
         if sizes[type_] > MAX_VALUES:
             raise SchemaFault(
-                f"the smallest message of {type_} holds more than {MAX_VALUES:,} values",
+                f"the smallest message of {type_} has more than {MAX_VALUES:,} values",
                 type_.pointer,
-                hint="Types that hold one another several times multiply; hold them in arrays, or once.",
+                hint="Nested types that occur several times multiply; use arrays, or include each type once.",
             )
 
 

@@ -74,7 +74,7 @@ def _count_questions(start: Subschema, on_same: _Links, questions: dict[int, int
         open_.add(id(place.schema))
         if len(way) > MAX_IN_PLACE:
             raise SchemaFault(
-                f"more than {MAX_IN_PLACE} schemas lead to one another here, all about one value",
+                f"more than {MAX_IN_PLACE} schemas refer to one another here for a single value",
                 start.pointer,
                 hint="Refer to the last of them directly.",
             )
@@ -90,9 +90,9 @@ def _count_questions(start: Subschema, on_same: _Links, questions: dict[int, int
             _resolve(place, on_same, questions)
         elif id(below.schema) in open_:
             raise SchemaFault(
-                "a schema asks itself about the same value, without end",
+                "a schema refers to itself for the same value, an infinite loop",
                 place.pointer,
-                hint="Refer to it from `properties` or `items`, so that each round looks at a part of the value.",
+                hint="Refer to it from `properties` or `items`, so that each step checks a part of the value.",
             )
         elif id(below.schema) not in questions:
             enter(below)
@@ -102,9 +102,9 @@ def _resolve(place: Subschema, on_same: _Links, questions: dict[int, int]) -> No
     total = 1 + sum(questions[id(below.schema)] for below in on_same[id(place.schema)])
     if total > MAX_QUESTIONS:
         raise SchemaFault(
-            f"more than {MAX_QUESTIONS:,} schemas are asked about one value here, references followed",
+            f"more than {MAX_QUESTIONS:,} schemas apply to one value here, including references",
             place.pointer,
-            hint="References to schemas that refer to others multiply: say each thing once.",
+            hint="References to schemas with further references multiply: state each condition once.",
         )
     questions[id(place.schema)] = total
 

@@ -66,7 +66,7 @@ def _refuse_against_metaschema(document: Any, draft: int) -> None:
         raise SchemaFault(
             f"not a JSON Schema: {message}",
             join_pointer(*map(str, error.instance_path)),
-            hint="Write the keyword as its draft has it.",
+            hint="Write the keyword as its draft defines it.",
         ) from None
     except ValueError as error:
         raise SchemaFault(f"not a JSON Schema: {str(error)[:_SHOWN]}") from None
@@ -85,7 +85,7 @@ def _refuse_counts(schema: Mapping[str, Any], pointer: str) -> None:
         value = schema[key]
         if isinstance(value, int | float) and value > MAX_COUNT:
             raise SchemaFault(
-                f"`{key}` is {value:.3g}, more than any message has",
+                f"`{key}` is {value:.3g}, more than any message can have",
                 f"{pointer}/{key}",
                 hint=f"Stay below {MAX_COUNT:,}, or leave it out.",
             )
@@ -102,9 +102,9 @@ def _patterns(schema: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 def _refuse_heavy(weight: int, pointer: str) -> None:
     if weight > MAX_WEIGHT:
         raise SchemaFault(
-            f"the patterns up to here have more than {MAX_WEIGHT:,} steps, counts written out",
+            f"the patterns so far have more than {MAX_WEIGHT:,} steps, with repetitions expanded",
             pointer,
-            hint="Counts in a pattern, such as {1000}, multiply; say lengths with minLength and maxLength.",
+            hint="Repetitions such as {1000} multiply; limit lengths with minLength and maxLength.",
         )
 
 
@@ -113,9 +113,9 @@ def _refuse_no_pattern(pattern: str, pointer: str, draft: int) -> None:
         _JUDGES[draft]({"pattern": pattern})
     except (jsonschema_rs.ValidationError, ValueError):
         raise SchemaFault(
-            f"no pattern of JSON Schema: {pattern[:_SHOWN]}",
+            f"not a JSON Schema pattern: {pattern[:_SHOWN]}",
             pointer,
-            hint="Patterns are written as ECMAScript has them.",
+            hint="Write patterns in ECMAScript syntax.",
         ) from None
 
 

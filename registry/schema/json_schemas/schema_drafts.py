@@ -56,9 +56,9 @@ def draft_of(document: Any) -> int:
     address = str(named).removesuffix("#").removeprefix("https://").removeprefix("http://")
     if address not in _ADDRESSES:
         raise SchemaFault(
-            "`$schema` names no draft that is known here",
+            "`$schema` names an unsupported draft",
             "/$schema",
-            hint="Name draft-04, draft-06, draft-07, 2019-09 or 2020-12, such as"
+            hint="Use draft-04, draft-06, draft-07, 2019-09 or 2020-12, such as"
             " https://json-schema.org/draft/2020-12/schema, or leave it out.",
         )
     return _ADDRESSES[address]

@@ -109,21 +109,22 @@ class SchemaAddresses:
         try:
             address, fragment = urldefrag(urljoin(base, reference)) if reference[:1] != "#" else (base, reference[1:])
         except ValueError:
-            raise SchemaFault(f"`$ref` is no reference: {_shown(reference)}", place.pointer) from None
+            raise SchemaFault(f"`$ref` is not a reference: {_shown(reference)}", place.pointer) from None
         if address.rstrip("#") in METASCHEMAS:
             return None
         by_name = reference.partition("#")[0]
         document = self._resources.get(address, self._resources.get(by_name))
         if document is None:
             raise SchemaFault(
-                f"`$ref` leads outside of the schema: {_shown(reference)}",
+                f"`$ref` points outside the schema: {_shown(reference)}",
                 place.pointer,
-                hint="Nothing is fetched from network or files. Put it into `$defs`, or hand it in as a reference.",
+                hint="Nothing is fetched from the network or from files. Put it into `$defs`, or add it as a "
+                "reference.",
             )
         found = self._find_inside(document, address, unquote(fragment))
         if found is None:
             raise SchemaFault(
-                f"`$ref` leads to nothing: {_shown(reference)}", place.pointer, hint="Define it, or mend the reference."
+                f"`$ref` does not resolve: {_shown(reference)}", place.pointer, hint="Define it, or fix the reference."
             )
         return found
 

@@ -29,7 +29,7 @@ def _check_token(text: str) -> str:
 
 def _check_pattern(pattern: str) -> str:
     if not is_pattern(pattern):
-        raise ValueError("a pattern of a context is written :.context:name")
+        raise ValueError("the pattern of a context is written :.context:name")
     return pattern
 
 

@@ -79,5 +79,5 @@ def read_type(text: str) -> pa.DataType:
     types = (TEXT, WHOLE, YEAR, INSTANT, WALL_CLOCK, *_PLAIN.values())
     found = next((one for one in types if write_type(one) == text), None)
     if found is None:
-        raise ValueError(f"no column type: {text}")
+        raise ValueError(f"not a column type: {text}")
     return found

@@ -44,7 +44,7 @@ class TableDraft:
         for name in self.primary_key:
             found = self.find(name)
             if found is None:
-                raise DdlError(f"the primary key of {self.name} names {name}, which is no column", self.line)
+                raise DdlError(f"the primary key of {self.name} names {name}, which is not a column", self.line)
             key.append(found)
             columns[found] = columns[found].model_copy(update={"nullable": False})
         return TableContract(table=self.name, comment=self.comment, columns=columns, primary_key=tuple(key))
@@ -90,7 +90,7 @@ class Drafts:
             raise DdlError(f"{draft.name} has the column {definition.name} twice", definition.line)
         if not is_sent(definition, self.grammar):
             what = f"{definition.name} of {draft.name} is virtual"
-            self.left_out.append(Problem(definition.line, what, "It is computed when it is read, and in no redo log."))
+            self.left_out.append(Problem(definition.line, what, "It is computed when read and is not in the redo log."))
             return
         draft.columns[definition.name] = definition.column
         if definition.primary:

@@ -123,15 +123,15 @@ def _read_table(words: Words, drafts: Drafts, line: int) -> None:
     words.takes("IF", "NOT", "EXISTS")
     draft = TableDraft(drafts.read_name(words), line)
     if words.sees("LIKE") or words.sees("(", "LIKE"):
-        raise DdlError(f"{draft.name} is made like another table", line)
+        raise DdlError(f"{draft.name} is created LIKE another table", line)
     if not words.sees("("):
-        raise DdlError(f"{draft.name} has no list of columns", line)
+        raise DdlError(f"{draft.name} has no column list", line)
     for part in words.take_group().split():
         if part:
             _read_element(part, draft, drafts)
     draft.comment = _comment_of_table(words)
     if any(words.sees(*head) for head in (("AS",), ("SELECT",))) or words.sees("IGNORE") or words.sees("REPLACE"):
-        raise DdlError(f"{draft.name} takes columns from a SELECT", line)
+        raise DdlError(f"{draft.name} takes its columns from a SELECT", line)
     drafts.add(draft)
 
 

@@ -94,7 +94,7 @@ class Words:
         """Return the next word. Raises DdlError if there is none."""
         word = self.peek()
         if word is None:
-            raise DdlError(f"it ends where {what} should stand", self.line)
+            raise DdlError(f"the text ends where {what} is expected", self.line)
         self.at += 1
         return word
 
@@ -102,7 +102,7 @@ class Words:
         """Return the next word, which has to be a name. Raises DdlError if it is not."""
         word = self.take(what)
         if not word.is_name or not word.text:
-            raise DdlError(f"`{word.written}` stands where {what} should", word.line)
+            raise DdlError(f"`{word.written}` found where {what} is expected", word.line)
         return word
 
     def take_group(self) -> Words:
@@ -115,7 +115,7 @@ class Words:
         while depth:
             word = self.peek()
             if word is None:
-                raise DdlError("a bracket is never closed", opening.line)
+                raise DdlError("a bracket is not closed", opening.line)
             depth += word.says("(") - word.says(")")
             self.at += 1
         return Words(self.words[begin : self.at - 1])
@@ -143,7 +143,7 @@ def read_words(text: str, grammar: str) -> list[Word]:
     try:
         tokens = Dialect.get_or_raise(grammar).tokenize(text)
     except (SqlglotError, ValueError, IndexError, RecursionError) as error:
-        raise DdlError("a quote or a comment is never closed", _line_of(error, text)) from error
+        raise DdlError("a quote or comment is not closed", _line_of(error, text)) from error
     words: list[Word] = []
     line, at = 1, 0
     for token in tokens:

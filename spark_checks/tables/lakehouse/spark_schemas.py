@@ -57,7 +57,7 @@ def ensure_table(
         raise UnavailableError(
             f"the table cannot be created or changed: {str(error).partition(chr(10))[0]}",
             where=identifier,
-            hint="create the schema of the catalog, or whatever else is missing, and run the command again",
+            hint="create the schema in the catalog, or whatever else is missing, and run the command again",
         ) from error
 
 

@@ -104,9 +104,9 @@ class CatalogSchema:
         setting = f"spark.sql.catalog.{self.parts[0]}"
         if self.parts[0] != "spark_catalog" and session.conf.get(setting, None) is None:
             raise UnavailableError(
-                f"Spark knows no catalog {self.parts[0]}",
+                f"Spark has no catalog {self.parts[0]}",
                 where=setting,
-                hint="set it and what belongs to it in spark-defaults.conf, or by --conf where Spark is started",
+                hint="configure it in spark-defaults.conf, or with --conf when you start Spark",
             )
 
     def find(self, kind: str, table: TableName) -> str:

@@ -69,7 +69,7 @@ def billions():
     ("text", "says", "where"),
     [
         (billions(), "aliases repeat more than 100,000 values", "here"),
-        ("a: 1\nb: &b\n  c: *b", "`*b` stands inside itself", "here:3"),
+        ("a: 1\nb: &b\n  c: *b", "`*b` contains itself", "here:3"),
         ("a:\n  " + "[" * 100_000, "nested deeper than 200", "here:2"),
         ("- " * 100_000 + "a", "nested deeper than 200", "here:1"),
         ("\n".join(" " * deep + "a:" for deep in range(300)), "nested deeper than 200", "here:201"),

@@ -134,7 +134,7 @@ def test_a_new_version_is_one_new_folder(tmp_path):
 
 @pytest.mark.parametrize(
     ("based_on", "what"),
-    [("acme/plain@4", "names no version"), ("acme/plain", "names no version"), ("acme/plain@2", "circle")],
+    [("acme/plain@4", "names no version"), ("acme/plain", "names no version"), ("acme/plain@2", "cyclic")],
 )
 def test_a_base_that_leads_nowhere_is_refused(based_on, what, tmp_path):
     shutil.copytree(OWN, tmp_path, dirs_exist_ok=True)

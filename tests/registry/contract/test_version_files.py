@@ -118,9 +118,9 @@ def test_ranges_come_back_from_the_plain_data_they_are_kept_as(read):
         ("topcs: {a: {}}", "topcs: unknown key; do you mean `topics`?"),
         ("topics: [a]", "topics: expected a mapping, as in {NAME: VALUE}; found a list"),
         ("topics: {a: 3}", "topics.a: expected a mapping, as in {NAME: VALUE}; found a number"),
-        ("topics: {a: {x: []}}", "topics.a: `x` is no partition; write its number, or `all` for those that are not named"),
-        ("topics: {a: {-1: []}}", "topics.a: `-1` is no partition"),
-        ('topics: {a: {0: [], "00": []}}', "topics.a: `00` is no partition"),
+        ("topics: {a: {x: []}}", "topics.a: `x` is not a partition; write its number, or `all` for all others"),
+        ("topics: {a: {-1: []}}", "topics.a: `-1` is not a partition"),
+        ('topics: {a: {0: [], "00": []}}', "topics.a: `00` is not a partition"),
         ("topics: {a: {0: [], 0: []}}", "key `0` occurs twice"),
         ("topics: {a: {0: {to: 5}}}", "topics.a.0: expected a list, as in [ONE, TWO]; found a mapping"),
         ("topics: {a: {0: [{to: 5}]}}", "topics.a.0.0.contract: is missing"),
@@ -134,11 +134,11 @@ def test_ranges_come_back_from_the_plain_data_they_are_kept_as(read):
             "topics.a.0.0.to: the time 2022-03-20T00:00:00 has no zone; add Z for UTC, or an offset such as +08:00",
         ),
         ("topics: {a: {0: [{from: 5, to: 5, contract: dts/canal@1}]}}",
-         "topics.a.0.0: holds nothing: `from` 5 is not before `to` 5"),
+         "topics.a.0.0: is empty: `from` 5 is not before `to` 5"),
         ("topics: {a: {0: [{from: 5, to: 2022-03-20T00:00:00Z, contract: dts/canal@1}]}}",
          "topics.a.0.0: one end is an offset and the other a time"),
         ("topics: {a: {0: [{to: 5, contract: dts/canal@1}, {from: 2022-03-20T00:00:00Z, contract: dts/canal@2}]}}",
-         "topics.a.0: some ranges are of offsets and others of times"),
+         "topics.a.0: some ranges use offsets and others times"),
         ("topics: {a: {0: [{from: 5, contract: dts/canal@2}, {to: 6, contract: dts/canal@1}]}}",
          "topics.a.0: two ranges overlap: to 6 (dts/canal@1), and from 5 (dts/canal@2)"),
         ("topics: {a: {0: [{contract: dts/canal@2}, {contract: dts/canal@2}]}}",
@@ -185,13 +185,13 @@ def test_the_topics_of_a_file_are_known_before_its_contracts_are(tmp_path):
 
 def test_a_partition_that_the_topic_does_not_have_is_told(read):
     ranges = read(GOOD).of_named(["orders"])
-    with pytest.raises(UsageError, match="names partition 12, and topic orders has none of that number") as error:
+    with pytest.raises(UsageError, match="names partition 12, and topic orders has no such partition") as error:
         ranges.check_partitions([("orders", number) for number in range(4)])
     assert error.value.hint == "it has 0, 1, 2, 3"
     ranges.check_partitions([("orders", number) for number in range(13)])
 
 
 def test_a_topic_that_the_file_does_not_name_is_told(read):
-    with pytest.raises(UsageError, match="says nothing of topic ordres") as error:
+    with pytest.raises(UsageError, match="does not mention topic ordres") as error:
         read(GOOD).of_named(["ordres"])
     assert error.value.hint == "it names 123, orders"

@@ -126,11 +126,11 @@ def test_what_the_schema_cannot_hold_is_refused_with_its_place(text, path):
 
 def test_bytes_that_are_not_exactly_one_record_are_refused():
     record = Codec(SCHEMA).write(message('{"op":"add","id":7}'))
-    with pytest.raises(AvroError, match="no record"):
+    with pytest.raises(AvroError, match="not a record"):
         Codec(SCHEMA).read(record[:-1])
-    with pytest.raises(AvroError, match="2 bytes are left unread"):
+    with pytest.raises(AvroError, match="2 bytes are left after the record"):
         Codec(SCHEMA).read(record + b"\x00\x00")
-    with pytest.raises(AvroError, match="no record"):
+    with pytest.raises(AvroError, match="not a record"):
         Codec(SCHEMA).read(b"\xff" * 20)
 
 
@@ -164,7 +164,7 @@ def test_a_number_of_another_writer_that_json_cannot_write_is_refused(token):
     row = {"c": ("NumberText", {"token": token})}
     foreign = {"op": "a", "id": 1, "flag": None, "note": None, "seq": None, "row": row, "rows": ("Absent", "ABSENT")}
     fastavro.schemaless_writer(record, fastavro.parse_schema(SCHEMA), foreign)
-    with pytest.raises(AvroError, match="a number that JSON cannot write"):
+    with pytest.raises(AvroError, match="a number that JSON cannot represent"):
         Codec(SCHEMA).read(record.getvalue())
 
 
@@ -173,7 +173,7 @@ def test_a_record_whose_columns_hide_a_member_with_a_field_is_refused():
     schema = {"type": "record", "name": "M", "fields": [{"name": "op", "type": "string"}, columns]}
     record = io.BytesIO()
     fastavro.schemaless_writer(record, fastavro.parse_schema(schema), {"op": "a", "columns": {"op": "b", "c": "d"}})
-    with pytest.raises(AvroError, match="`columns` holds a member that has a field of its own"):
+    with pytest.raises(AvroError, match="`columns` contains a member that has its own field"):
         Codec(schema).read(record.getvalue())
     written = Codec(schema).write(message('{"op":"a","columns":"x"}'))
     assert Codec(schema).read(written) == {"op": "a", "columns": "x"}

@@ -58,7 +58,7 @@ def test_a_message_is_written_as_one_line_that_says_the_same(text):
         (b"\x00\x00\x00\x01", "no frame"),
         (b"\x01\x00\x00\x00\x07", "no frame"),
         (b"\x00\x00\x00\x00\x08{", "written with schema id 8, not 7"),
-        (b"\x00\x00\x00\x00\x07", "no record of the schema"),
+        (b"\x00\x00\x00\x00\x07", "not a record of the schema"),
     ],
 )
 def test_what_is_no_framed_record_of_the_schema_is_refused(value, reason):
@@ -68,7 +68,7 @@ def test_what_is_no_framed_record_of_the_schema_is_refused(value, reason):
 
 
 def test_a_frame_without_an_id_is_refused_before_any_value():
-    with pytest.raises(UsageError, match="the id of the schema is in no ids"):
+    with pytest.raises(UsageError, match="no ids"):
         Conversion(CANAL, MessageForm.JSON, Framing.CONFLUENT).check()
     Conversion(CANAL, MessageForm.JSON).check()  # containers need none
 

@@ -109,7 +109,7 @@ def test_what_is_no_file_of_messages_is_said_clearly(tmp_path):
     (tmp_path / "c.parquet").write_bytes(b"not parquet")
     with pytest.raises(UnavailableError, match="no such file"):
         plan_files([tmp_path / "missing.jsonl"])
-    with pytest.raises(UsageError, match="not a kind of file"):
+    with pytest.raises(UsageError, match="not a file type"):
         plan_files([tmp_path / "a.csv"])
     with pytest.raises(UsageError, match="no column `value`"):
         plan_files([tmp_path / "b.parquet"])

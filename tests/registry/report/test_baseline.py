@@ -96,8 +96,8 @@ def test_a_baseline_reads_well_and_has_no_numbers_that_change(baseline_of):
 
 @pytest.mark.parametrize(
     ("text", "what"),
-    [("{", "this is no baseline"), ("[]", "this is no baseline"), ('{"findings": []}', "this is no baseline"),
-     ('{"baseline_version": 2, "findings": []}', "does not know version 2"), (None, "cannot be read")],
+    [("{", "this is not a baseline"), ("[]", "this is not a baseline"), ('{"findings": []}', "this is not a baseline"),
+     ('{"baseline_version": 2, "findings": []}', "does not support version 2"), (None, "cannot be read")],
 )  # fmt: skip
 def test_what_is_no_baseline_is_told(tmp_path, text, what):
     if text is not None:

@@ -29,8 +29,8 @@ def test_every_kind_is_written_the_same_twice(tmp_path, name):
 
 @pytest.mark.parametrize(
     ("names", "what"),
-    [(["r.pdf"], "`.pdf` is not a kind of report"), (["report"], "`report` is not a kind of report"),
-     (["a.md", "./a.md"], "two reports would go to one file"), (["nowhere/a.md"], "there is no such folder"),
+    [(["r.pdf"], "`.pdf` is not a report format"), (["report"], "`report` is not a report format"),
+     (["a.md", "./a.md"], "two reports would be written to the same file"), (["nowhere/a.md"], "there is no such folder"),
      (["folder.md"], "this is a folder, not a file")],
 )  # fmt: skip
 def test_a_target_that_cannot_be_is_told_before_anything_starts(tmp_path, monkeypatch, names, what):
@@ -72,7 +72,7 @@ def test_no_report_is_written_over_what_is_read_even_by_another_name(tmp_path):
     link.symlink_to(messages)
 
     for target in (messages, link):
-        with pytest.raises(UsageError, match="another role in the run"):
+        with pytest.raises(UsageError, match="already used for something else in this run"):
             check_targets([target], kept=[messages])
     assert messages.read_text() == "{}"
 

@@ -38,7 +38,7 @@ def test_a_report_that_was_read_is_written_again_as_it_was_to_the_last_member_an
 def test_a_broken_report_is_refused_with_the_path_of_what_is_wrong(name, change, path):
     document = example(name)
     change(document)
-    with pytest.raises(UsageError, match="this is no report") as refused:
+    with pytest.raises(UsageError, match="this is not a report") as refused:
         read_document(document, "r.json")
     assert refused.value.where == f"r.json{path}"
 

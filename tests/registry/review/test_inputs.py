@@ -133,14 +133,14 @@ def test_a_name_of_a_folder_and_of_a_branch_is_not_guessed_at(repository, root, 
 
 @pytest.mark.parametrize("ref", ["--output=x", "-", "", "a\nb", "a\0b"])
 def test_what_could_be_an_option_is_refused(ref, root):
-    with pytest.raises(UsageError, match="is no git ref"):
+    with pytest.raises(UsageError, match="is not a git ref"):
         open_revision(ref, root)
 
 
 @pytest.mark.parametrize("ref", ["; touch x", "$(touch x)", "main:data", "main data", "HEAD@{99}", "mian", "v1^{tree}"])
 def test_an_unknown_ref_is_refused_with_what_to_do(ref, root, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(UsageError, match=r"git knows no commit .*\n.*`git fetch` it first"):
+    with pytest.raises(UsageError, match=r"git cannot find commit .*\n.*`git fetch` it first"):
         open_revision(ref, root)
     assert not (tmp_path / "x").exists()
 
@@ -161,7 +161,7 @@ def test_in_a_shallow_clone_the_error_says_how_to_get_the_rest(repository, tmp_p
     with pytest.raises(UsageError, match=r"fetch --unshallow.*fetch-depth: 0"):
         open_base(None, tmp_path / "shallow" / "data" / "contracts", {"GITHUB_BASE_REF": "main"})
     git(tmp_path / "shallow", "fetch", "-q", "--depth=1", "origin", "main:refs/remotes/origin/main")
-    with pytest.raises(UsageError, match=r"no commit in common\n.*fetch --unshallow.*fetch-depth: 0"):
+    with pytest.raises(UsageError, match=r"no common ancestor\n.*fetch --unshallow.*fetch-depth: 0"):
         open_base("main", tmp_path / "shallow" / "data" / "contracts", {})
 
 
@@ -248,5 +248,5 @@ def test_a_branch_that_is_checked_out_itself_is_told_as_such(root):
 
 
 def test_a_base_that_is_nowhere_is_refused(root):
-    with pytest.raises(UsageError, match="git knows no commit `nowhere`"):
+    with pytest.raises(UsageError, match="git cannot find commit `nowhere`"):
         open_base("nowhere", root, {})

@@ -74,5 +74,5 @@ def test_two_fields_for_one_member_are_refused():
 
 @pytest.mark.parametrize("version", ON_THE_WIRE, ids=str)
 def test_records_on_the_wire_have_no_schema_of_a_table(version):
-    with pytest.raises(UsageError, match="have one schema, whatever the table"):
+    with pytest.raises(UsageError, match="have one schema for all tables"):
         bound_avro_schema(version, ORDERS_TABLE, ReadingOptions())

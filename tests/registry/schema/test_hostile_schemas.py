@@ -62,7 +62,7 @@ def test_a_reference_is_found_among_those_handed_in_and_nowhere_else():
     address = read_schema('{"$id": "http://a/address", "type": "object"}', type="JSON", name="address")
     text = '{"properties": {"to": {"$ref": "address.json#"}, "of": {"$ref": "http://a/address"}}}'
     assert read_schema(text, type="JSON", name="order", references={"address.json": address}).references
-    with pytest.raises(InvalidSchema, match="leads outside of the schema: "):
+    with pytest.raises(InvalidSchema, match="points outside the schema: "):
         read_schema(text, type="JSON", name="order")
 
 
@@ -74,7 +74,7 @@ def test_an_avro_reference_defines_names_and_its_own_references_do():
     )  # fmt: skip
     whole = read_schema('{"type": "array", "items": "a.R"}', type="AVRO", name="s", references={"a.R": outer})
     assert str(whole.avro_types.items) == "record a.R"
-    with pytest.raises(InvalidSchema, match=r"nothing is named `a\.R` up to here"):
+    with pytest.raises(InvalidSchema, match=r"`a\.R` is not defined before this place"):
         read_schema('{"type": "array", "items": "a.R"}', type="AVRO", name="s")
 
 

@@ -80,7 +80,7 @@ def test_many_stars_cost_nothing():
         ("users: {a: {token: abc, rights: [], tokn: hush}}", "users.a.tokn: unknown key; do you mean `token`?"),
         ("usres: {}", "usres: unknown key; do you mean `users`?"),
         ("users: {}\nanonymous: {rights: [{may: [rule], subjects: ['*']}]}", "anonymous.rights.0.may.0: Input should be"),
-        ("users: {}\nanonymous: {rights: [{may: [read], subjects: [':team']}]}", "a pattern of a context is written"),
+        ("users: {}\nanonymous: {rights: [{may: [read], subjects: [':team']}]}", "the pattern of a context is written"),
         ("users: {}\nanonymous: {rights: [{may: [], subjects: ['*']}]}", "anonymous.rights.0.may: Tuple should have"),
         ("users: {a: 1, a: 2}", "key `a` occurs twice"),
         ("- 1", "the users file: not a YAML mapping"),

@@ -134,7 +134,7 @@ def test_no_text_makes_it_take_long(text):
 def test_what_cannot_be_read_has_a_reason_and_the_rest_is_read():
     found = read_added_columns("alter table o add a int; alter table o add (b", "mysql")
     assert [list(one.columns) for one in found.added] == [["a"]]
-    assert found.reason == "a bracket is never closed"
+    assert found.reason == "a bracket is not closed"
     assert (
         read_added_columns("alter table o add a int" + " " * MOST_CHARACTERS).reason == "longer than 32,768 characters"
     )

@@ -225,7 +225,7 @@ def test_two_rules_of_one_id_are_refused(package, file, twin, called, tmp_path):
         capture_output=True, text=True, check=False, cwd=ROOT,
     )  # fmt: skip
     assert done.returncode != 0
-    assert f"two rules are called {called}" in done.stdout + done.stderr
+    assert f"two rules have the id {called}" in done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("rule", drift_rules().values(), ids=lambda rule: rule.name)
