@@ -65,7 +65,7 @@ def test_a_decode_of_what_chains_contradict_publishes_nothing_unless_it_is_trust
 
     held = decode_input(SparkEngine(spark), source, scope_of(NEW), Output(str(tmp_path / "out")), fail_on="error")
     trusted = decode_input(
-        spark, source, scope_of(NEW), Output(str(tmp_path / "out"), trust_contract=True), fail_on="error"
+        SparkEngine(spark), source, scope_of(NEW), Output(str(tmp_path / "out"), trust_contract=True), fail_on="error"
     )
 
     assert "key chains prove dts/canal@1" in held.withheld

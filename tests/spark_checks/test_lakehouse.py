@@ -64,7 +64,7 @@ GROWN = laid_out(
 @pytest.fixture(params=[DeltaDirectory, IcebergDirectory], ids=["delta", "iceberg"])
 def addresses(spark, request, tmp_path):
     found = request.param(f"{tmp_path}/a b%20c")
-    found.prepare(SparkEngine(spark))
+    found.prepare(spark)
     return found
 
 
