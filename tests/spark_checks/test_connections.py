@@ -110,11 +110,11 @@ def test_the_right_that_is_missing_is_named(read, broker, rights):
     seen, hidden = rights(AclOperation.DESCRIBE), rights(AclOperation.ALTER_CONFIGS)
     with pytest.raises(UnavailableError) as failure:
         read(broker.login_bootstrap, seen, login("correcthorse"))
-    assert failure.value.what == f"no right to read topic {seen}"
+    assert failure.value.what == f"not authorized to read topic {seen}"
     assert "the right Read for the topic" in failure.value.hint
     with pytest.raises(UnavailableError) as failure:
         read(broker.login_bootstrap, hidden, login("correcthorse"))
-    assert failure.value.what == f"no right to see topic {hidden}"
+    assert failure.value.what == f"not authorized to see topic {hidden}"
     assert read(broker.login_bootstrap, rights(AclOperation.READ), login("correcthorse")) == 3
 
 
