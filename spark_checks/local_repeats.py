@@ -37,7 +37,7 @@ class _Rows(NamedTuple):
 
 
 class _Again(NamedTuple):
-    """Rows at a position that came again: which of all they are, and the how many-eth stay at it they are of."""
+    """Rows at a position that occurs again later: row numbers, and the number of the run of rows each belongs to."""
 
     numbers: Integers
     visits: Integers
@@ -84,11 +84,9 @@ def _by_line(
         return
     names = ("topic", "partition", "contract")
     codes = np.zeros(len(numbers), np.int64)
-    values = []
     for name in names:
         encoded = batch.column(name).take(pa.array(numbers)).dictionary_encode()
-        values.append(encoded.dictionary.to_pylist())
-        codes = codes * max(1, len(values[-1])) + encoded.indices.to_numpy().astype(np.int64)
+        codes = codes * len(encoded.dictionary) + encoded.indices.to_numpy().astype(np.int64)
     for code in np.unique(codes):
         mine = codes == code
         topic, partition, contract = (batch.column(name)[int(numbers[mine][0])].as_py() for name in names)
