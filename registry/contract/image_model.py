@@ -68,18 +68,18 @@ class Images(Document):
         return {op: getattr(self, op.replace("-", "_")) for op in ROW_OPS}
 
     @cached_property
-    def _beside(self) -> dict[str, frozenset[str]]:
-        beside: dict[str, frozenset[str]] = {}
+    def _non_column_members(self) -> dict[str, frozenset[str]]:
+        members: dict[str, frozenset[str]] = {}
         for op in ROW_OPS:
             sides = self.of(op)
             for side in (sides.before, sides.after) if sides else ():
                 if side is not None and side.not_columns:
-                    beside[side.at] = beside.get(side.at, frozenset()) | set(side.not_columns)
-        return beside
+                    members[side.at] = members.get(side.at, frozenset()) | set(side.not_columns)
+        return members
 
-    def members_beside(self, pointer: str) -> frozenset[str]:
+    def non_column_members(self, pointer: str) -> frozenset[str]:
         """Return the members of an image that its contract says are no columns."""
-        return self._beside.get(pointer, frozenset())
+        return self._non_column_members.get(pointer, frozenset())
 
     def pointers(self) -> tuple[str, ...]:
         """Return every place where some op has an image, in order of first mention."""

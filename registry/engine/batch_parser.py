@@ -1,8 +1,8 @@
 """Batch parser: decodes every value in C by the layout of its shape, and sorts the values by layout.
 
-Which shape a value has is guessed, from a slice of its bytes or from the values before it, and verified on what was
-decoded. A value that its layout refuses is parsed once by the strict parser, and the layout learns to take its like:
-unknown members and columns become extra fields, members of another kind are widened.
+The shape of a value is guessed, from a slice of its bytes or from the values before it, and verified on the decoded
+record. A value that its layout rejects is parsed once by the strict parser, and the layout is extended to accept
+similar values: unknown members and columns become extra fields, members of another kind are widened.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from cdc_contracts.registry.common.pointers import ABSENT, follow, join_pointer,
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.engine import decoder_kinds
 from cdc_contracts.registry.engine.layout_parts import Layout, LayoutColumn, RowShape
-from cdc_contracts.registry.engine.shape_guess import MOST_SHAPES, ShapeGuess, make_picker, make_scout
+from cdc_contracts.registry.engine.shape_guess import MOST_SHAPES, ShapeGuess, make_key_reader, make_picker
 from cdc_contracts.registry.engine.struct_layouts import LayoutPlan, can_be_field, decoder_of_schema
 from cdc_contracts.registry.message.reading import read_types, read_types_within
 from cdc_contracts.registry.records.message_values import MessageValues
@@ -43,9 +43,9 @@ MakeColumn = Callable[[RowShape, str, Any], LayoutColumn]
 
 @dataclass
 class Sorted:
-    """The records of a batch by layout, as their numbers in the batch; `solo` are left to the reference.
+    """The records of a batch by layout, as their numbers in the batch; `solo` go to the reference validator.
 
-    `guessed` are those whose shape is not verified yet.
+    `guessed` are the records whose shape is not verified yet.
     """
 
     groups: dict[Layout, tuple[RowShape, list[int], list[Any]]] = field(default_factory=dict)
@@ -59,14 +59,14 @@ class Sorted:
         known_records.extend(records)
 
     def add(self, shape: RowShape, layout: Layout, numbers: Iterable[int], records: Iterable[Any]) -> None:
-        """Put records with those of the same layout, which tables with the same columns share."""
+        """Add records to those of the same layout; tables with the same columns share one."""
         _, known_numbers, known_records = self.groups.setdefault(layout, (shape, [], []))
         known_numbers.extend(numbers)
         known_records.extend(records)
 
 
 class Parser:
-    """Sorts values by layout, and learns the layouts as it goes. Bounded: what it cannot hold goes to the reference."""
+    """Sorts values by layout, learning layouts as it goes. Its memory is bounded; the reference validates the rest."""
 
     def __init__(
         self, plan: LayoutPlan, reading_options: ReadingOptions, make_columns: MakeColumns, make_column: MakeColumn
@@ -84,14 +84,14 @@ class Parser:
         self._lessons = 0
         self._made = 0
         self._guess = ShapeGuess(plan, by_table=self._by_table)
-        self._scout = make_scout(plan)
+        self._read_key = make_key_reader(plan)
         self._latest: RowShape | None = None
         self._learnt: RowShape | None = None
         self.identified_by = [*plan.types_at, *(plan.names_at if self._by_table else ())]
         self._picks = [make_picker(plan, pointer) for pointer in self.identified_by]
 
     def sort(self, values: MessageValues) -> Sorted:
-        """Return the values by layout. Every record is in exactly one place."""
+        """Return the values by layout. Every record is in exactly one group."""
         result = Sorted(tombstones=values.tombstones())
         sound = values.sound(MAX_DEPTH)
         tidy = values.tidy(0 if self._reading_options.strict_json else self._reading_options.max_bytes) & sound
@@ -103,7 +103,7 @@ class Parser:
         return result
 
     def _sort_alike(self, values: MessageValues, start: int, stop: int, result: Sorted) -> bool:
-        """Decode a block with the shape of all values of the previous block; False if some value is not of it."""
+        """Decode a block with the single shape of the previous block; False if some value does not have this shape."""
         shape = self._latest
         if shape is None or shape.strict is None:
             return False
@@ -123,7 +123,7 @@ class Parser:
         stop: int,
         result: Sorted,
     ) -> None:
-        """Guess the shape of each value of a block, and decode together what has one shape."""
+        """Guess the shape of each value of a block, and decode the values of each shape together."""
         guess = self._guess.open()
         guessed: dict[RowShape, tuple[list[int], list[bytes]]] = {}
         limit, strict = self._reading_options.max_bytes, self._reading_options.strict_json
@@ -162,9 +162,9 @@ class Parser:
                 self._resolve(number, value, result)
 
     def _verify(self, values: MessageValues, result: Sorted) -> None:
-        """Take the records whose shape was guessed right, and resolve the others."""
+        """Accept the records whose shape was guessed correctly, and resolve the others."""
         for (shape, layout), (numbers, records) in result.guessed.items():
-            if self._all_told(shape, records):
+            if self._have_shape(shape, records):
                 result.add(shape, layout, numbers, records)
                 continue
             claims = [
@@ -176,7 +176,7 @@ class Parser:
             for number in compress(numbers, map(not_, right)):
                 self._resolve(number, values[number] or b"", result, guessed=False)
 
-    def _all_told(self, shape: RowShape, records: list[Any]) -> bool:
+    def _have_shape(self, shape: RowShape, records: list[Any]) -> bool:
         """Return whether every record has the members that identify its shape."""
         for pick, result in zip(self._picks, shape.key, strict=True):
             wanted = Raw(result) if type(result) is bytes else result
@@ -185,7 +185,7 @@ class Parser:
         return True
 
     def _resolve(self, number: int, value: bytes, result: Sorted, *, guessed: bool = True) -> None:
-        """Find or make the shape of one value and decode it, learning what its layout lacks."""
+        """Find or make the shape of one value and decode it, extending its layout where necessary."""
         shape = self._find(value) if len(value) <= self._reading_options.max_bytes else None
         if shape is None or (self._reading_options.strict_json and has_duplicates(value)):
             result.solo.append(number)
@@ -210,10 +210,10 @@ class Parser:
 
     def _find(self, value: bytes) -> RowShape | None:
         try:
-            scouted = self._scout(value)
+            found = self._read_key(value)
         except _REFUSED:
             return None
-        tokens, names = scouted
+        tokens, names = found
         key = (*tokens, *(names if self._by_table else ()))
         shape = self._shapes.get(key)
         if shape is None:
@@ -233,7 +233,7 @@ class Parser:
         return shape
 
     def _like_learnt(self, key: tuple[Any, ...], value: bytes) -> RowShape | None:
-        """Return a shape with the columns learnt last, where the rows of a value have exactly these, in this order."""
+        """Return a shape with the columns learnt last if the rows of a value have exactly these, in this order."""
         like = self._learnt
         if like is None or like.built_for != self._lessons or (self._plan.by_kind and like.key[-1] != key[-1]):
             return None
@@ -253,17 +253,17 @@ class Parser:
         shape.built_for = self._lessons
 
     def _family(self, shape: RowShape) -> int:
-        """Return the number of the shapes with these types and columns."""
+        """Return the number of the family of shapes with these types and columns."""
         key = (shape.key[: len(self._plan.types_at)], tuple(shape.columns))
         family = self._families.get(key)
         if family is None:
-            self._made += 1  # never given again: verdicts are known by it
+            self._made += 1  # never reused: cached verdicts are keyed by it
             family = self._families[key] = self._made
             _bound(self._families)
         return family
 
     def _layout(self, shape: RowShape, family: int, *, loose: bool) -> Layout:
-        """Return a layout of a shape. Tables with the same columns share it, for compiling it takes long."""
+        """Return a layout of a shape. Tables with the same columns share it, since compiling is slow."""
         key = (family, len(self._extras), self._widened, loose)
         layout = self._layouts.get(key)
         if layout is None:
@@ -279,7 +279,7 @@ class Parser:
         return shape.loose
 
     def _taught(self, shape: RowShape, value: bytes) -> Layout | None:
-        """Widen the layouts to what this value holds, and return the loose one; None if nothing is to be learnt."""
+        """Extend the layouts to fit this value, and return the loose one; None if there is nothing to learn."""
         if max(self._lessons, shape.lessons) >= _MOST_LESSONS:
             return None
         try:
@@ -304,7 +304,7 @@ class Parser:
             pointer = at + join_pointer(name)
             schema = properties.get(name)
             if schema is None and at in self._plan.images:
-                continue  # a column of a message that is a row itself
+                continue  # a column of a message that is itself the row
             if schema is None:
                 if pointer not in self._extras and len(self._extras) < _MOST_EXTRAS and can_be_field(name):
                     self._extras.append(pointer)
@@ -320,7 +320,7 @@ class Parser:
         if value is None:
             return True
         if pointer in self._plan.images or "properties" in schema:
-            return True  # an image or an object with members of its own that is of another kind is for the reference
+            return True  # an image or a nested object of another kind: the reference validates it
         return decoder_kinds.decoder_takes(decoder_of_schema(schema), value)
 
     def _learn_columns(self, message: dict[str, Any], shape: RowShape) -> bool:
@@ -332,9 +332,9 @@ class Parser:
     def _values_in(self, message: dict[str, Any]) -> Iterator[tuple[str, Any]]:
         """Yield the values of all rows of a message by column, image by image."""
         for pointer in self._plan.images:
-            beside = {self._plan.types_within} if pointer else self._plan.properties.keys()
+            other_members = {self._plan.types_within} if pointer else self._plan.properties.keys()
             for row in _rows(follow(message, split_pointer(pointer))):
-                yield from ((name, value) for name, value in row.items() if name not in beside)
+                yield from ((name, value) for name, value in row.items() if name not in other_members)
 
     def _learn_column(self, shape: RowShape, name: str, value: Any) -> bool:
         index = shape.by_name.get(name)
@@ -357,11 +357,11 @@ class Parser:
 
 
 def _decode_block(layout: Layout, text: bytes, total: int) -> list[Any] | None:
-    """Decode tidy values with line feeds between them; None if some value is not one message of the layout.
+    """Decode tidy values separated by line feeds; None if some value is not one message of the layout.
 
-    Each value begins with `{` and ends with `}`. A message that is still open at the end of its value would meet a
-    line feed in a text or `{` in the place of a comma, and be refused. So each value holds one message at least, and
-    as many messages as values means one in each.
+    Each value begins with `{` and ends with `}`. A message that is still open at the end of its value would run into
+    a line feed within a text, or into `{` instead of a comma, and be rejected. So each value holds at least one
+    message; if there are as many messages as values, each value holds exactly one.
     """
     try:
         records: list[Any] = layout.decode_lines(text)
@@ -371,7 +371,7 @@ def _decode_block(layout: Layout, text: bytes, total: int) -> list[Any] | None:
 
 
 def _bound(memory: OrderedDict[Any, Any]) -> None:
-    """Forget the oldest shapes where there are very many."""
+    """Drop the oldest shapes if there are too many."""
     if len(memory) > MOST_SHAPES:
         memory.popitem(last=False)
 
@@ -384,7 +384,7 @@ def _rows(found: Any) -> Iterable[dict[str, Any]]:
 
 
 def _types_of(token: bytes, plan: LayoutPlan) -> dict[str, str] | None:
-    """Return the types that a token holds, by column; None if it is no map of texts."""
+    """Return the types in a token, by column; None if it is not a map of texts."""
     try:
         message = parse_message(b'{"types":' + token + b"}")
     except Unreadable:

@@ -1,4 +1,4 @@
-"""What a batch came to: verdicts of the reference with the groups of records that they hold for."""
+"""The results of a batch: verdicts of the reference validator, each with the group of records that it applies to."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from cdc_contracts.registry.validate.verdicts import Opinion, Verdict
 
 @dataclass(frozen=True)
 class CachedVerdict:
-    """What the reference said of the first record of its kind: enough to decide every other one.
+    """The reference validator's verdict on the first record of a group: enough to decide every other one.
 
-    `claims` says per version whether its discriminators hold, `facts` what it reads besides the images.
+    `claims` says per version whether its discriminators hold, `facts` what the version reads besides the images.
     """
 
     opinions: tuple[Opinion, ...]
@@ -53,7 +53,7 @@ class CachedVerdict:
         return any(self.claims)
 
     @property
-    def welcome(self) -> bool:
+    def claimable(self) -> bool:
         """Whether some version whose discriminators hold finds no error, so that the subject may claim the message."""
         return any(
             claims and not opinion.errors and reading.meaning.claim is None
@@ -61,7 +61,7 @@ class CachedVerdict:
         )
 
     def of_table(self, names: Mapping[str, Any]) -> CachedVerdict:
-        """Return the same of messages that differ in the names of their table, which no rule looks at."""
+        """Return the same verdict for messages that differ only in the names of their table, which no rule reads."""
         message = self.readings[0].message
         for pointer, name in names.items():
             message = _with_member(message, split_pointer(pointer), name)
@@ -76,7 +76,7 @@ class CachedVerdict:
 
 @dataclass(eq=False)
 class RecordGroup:
-    """Records of a decoded batch that share a verdict; `positions` are in the batch, rising."""
+    """Records of a decoded batch that share a verdict; `positions` are indices in the batch, in ascending order."""
 
     decoded_batch: DecodedBatch
     columns: ColumnTable
@@ -86,13 +86,13 @@ class RecordGroup:
     _wire: Wire
 
     def texts(self, version: int) -> ImageTexts:
-        """The images of the batch as the version of that place reads them."""
+        """The images of the batch as the version with that index reads them."""
         if version not in self._texts:
             self._texts[version] = ImageTexts(self.decoded_batch, self.columns, version)
         return self._texts[version]
 
     def member(self, pointer: str | None) -> list[Any] | None:
-        """Return a member of the envelope per record as the parser made it, None for absent; None if unknown."""
+        """Return a member of the envelope per record as parsed, None where absent; None if no record has it."""
         values = self.decoded_batch.members.get(pointer or "")
         if values is None:
             return None
@@ -100,12 +100,12 @@ class RecordGroup:
         return [None if listed[position] is UNSET else listed[position] for position in self.positions.tolist()]
 
     def types(self, version: int) -> tuple[str, dict[str, str] | None]:
-        """Return where the source types of the columns come from, and the types by column."""
+        """Return the origin of the source types of the columns, and the types by column."""
         columns = self.cached_verdict.columns[version]
         return columns.origin, columns.types
 
     def reread(self, version: int, values: Sequence[bytes | None]) -> Iterator[tuple[int, Reading]]:
-        """Yield each record's number with its message read by the version of that place."""
+        """Yield each record's number with its message read by the version with that index."""
         cached_verdict = self.cached_verdict.readings[version]
         for number in self.numbers.tolist():
             yield (
@@ -128,7 +128,7 @@ class GroupResult:
 
     @property
     def place(self) -> int:
-        """The place of the verdict's version among those that the cached verdict has opinions of."""
+        """The index of the verdict's version among those that the cached verdict covers."""
         opinions = self.record_group.cached_verdict.opinions
         return next(place for place, opinion in enumerate(opinions) if opinion.version is self.verdict.version)
 
@@ -143,7 +143,7 @@ class BatchResult:
     tombstones: list[int] = field(default_factory=list)
 
     def having(self, outcomes: Collection[str]) -> set[int]:
-        """Return the numbers of the records that came to one of these outcomes."""
+        """Return the numbers of the records with one of these outcomes."""
         numbers = {number for number, judged in self.alone if judged.verdict.outcome in outcomes}
         for group_result in self.group_results:
             if group_result.verdict.outcome in outcomes:
@@ -151,7 +151,7 @@ class BatchResult:
         return numbers
 
     def leave_out(self, numbers: Collection[int]) -> None:
-        """Forget the results of some records: they are validated elsewhere."""
+        """Drop the results of some records: they are validated elsewhere."""
         left_out = set(numbers)
         self.alone = [(number, judged) for number, judged in self.alone if number not in left_out]
         group_results = []
@@ -164,13 +164,13 @@ class BatchResult:
 
 
 def _with_names(reading: Reading, message: dict[str, Any]) -> Reading:
-    """Return how a message is read that differs from another in the names of its table."""
+    """Return the reading of a message that differs from another only in the names of its table."""
     other = copy_with(reading, message=message)
     vars(other).pop("names", None)
     return other
 
 
 def _with_member(message: dict[str, Any], path: Sequence[str], value: Any) -> dict[str, Any]:
-    """Return a message with another value in one place, sharing the rest."""
+    """Return a copy of a message with another value at one path, sharing the rest."""
     name, *below = path
     return {**message, name: _with_member(message[name], below, value) if below else value}

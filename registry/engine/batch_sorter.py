@@ -1,4 +1,4 @@
-"""Batch sorter: the messages of a batch by layout, scanned where their shape is known, and parsed where it is not."""
+"""Batch sorter: the messages of a batch by layout; scanned if their shape is known, parsed if it is not."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _MOST_LESSONS: Final = 4
 
 @dataclass
 class SortedBatch:
-    """The records of a batch by layout; the numbers of those that are left to the reference, and of tombstones."""
+    """The records of a batch by layout, and the numbers of those for the reference validator and of tombstones."""
 
     decoded_batches: list[DecodedBatch] = field(default_factory=list)
     solo: list[int] = field(default_factory=list)
@@ -34,7 +34,7 @@ class SortedBatch:
 
 
 class BatchSorter:
-    """Sorts the messages of batches; every one is in exactly one place."""
+    """Sorts the messages of batches by layout; every message is in exactly one group."""
 
     def __init__(self, parser: Parser, scanner: Scanner) -> None:
         self._parser, self._scanner = parser, scanner
@@ -63,7 +63,7 @@ class BatchSorter:
         return result
 
     def _parse(self, values: MessageValues, numbers: Numbers, result: SortedBatch) -> RowShape | None:
-        """Parse some messages, and return the shape that most of them have."""
+        """Parse some messages, and return the most frequent shape."""
         if not len(numbers):
             return None
         parsed = self._parser.sort(values if len(numbers) == len(values) else values.take(numbers))

@@ -1,7 +1,7 @@
-"""Batch statistics: what a validated batch adds to the statistics of its stream.
+"""Batch statistics: the contribution of a validated batch to the statistics of its stream.
 
-What follows from a cached verdict is computed once per verdict (`facts`). Per batch only numbers are left: which
-records are of which kind, where they lie, and their positions in order of their offsets.
+Whatever follows from a cached verdict is computed once per verdict (`facts`). Per batch only numbers remain: the kind,
+the offset and the position of each record, in order of offsets.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ Numbers = NDArray[np.int64]
 
 
 def count_statistics(judged: Sequence[tuple[Batch, BatchResult]], tally: Tally) -> None:
-    """Add what the records of a validated batch say of their stream; the parts of the batch may interleave."""
+    """Add the records of a validated batch to the statistics of their stream; parts of the batch may interleave."""
     counted = [
         one for batch, batch_result in judged if (one := _count_part(batch_result, batch, tally.statistics)).facts
     ]
@@ -89,7 +89,7 @@ def _count_part(batch_result: BatchResult, batch: Batch, statistics: StreamStati
 
 
 def _facts_of(cached_verdict: CachedVerdict, verdict: Verdict) -> Facts | None:
-    """Return what records of one kind add to the statistics; for another table only its name differs."""
+    """Return the facts that records of one kind add to the statistics; for another table only its name differs."""
     key = (verdict.version, verdict.outcome, bool(verdict.fits))
     if key not in cached_verdict.facts_by_verdict:
         index = next((at for at, one in enumerate(cached_verdict.opinions) if one.version is verdict.version), -1)
@@ -105,7 +105,7 @@ def _facts_of(cached_verdict: CachedVerdict, verdict: Verdict) -> Facts | None:
 
 
 class _CountedPart:
-    """The records of one batch that can be read: for each its facts, by number, and its position."""
+    """The readable records of one batch: for each its facts, by number, and its position."""
 
     def __init__(self, batch: Batch) -> None:
         self.batch = batch
@@ -116,7 +116,7 @@ class _CountedPart:
         self._opened: dict[int, tuple[Sequence[Any], NDArray[Any], NDArray[np.bool_]]] = {}
 
     def take(self, facts: Facts, numbers: Numbers, values: Sequence[Any] | None, places: Numbers) -> None:
-        """Take records of one kind; where they have a position, each by its index in `values`."""
+        """Add records of one kind; if they have positions, each by its index in `values`."""
         self._codes[numbers] = len(self.facts)
         self.facts.append(facts)
         if values is None or facts.track is None:
@@ -129,7 +129,7 @@ class _CountedPart:
         self._positions[numbers], self._has_position[numbers] = positions[places], there[places]
 
     def take_rows(self, statistics: StreamStatistics, facts: Facts, number: int, reading: Reading) -> None:
-        """Take how the columns of one record are written."""
+        """Add the value layouts of the columns of one record."""
         if facts.written is not None:
             source = self.batch.source(number)
             stretch = stretch_of(facts, self.batch, np.array([number]))
@@ -166,7 +166,7 @@ class _CountedPart:
                 self._compare(statistics, line, mine)
 
     def _compare(self, statistics: StreamStatistics, line: SequenceLine, numbers: Numbers) -> None:
-        """Count the records that break what is promised, compared with the one before."""
+        """Count the records that break the promised order, compared with the record before."""
         before, after = self._positions[numbers[:-1]], self._positions[numbers[1:]]
         if line.promise != ONCE_EACH:
             self._count_breach(statistics, line, GOES_BACK, numbers[1:][after < before])
@@ -188,14 +188,14 @@ class _CountedPart:
         return np.argsort(offsets, kind="stable")
 
     def statements(self) -> Iterator[tuple[Source, list[int]]]:
-        """Yield the offsets of the statements of each partition."""
+        """Yield the offsets of the DDL statements of each partition."""
         codes = [code for code, facts in enumerate(self.facts) if facts.is_statement]
         numbers = np.flatnonzero(np.isin(self._codes, codes)) if codes else np.zeros(0, np.int64)
         for source, chosen in self.batch.by_source(numbers):
             yield source, self.batch.offsets[numbers[chosen]].tolist()
 
     def _stretches(self, statements: Mapping[Source, list[int]]) -> Iterator[tuple[Facts, Source, Stretch]]:
-        """Yield each kind of records in each partition, cut at the statements of the partition."""
+        """Yield each kind of records in each partition, split at the DDL statements of the partition."""
         order = self._order()
         order = order[self._codes[order] >= 0]
         keys = self._codes[order] * len(self.batch.sources) + self.batch.source_of[order]
@@ -232,7 +232,7 @@ class _CountedPart:
 
 
 def whole_numbers(values: Sequence[Any], track: Track) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Return the positions that some members hold, and which of them hold one."""
+    """Return the positions in some members, and a mask of the members that hold one."""
     if isinstance(values, ScannedColumn) and values.are_all(1 << INTEGER):
         return values.integers(), np.ones(len(values), np.bool_)
     kinds = set(map(type, values))

@@ -1,4 +1,4 @@
-"""Chain links: the row changes of validated records as key chains need them, with digests computed by the batch."""
+"""Chain links: the row changes of validated records in the form key chains need, with digests computed per batch."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ def follow_chains(parts: Sequence[tuple[Batch, BatchResult]], placings: Mapping[
         for subject, placing in placings.items():
             line = ChainLine(*pair, subject)
             if placing.strangers and line not in found:
-                continue  # nothing there is like a message of theirs
+                continue  # no message there resembles one of theirs
             changes = np.concatenate(found[line]) if line in found else np.zeros(0, FRAGMENT)
             chains.add(line, placing.readings, intervals, changes)
     return chains
 
 
 def _covered(parts: Sequence[tuple[Batch, BatchResult]]) -> dict[tuple[str, int], Numbers]:
-    """Return the intervals of offsets that were read of each partition."""
+    """Return the intervals of offsets read from each partition."""
     offsets: dict[tuple[str, int], list[Numbers]] = {}
     for batch, _ in parts:
         for place, pair in enumerate(batch.sources):
@@ -66,14 +66,14 @@ def _covered(parts: Sequence[tuple[Batch, BatchResult]]) -> dict[tuple[str, int]
 
 
 class _Changes(NamedTuple):
-    """Row changes of some records, each a fragment of its own, and the record of each."""
+    """Row changes of some records, each a separate fragment, and the record of each."""
 
     fragments: NDArray[Any]
     records: Numbers
 
 
 class _Rows(NamedTuple):
-    """Row changes as fragments of one change each, and the place of their partition in the batch."""
+    """Row changes as fragments of one change each, and the index of their partition in the batch."""
 
     changes: NDArray[Any]
     sources: Numbers
@@ -88,7 +88,7 @@ class _Collector:
         self._batch, self._batch_result, self._placings, self._tables = batch, batch_result, placings, tables
 
     def rows(self) -> Iterator[tuple[str, _Rows]]:
-        """Yield the row changes with the subject they are of."""
+        """Yield the row changes with their subject."""
         chosen = [
             group_result
             for group_result in self._batch_result.group_results
@@ -117,7 +117,7 @@ class _Collector:
                 yield judged.verdict.fits[0].subject, self._placed(changes, np.array([number]), moments, names, first)
 
     def _of_many_tables(self, group_results: Sequence[GroupResult]) -> list[list[GroupResult]]:
-        """Return the results together that differ in the table of their records alone: they are read at once."""
+        """Group the results that differ only in the table of their records: they are read at once."""
         found: dict[Any, list[GroupResult]] = {}
         for group_result in group_results:
             key = [id(group_result.record_group.decoded_batch), group_result.verdict.fits[0].subject]
@@ -129,9 +129,9 @@ class _Collector:
         return bool(verdict.fits) and verdict.outcome != CONTROL and verdict.fits[0].subject in self._placings
 
     def _readings(self, group_result: GroupResult) -> list[Reading]:
-        """Return how each way reads the records of a result; what only one fits, it reads for both.
+        """Return how each placing reads the records of a result; if only one placing fits, its reading counts for both.
 
-        Nothing where strangers read the other way, and such records are none of theirs.
+        Empty if the other placing is that of strangers and the records cannot be theirs.
         """
         fits, cached_verdict = group_result.verdict.fits, group_result.record_group.cached_verdict
         placing = self._placings[fits[0].subject]
@@ -168,7 +168,7 @@ class _Collector:
         names: Sequence[TableNames],
         of_table: Numbers,
     ) -> _Rows:
-        """Return row changes where they stand: by table, offset and moment; `of_table` says whose each record is."""
+        """Return row changes with table, offset and moment; `of_table` gives the table of each record."""
         fragments, records = changes
         mine = numbers[records]
         for partition in np.unique(self._batch.source_of[mine]).tolist() if len(mine) else ():
@@ -182,21 +182,21 @@ class _Collector:
         return _Rows(fragments, self._batch.source_of[mine])
 
     def _table(self, topic: str, names: TableNames) -> int:
-        """Return the digest of a table in a topic, and note what it is called."""
+        """Return the digest of a table in a topic, and record its name."""
         table = digest_name(topic, names.tenant, names.database, names.schema, names.table)
         self._tables[table] = table_name(names.database, names.schema, names.table)
         return table
 
 
 def _way_of(reading: Reading) -> tuple[Any, ...]:
-    """Return all that decides how the images of records are read, their table apart."""
+    """Return everything that decides how the images of records are read, except their table."""
     sides = reading.meaning.images.of(reading.op or "")
     sources = [reading.source(side) for side in (sides.before, sides.after) if side] if sides else ()
     return id(reading.meaning), reading.op, tuple(sources), tuple(reading.primary_key or ())
 
 
 def _read_strangely(cached_verdict: CachedVerdict, subject: str, placing: Placing) -> Reading | None:
-    """Return how a stranger reads records of one kind; of another table they differ in its name alone."""
+    """Return how a stranger reads records of one kind; records of another table differ only in its name."""
     if subject not in cached_verdict.strangers:
         reading = cached_verdict.readings[0]
         if cached_verdict.like is None:
@@ -209,7 +209,7 @@ def _read_strangely(cached_verdict: CachedVerdict, subject: str, placing: Placin
 
 
 def _of_both(readings: Sequence[Reading | None], placing: Placing) -> list[Reading]:
-    """Return the readings of both ways, the one there is for the other as well; none if strangers lack theirs."""
+    """Return the readings of both placings, using the only one for both; none if the strangers have no reading."""
     result = [one for one in readings if one is not None]
     if placing.strangers and len(result) < len(readings):
         return []
@@ -217,10 +217,10 @@ def _of_both(readings: Sequence[Reading | None], placing: Placing) -> list[Readi
 
 
 def _changes(images: Sequence[ImagePair], reading: Reading) -> _Changes | None:
-    """Return the row changes of records that two readings see so; None if their rows do not go together.
+    """Return the row changes of records that two readings agree on; None if their rows do not correspond.
 
-    A row of a full load shows what stood there at some time, not what changed; where a key changes, the row that ends
-    and the row that begins are none that neighbours could be compared with.
+    A row of a full load shows the state at some time, not a change. If a key changes, neither the old nor the new row
+    can be compared with its neighbours.
     """
     shown = [side for sides in images for side in sides if side is not None]
     if not shown or any(not np.array_equal(side.records, shown[0].records) for side in shown):

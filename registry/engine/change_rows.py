@@ -27,7 +27,7 @@ _PER_ROW: Final = (
 
 @dataclass
 class _ImageColumns:
-    """The images of one side over all rows so far: where each text is, under which name, how many to a row."""
+    """The images of one side over all rows so far: the index and name of each text, and the number of texts per row."""
 
     places: list[Places] = field(default_factory=list)
     names: list[Places] = field(default_factory=list)

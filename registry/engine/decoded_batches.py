@@ -24,9 +24,9 @@ NoneType: Final = type(None)
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """The rows of one image in a decoded batch. `start` is the first row of each record (-1: none), `count` how many.
+    """The rows of one image in a decoded batch: per record its first row, `start` (-1: none), and their `count`.
 
-    `state` says for each record what the member is: absent (-2), null (-1), or its number of rows.
+    `state` is per record the state of the member: absent (-2), null (-1), or its number of rows.
     """
 
     image: Image
@@ -42,7 +42,7 @@ class Rows:
 
     @cached_property
     def one_each(self) -> bool:
-        """Whether every record has one row, which then has the number of its record."""
+        """Whether every record has one row, so that row and record numbers are the same."""
         return self.total == len(self.count) and bool((self.count == 1).all())
 
     def of(self, positions: Numbers) -> Numbers:
@@ -58,7 +58,7 @@ class Rows:
 class DecodedBatch:
     """Records of one layout: their numbers in the batch, envelope members and rows as columns.
 
-    `unfit` are the positions of records that only the reference may validate.
+    `unfit` are the positions of records that only the reference validator may validate.
     """
 
     shape: RowShape
@@ -74,7 +74,7 @@ class DecodedBatch:
 
     @property
     def columns(self) -> int:
-        """How many columns the layout knows; columns are only ever added, so the number names the set."""
+        """The number of columns of the layout; columns are only ever added, so the number identifies the set."""
         return max((len(rows.image.columns) for rows in self.rows.values()), default=0)
 
 
@@ -92,8 +92,8 @@ def _spread(decoded_batch: DecodedBatch, parts: tuple[Part, ...], tuples: Iterab
         match part:
             case Image(""):
                 decoded_batch.rows[part.pointer] = _open_message(part, len(decoded_batch), columns[place:])
-            case Leaf(pointer, _) if part.told:
-                pass  # what identifies the shape is the same for all
+            case Leaf(pointer, _) if part.fixed:
+                pass  # members that identify the shape are the same for all
             case Leaf(pointer, decoder):
                 decoded_batch.members[pointer] = _open_leaf(decoded_batch, values, decoder)
             case Nested(pointer, below):
@@ -163,12 +163,12 @@ def _open_image(image: Image, values: Sequence[Any]) -> Rows:
 
 
 def _open_message(image: Image, total: int, columns: Sequence[Sequence[Any]]) -> Rows:
-    """Return the rows of messages that are rows themselves: their columns follow the other members."""
+    """Return the rows of messages that are themselves rows: their columns follow the other members."""
     every, one = np.arange(total), np.ones(total, np.int64)
     return Rows(image, one.astype(np.int32), every, one, every, tuple(columns))
 
 
 def column_of(rows: Rows) -> Iterator[tuple[int, LayoutColumn, Sequence[Any]]]:
-    """Yield the columns of an image that has rows, with their place and their values, one per row."""
+    """Yield the columns of an image that has rows, with their index and their values, one per row."""
     if rows.total:
         yield from ((index, column, rows.columns[index]) for index, column in enumerate(rows.image.columns))

@@ -1,7 +1,7 @@
-"""Decoder kinds: what the parser makes of a member or column, so that a value of the right kind is decoded in C.
+"""Decoder kinds: the type that the parser decodes a member or column to, in C.
 
-A decoder is a msgspec type. A value of another kind makes the parser refuse the record. The decoder is then widened to
-RAW, which takes every kind; the kind is read from the first byte of the token.
+A decoder is a msgspec type. A value of another kind makes the parser reject the record. The decoder is then widened to
+RAW, which accepts every kind; the kind is read from the first byte of the token.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _decode_text = msgspec.json.Decoder(str).decode
 
 
 class Odd:
-    """A value of a kind that its decoder does not take; equal to every other of the same kind."""
+    """A value of a kind that its decoder does not accept; equal to every other of the same kind."""
 
     __slots__ = ("kind", "token")
 
@@ -59,16 +59,16 @@ class Odd:
 
 
 class Unfit(Exception):
-    """A token that the fast path must not decide: the reference has to look at the whole record."""
+    """A token that the fast path must not decide: the reference validator has to validate the whole record."""
 
 
 def decoder_of_form(form: ValueForm) -> str:
-    """Return the decoder that makes the values which the fast path of the form takes."""
+    """Return the decoder whose values the fast path of the form accepts."""
     return WIDE if form.decoder == RAW and "text" in form.wire else form.decoder
 
 
 def join_decoders(decoders: Iterable[str]) -> str:
-    """Return the narrowest decoder that takes the values of all these decoders."""
+    """Return the narrowest decoder that accepts the values of all these decoders."""
     wanted = set(decoders)
     if not wanted:
         return WIDE
@@ -99,7 +99,7 @@ def kind_of_token(token: bytes) -> str:
 
 
 def open_token(token: bytes) -> Any:
-    """Return what a raw token holds: None, a bool, a text, a `Number`, or `Odd` for an array or object.
+    """Return the value of a raw token: None, a bool, a text, a `Number`, or `Odd` for an array or object.
 
     Raises Unfit where the token needs the strict parser (a lone surrogate, deep nesting).
     """
@@ -122,7 +122,7 @@ def open_token(token: bytes) -> Any:
 
 
 def open_member(token: bytes) -> Any:
-    """Return what a raw token of a member of any kind holds, a small integer as such.
+    """Return the value of a raw token of a member of any kind, a small integer as an int.
 
     Raises Unfit as `open_token` does.
     """
@@ -131,7 +131,7 @@ def open_member(token: bytes) -> Any:
 
 
 def open_tokens(tokens: Sequence[bytes]) -> list[Any]:
-    """Return what raw tokens of validated members hold, lists and objects in full, parsed in one go."""
+    """Return the values of raw tokens of validated members, lists and objects in full, parsed in one go."""
     if not tokens:
         return []
     found: list[Any] = parse_message(b'{"all":[' + b",".join(tokens) + b"]}")["all"]
@@ -140,7 +140,7 @@ def open_tokens(tokens: Sequence[bytes]) -> list[Any]:
 
 @lru_cache(maxsize=4096)
 def outline_of(token: bytes) -> Any:
-    """Return the kinds that a list or object is made of, at every depth, as a value that can be compared.
+    """Return the kinds of the values in a list or object, at every depth, as a comparable value.
 
     Raises Unfit where the token holds no JSON value.
     """

@@ -1,4 +1,4 @@
-"""Dialect runs: in a topic of several subjects, which subject each stretch of a partition belongs to."""
+"""Dialect runs: the subject of each stretch of a partition, in a topic of several subjects."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from cdc_contracts.registry.validate.verdicts import Verdict
 def runs_of(parts: Sequence[tuple[Batch, BatchResult]], validation: ValidationContext) -> dict[Source, list[Run]]:
     """Return the runs of a batch that was validated in parts, by partition.
 
-    A record that fits several versions belongs to the one that evidence favours, else to its subject.
+    A record that fits several versions belongs to the version that the evidence favours, otherwise to its subject.
     """
     result: dict[Source, list[Run]] = {}
     for batch, batch_result in parts:

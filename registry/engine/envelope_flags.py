@@ -1,4 +1,4 @@
-"""Flags of the envelope: the records whose members break a bound, or are not related as they should be."""
+"""Flags of the envelope: the records whose members break a constraint, or a relation between them."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ def member_flags(decoded_batch: DecodedBatch, plan: LayoutPlan) -> list[tuple[Va
 
 
 def relation_flags(decoded_batch: DecodedBatch, plan: LayoutPlan) -> list[tuple[ValueFlag, Mask]]:
-    """Mark the records in which members are not related as a rule or a discriminator asks.
+    """Mark the records in which members do not have the relation that a rule or a discriminator requires.
 
-    Whether they can be compared at all is a matter of their kinds, which belong to the grouping key.
+    Whether they can be compared at all depends on their kinds, which belong to the grouping key.
     """
     value_flags: list[tuple[ValueFlag, Mask]] = []
     for relation in plan.relations:
@@ -56,7 +56,7 @@ def relation_flags(decoded_batch: DecodedBatch, plan: LayoutPlan) -> list[tuple[
 
 
 def _mark(values: Sequence[Any], holds: Callable[[Any], bool]) -> Mask:
-    """Mark the records of whose value something holds; of few distinct values each is looked at once."""
+    """Mark the records whose value satisfies a predicate; if few values are distinct, each is tested once."""
     if isinstance(values, ScannedColumn) and values.distinct is not None:
         codes, distinct = values.distinct
         return np.array([holds(value) for value in distinct], np.bool_)[codes]
@@ -64,7 +64,7 @@ def _mark(values: Sequence[Any], holds: Callable[[Any], bool]) -> Mask:
 
 
 def _mark_broken(holds: Callable[..., bool | None], values: Sequence[Sequence[Any] | None], total: int) -> Mask:
-    """Mark the records whose values are not related as they should be; None stands for a member that no record has."""
+    """Mark the records whose values do not have a required relation; None is a member that no record has."""
     known = [(np.zeros(total, np.uint8), [None]) if column is None else _distinct(column) for column in values]
     combined, places = np.zeros(total, np.int64), list[NDArray[np.uint8]]()
     for one in known:

@@ -1,8 +1,8 @@
 """Fast validator of a subject: a batch of values in, groups of records with one verdict out.
 
-It groups the records that are equal in everything a verdict may depend on, has the reference validate the first of each
-group, and gives the rest the same verdict. It decides nothing that it did not read: what the layouts refuse and what
-holds arrays or objects for values is validated by the reference, one by one.
+It groups the records that are equal in everything a verdict may depend on, has the reference validator validate the
+first of each group, and gives the rest the same verdict. It decides only what it has read: records that the layouts
+reject, and records with arrays or objects as values, are validated by the reference validator, one by one.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _NOT_OF_GROUPS: Final = ("contract", "applies", "status", "provenance", "values"
 
 
 class FastValidator:
-    """Validates batches within a validation context. Keeps what it learns; one per task, not shared between threads."""
+    """Validates batches within a validation context. Keeps its layouts and verdicts; one per task, not thread-safe."""
 
     def __init__(self, validation: ValidationContext) -> None:
         self.validation = validation
@@ -70,7 +70,7 @@ class FastValidator:
     def judge(self, given: Sequence[bytes | None], *, texts: bool) -> BatchResult:
         """Return the result of each value of a batch. With `texts`, canonical texts are written as well.
 
-        Without, it is not looked into whether versions that fit a record would read it differently.
+        Without, it is not checked whether versions that fit a record would read it differently.
         """
         values = given if isinstance(given, MessageValues) else MessageValues(given)
         record_group, alone, tombstones, found = self._examine(self._as_json(values), texts=texts)
@@ -91,7 +91,7 @@ class FastValidator:
         return batch_result
 
     def _judge_alone(self, numbers: Sequence[int], values: MessageValues) -> Iterator[tuple[int, JudgedMessage]]:
-        """Validate records of no group by the reference; those of another transport are identified by their claims."""
+        """Validate ungrouped records by the reference; records of another transport are identified by their claims."""
         validation, strange = self.validation, self._claims.foreign(numbers, values)
         for number in numbers:
             if number in strange:
@@ -99,7 +99,7 @@ class FastValidator:
             else:
                 yield number, validation.judge_by_subject(values[number])
 
-    def welcomes(self, values: MessageValues) -> NDArray[np.bool_]:
+    def claimed_values(self, values: MessageValues) -> NDArray[np.bool_]:
         """Say for each value whether the subject's discriminators hold and one of its versions finds no error."""
         fits = np.zeros(len(values), np.bool_)
         numbers = np.flatnonzero(may_be_of(self.validation, values))
@@ -108,14 +108,14 @@ class FastValidator:
         chosen = values if len(numbers) == len(values) else values.take(numbers)
         record_group, alone, _, _ = self._examine(self._as_json(chosen), texts=False)
         for one in record_group:
-            if one.cached_verdict.welcome:
+            if one.cached_verdict.claimable:
                 fits[numbers[one.numbers]] = True
         for number in alone:
-            fits[numbers[number]] = self.validation.welcomes(chosen[number])
+            fits[numbers[number]] = self.validation.claims_value(chosen[number])
         return fits
 
     def _as_json(self, values: MessageValues) -> MessageValues:
-        """Return the JSON text of each value; an empty one, which is left to the reference, where there is none."""
+        """Return the JSON text of each value; if it has none, an empty one, which the reference validates."""
         wire = self.validation.wire
         if wire.transport == "json":
             return values
@@ -131,7 +131,7 @@ class FastValidator:
     def _examine(
         self, values: MessageValues, *, texts: bool
     ) -> tuple[list[RecordGroup], list[int], list[int], pa.Array]:
-        """Sort the values into records that share a verdict, records to be validated alone, and tombstones."""
+        """Sort the values into records that share a verdict, records to be validated one by one, and tombstones."""
         value_columns = ValueColumns()
         if self._sorter is None or self._plan is None:
             nulls = [number for number, value in enumerate(values) if value is None]
@@ -167,7 +167,7 @@ class FastValidator:
 
     @cached_property
     def _judged(self) -> frozenset[int] | None:
-        """The indices of the validated versions, where all versions differ in value forms only; None if in more."""
+        """The indices of the validated versions if all versions differ in value forms only, otherwise None."""
         result = [
             {key: value for key, value in judge.version.resolved.items() if key not in _NOT_OF_GROUPS}
             for judge in self._judges
@@ -229,7 +229,7 @@ class FastValidator:
         return found
 
     def _judge_first(self, value: bytes) -> CachedVerdict | None:
-        """Have the reference validate the first message of its kind; None if it is for the reference alone."""
+        """Have the reference validate the first message of a group; None if each has to be validated there."""
         try:
             message = self.validation.wire.parse(value)
         except Unreadable:
@@ -257,12 +257,12 @@ class FastValidator:
 
 
 def _without_differences(judged: JudgedMessage) -> JudgedMessage:
-    """Return what is known of a record where nobody looked into what versions read differently."""
+    """Return the result for a record without the comparison of what versions read differently."""
     return replace(judged, verdict=replace(judged.verdict, differs=False)) if judged.verdict.differs else judged
 
 
 def _facts(judgement: Judgement) -> Any:
-    """What a version reads from a message besides the images of its rows."""
+    """Return what a version reads from a message besides the images of its rows."""
     if not judgement.changes:
         return (len(judgement.changes), judgement.control)
     images: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""Findings counted: how often in each partition, from which record on, and the first record as an example."""
+"""Finding counts: how often each finding occurs in each partition, since which record, and an example."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def add_findings(
 
 
 def _example(one: VerdictRecords, batch: Batch, number: int) -> FindingExample:
-    """Return a record as an example: its bytes as far as they may be shown, and what the whole of it is known by."""
+    """Return a record as an example: its bytes as far as they may be shown, and the digest of the whole record."""
     source = batch.sources[int(batch.source_of[number])]
     value = batch.values[number] or b""
     known = one.verdict.version.reference if one.verdict.version and is_ours(one.verdict) else None
@@ -68,22 +68,22 @@ def _example(one: VerdictRecords, batch: Batch, number: int) -> FindingExample:
 
 
 def find_series(tally: Tally, parts: Sequence[PartitionRecords]) -> None:
-    """Note the last message of each table and op, and which records of a finding come after one without it."""
+    """Record the last message of each table and op, and the records of a finding that come after one without it."""
     found: dict[tuple[Source, FindingKey], list[PartitionRecords]] = {}
     for part in parts:
-        if part.told.verdict.outcome == TOMBSTONE:
+        if part.verdict_records.verdict.outcome == TOMBSTONE:
             continue
         lasts = tally.lasts.setdefault(part.source, {})
-        for op in {part.told.does, ANY_OP}:
+        for op in {part.verdict_records.canonical_op, ANY_OP}:
             for table, last in part.lasts.items():
                 lasts[table, op] = max(last, lasts.get((table, op), last))
-        for key in tally.findings.keys() & part.told.keys:  # of very many not all are kept
+        for key in tally.findings.keys() & part.verdict_records.keys:  # if there are too many, not all are kept
             found.setdefault((part.source, key), []).append(part)
     by_table_and_op = _by_table_and_op(parts) if found else {}
     for (source, key), held in found.items():
         series_by_op = tally.findings[key].extents[source].series_by_op
-        for op in {*(part.told.does for part in held), ANY_OP}:
-            mine_of_op = [part for part in held if op in (part.told.does, ANY_OP)]
+        for op in {*(part.verdict_records.canonical_op for part in held), ANY_OP}:
+            mine_of_op = [part for part in held if op in (part.verdict_records.canonical_op, ANY_OP)]
             others = by_table_and_op.get((source, (key.table, op)), ())
             clean = next((last for last, result in others if key not in result.keys), -1)
             series_by_op[op] = _series_of(mine_of_op, clean)
@@ -92,20 +92,20 @@ def find_series(tally: Tally, parts: Sequence[PartitionRecords]) -> None:
 def _by_table_and_op(
     parts: Sequence[PartitionRecords],
 ) -> dict[tuple[Source, TableOp], list[tuple[int, VerdictRecords]]]:
-    """Return the records of each table and op, each with the offset of the last, the last of all first."""
+    """Return the records of each table and op with their last offset, the highest first."""
     by_table_and_op: dict[tuple[Source, TableOp], list[tuple[int, VerdictRecords]]] = {}
     for part in parts:
-        if part.told.verdict.outcome != TOMBSTONE:
-            for op in {part.told.does, ANY_OP}:
+        if part.verdict_records.verdict.outcome != TOMBSTONE:
+            for op in {part.verdict_records.canonical_op, ANY_OP}:
                 for table, last in part.lasts.items():
-                    by_table_and_op.setdefault((part.source, (table, op)), []).append((last, part.told))
+                    by_table_and_op.setdefault((part.source, (table, op)), []).append((last, part.verdict_records))
     for held in by_table_and_op.values():
         held.sort(key=itemgetter(0), reverse=True)
     return by_table_and_op
 
 
 def _series_of(parts: Sequence[PartitionRecords], clean: int) -> FindingSeries:
-    """Return the series of a finding in a batch: its records after the last message without it."""
+    """Return the series of a finding in a batch: its records after the last message without the finding."""
     series = FindingSeries(sum(len(part.numbers) for part in parts), max(part.last for part in parts), clean)
     behind = [(part.offsets[part.offsets > clean], part.times[part.offsets > clean]) for part in parts]
     offsets, times = (np.concatenate(one) for one in zip(*behind, strict=True))

@@ -1,4 +1,4 @@
-"""Flag readers: which versions a flag concerns; flags that concern only versions not validated are folded."""
+"""Flag readers: the versions that a flag concerns; flags that concern only versions not validated are folded."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class FlagReaders:
 def fold_flags(
     value_flags: Sequence[tuple[ValueFlag, Mask]], readers: Mapping[ValueFlag, FlagReaders], judged: frozenset[int]
 ) -> list[tuple[ValueFlag, Mask]]:
-    """Fold what only other versions would find unusual, where the validated ones find nothing.
+    """Fold the flags that only other versions raise, on records on which the validated versions raise none.
 
-    `readers` has the flags of values; a flag that is not in it concerns all versions. A record that no validated
-    version has a flag on fits or not by its key alone: of the other versions it then matters only whether they accept
-    it too. Holds among versions that differ in value forms and in nothing else, with severities as they are by default.
+    `readers` has the flags of values; a flag that is not in it concerns all versions. If no validated version flags a
+    record, its grouping key alone decides whether it fits; of the other versions it then matters only whether they
+    accept it too. This holds for versions that differ in value forms only, and for default severities.
     """
     others = {version for found in readers.values() for version in found.all} - judged
     if not others:
@@ -50,7 +50,7 @@ def fold_flags(
 def readers_of_flags(
     rows: Rows, index: int, value_flags: Sequence[tuple[ValueFlag, Mask]]
 ) -> dict[ValueFlag, FlagReaders]:
-    """Return for the flags of the values of a column which versions read it so."""
+    """Return for each flag of the values of a column the versions that raise it."""
     readers: dict[ValueFlag, FlagReaders] = {}
     for value_flag, _ in value_flags:
         if value_flag[0] == "value":

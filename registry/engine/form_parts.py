@@ -1,4 +1,4 @@
-"""Form parts: the values of one form that came the same way, judged at once, parsed or scanned."""
+"""Form parts: the parsed or the scanned values of one form, validated at once."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def validate_part(part: FormPart, use: FormUse, *, texts: bool) -> JudgedPart:
 
 
 def _validate_scanned(part: ScannedPart, use: FormUse, *, texts: bool) -> JudgedPart:
-    """Judge values as an array; of a column of all kinds, each that the decoder of the form does not take by itself."""
+    """Validate values as an array; in a column of all kinds, one by one those that the form's decoder rejects."""
     if not part.wide:
         return _validate_array(part.as_array(use.form.decoder), use, texts=texts)
     values, broken = as_decoder(part.opened(), use)
@@ -72,7 +72,7 @@ def _validate_array(array: pa.Array, use: FormUse, *, texts: bool) -> JudgedPart
 
 
 def join_flags(found: Sequence[JudgedPart], parts: Sequence[FormPart]) -> NDArray[np.uint8] | None:
-    """Return the flags of all parts one after the other; None where all is well."""
+    """Return the flags of all parts one after the other; None if there are none."""
     if all(flags is None for flags, _ in found):
         return None
     return np.concatenate([
@@ -81,7 +81,7 @@ def join_flags(found: Sequence[JudgedPart], parts: Sequence[FormPart]) -> NDArra
 
 
 def _mark_misfits(column: FormColumn, bound: TypeBound) -> NDArray[np.uint8] | None:
-    """Return the flags of a column with those of values that can be read but exceed the declared type."""
+    """Return the flags of a column, including those of valid values that exceed the declared type."""
     misfits = bound.judge_column(column.text)
     if not misfits.any():
         return column.flags
@@ -121,7 +121,7 @@ def _as_array(values: list[Any], decoder: str) -> pa.Array:
 
 
 def as_decoder(values: Sequence[Any], use: FormUse) -> tuple[list[Any], NDArray[np.uint8] | None]:
-    """Values of a wide column as the form's decoder takes them; what it cannot take is validated here and left out."""
+    """Return the values of a wide column as the form's decoder accepts them; others are validated here and left out."""
     fit: list[Any] = []
     flags = np.zeros(len(values), np.uint8)
     for row, value in enumerate(values):

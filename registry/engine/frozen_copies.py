@@ -1,4 +1,4 @@
-"""Frozen copies: a frozen object with other values in some of its fields, for objects made once per table."""
+"""Frozen copies: a frozen object with some fields replaced, for objects made once per table."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ One = TypeVar("One")
 
 
 def copy_with(one: One, **fields: Any) -> One:
-    """Return what `dataclasses.replace` does, several times as fast; what was cached is kept."""
+    """Return the same as `dataclasses.replace`, several times as fast; cached properties are kept."""
     copy = object.__new__(type(one))
     vars(copy).update(vars(one), **fields)
     return copy

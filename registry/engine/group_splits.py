@@ -1,4 +1,4 @@
-"""Groups of records split: by the versions that read them differently, and by other subjects that claim them."""
+"""Group splits: groups of records split by the versions that read them differently, or the subjects that claim them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Differences = frozenset[tuple[Version, Version]]
 
 
 def split_by_claim(record_group: RecordGroup, claimants: Mapping[int, str]) -> list[tuple[RecordGroup, str | None]]:
-    """Part the records by the other subjects that claim them; none can where our own discriminators hold."""
+    """Split the records by the other subjects that claim them; none can if our own discriminators hold."""
     if record_group.cached_verdict.ours or not claimants:
         return [(record_group, None)]
     names = [claimants.get(number) for number in record_group.numbers.tolist()]
@@ -30,7 +30,7 @@ def split_by_claim(record_group: RecordGroup, claimants: Mapping[int, str]) -> l
 
 
 def split_by_reading(record_group: RecordGroup, texts: pa.Array) -> list[tuple[RecordGroup, Differences]]:
-    """Part the records by which of the versions that fit read them differently."""
+    """Split the records by which of the versions that fit read them differently."""
     cached_verdict, positions = record_group.cached_verdict, record_group.positions
     fitting = [index for index, opinion in enumerate(cached_verdict.opinions) if not opinion.errors]
     if len(fitting) < 2 or not cached_verdict.opinions[-1].holds_rows:  # noqa: PLR2004

@@ -1,4 +1,4 @@
-"""Grouping keys: of each record everything discrete that a verdict may depend on, in one hashable value."""
+"""Grouping keys: everything discrete in a record that a verdict may depend on, as one hashable value."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LARGE: Final = 2**40
 
 
 def nameless(grouping_key: tuple[Any, ...], plain: Mapping[str, str]) -> tuple[Any, ...]:
-    """Return a grouping key with how its plain names are built, the parts between dots, in the place of the names."""
+    """Return a grouping key in which plain names are replaced by their structure, the parts between dots."""
     *pointers, columns, result = grouping_key
     parts = list(result)
     for pointer, name in plain.items():
@@ -32,7 +32,7 @@ def nameless(grouping_key: tuple[Any, ...], plain: Mapping[str, str]) -> tuple[A
 def find_grouping_keys(
     decoded_batch: DecodedBatch, plan: LayoutPlan
 ) -> tuple[NDArray[np.int64], list[tuple[Any, ...]]]:
-    """Return the grouping key of each record as its place among the distinct keys, and those."""
+    """Return the grouping key of each record as an index into the distinct keys, and the distinct keys."""
     parts = [_discrete(decoded_batch, pointer, values, plan) for pointer, values in decoded_batch.members.items()]
     parts += [_part_of_states(states) for states in decoded_batch.states.values()]
     parts += [_part_of_numbers(rows.state) for rows in decoded_batch.rows.values()]
@@ -61,7 +61,7 @@ def find_grouping_keys(
 def _combine(parts: Sequence[NDArray[Any]]) -> tuple[list[tuple[int, int]], NDArray[np.int64]]:
     """Number the distinct combinations of some codes.
 
-    Returns for each combination the place of its first record and that record's code of the first kind, and for each
+    Returns for each combination the index of its first record and that record's code of the first kind, and for each
     record the number of its combination.
     """
     combined = parts[0]
@@ -77,7 +77,7 @@ def _combine(parts: Sequence[NDArray[Any]]) -> tuple[list[tuple[int, int]], NDAr
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _KeyPart:
-    """What a member adds to the grouping keys: the same for all records, or something of each."""
+    """The contribution of a member to the grouping keys: the same for all records, or a code per record."""
 
     same: Any
     each: Sequence[Any] | None = None
@@ -86,14 +86,14 @@ class _KeyPart:
 
 
 def _discrete(decoded_batch: DecodedBatch, pointer: str, values: Sequence[Any], plan: LayoutPlan) -> _KeyPart:
-    """What of a member belongs to the key: its value, or only of which kind it is, lists and objects all through."""
+    """Return the part of a member in the key: its value, or only its kind; of lists and objects the kinds inside."""
     if isinstance(values, ScannedColumn):
         return _scanned(decoded_batch, pointer, values, plan)
     return _parsed(decoded_batch, pointer, values, plan)
 
 
 def _scanned(decoded_batch: DecodedBatch, pointer: str, column: ScannedColumn, plan: LayoutPlan) -> _KeyPart:
-    """What belongs to the key of a member that was scanned: the same as of one that was parsed, by distinct values."""
+    """Return the part of a scanned member in the key: as of a parsed one, computed from its distinct values."""
     discrete = pointer in plan.discrete
     if discrete or column.decoder == decoder_kinds.RAW:
         found = column.distinct
@@ -115,7 +115,7 @@ def _scanned(decoded_batch: DecodedBatch, pointer: str, column: ScannedColumn, p
 
 
 def _coded(codes: NDArray[Any], values: Sequence[Any]) -> _KeyPart:
-    """Return a part of which several codes may have equal values."""
+    """Return a part in which several codes may have equal values."""
     places = {value: place for place, value in enumerate(dict.fromkeys(values))}
     if len(places) == 1:
         return _KeyPart(values[0])

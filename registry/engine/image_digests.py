@@ -1,4 +1,4 @@
-"""Digests of images, keys and columns, found at once for all records of a batch, and for one message alone."""
+"""Image digests: digests of images, keys and columns, of all records of a batch at once, or of one message."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ ImagePair = tuple[DigestedRows | None, DigestedRows | None]
 
 @dataclass(frozen=True, eq=False)
 class _Matrix:
-    """The values of an image as digests, a line for each column; `present` is None if every row has every column."""
+    """The values of an image as digests, one array per column; `present` is None if every row has every column."""
 
     names: tuple[str, ...]
     values: Digests
@@ -67,7 +67,7 @@ class _Matrix:
         return _something(np.where(self.present, shapes[:, None], NOTHING).sum(axis=0, dtype=np.uint64))
 
     def key(self, names: Sequence[str]) -> Digests:
-        """The digest of each row's key: 0 where a column of it is missing or null."""
+        """The digest of each row's key: 0 if a key column is missing or null."""
         places = [self.names.index(name) if name in self.names else -1 for name in names]
         if not places or -1 in places:
             return np.zeros(self.mixed.shape[1], np.uint64)
@@ -79,7 +79,7 @@ class _Matrix:
 
 @dataclass(eq=False)
 class DigestedBatch:
-    """What is found once for a decoded batch: the digests of its images, the times and positions of its records."""
+    """Values computed once for a decoded batch: the digests of its images, the times and positions of its records."""
 
     decoded_batch: DecodedBatch
     matrices: dict[str, _Matrix]
@@ -97,7 +97,7 @@ class DigestedBatch:
         return before, after
 
     def moments(self, reading: Reading) -> tuple[Numbers, Numbers]:
-        """Return when each record happened and its position; 0 where it has none."""
+        """Return the event time and the position of each record; 0 if it has none."""
         envelope = reading.meaning.envelope
         return self._moment(envelope.event_time, _times, reading), self._moment(envelope.position, _positions, reading)
 
@@ -117,7 +117,7 @@ class DigestedBatch:
         if self.matrices[source].present is None:
             below = None
         key = (source, below, tuple(reading.primary_key or ()), id(positions))
-        if key not in self._sides:  # the positions are kept, so that no others get their id
+        if key not in self._sides:  # the positions are kept alive, so that their id is not reused
             self._sides[key] = positions, self._read_side(source, below, reading.primary_key or (), positions)
         return self._sides[key][1]
 
@@ -144,7 +144,7 @@ class DigestedBatch:
 
 
 def digest_batches(record_group: Sequence[RecordGroup]) -> dict[int, DigestedBatch]:
-    """Return the decoded batches of some records with the digests of all their values, found at once."""
+    """Return the decoded batches of some records with the digests of all their values, computed at once."""
     decoded_batches = {id(one.decoded_batch): one for one in record_group}
     values: list[Any] = []
     places: dict[tuple[int, str, int], slice] = {}
@@ -184,7 +184,7 @@ def _matrix(names: tuple[str, ...], total: int, parts: Sequence[tuple[Digests, N
 
 
 def images_of_one(reading: Reading) -> ImagePair:
-    """Return the images of one message as the fast path would see them."""
+    """Return the images of one message as the fast path would have them."""
     sides = reading.meaning.images.of(reading.op or "")
     if sides is None:
         return None, None
@@ -206,7 +206,7 @@ def _side_of_one(reading: Reading, side: Side) -> DigestedRows | None:
 
 
 def moments_of_one(reading: Reading) -> tuple[int, int]:
-    """Return when a message happened and its position; 0 where it has none."""
+    """Return the event time and the position of a message; 0 if it has none."""
     envelope = reading.meaning.envelope
     times = _times([reading.place(envelope.event_time)], envelope.event_time, reading) if envelope.event_time else [0]
     places = _positions([reading.place(envelope.position)], envelope.position, reading) if envelope.position else [0]
@@ -237,5 +237,5 @@ def _positions(values: Sequence[Any], place: Place, _reading: Reading) -> Number
 
 
 def _something(digests: Digests) -> Digests:
-    """Return digests none of which says that there is nothing."""
+    """Return digests none of which is 0, which means no value."""
     return np.where(digests == NOTHING, np.uint64(1), digests)

@@ -1,4 +1,4 @@
-"""Flags of whole images: columns that nothing completes, keys that disagree, schema blocks of other columns."""
+"""Flags of whole images: partial images that nothing completes, disagreeing keys, schema blocks of other columns."""
 
 from __future__ import annotations
 
@@ -49,10 +49,10 @@ def completion_flags(
     plan: LayoutPlan,
     value_flags: Sequence[tuple[ValueFlag, Mask]],
 ) -> list[tuple[ValueFlag, Mask]]:
-    """Mark what partial images hold in the records where the image below does not complete them.
+    """Mark the columns of partial images in the records in which the image below does not complete them.
 
-    Where the rows of such a record differ in their columns, no flag says which row completes which: it is left to
-    the reference.
+    If the rows of such a record differ in their columns, no flag can say which row completes which: the reference
+    validates it.
     """
     partial = [rows for rows in decoded_batch.rows.values() if rows.image.partial and rows.total]
     incomplete, held_partly = np.zeros(len(decoded_batch), np.bool_), np.zeros(len(decoded_batch), np.bool_)
@@ -80,7 +80,7 @@ def completion_flags(
 def key_flags(
     decoded_batch: DecodedBatch, columns: Mapping[tuple[str, int], ColumnValues], meaning: Meaning
 ) -> list[tuple[ValueFlag, Mask]]:
-    """Mark per image the records whose key columns have, or have not, the values that the message joins for them."""
+    """Mark per image the records whose key columns agree, or disagree, with the joined key values of the message."""
     key_place, value_place = meaning.envelope.primary_key, meaning.envelope.primary_key_values
     if key_place is None or value_place is None or key_place.at is None or value_place.at is None:
         return []
@@ -120,9 +120,9 @@ def _compare_keys(
     keys: ScannedColumn,
     joined: ScannedColumn,
 ) -> tuple[Mask, Mask] | None:
-    """Return the rows whose key columns have other values than the message joins for them, and those that have these.
+    """Return the rows whose key columns disagree with the joined key values of the message, and those that agree.
 
-    None where the rows have to be looked at one by one.
+    None if the rows have to be compared one by one.
     """
     if keys.distinct is None:
         return None
@@ -191,7 +191,7 @@ def _described_in(fields: bytes) -> Described:
 def _wire_text(
     columns: Mapping[tuple[str, int], ColumnValues], pointer: str, index: int | None, row: int
 ) -> str | None:
-    """Return the wire text of a value, or None where the row lacks the column."""
+    """Return the wire text of a value, or None if the row lacks the column."""
     values = columns.get((pointer, index)) if index is not None else None
     if values is None or (values.present is not None and not values.present[row]):
         return None

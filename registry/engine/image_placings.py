@@ -1,4 +1,4 @@
-"""How versions place the images of an UPDATE, where they disagree on which is the row before it."""
+"""Image placings: how versions place the images of an UPDATE, if they disagree on which is the row before."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from cdc_contracts.registry.validate.validation_context import ValidationContext
 
 @dataclass(frozen=True)
 class Placing:
-    """How versions read an UPDATE, where that is in two ways: the versions of each way.
+    """The versions by the way they place the images of an UPDATE, if there are two ways.
 
-    Mostly they are of one subject. Where all versions of a subject agree, the first way may be that of `strangers`:
+    Mostly they are of one subject. If all versions of a subject agree, the first way may be that of `strangers`:
     versions of other subjects that place the images the other way round. They matter only for messages that fit them.
     """
 
@@ -29,7 +29,7 @@ class Placing:
         return tuple(version.reference for version in one), tuple(version.reference for version in other)
 
     def stranger(self, reading: Reading) -> Reading | None:
-        """Return how a stranger reads a message that might be its own; None if it is none of theirs."""
+        """Return how a stranger reads a message that fits it; None if the message fits no stranger."""
         message = reading.message
         judge = next((one for one in self.strangers if one.claims(message) and one.judge(message).fits), None)
         return None if judge is None else Reading(judge.meaning, message, reading.reading_options)
@@ -48,7 +48,7 @@ def placing_of(versions: tuple[Version, ...]) -> Placing | None:
 
 
 def placings_of(validation: ValidationContext) -> dict[str, Placing]:
-    """Return by subject how the possible versions of records in a context disagree about before and after."""
+    """Return, by subject, how the possible versions of records in a context disagree on before and after."""
     found = {one.subject: _placing_in(one) for one in _subjects(validation)}
     return {subject: placing for subject, placing in found.items() if placing is not None}
 
@@ -65,7 +65,7 @@ def _places(version: Version) -> _Places | None:
 
 
 def _placing_in(validation: ValidationContext) -> Placing | None:
-    """Return how versions of the first subject of a context place the images, and others that it may be taken for."""
+    """Return how the versions of a context's first subject, and of subjects easily confused with it, place images."""
     own = tuple(judge.version for judge in validation.judges)
     ways = {_places(version) for version in own}
     places = next(iter(ways))

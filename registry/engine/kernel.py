@@ -34,7 +34,7 @@ _COLLECT_EVERY: Final = 64
 
 @dataclass(frozen=True)
 class Written:
-    """What one part of a batch came to: its tally, the rows of the outputs, and the columns that the rows had."""
+    """The result of one part of a batch: its tally, the rows of the outputs, and the columns of the rows."""
 
     records: pa.RecordBatch
     tally: Tally
@@ -45,23 +45,23 @@ class Written:
 
 
 class Kernel:
-    """Validates record batches within a validation context; keeps what it has learnt from batch to batch.
+    """Validates record batches within a validation context; keeps layouts and verdicts from batch to batch.
 
-    A batch has the columns of the Kafka source: `value` (binary), `topic`, `partition`, `offset`, and where there are
-    any `key`, `timestamp`, `timestampType`, `headers`.
+    A batch has the columns of the Kafka source: `value` (binary), `topic`, `partition`, `offset`, and optionally
+    `key`, `timestamp`, `timestampType`, `headers`.
     """
 
     def __init__(self, validation: ValidationContext) -> None:
         self.validation = validation
         self._judge = FastValidator(validation)
-        self._beside = [Kernel(companion) for companion in validation.companions]
+        self._companions = [Kernel(companion) for companion in validation.companions]
         self._finder = RangeFinder(validation.ranges) if validation.ranges is not None else None
         self._declared = {reference: Kernel(declared) for reference, declared in validation.declared_scopes.items()}
         self._several = len(validation.judged) > 1 and not validation.left_open
         self.placings = placings_of(validation)
 
     def audit(self, records: pa.RecordBatch) -> Tally:
-        """Return what the records came to, in numbers."""
+        """Return the tally of the records."""
         total, selection, wrapping = (
             Tally(),
             self.validation.reading_options.selection,
@@ -82,7 +82,7 @@ class Kernel:
         return total
 
     def decode(self, records: pa.RecordBatch) -> Iterator[Written]:
-        """Yield what the records came to, in numbers and rows, in parts of bounded size."""
+        """Yield the tally and the rows of the records, in parts of bounded size."""
         for batch in cut(records):
             with put_off_collection():
                 parts = list(self._parts(batch, texts=True))
@@ -108,16 +108,16 @@ class Kernel:
             yield from self._parts(batch, texts=True)
 
     def _count(self, parts: Sequence[tuple[Batch, BatchResult]]) -> Tally:
-        """Return what the parts of a batch came to; runs extend over all of them, however the subjects alternate."""
+        """Return the tally of the parts of a batch; runs extend over all of them, however the subjects alternate."""
         total = count_parts(parts, show_values=self.validation.reading_options.show_values, placings=self.placings)
-        if self._beside:
+        if self._companions:
             total.runs = runs_of(parts, self.validation)
         if self._finder is not None:
             total.stakes = count_range_evidence(parts, self._finder)
         return total
 
     def _parts(self, batch: Batch, *, texts: bool) -> Iterator[tuple[Batch, BatchResult]]:
-        """Validate a batch, each range of a versions file under the version that it declares."""
+        """Validate a batch, the records of each range of a versions file under the version it declares."""
         if self._finder is None:
             yield from self._batch_results(batch, texts=texts)
             return
@@ -126,13 +126,13 @@ class Kernel:
             yield from kernel._batch_results(part, texts=texts)  # noqa: SLF001
 
     def _batch_results(self, batch: Batch, *, texts: bool) -> Iterator[tuple[Batch, BatchResult]]:
-        """Validate a batch; where that fails, its two halves, down to the one record that cannot be validated.
+        """Validate a batch; if that fails, each half of it, down to the one record that cannot be validated.
 
         No message may stop a run: the record is quarantined whole, and the finding names what failed.
         """
         try:
             batch_result = self._judge.judge(batch.values, texts=texts)
-            strangers = self._strangers(batch_result, batch) if self._beside else {}
+            strangers = self._strangers(batch_result, batch) if self._companions else {}
         except Exception as error:  # noqa: BLE001  whatever a message does, the rest has to be judged
             if len(batch) > 1:
                 middle = len(batch) // 2
@@ -150,12 +150,12 @@ class Kernel:
         yield batch, batch_result
 
     def _strangers(self, batch_result: BatchResult, batch: Batch) -> dict[Kernel, list[int]]:
-        """Return the records that are not of the subject, by the other subject in the topic that accepts them."""
+        """Return the records that are not of the subject, by the kernel of the other subject that accepts them."""
         numbers = sorted(batch_result.having(NOT_OF_SUBJECT))
         found: dict[Kernel, list[int]] = {}
-        for other in self._beside:
-            welcome = other._judge.welcomes(batch.values.take(np.array(numbers))) if numbers else ()  # noqa: SLF001
-            taken = [number for number, fits in zip(numbers, welcome, strict=True) if fits]
+        for other in self._companions:
+            claimed = other._judge.claimed_values(batch.values.take(np.array(numbers))) if numbers else ()  # noqa: SLF001
+            taken = [number for number, fits in zip(numbers, claimed, strict=True) if fits]
             if taken:
                 found[other] = taken
                 numbers = [number for number in numbers if number not in set(taken)]
@@ -163,7 +163,7 @@ class Kernel:
 
 
 def _in_order(parts: Sequence[tuple[pa.RecordBatch, ...]]) -> tuple[pa.RecordBatch, ...]:
-    """Return the tables of the parts of a batch as those of one: rows in the order of their records."""
+    """Return the output tables of the parts of a batch as those of one: rows in the order of their records."""
     if len(parts) == 1:
         return parts[0]
     joined = []
@@ -175,7 +175,7 @@ def _in_order(parts: Sequence[tuple[pa.RecordBatch, ...]]) -> tuple[pa.RecordBat
 
 
 def paced(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield batches with the garbage collector disabled, except for a pass every now and then."""
+    """Yield batches with the garbage collector disabled, except for an occasional pass."""
     with put_off_collection():
         for number, records in enumerate(batches, 1):
             yield records
@@ -184,7 +184,7 @@ def paced(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def open_wrapped(batch: Batch, wrapping: str) -> tuple[Batch, Batch, BatchResult]:
-    """Return the messages of a batch, and the records that are not wrapped like this, with their findings."""
+    """Return the unwrapped messages of a batch, and the records without this wrapping, with their findings."""
     values: list[bytes | None] = []
     failures: list[JudgedMessage] = []
     closed = np.zeros(len(batch), np.bool_)

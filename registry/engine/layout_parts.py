@@ -1,4 +1,4 @@
-"""What layouts are made of: members of the envelope, images, columns with the forms of their values."""
+"""Layout parts: members of the envelope, images, and columns with the forms of their values."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from cdc_contracts.registry.values.type_bounds import TypeBound
 class FormUse:
     """A form as one version uses it; a lenient use keeps broken text as it was sent.
 
-    `declared` where a table contract gives the type of the column, `bound` what of it a value may break.
+    `declared` if a table contract gives the type of the column; `bound` is the part of the type a value may break.
     """
 
     form: ValueForm
@@ -29,12 +29,11 @@ class FormUse:
 
 @dataclass(frozen=True)
 class LayoutColumn:
-    """A column of a shape: its decoder, and how each version reads its values (None: it does not know the type).
+    """A column of a shape: its decoder, and the form by which each version reads its values (None: unknown type).
 
-    `typed` is False for a column that the message has no type for, `by_kind` True where that is how the dialect is:
-    each value is then read by its JSON kind, and `by_kind` columns have the uses for text, number and boolean.
-    `sure` is False while only nulls were seen in a column that is read by kind. `never_null` where a table contract
-    says so.
+    `typed` is False for a column that the message has no type for; `by_kind` is True if the dialect has no types: each
+    value is then read by its JSON kind, and the column has uses for text, number and boolean. `sure` is False while
+    only nulls were seen in a column that is read by kind. `never_null` if a table contract says so.
     """
 
     name: str
@@ -48,11 +47,11 @@ class LayoutColumn:
 
 @dataclass(frozen=True)
 class Leaf:
-    """A member of the envelope that is not taken apart; `told` where the shape already says its value."""
+    """A member of the envelope that is not parsed further; `fixed` if the shape already determines its value."""
 
     pointer: str
     decoder: str
-    told: bool = False
+    fixed: bool = False
 
 
 @dataclass(frozen=True)
@@ -61,7 +60,7 @@ class Image:
 
     `full`: every row has every column. `partial`: it may hold the changed columns only, but not for the op codes in
     `whole_for` (at `op_at`).
-    `told` are the columns that the schema itself names, such as a DDL statement in the place of a row.
+    `named` are the columns that the schema itself names, such as a DDL statement in place of a row.
     """
 
     pointer: str
@@ -70,12 +69,12 @@ class Image:
     partial: bool
     op_at: str
     whole_for: frozenset[str]
-    told: frozenset[str]
+    named: frozenset[str]
 
 
 @dataclass(frozen=True)
 class Nested:
-    """An object of the envelope with members of its own."""
+    """An object of the envelope with declared members."""
 
     pointer: str
     parts: tuple[Part, ...]
@@ -89,7 +88,7 @@ class Layout:
     """A message whose columns are known: `decode` turns bytes into nested structs whose fields follow `parts`.
 
     `decode_lines` does so for many messages at once. Shapes of one `family` have the same types and columns. Compiled
-    by `compiles` when it is first asked for: of the layouts of a message that drifts most decode nothing.
+    by `compiles` on first use: most layouts of a message that drifts are never used to decode.
     """
 
     family: int
@@ -117,10 +116,10 @@ class Layout:
 
 @dataclass(eq=False)
 class RowShape:
-    """Messages whose rows have the same columns: what they say of them, and the layouts that decode them.
+    """The shape of messages whose rows have the same columns, and the layouts that decode them.
 
-    `strict` demands every column in images that are full; `loose` takes any subset and has learnt what the
-    strict one refused.
+    `strict` requires every column in full images; `loose` accepts any subset, and whatever else was learnt from
+    messages that the strict layout rejected.
     """
 
     key: tuple[Any, ...]
@@ -133,11 +132,11 @@ class RowShape:
 
     @cached_property
     def by_name(self) -> dict[str, int]:
-        """Where each column is."""
+        """The index of each column."""
         return {column.name: index for index, column in enumerate(self.columns)}
 
     def copy(self, key: tuple[Any, ...]) -> RowShape:
-        """Return the shape of other messages with the same columns, which may learn others from here on."""
+        """Return a copy for other messages with the same columns, which may learn different ones from now on."""
         return RowShape(key, [*self.columns], self.strict, self.loose, self.built_for)
 
 

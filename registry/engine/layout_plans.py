@@ -1,4 +1,4 @@
-"""Layout plans, made: what all versions of a subject have in common of the envelope."""
+"""Layout plans: built from what the envelopes of all versions of a subject have in common."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from cdc_contracts.registry.contract.model import Meaning
 from cdc_contracts.registry.contract.relations import is_number, relations_of
 from cdc_contracts.registry.engine.schema_members import (
     bounded_collections,
-    columns_told,
+    image_properties,
     unite_properties,
     value_constraints,
 )
 from cdc_contracts.registry.engine.struct_layouts import LayoutPlan
-from cdc_contracts.registry.message.reading import members_beside
+from cdc_contracts.registry.message.reading import non_column_members
 from cdc_contracts.registry.validate.drift_rule import reads_of
 from cdc_contracts.registry.validate.rule_inputs import join_reads
 
@@ -26,7 +26,7 @@ _CLOSE: Final = {"name-to-type": b"}", "list-of-objects": b"]", "name-to-object"
 
 
 def make_plan(meanings: Sequence[Meaning], schemas: Sequence[Mapping[str, Any]]) -> LayoutPlan | None:
-    """Return what parsing needs of the versions of a subject, or None if they place their rows too differently."""
+    """Return the plan for parsing messages of a subject, or None if its versions place their rows too differently."""
     first = meanings[-1]
     alike = {(meaning.images.container, meaning.columns.model_dump_json(include={"types"})) for meaning in meanings}
     if len(alike) > 1:
@@ -58,8 +58,9 @@ def make_plan(meanings: Sequence[Meaning], schemas: Sequence[Mapping[str, Any]])
         whole_for={
             at: frozenset(code for meaning in meanings for code in _codes_of_whole(meaning, at)) for at in images
         },
-        told={
-            at: frozenset(name for schema in schemas for name in columns_told(schema, at)) - members_beside(first, at)
+        named={
+            at: frozenset(name for schema in schemas for name in image_properties(schema, at))
+            - non_column_members(first, at)
             for at in images
         },
         one_row=first.images.hold_one_row,
@@ -83,7 +84,7 @@ def make_plan(meanings: Sequence[Meaning], schemas: Sequence[Mapping[str, Any]])
 
 
 def _types_at(meaning: Meaning, images: Sequence[str]) -> tuple[str, ...]:
-    """Where types may stand; those of rows after a change come before those of rows before it."""
+    """The pointers at which column types may be, those in after images first."""
     types = meaning.columns.types
     if types == "none":
         return ()
@@ -125,14 +126,14 @@ def _codes_of_whole(meaning: Meaning, pointer: str) -> Iterator[str]:
 
 
 def _statements(meanings: Sequence[Meaning]) -> Iterator[str]:
-    """Where statements stand: a message is DDL or not whatever they say, and is counted by whether there is one."""
+    """Pointers to DDL statements: only whether there is one counts, not its text."""
     for meaning in meanings:
         if meaning.ddl and meaning.ddl.text and meaning.ddl.text.at:
             yield meaning.ddl.text.at
 
 
 def _names_at(meaning: Meaning) -> tuple[str, ...]:
-    """Where a message says its table, and the kind of its source where that decides how values are read."""
+    """Pointers to the table's names, and to the kind of source where that decides how values are read."""
     names = tuple(place.at for place in _names_read(meaning) if place is not None and place.at is not None)
     return names if meaning.values.kind_at is None else (*names, meaning.values.kind_at)
 
@@ -144,7 +145,7 @@ def _names_read(meaning: Meaning) -> tuple[Place | None, ...]:
 
 
 def _discrete(meaning: Meaning) -> Iterator[str]:
-    """Members whose very value a verdict may depend on, besides the names of its table."""
+    """Members, besides the names of the table, on whose exact value a verdict may depend."""
     envelope, columns = meaning.envelope, meaning.columns
     yield envelope.op.at
     yield from (flag.at for flag in envelope.op.flags if not is_number(flag.equals))

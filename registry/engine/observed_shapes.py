@@ -41,7 +41,7 @@ def observed_shapes(record_group: RecordGroup, finding: Finding, *, values: bool
         members = record_group.member(finding.path)
         if members is None:
             return None
-        return [show_code(_as_text(one) or "") if values else describe_shape(_as_told(one)) for one in members]
+        return [show_code(_as_text(one) or "") if values else describe_shape(_as_number(one)) for one in members]
     form = finding.rule.partition(".")[2]
     pointer = place[0]
     rows, column = record_group.decoded_batch.rows[pointer], record_group.columns[place]
@@ -151,5 +151,5 @@ def _kind_of(value: Any) -> str:
     return kind_of(value)
 
 
-def _as_told(value: Any) -> Any:
+def _as_number(value: Any) -> Any:
     return Number(str(value)) if type(value) is int else value

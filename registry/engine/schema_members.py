@@ -30,14 +30,14 @@ def unite_properties(left: Mapping[str, Any], right: Mapping[str, Any]) -> dict[
     return united
 
 
-def columns_told(schema: Mapping[str, Any], pointer: str) -> Iterator[str]:
+def image_properties(schema: Mapping[str, Any], pointer: str) -> Iterator[str]:
     """The names that a schema or one of its branches has below an image."""
     below: Any = schema
     for part in split_pointer(pointer):
         below = below.get("properties", {}).get(part, {})
     yield from below.get("properties", ())
     for branch in schema.get("allOf", ()):
-        yield from columns_told(branch.get("then", {}), pointer)
+        yield from image_properties(branch.get("then", {}), pointer)
 
 
 def value_constraints(schema: Any, at: str) -> Iterator[tuple[str, str, Any]]:

@@ -64,7 +64,7 @@ class ShapeGuess:
         return parts[0] if len(parts) == 1 else tuple(parts)
 
 
-def make_scout(plan: LayoutPlan) -> Callable[[bytes], tuple[tuple[Any, ...], tuple[Any, ...]]]:
+def make_key_reader(plan: LayoutPlan) -> Callable[[bytes], tuple[tuple[Any, ...], tuple[Any, ...]]]:
     """Return a function that reads only what determines a shape: the tokens of the types, and the names."""
     wanted = [*plan.types_at, *plan.names_at]
     tree: dict[str, Any] = {}
@@ -74,23 +74,23 @@ def make_scout(plan: LayoutPlan) -> Callable[[bytes], tuple[tuple[Any, ...], tup
         for name in above:
             place = place.setdefault(name, {})
         place[last] = None
-    decode = msgspec.json.Decoder(_scout_struct(tree)).decode
+    decode = msgspec.json.Decoder(_key_struct(tree)).decode
     types_parts = [split_pointer(pointer) for pointer in plan.types_at]
     names_parts = [split_pointer(pointer) for pointer in plan.names_at]
 
-    def scout(value: bytes) -> tuple[Any, tuple[Any, ...]]:
+    def read_key(value: bytes) -> tuple[Any, tuple[Any, ...]]:
         found = _as_tree(decode(value), tree)
         tokens = tuple(UNSET if (token := follow(found, parts)) is ABSENT else token for parts in types_parts)
         names = tuple(_open_name(follow(found, parts)) for parts in names_parts)
         return tokens, names
 
-    return scout
+    return read_key
 
 
-def _scout_struct(tree: dict[str, Any]) -> Any:
+def _key_struct(tree: dict[str, Any]) -> Any:
     fields: list[tuple[str, Any, Any]] = []
     for below in tree.values():
-        kind = Raw if below is None else (_scout_struct(below) | msgspec.UnsetType | None)
+        kind = Raw if below is None else (_key_struct(below) | msgspec.UnsetType | None)
         fields.append((f"f{len(fields)}", kind | msgspec.UnsetType if below is None else kind, UNSET))
     names = {f"f{index}": name for index, name in enumerate(tree)}
     return msgspec.defstruct("Scout", fields, rename=names.__getitem__, gc=False)

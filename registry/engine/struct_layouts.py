@@ -1,6 +1,6 @@
 """Layouts: a contract compiled to msgspec structs, for messages whose rows have the same columns.
 
-A shape is what a message says of its columns (its type map, or its table where it has none). The envelope comes from
+A shape is what a message says about its columns (its type map, or its table if it has none). The envelope comes from
 `envelope.schema.json`, the columns from the shape, their decoders from the value forms of all versions of the subject.
 """
 
@@ -31,9 +31,9 @@ _DECODERS_OF_TYPES: Final = {
 
 @dataclass(frozen=True)
 class LayoutPlan:
-    """What the versions of a subject have in common of the envelope, as far as parsing needs it.
+    """What the envelopes of a subject's versions have in common, as far as parsing needs it.
 
-    `plain_names` are names of which a verdict can depend on no more than how they are built, but for table contracts.
+    `plain_names` are names of which only the structure can affect a verdict, unless there are table contracts.
     """
 
     properties: Mapping[str, Any]
@@ -42,7 +42,7 @@ class LayoutPlan:
     over: Mapping[str, frozenset[str]]
     op_at: str
     whole_for: Mapping[str, frozenset[str]]
-    told: Mapping[str, frozenset[str]]
+    named: Mapping[str, frozenset[str]]
     one_row: bool
     types_at: tuple[str, ...]
     types_within: str | None
@@ -61,7 +61,7 @@ class LayoutPlan:
     def build(
         self, shape: RowShape, extras: Sequence[str], widened: frozenset[str], *, loose: bool, family: int
     ) -> Layout:
-        """Return the layout of a shape; `extras` are members the contract does not know, `widened` take any kind."""
+        """Return the layout of a shape; `extras` are members the contract does not know, `widened` accept any kind."""
         columns = tuple(column for column in shape.columns if loose or column.typed or column.by_kind)
         return Layout(family, partial(self._compile, columns, tuple(extras), widened, loose=loose))
 
@@ -96,10 +96,10 @@ class LayoutPlan:
             else:
                 decoder = decoder_kinds.WIDE if schema is None or pointer in widened else decoder_of_schema(schema)
                 kind = decoder_kinds.TYPES[decoder]
-                parts.append(Leaf(pointer, decoder, told=pointer in self.types_at and decoder == decoder_kinds.RAW))
+                parts.append(Leaf(pointer, decoder, fixed=pointer in self.types_at and decoder == decoder_kinds.RAW))
             fields.append((f"f{len(fields)}", kind, UNSET))
         renamed = {f"f{index}": name for index, name in enumerate(names)}
-        if at in self.images:  # the message itself is the row: its columns stand beside the members
+        if at in self.images:  # the message itself is the row: its columns are next to the other members
             fields += _column_fields([column.decoder for column in columns], required=not loose)
             renamed |= {f"c{index}": column.name for index, column in enumerate(columns)}
             parts.append(self._image(at, columns, full=not loose))
@@ -109,18 +109,18 @@ class LayoutPlan:
         return tuple(parts), struct
 
     def _image(self, pointer: str, columns: tuple[LayoutColumn, ...], *, full: bool) -> Image:
-        partial, whole_for, result = pointer in self.partial, self.whole_for[pointer], self.told[pointer]
+        partial, whole_for, result = pointer in self.partial, self.whole_for[pointer], self.named[pointer]
         return Image(pointer, columns, full, partial, self.op_at, whole_for, result)
 
 
 def can_be_field(name: str) -> bool:
-    """Return whether the parser can look for a member of that name; records with others are for the reference."""
+    """Return whether the parser can look for a member of that name; records with others go to the reference."""
     return not any(character in '\\"' or character < " " for character in name)
 
 
 @lru_cache(maxsize=256)
 def _row_struct(columns: tuple[tuple[str, str], ...], types_within: str | None, *, required: bool) -> Any:
-    """Return the struct of a row by names and decoders; where types stand in the image they are its last field.
+    """Return the struct of a row by names and decoders; types inside the image are its last field.
 
     Both images, layouts of several subjects and tasks of one process have rows of the same struct.
     """

@@ -22,7 +22,7 @@ class Rival(Protocol):
 
     validation: ValidationContext
 
-    def welcomes(self, values: MessageValues) -> NDArray[np.bool_]:
+    def claimed_values(self, values: MessageValues) -> NDArray[np.bool_]:
         """Say for each value whether the subject's discriminators hold and one of its versions finds no error."""
         ...
 
@@ -81,8 +81,8 @@ def _welcoming(rivals: Sequence[Rival], numbers: NDArray[np.int64], values: Mess
     if not rivals:
         return {}
     mine = values.take(numbers)
-    welcomed = np.stack([rival.welcomes(mine) for rival in rivals], axis=1)
-    kinds, kind_of = np.unique(welcomed, axis=0, return_inverse=True)
+    claimed = np.stack([rival.claimed_values(mine) for rival in rivals], axis=1)
+    kinds, kind_of = np.unique(claimed, axis=0, return_inverse=True)
     names = [
         join_claimants(rival.validation.subject for rival, takes in zip(rivals, kind, strict=True) if takes)
         for kind in kinds

@@ -39,7 +39,7 @@ def column_flags(
         absent = records_of_rows(decoded_batch, rows, ~values.present) & whole
         if absent.any():
             value_flags.append((("absent", pointer, column.name), absent))
-    if column.name in rows.image.told:
+    if column.name in rows.image.named:
         kinds = [type(value) for value in values.tokens]
         for kind in set(kinds):
             of_kind = np.fromiter((one is kind for one in kinds), np.bool_, len(kinds))
@@ -52,7 +52,7 @@ def column_flags(
         flags = values.chunks[use].flags
         if flags is None:
             continue
-        result = [flag for flag in np.unique(flags).tolist() if flag >= FIRST_RECORD] if _tells_more(use) else []
+        result = [flag for flag in np.unique(flags).tolist() if flag >= FIRST_RECORD] if _names_records(use) else []
         for flag in (*(_UNUSUAL if column.by_kind else _MARKED), *result):
             flagged = flags == flag
             if flagged.any():
@@ -85,7 +85,7 @@ def _promise_flags(
     return value_flags
 
 
-def _tells_more(use: FormUse) -> bool:
+def _names_records(use: FormUse) -> bool:
     """Return whether flags may name the record that holds a value, or why it does not fit its declared type."""
     return bool(use.form.records) or use.bound is not None
 

@@ -51,7 +51,7 @@ class VerdictRecords:
         return tuple(key_of(finding, self.table) for finding in self.verdict.findings)
 
     @cached_property
-    def does(self) -> str:
+    def canonical_op(self) -> str:
         """The canonical op; that of any op where the code is not known."""
         version = self.verdict.version
         if version is None or self.op is None or not self.readable:
@@ -73,7 +73,7 @@ class VerdictRecords:
 class PartitionRecords:
     """The records of one verdict in one partition, by their numbers in the batch and their offsets."""
 
-    told: VerdictRecords
+    verdict_records: VerdictRecords
     source: Source
     numbers: Numbers
     offsets: Numbers
@@ -83,10 +83,10 @@ class PartitionRecords:
     @cached_property
     def lasts(self) -> dict[str | None, int]:
         """The last offset of each table, and of all of them."""
-        if not self.told.readable:
+        if not self.verdict_records.readable:
             return {None: self.last}
         if not self.tables:
-            return {self.told.table: self.last, None: self.last}
+            return {self.verdict_records.table: self.last, None: self.last}
         found: dict[str | None, int] = {}
         for table, offset in zip(self.tables, self.offsets.tolist(), strict=True):
             if offset >= found.get(table, offset):

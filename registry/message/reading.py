@@ -135,7 +135,7 @@ class Reading:
         return self._rows[pointer]
 
     def _rows_at(self, pointer: str) -> list[Row] | None:
-        hidden = members_beside(self.meaning, pointer)
+        hidden = non_column_members(self.meaning, pointer)
         return image_rows(self.at(pointer), hidden, one=self.meaning.images.hold_one_row)
 
     def _is_completed(self, pointer: str) -> bool:
@@ -209,11 +209,11 @@ def image_rows(value: Any, hidden: frozenset[str], *, one: bool) -> list[Row] | 
     return None
 
 
-def members_beside(meaning: Meaning, pointer: str) -> frozenset[str]:
+def non_column_members(meaning: Meaning, pointer: str) -> frozenset[str]:
     """Return the members of an image that are no columns: those the contract names, and the types of its columns."""
-    beside = meaning.images.members_beside(pointer)
+    members = meaning.images.non_column_members(pointer)
     types = meaning.columns.types
-    return beside if types == "none" or types.in_image is None else beside | {types.in_image}
+    return members if types == "none" or types.in_image is None else members | {types.in_image}
 
 
 def may_hold_rows(reading: Reading, pointer: str) -> bool:

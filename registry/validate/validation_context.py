@@ -174,7 +174,7 @@ class ValidationContext:
         """Return the outcome of one record by the reference, with what it decodes to, under any subject of a topic."""
         judged = self.judge_by_subject(value)
         if judged.verdict.outcome in NOT_OF_SUBJECT:
-            taken_by = next((companion for companion in self.companions if companion.welcomes(value)), None)
+            taken_by = next((companion for companion in self.companions if companion.claims_value(value)), None)
             return judged if taken_by is None else taken_by.judge_by_subject(value)
         return judged
 
@@ -211,7 +211,7 @@ class ValidationContext:
     def _unreadable(self, value: bytes, error: Unreadable) -> Verdict:
         """Return the verdict of a value without a message; one of another transport may be another subject's."""
         others = [validation for validation in self.others if validation.wire.transport != self.wire.transport]
-        claimed_by = join_claimants(validation.subject for validation in others if validation.welcomes(value))
+        claimed_by = join_claimants(validation.subject for validation in others if validation.claims_value(value))
         if claimed_by is not None:
             return foreign(self.subject, self.judged[-1], claimed_by)
         return unreadable(error.cause, self.wire.expected, error.observed)
@@ -252,7 +252,7 @@ class ValidationContext:
             judge.meaning.claim is None and judge.claims(message) and judge.judge(message).fits for judge in self.judges
         )
 
-    def welcomes(self, value: bytes | None) -> bool:
+    def claims_value(self, value: bytes | None) -> bool:
         """Say the same of a value that may hold no message."""
         try:
             return value is not None and self.claims(self.wire.open(value))

@@ -1,4 +1,4 @@
-"""Scan plans: the layout of a shape as the scanner wants it, with the tokens that tell the shape from others."""
+"""Scan plans: the layout of a shape in the form the scanner reads, with the tokens that identify the shape."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ _MOST_NESTED: Final = 8
 
 
 class NoScanPlan(Exception):
-    """The scanner cannot look for messages of a shape."""
+    """The scanner cannot recognise messages of a shape."""
 
 
 @dataclass
 class ScanPlan:
-    """Nodes of eight numbers and members of four, as `scanner.c` reads them, and what each slot is.
+    """Nodes of eight numbers and members of four, as `scanner.c` reads them, and the meaning of each slot.
 
-    `expected` has the token of each member that identifies the shape, None where it must not be there.
+    `expected` has the token of each member that identifies the shape, None if the member must be absent.
     """
 
     plan: LayoutPlan
@@ -70,7 +70,7 @@ class ScanPlan:
         return np.array(self.nodes, np.int32), np.array(self.members, np.int32).reshape(-1, 4), bytes(self.names)
 
     def _add_object(self, at: str, parts: Sequence[Part], slot: int) -> tuple[int, bool]:
-        """Return the number of the node of an object, and whether it has to be there."""
+        """Return the number of the node of an object, and whether the object is required."""
         number, members, own = self._add_node(), list[list[int]](), _NOWHERE
         if at.count("/") > _MOST_NESTED:
             raise NoScanPlan
@@ -97,7 +97,7 @@ class ScanPlan:
 
     def _leaf(self, leaf: Leaf) -> list[list[int]]:
         slot = _NOWHERE
-        if not leaf.told:
+        if not leaf.fixed:
             slot = len(self.slots)
             self.slots.append(leaf)
         if leaf.pointer in self.expected:
@@ -154,9 +154,9 @@ class ScanPlan:
 
 
 def make_scan_plan(plan: LayoutPlan, shape: RowShape, pointers: Sequence[str]) -> ScanPlan:
-    """Return the plan of a shape's strict layout; `pointers` say where what identifies the shape stands.
+    """Return the plan of a shape's strict layout; `pointers` lead to the members that identify the shape.
 
-    Raises NoScanPlan where the scanner cannot tell the shape.
+    Raises NoScanPlan if the scanner cannot recognise the shape.
     """
     if shape.strict is None:
         raise NoScanPlan

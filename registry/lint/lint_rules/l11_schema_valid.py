@@ -8,7 +8,7 @@ from cdc_contracts.registry.contract.catalogue import ENVELOPE
 from cdc_contracts.registry.lint.lint_links import resolve_reference
 from cdc_contracts.registry.lint.lint_rule import Faults, LintFault, Parts, lint_rule
 from cdc_contracts.registry.lint.lint_run import LintRun
-from cdc_contracts.registry.message.reading import members_beside
+from cdc_contracts.registry.message.reading import non_column_members
 
 _BOUNDS: Final = frozenset({"enum", "const", "pattern", "minimum"})
 
@@ -35,7 +35,7 @@ def schemas_are_valid(draft: LintRun) -> Faults:
             if version.reference in draft.meanings:
                 meaning = draft.meanings[version.reference]
                 for pointer in meaning.images.pointers():
-                    yield from _bounded_columns(file, schema, pointer, members_beside(meaning, pointer))
+                    yield from _bounded_columns(file, schema, pointer, non_column_members(meaning, pointer))
 
 
 def _open_objects(file: Traversable, schema: Any, parts: Parts) -> Faults:

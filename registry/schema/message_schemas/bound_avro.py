@@ -1,7 +1,7 @@
 """Bound Avro schemas: the Avro form of the messages of one table, a record of its columns in place of a map.
 
 Each column takes the kinds of values that the form of its type has. Columns that the table contract does not list stay
-in a map beside them, so that nothing is lost; `avro_records.Codec` reads and writes such records too.
+in a map next to them, so that nothing is lost; `avro_records.Codec` reads and writes such records too.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from cdc_contracts.registry.contract.catalogue import CANONICAL, Version
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.contract.table_contracts import TableContract
 from cdc_contracts.registry.message.avro_records import ABSENT_ENUM, MEMBER, NUMBER_TEXT, OTHER_MEMBERS
-from cdc_contracts.registry.message.reading import members_beside
+from cdc_contracts.registry.message.reading import non_column_members
 from cdc_contracts.registry.schema.message_schemas.message_avro_schema import (
     absent_enum,
     avro_message_schema,
@@ -47,7 +47,7 @@ def bound_avro_schema(version: Version, table: TableContract, reading_options: R
     binder = _Binder(version, table, table_mappings(version, table, reading_options), known)
     bound = binder.expand(whole)
     for pointer in version.meaning.images.pointers():
-        bound = binder.bind(bound, split_pointer(pointer), members_beside(version.meaning, pointer))
+        bound = binder.bind(bound, split_pointer(pointer), non_column_members(version.meaning, pointer))
     bound["namespace"] += f".{plain_name(table.table).lower()}"
     result: dict[str, Any] = _named_once(bound | {"doc": f"{table.table} in: {whole['doc']}"}, set())
     return result
@@ -74,32 +74,32 @@ class _Binder:
         below = within | {name_of(avro)}
         return _each_type(avro, lambda one: self.expand(one, below))
 
-    def bind(self, avro: Any, path: Sequence[str], beside: frozenset[str]) -> Any:
+    def bind(self, avro: Any, path: Sequence[str], excluded: frozenset[str]) -> Any:
         """Return a type with the columns in the image at a path of members."""
         if isinstance(avro, list):
-            return [self.bind(one, path, beside) for one in avro]
+            return [self.bind(one, path, excluded) for one in avro]
         if not isinstance(avro, dict):
             return avro
         match avro["type"]:
             case "record" if path:
                 fields = [
-                    {**one, "type": self.bind(one["type"], path[1:], beside)} if one["name"] == path[0] else one
+                    {**one, "type": self.bind(one["type"], path[1:], excluded)} if one["name"] == path[0] else one
                     for one in avro["fields"]
                 ]
                 return {**avro, "fields": fields}
             case "record" if name_of(avro) != NUMBER_TEXT:
-                return {**avro, "fields": self._with_columns(avro["fields"], beside)}
+                return {**avro, "fields": self._with_columns(avro["fields"], excluded)}
             case "array" if not path:
-                return {**avro, "items": self.bind(avro["items"], path, beside)}
+                return {**avro, "items": self.bind(avro["items"], path, excluded)}
             case "map" if not path:
                 others = {"name": _OTHERS, "doc": "Columns that are not listed.", "type": avro, OTHER_MEMBERS: True}
                 doc = f"The columns of {self._table.table}."
-                return {"type": "record", "name": _ROW, "doc": doc, "fields": self._with_columns([others], beside)}
+                return {"type": "record", "name": _ROW, "doc": doc, "fields": self._with_columns([others], excluded)}
         return avro
 
-    def _with_columns(self, fields: Sequence[Mapping[str, Any]], beside: frozenset[str]) -> list[Mapping[str, Any]]:
+    def _with_columns(self, fields: Sequence[Mapping[str, Any]], excluded: frozenset[str]) -> list[Mapping[str, Any]]:
         """Return the fields of an image with the columns before the map of other members."""
-        columns = [name for name in self._table.columns if name not in beside]
+        columns = [name for name in self._table.columns if name not in excluded]
         names = distinct_names(columns, plain_name, taken=[one["name"] for one in fields])
         result = [self._column(name, names[name]) for name in columns]
         first = next((place for place, one in enumerate(fields) if OTHER_MEMBERS in one), len(fields))

@@ -13,7 +13,7 @@ from cdc_contracts.registry.contract.column_model import ColumnTypes
 from cdc_contracts.registry.contract.document_model import ROW_OPS
 from cdc_contracts.registry.contract.model import Meaning
 from cdc_contracts.registry.contract.value_mappings import ValueMapping
-from cdc_contracts.registry.message.reading import members_beside
+from cdc_contracts.registry.message.reading import non_column_members
 from cdc_contracts.registry.schema.message_schemas.clauses import Clause, all_of, any_of, when, within
 from cdc_contracts.registry.schema.message_schemas.conditions import (
     MappingCondition,
@@ -111,8 +111,8 @@ def _every_image(meaning: Meaning, value: Clause) -> dict[str, Any]:
     """Return what asks `value` of every column of every image."""
     clauses = []
     for pointer in meaning.images.pointers():
-        beside = members_beside(meaning, pointer)
-        row: dict[str, Any] = {"properties": dict.fromkeys(sorted(beside), True)} if beside else {}
+        excluded = non_column_members(meaning, pointer)
+        row: dict[str, Any] = {"properties": dict.fromkeys(sorted(excluded), True)} if excluded else {}
         row["additionalProperties"] = value
         image = row if meaning.images.hold_one_row else {"items": row}
         clauses.append(within(pointer, image, required=False))

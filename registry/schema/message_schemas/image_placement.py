@@ -8,7 +8,7 @@ from typing import Any, Final
 from cdc_contracts.registry.contract.document_model import CONTROL_OPS, ROW_OPS
 from cdc_contracts.registry.contract.image_model import Side, Sides
 from cdc_contracts.registry.contract.model import Meaning
-from cdc_contracts.registry.message.reading import members_beside
+from cdc_contracts.registry.message.reading import non_column_members
 from cdc_contracts.registry.schema.message_schemas.clauses import all_of, any_of, negate, when, within
 from cdc_contracts.registry.schema.message_schemas.conditions import op_is
 
@@ -48,8 +48,8 @@ def no_row(meaning: Meaning, pointer: str) -> dict[str, Any]:
     """Return what an image that holds no row looks like."""
     if not meaning.images.hold_one_row:
         return {"maxItems": 0}
-    beside = members_beside(meaning, pointer)
-    return {"propertyNames": {"enum": sorted(beside)}} if beside else {"maxProperties": 0}
+    excluded = non_column_members(meaning, pointer)
+    return {"propertyNames": {"enum": sorted(excluded)}} if excluded else {"maxProperties": 0}
 
 
 def _place(meaning: Meaning, op: str) -> dict[str, Any]:
@@ -84,7 +84,7 @@ def _row(meaning: Meaning, pointer: str) -> dict[str, Any]:
     """Return what an image that holds a row looks like."""
     if not meaning.images.hold_one_row:
         return {"type": "array", "minItems": 1}
-    beside = members_beside(meaning, pointer)
-    if beside:
-        return {"type": "object", "not": {"propertyNames": {"enum": sorted(beside)}}}
+    excluded = non_column_members(meaning, pointer)
+    if excluded:
+        return {"type": "object", "not": {"propertyNames": {"enum": sorted(excluded)}}}
     return {"type": "object", "minProperties": 1}

@@ -18,7 +18,7 @@ from cdc_contracts.registry.contract.document_model import ROW_OPS
 from cdc_contracts.registry.contract.envelope_model import Place
 from cdc_contracts.registry.contract.model import Meaning
 from cdc_contracts.registry.message.envelope_times import SPANS, limits_of, unit_of_form
-from cdc_contracts.registry.message.reading import members_beside
+from cdc_contracts.registry.message.reading import non_column_members
 from cdc_contracts.registry.schema.message_schemas.clauses import all_of, any_of, when, within
 from cdc_contracts.registry.schema.message_schemas.conditions import op_holds_rows, op_is, op_is_known
 from cdc_contracts.registry.schema.message_schemas.form_definitions import definitions, typed_rows
@@ -191,7 +191,7 @@ def _own_types_up_to(meaning: Meaning, types: ColumnTypes, pointer: str, count: 
 
 
 def _columns_up_to(meaning: Meaning, pointer: str, count: int) -> dict[str, Any]:
-    row = {"maxProperties": count + len(members_beside(meaning, pointer))}
+    row = {"maxProperties": count + len(non_column_members(meaning, pointer))}
     return within(pointer, row if meaning.images.hold_one_row else {"items": row}, required=False)
 
 

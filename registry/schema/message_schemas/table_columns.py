@@ -15,7 +15,7 @@ from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.contract.table_contracts import TableContract
 from cdc_contracts.registry.contract.type_families import told_in
 from cdc_contracts.registry.contract.value_mappings import ValueMapping
-from cdc_contracts.registry.message.reading import members_beside
+from cdc_contracts.registry.message.reading import non_column_members
 from cdc_contracts.registry.schema.message_schemas.clauses import Clause, all_of, any_of, when, within
 from cdc_contracts.registry.schema.message_schemas.conditions import mapping_choices
 from cdc_contracts.registry.schema.message_schemas.form_definitions import JSON_TYPES, names_of_form, refer, told_types
@@ -133,8 +133,8 @@ def _define(version: Version, table: TableContract, one: TableMapping, name: str
 def _in_images(version: Version, values: Mapping[str, Clause]) -> dict[str, Any]:
     clauses = []
     for pointer in version.meaning.images.pointers():
-        beside = members_beside(version.meaning, pointer)
-        row = {"properties": {name: result for name, result in values.items() if name not in beside}}
+        excluded = non_column_members(version.meaning, pointer)
+        row = {"properties": {name: result for name, result in values.items() if name not in excluded}}
         image = row if version.meaning.images.hold_one_row else {"items": row}
         clauses.append(within(pointer, image, required=False))
     return all_of(clauses)

@@ -2,7 +2,7 @@ from collections.abc import Iterator
 
 from cdc_contracts.registry.common.findings import WARNING
 from cdc_contracts.registry.common.pointers import ABSENT, join_pointer, split_pointer
-from cdc_contracts.registry.message.reading import Reading, members_beside
+from cdc_contracts.registry.message.reading import Reading, non_column_members
 from cdc_contracts.registry.validate.drift_rule import DriftRule, Edits
 from cdc_contracts.registry.validate.rule_view import Breach, RuleView
 from cdc_contracts.registry.values import Number
@@ -16,7 +16,7 @@ def check(view: RuleView) -> Iterator[Breach]:
     *above, name = split_pointer(meaning.ddl.text.at)
     image = join_pointer(*above)
     held = view.reading.at(image) if image in meaning.images.pointers() else ABSENT
-    if isinstance(held, dict) and name in held and held.keys() - members_beside(meaning, image) - {name}:
+    if isinstance(held, dict) and name in held and held.keys() - non_column_members(meaning, image) - {name}:
         yield Breach(image, f"{name} alone", "other columns beside it", WARNING)
 
 

@@ -111,7 +111,7 @@ def test_a_judge_that_fails_costs_one_record_whoever_takes_it(monkeypatch):
     records = records_of("two dialects", 1)
     validation, _ = scope_of(records)
     kernel = Kernel(validation)
-    (companion,) = kernel._beside
+    (companion,) = kernel._companions
     broken = next(record for record in records if record[2] and record[2] != validation.judged[0].reference)
     judge = companion._judge.judge
 
