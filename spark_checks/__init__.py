@@ -1,4 +1,4 @@
-"""Spark jobs: topic or file, in batches, to findings and changes.
+"""Spark jobs: from topics or files, in batches, to findings and changes.
 
 `audit` and `decode` take any batch DataFrame with the columns of the Kafka source.
 """

@@ -1,4 +1,4 @@
-"""Auditing: every record of a range validated once, and the report of it."""
+"""Auditing: every record of a range is validated once, and reported."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def audit_inputs(
     watch: Watch | None = None,
     stop: Stop | None = None,
 ) -> Report:
-    """Validate inputs of different topics, each in its own validation context, and return one report of all.
+    """Validate inputs of different topics, each in its own validation context, and return one report for all.
 
     Raises LedgerError if the counts do not add up.
     """
@@ -58,8 +58,8 @@ def audit_input(
 ) -> Audited:
     """Validate every record of the input, read once, and return the report.
 
-    Where the contract has to be detected, a small sample is read first. Where it cannot be detected, nothing is
-    validated. A run that is to stop reports what it has read.
+    If the contract has to be detected, a small sample is read first; if it cannot be detected, nothing is validated.
+    A run that is stopped reports what it has read.
     Raises LedgerError if the counts do not add up.
     """
     stop = stop or Stop()
@@ -87,7 +87,7 @@ def audit_input(
 
 
 def _spans_read(source: Input, tally: Tally, *, stopped: bool) -> dict[Source, Span]:
-    """Return what was read of each partition: its span, or as far as a run came that was stopped."""
+    """Return the span read of each partition; of a stopped run up to the last record it read."""
     windows, spans = windows_of(source), {}
     for place, span in source.spans.items():
         end = span.end

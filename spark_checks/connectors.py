@@ -1,4 +1,4 @@
-"""Connectors: what a table format needs besides Spark itself, namely jars and session settings."""
+"""Connectors: the jars and session settings that a table format needs besides Spark itself."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ EXTENSIONS: Final = "spark.sql.extensions"
 class Connector:
     """The connector of a format.
 
-    `packages` are coordinates by the Spark that they are made for, `provider` is a class that is there where the
-    connector is. `extension` is one among those of the session, `settings` are the session's as well; both have to
-    stand before the session starts.
+    `packages` are coordinates by the Spark version they are built for; `provider` is a class of the connector, to
+    test whether it is present. `extension` is added to the extensions of the session, `settings` to its settings;
+    both have to be set before the session starts.
     """
 
     format: str
@@ -46,7 +46,7 @@ class Connector:
         return found
 
     def prepare(self, conf: SparkConf) -> None:
-        """Complete the settings of a session that is to start.
+        """Complete the settings of a session before it starts.
 
         Raises UsageError if the user has set one of them to something else.
         """
@@ -64,7 +64,7 @@ class Connector:
             conf.set(name, value)
 
     def check(self, get: Callable[[str], str | None]) -> None:
-        """Raise UnavailableError if a session that runs has not the settings; they cannot be made good in it."""
+        """Raise UnavailableError if a running session lacks the settings; they cannot be added to it."""
         missing = {name: value for name, value in self.settings.items() if get(name) != value}
         if self.extension is not None and self.extension not in (get(EXTENSIONS) or ""):
             missing[EXTENSIONS] = self.extension
@@ -85,7 +85,7 @@ CONNECTORS: Final[Mapping[str, Connector]] = {
         "io.delta.sql.DeltaSparkSessionExtension",
         {"spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog"},
     ),
-    # Its catalogs are settings of queries, not of the session, and Spark itself knows how to merge.
+    # Its catalogs are settings of queries, not of the session, and Spark itself can merge.
     "iceberg": Connector(
         "iceberg",
         {"4.0": "org.apache.iceberg:iceberg-spark-runtime-4.0_2.13:1.10.0"},

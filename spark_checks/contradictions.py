@@ -19,9 +19,9 @@ def contradiction(tally: Tally, validation: ValidationContext, earlier: Chains |
     """Return why the version that records are read by cannot be trusted, or None if nothing contradicts it.
 
     A record that fits another version and not this one is proof, and so are key chains, together with those of
-    `earlier` batches of a stream. Too few chains to prove another version are doubt enough. It matters where some
-    undecided record would read differently. Where ranges declare versions, each is checked against its own records
-    alone.
+    `earlier` batches of a stream. Even too few chains to prove another version raise enough doubt. A contradiction
+    counts only if some undecided record would be read differently. If ranges declare versions, each is checked against
+    its own records only.
     """
     if validation.ranges is not None:
         return next(_contradicted_ranges(tally, validation.ranges, earlier), None)
@@ -49,7 +49,7 @@ def contradiction(tally: Tally, validation: ValidationContext, earlier: Chains |
 
 
 def _chained(tally: Tally, validation: ValidationContext, earlier: Chains | None) -> str | None:
-    """Return how key chains that reach into these records contradict the version they were read by."""
+    """Return how key chains that include these records contradict the version they were read by."""
     joined = _joined(tally, earlier)
     asked = [validation.judged, *((version,) for version in validation.preferences)]
     for versions in asked:
@@ -63,7 +63,7 @@ def _chained(tally: Tally, validation: ValidationContext, earlier: Chains | None
 def _contradicted_ranges(tally: Tally, ranges: VersionRanges, earlier: Chains | None) -> Iterator[str]:
     """Yield the ranges whose version is contradicted by one of their records or by a key chain in them.
 
-    Chains that a border cuts contradict it only where they prove another version.
+    Chains that cross the boundary of a range contradict its version only if they prove another one.
     """
     for (topic, partition, number), differing, proof in contradicted(tally.stakes):
         declared = ranges.ranges_of(topic, partition)[number].contract

@@ -1,7 +1,7 @@
 """DataFrames, the checks as a library: any batch DataFrame with the columns of the Kafka source in, DataFrames out.
 
-The columns are `value` (binary), `topic`, `partition`, `offset`, and where there are any `key`, `timestamp`,
-`timestampType` and `headers`. Everything is lazy: nothing is read before Spark is asked for rows.
+The columns are `value` (binary), `topic`, `partition`, `offset`, and optionally `key`, `timestamp`, `timestampType`
+and `headers`. Everything is lazy: nothing is read until Spark computes rows.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _REPORT: Final = pa.schema([pa.field("report", pa.string())])
 
 @dataclass(frozen=True)
 class Decoded:
-    """The rows of a decode. Each frame reads its input when it is asked for; cache the input to read it once."""
+    """The rows of a decode. Each frame reads the input when it is computed; cache the input to read it once."""
 
     changes: DataFrame
     control: DataFrame
@@ -87,11 +87,11 @@ def decode(
     severities: Mapping[str, str] | None = None,
     catalogue: Catalogue | None = None,
 ) -> Decoded:
-    """Return the rows that the records decode to, as DataFrames of `changes/`, `control/` and `quarantine/`.
+    """Return the decoded records as DataFrames of `changes/`, `control/` and `quarantine/`.
 
-    `contract` and `versions` are as for `audit`; what no range of a versions file covers is in `quarantine`. Evidence
-    against the declared version as a whole is not considered: that is for `cdc-contracts decode`, which sees every
-    record before it publishes one.
+    `contract` and `versions` are as for `audit`; records that no range of a versions file covers are in `quarantine`.
+    Evidence against the declared version as a whole is not considered: only `cdc-contracts decode` does that, as it
+    reads every record before it publishes one.
     Raises UsageError if a column, or the contract of the messages, is missing.
     """
     spec = describe_validation(_scope(contract, versions, tables, parameters, severities, catalogue))

@@ -1,7 +1,7 @@
 """Decoding: conforming records as rows of `changes/` and typed tables, the rest accounted for, as one run.
 
 A run pins its contracts, validates and writes, resolves the layouts of tables, types the rows, and publishes its record
-last. It counts whole or not at all, and the same run again changes nothing.
+last. It is atomic and idempotent: it counts as a whole or not at all, and repeating it changes nothing.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from cdc_contracts.spark_checks.tables.typed_tables import WriteKey
 
 @dataclass(frozen=True)
 class DecodedRun:
-    """A finished decode: its report, its record, and why nothing was published, if nothing was.
+    """A finished decode: its report, its record, and if nothing was published, why.
 
-    `again` says that the run was there already and nothing was done, so that there is no tally either.
+    `again` means that the run had been finished before: nothing was done, and there is no tally.
     """
 
     tally: Tally | None
@@ -58,14 +58,14 @@ def decode_input(
 ) -> DecodedRun:
     """Decode every record of the input, read once, into the directory of the output.
 
-    `key` is given for a batch of a stream, `replay` where the input is the quarantine of the directory itself; a run of
-    its own is identified by what it reads and what it validates against. `earlier` are the key chains of the batches
-    before. The rows count only when the whole run has succeeded. Where a record or key chains prove another version
+    `key` is given for a batch of a stream, `replay` if the input is the quarantine of the directory itself; any other
+    run is identified by what it reads and what it validates against. `earlier` are the key chains of the previous
+    batches. The rows count only when the whole run has succeeded. If a record or key chains prove another version
     than the declared one, and the range holds records that the two read differently, nothing is published unless
     `trust_contract`.
 
     Raises UndetectedError if the contract was not declared and cannot be detected;
-    UnavailableError if another run of the directory has read some of the same records and not `replace`;
+    UnavailableError if another run of the directory has read some of the same records, unless `replace`;
     LedgerError if the counts do not add up.
     """
     found, detection = find_validation(validation, lambda: source.peek(engine, ENOUGH))
@@ -83,7 +83,7 @@ def decode_input(
         if key is None and replay is None:
             _check_redaction(done, output)
         return done
-    topics = topics or source.topic_ids(engine)  # a batch that is done may outlive its topic
+    topics = topics or source.topic_ids(engine)  # the topic of a finished batch may have been deleted
     overlapping = _overlapping(past, run, spans, output, topics) if replay is None else ()
     attempt = Attempt(engine, source, found, output, run, topics, overlapping, key, replay)
     runs.begun.check_topics(topics, past, without=attempt.gone)
@@ -118,7 +118,7 @@ def decode_input(
 def _name(
     engine: Engine, source: Input, validation: ValidationContext, key: WriteKey | None, replay: Replay | None
 ) -> tuple[str, Mapping[str, str]]:
-    """Return the name of the run, and what its topics are known by, as far as the name is made of it."""
+    """Return the name of the run, and the topic ids that are part of it."""
     if replay is not None:
         return replay.begin(validation), {}
     if key is not None:
@@ -128,9 +128,9 @@ def _name(
 
 
 def _recorded(output: Output, past: PastRuns, run: str, fail_on: str) -> DecodedRun | None:
-    """Return what a run came to that is finished already, None if it is not; its verdict is by this `fail_on`.
+    """Return the result of a run that is already finished, otherwise None; `fail_on` decides its verdict.
 
-    Raises UnavailableError if it was written differently than the output asks for.
+    Raises UnavailableError if it was written differently than the output requires.
     """
     record, report = output.runs.find(run, past), output.runs.report(run)
     if record is None or report is None:
@@ -168,7 +168,7 @@ def _overlapping(
 
 
 def _check_redaction(done: DecodedRun, output: Output) -> None:
-    """Raise UnavailableError if a finished run has treated its quarantine differently than is asked for now."""
+    """Raise UnavailableError if a finished run has redacted its quarantine and this one does not, or vice versa."""
     if (done.record is not None and done.record.redacted) != output.redact:
         kept = "whole" if output.redact else "in shapes only"
         raise UnavailableError(

@@ -1,4 +1,4 @@
-"""Demo topic: its producer was upgraded in mid-stream and then misbehaved a little; made from a seed."""
+"""Demo topic: the producer is upgraded mid-stream, then some messages are faulty; generated from a seed."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _FIRST_TIMESTAMP: Final = datetime(2024, 6, 10, 6, 13, 21, tzinfo=UTC)
 
 @dataclass(frozen=True)
 class Story:
-    """What happens in the topic, and at which fraction of the stream."""
+    """The events in the topic, and the fraction of the stream at which each happens."""
 
     upgrades: tuple[float, ...] = (0.55, 0.48, 0.61, 0.52)
     new_member: float = 0.85
@@ -49,9 +49,9 @@ def demo_messages(
 ) -> Iterator[pa.Table]:
     """Yield the records of each partition as a table with the columns of the Kafka source.
 
-    In each partition the producer is upgraded at its share of `upgrades` from the version before the last to the
-    last, where there are two, and from `new_member` on writes a member that no document names, where it may. A few
-    messages are truncated, of another dialect, or tombstones.
+    In each partition the producer is upgraded, at its fraction in `upgrades`, from the version before the last to the
+    last, if there are two, and from `new_member` on writes an undocumented member, if possible. A few messages are
+    truncated, of another dialect, or tombstones.
     """
     result = story or Story()
     versions = catalogue.versions(subject)
@@ -74,14 +74,14 @@ def demo_messages(
 
 
 def _foreign_to(version: Version) -> Version:
-    """Return a version of another subject whose messages nobody takes for this one's."""
+    """Return a version of another subject whose messages cannot be confused with this one's."""
     near = {version.subject, *version.meaning.not_separable_from}
     subject = next(subject for subject in _FOREIGN if subject not in near)
     return version.catalogue.versions(subject)[-1]
 
 
 def write_capture(tables: Iterator[pa.Table], target: Path) -> int:
-    """Write the records as a capture, and return how many there are. Raises UnavailableError if no folder can be."""
+    """Write the records as a capture, and return their number. Raises UnavailableError if the folder cannot be made."""
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:

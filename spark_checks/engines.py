@@ -1,4 +1,4 @@
-"""Engines and inputs: what does the work of a run, in this process or in tasks of Spark, and what it is done over."""
+"""Execution engines and inputs: an engine does the work of a run in this process or in Spark tasks, over an input."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Input(Protocol):
-    """Something to read: its spans by partition, what a report says of it, and how work is run over it.
+    """An input: its spans by partition, its description in reports, and how work is run over it.
 
     With `sample` only slices of it are read.
     """
@@ -34,7 +34,7 @@ class Input(Protocol):
     def sample(self) -> Fraction | None: ...
 
     def pieces(self, offsets: int | None = None) -> Sequence[Input]:
-        """Return what is to be read as inputs of about so many offsets, which together are all of it."""
+        """Return the input divided into inputs of about so many offsets."""
         ...
 
     @property
@@ -42,15 +42,15 @@ class Input(Protocol):
 
     @property
     def idle(self) -> Spans:
-        """Where partitions stand that are not read because they hold nothing new: all before has been read."""
+        """The offsets of partitions without new records, which are not read: everything before has been."""
         ...
 
     def topic_ids(self, engine: Engine) -> Mapping[str, str]:
-        """Return the ids of its topics, as far as the broker gives them. Raises UnavailableError as `read_topics`."""
+        """Return the ids of its topics, if the broker provides them. Raises UnavailableError as `read_topics`."""
         ...
 
     def describe(self, tally: Tally, spans: Mapping[Source, Span]) -> ReportSource:
-        """Return what a report says of the source; `spans` is what was read of it."""
+        """Return the description of the source for a report; `spans` are what was read of it."""
         ...
 
     def run(self, session: SparkSession, work: Work, schema: str) -> list[Row]:
@@ -65,7 +65,7 @@ class Input(Protocol):
         ...
 
     def in_order(self) -> Iterator[pa.RecordBatch]:
-        """Yield them as `batches` does, one partition after the other where the source has them mixed."""
+        """Yield the same records as `batches`, one partition after the other even if the source mixes them."""
         ...
 
     def peek(self, engine: Engine, most: int) -> Iterator[pa.RecordBatch]:
@@ -74,7 +74,7 @@ class Input(Protocol):
 
 
 class TopicRecords(Protocol):
-    """A range of topics that an engine reads."""
+    """A range of topics, for an engine to read."""
 
     @property
     def bootstrap(self) -> str: ...
@@ -99,15 +99,15 @@ class TopicRecords(Protocol):
 
 
 class Engine(Protocol):
-    """What reads topics and does the work of a run. Results are the same whichever does."""
+    """Reads topics and does the work of a run. Results are the same with every engine."""
 
     @property
     def tasks(self) -> int | None:
-        """How many tasks read a topic at once; None if its partitions decide."""
+        """The number of tasks that read a topic; None if its partitions decide."""
         ...
 
     def counter(self) -> TaskCount:
-        """Return a counter that the work can add to, wherever it is done."""
+        """Return a counter that the work can add to, wherever it runs."""
         ...
 
     def topics(self, bootstrap: str, properties: Mapping[str, str]) -> list[str]:
@@ -115,43 +115,43 @@ class Engine(Protocol):
         ...
 
     def topic_ids(self, bootstrap: str, topics: Sequence[str], properties: Mapping[str, str]) -> dict[str, str]:
-        """Return the broker's ids of topics, as far as it gives them. Raises UnavailableError as `resolve`."""
+        """Return the broker's ids of topics, if it provides them. Raises UnavailableError as `resolve`."""
         ...
 
     def resolve(self, bootstrap: str, ranges: Mapping[str, Range], properties: Mapping[str, str]) -> dict[str, Limits]:
-        """Return the offsets that a range of each topic stands for now.
+        """Return the offsets that a range of each topic means now.
 
-        Raises UnavailableError if broker, topic or offsets are not there.
+        Raises UnavailableError if the broker, a topic or offsets are not available.
         """
         ...
 
     def peek(self, source: TopicRecords) -> Iterator[pa.RecordBatch]:
-        """Yield the values of a small input with their places. Raises UnavailableError if records are gone."""
+        """Yield the values of a small input with their coordinates. Raises UnavailableError if records are gone."""
         ...
 
     def audit(
         self, source: Input, validation: ValidationContext, watch: Watch | None, stop: Stop
     ) -> tuple[Tally, StopReason | None]:
-        """Validate every record of an input, and say why it ended early if it did. Raises as `Input.run` does."""
+        """Validate every record of an input; return also why it ended early, if it did. Raises as `Input.run` does."""
         ...
 
     def infer(self, source: Input, validation: ValidationContext, stop: Stop) -> InferenceEvidence:
-        """Return what the rows of an input show of their tables, as far as it came. Raises as `Input.run` does."""
+        """Return the evidence in rows of an input about their tables, up to a stop. Raises as `Input.run` does."""
         ...
 
     def run(self, source: TopicRecords, work: Work) -> Iterable[tuple[bytes]]:
         """Run work over every record of an input, each read once, and return the results it yields, pickled.
 
-        Nothing of it goes on once this raises. Raises as `Input.run` does.
+        If this raises, no part of the work is still running. Raises as `Input.run` does.
         """
         ...
 
     def run_in_order(self, source: Input, work: Work) -> Iterable[tuple[bytes]]:
-        """Run work as `run` does; what it is given in one go is in the order of partitions and offsets."""
+        """Run work as `run` does, giving it records in the order of partitions and offsets."""
         ...
 
     def run_shares(self, shares: int, work: ShareWork) -> Iterable[tuple[bytes]]:
-        """Run work over so many shares, such as files, by their numbers, and return the results it yields, pickled."""
+        """Run work over so many shares (such as files), by number, and return the results it yields, pickled."""
         ...
 
     def find_repeats(self, search: RepeatSearch) -> Iterable[FoundRepeats]:
@@ -159,10 +159,10 @@ class Engine(Protocol):
         ...
 
     def halt(self) -> None:
-        """Return when nothing that was begun goes on, or a timeout has passed."""
+        """Wait until all started work has ended, or a timeout has passed."""
         ...
 
     @property
     def session(self) -> SparkSession:
-        """The session of Spark, for what only Spark can do. Raises UsageError where there is none."""
+        """The Spark session, for work that only Spark can do. Raises UsageError if there is none."""
         ...

@@ -1,4 +1,4 @@
-"""File inputs: files of messages to read: captures, and files of lines."""
+"""File inputs: files of messages: captures, and files with a message per line."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ if TYPE_CHECKING:
     from cdc_contracts.spark_checks.spark_tasks import Work
 
 _TASK_BYTES: Final = 256 * 1024 * 1024
-_OFFSET_BYTES: Final = 512  # what a message may weigh
+_OFFSET_BYTES: Final = 512  # assumed size of a message
 
 
 @dataclass(frozen=True)
 class FileInput:
-    """A range of the messages in files; the tasks read the files themselves, so Spark cuts no line."""
+    """A range of the messages in files; tasks read the files themselves, so that Spark splits no line."""
 
     paths: tuple[str, ...]
     plan: FilePlan
@@ -52,7 +52,7 @@ class FileInput:
         return {}
 
     def topic_ids(self, engine: Engine) -> dict[str, str]:
-        return {}  # a capture does not say which topic of its name it is of
+        return {}  # a capture does not record the id of its topic
 
     def describe(self, tally: Tally, spans: Mapping[Source, Span]) -> ReportSource:
         blank = 0
@@ -95,7 +95,7 @@ class FileInput:
         return [replace(self, plan=replace(self.plan, slices=slices)) for slices in pieces]
 
     def _reading(self) -> Callable[[Slice], Iterator[pa.RecordBatch]]:
-        """Return what reads the messages of a slice that are wanted, in this process or in a task."""
+        """Return a function that reads the requested messages of a slice, in this process or in a task."""
         windows, chosen = dict(self.windows), windows_of(self) if self.sample is not None else None
 
         def read(one: Slice) -> Iterator[pa.RecordBatch]:
@@ -108,7 +108,7 @@ class FileInput:
 def read_files(paths: Sequence[Path], wanted: Range, *, tasks: int, whole: bool = False) -> FileInput:
     """Return a range of the messages in files.
 
-    Raises UnavailableError if a file or offset is not there, UsageError if a range names a time.
+    Raises UnavailableError if a file or offset does not exist, UsageError if a range names a time.
     """
     plan = plan_files(paths, whole=whole)
     windows: dict[Source, Window] = {}
@@ -123,9 +123,9 @@ def _no_times(_: datetime) -> Mapping[int, int]:
 
 
 def _share_out(slices: Sequence[Slice], tasks: int) -> list[tuple[Slice, ...]]:
-    """Divide the slices into runs of neighbours of about the same size, as many as keep all tasks busy to the end.
+    """Divide the slices into groups of adjacent slices of about the same size, which keep all tasks busy to the end.
 
-    They are a multiple of `tasks`: where five tasks run two at a time, one core waits for the last.
+    Their number is a multiple of `tasks`: if five tasks ran two at a time, one core would idle during the last.
     """
     total = sum(one.size for one in slices)
     wanted = tasks * max(1, -(-total // (tasks * _TASK_BYTES)))

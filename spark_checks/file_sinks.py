@@ -1,4 +1,4 @@
-"""File sinks: files of rows below a directory, written in bounded memory and on disk before anything names them."""
+"""File sinks: files of rows below a directory, written in bounded memory and flushed before a record names them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ROW_GROUP_BYTES: Final = 32 * 1024 * 1024
 _NOT_PLAIN: Final = re.compile(rb"[^A-Za-z0-9_-]")
 _CUT_ESCAPE: Final = re.compile(r"%[0-9A-F]?$")
 _MOST_CHARACTERS: Final = 200
-_UNNAMED: Final = "(unnamed)"  # as no name is written
+_UNNAMED: Final = "(unnamed)"  # cannot be an encoded name
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class FilePart:
 
 @dataclass(frozen=True)
 class SinkPlace:
-    """A run's part of an output directory, local or on any filesystem that pyarrow reaches."""
+    """A run's part of an output directory, local or on any filesystem that pyarrow supports."""
 
     directory: str
     run: str
@@ -52,12 +52,12 @@ class SinkPlace:
 
 
 def table_folder(name: TableName, above: str = TABLES) -> str:
-    """Return where a typed table lies below an output directory: in a folder of its name."""
+    """Return the path of a typed table below an output directory: a folder with its name."""
     return f"{above}/{encode_name(name)}"
 
 
 def encode_name(name: TableName) -> str:
-    """Return the name of a table in a path: its parts, with dots between.
+    """Return the name of a table in a path: its parts, separated by dots.
 
     Every byte outside `[A-Za-z0-9_-]` is percent-encoded; a name too long for a filesystem ends in its digest.
     """
@@ -73,7 +73,7 @@ def _percent(byte: re.Match[bytes]) -> bytes:
 
 
 def check_whole(folder: Folder, path: str, size: int, *, where: str, whose: str) -> None:
-    """Raise UnavailableError if a file that counts is not whole; `where` and `whose` name it in the message."""
+    """Raise UnavailableError if a recorded file is incomplete; `where` and `whose` name it in the message."""
     if not folder.holds(path, size):
         raise UnavailableError(
             "a file written by a finished run is missing or truncated",
@@ -83,9 +83,9 @@ def check_whole(folder: Folder, path: str, size: int, *, where: str, whose: str)
 
 
 class TableWriter:
-    """Writes one task's rows of one table, in a file of its own name; nothing is written where there are no rows.
+    """Writes one task's rows of one table to a file with a unique name; without rows, no file is written.
 
-    `folder` is where the table lies below the directory, where that is not its name.
+    `folder` is the path of the table below the directory, if it is not its name.
     """
 
     def __init__(
@@ -129,7 +129,7 @@ class TableWriter:
             filesystem.delete_file(f"{root}/{self._path}")
 
     def flush(self) -> None:
-        """Write the rows that wait as one row group."""
+        """Write the buffered rows as one row group."""
         if not self._waiting:
             return
         if self._writer is None:
@@ -146,7 +146,7 @@ class TableWriter:
 
 
 def write_table(place: SinkPlace, table: str, rows: pa.RecordBatch) -> Iterator[FilePart]:
-    """Write a table that the driver holds; yields the file, if there is one."""
+    """Write a table from the driver's memory; yields the file, if there is one."""
     writer = TableWriter(place, table, rows.schema, "00000")
     writer.write(rows)
     yield from writer.close()

@@ -1,4 +1,4 @@
-"""Folders: directories on any filesystem that pyarrow reaches, and files in them that are there whole or not at all."""
+"""Folders: directories on any filesystem that pyarrow supports, in which files are written atomically."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ class Folder:
     """A directory whose files are named by their paths below it."""
 
     def __init__(self, directory: str) -> None:
-        """Raise UnavailableError if pyarrow knows no such filesystem."""
+        """Raise UnavailableError if pyarrow does not support the filesystem."""
         self.filesystem, self.root = open_directory(directory)
 
     @property
     def local(self) -> bool:
-        """Whether it is on this machine, or looks as if it were."""
+        """Whether it is on this machine, or appears to be."""
         return isinstance(self.filesystem, fs.LocalFileSystem)
 
     def read(self, path: str) -> bytes | None:
-        """Return what a file holds, None if there is none."""
+        """Return the content of a file, None if it does not exist."""
         if self.filesystem.get_file_info(self._at(path)).type != fs.FileType.File:
             return None
         with self.filesystem.open_input_stream(self._at(path)) as file:
             return bytes(file.readall())
 
     def read_document(self, path: str) -> dict[str, Any] | None:
-        """Return the JSON object that a file holds, None if there is none."""
+        """Return the JSON object in a file, None if it does not exist."""
         found = self.read(path)
         if found is None:
             return None
@@ -46,7 +46,7 @@ class Folder:
         return document
 
     def write(self, path: str, data: bytes) -> None:
-        """Write a file that readers see whole or not at all, and that is on disk then."""
+        """Write a file atomically and durably: readers see all of it or nothing."""
         write_whole(self.filesystem, self._at(path), data)
 
     def write_document(self, path: str, document: Mapping[str, Any]) -> None:
@@ -54,34 +54,34 @@ class Folder:
         self.write(path, (json.dumps(document, indent=2, ensure_ascii=False) + "\n").encode())
 
     def files(self, path: str) -> list[fs.FileInfo]:
-        """Return the files of a folder in it, in order of their names; none if there is no such folder."""
+        """Return the files of a subfolder, in order of their names; none if it does not exist."""
         found = self.filesystem.get_file_info(fs.FileSelector(self._at(path), allow_not_found=True))
         return sorted((one for one in found if one.type == fs.FileType.File), key=lambda one: str(one.base_name))
 
     def remove(self, paths: Iterable[str]) -> None:
-        """Remove files, as far as they are there."""
+        """Remove files, if they exist."""
         for path in paths:
             if self.filesystem.get_file_info(self._at(path)).type == fs.FileType.File:
                 self.filesystem.delete_file(self._at(path))
 
     def remove_if_empty(self, path: str) -> None:
-        """Remove a folder in it that holds no file."""
+        """Remove a subfolder if it is empty."""
         info = self.filesystem.get_file_info(self._at(path))
         if info.type == fs.FileType.Directory and not self.files(path):
             self.filesystem.delete_dir(self._at(path))
 
     def holds(self, path: str, size: int) -> bool:
-        """Return whether a file is there, with all of its bytes."""
+        """Return whether a file exists, with all of its bytes."""
         info = self.filesystem.get_file_info(self._at(path))
         return bool(info.type == fs.FileType.File and info.size == size)
 
     def bring_to_disk(self, path: str) -> None:
-        """Return when a file or folder in it would survive the loss of power."""
+        """Make a file or subfolder durable, so that it survives the loss of power."""
         bring_to_disk(self.filesystem, self._at(path))
 
     @contextmanager
     def locked(self, path: str) -> Iterator[None]:
-        """No other process is in such a block for a folder in it, where the filesystem has locks.
+        """Hold an exclusive lock on a subfolder, if the filesystem has locks.
 
         A lock ends with its process.
         """
@@ -106,7 +106,7 @@ class Folder:
 def open_directory(directory: str) -> tuple[fs.FileSystem, str]:
     """Return the filesystem that a directory is on, and its path there.
 
-    Raises UnavailableError if pyarrow knows no such filesystem.
+    Raises UnavailableError if pyarrow does not support it.
     """
     if not urlparse(directory).scheme or Path(directory).drive:
         return fs.LocalFileSystem(), str(Path(directory).absolute())
@@ -118,12 +118,12 @@ def open_directory(directory: str) -> tuple[fs.FileSystem, str]:
 
 
 def escape_pattern(path: str) -> str:
-    """Return a path as Spark reads it, which takes `[`, `{`, `*` and `?` for patterns."""
+    """Return a path escaped for Spark, which reads `[`, `{`, `*` and `?` as patterns."""
     return re.sub(r"[][{}*?]", r"\\\g<0>", path)
 
 
 def bring_to_disk(filesystem: fs.FileSystem, path: str) -> None:
-    """Return when a file or folder would survive the loss of power; what is not local answers for itself."""
+    """Make a file or folder durable, so that it survives the loss of power; other filesystems do so themselves."""
     if isinstance(filesystem, fs.LocalFileSystem):
         descriptor = os.open(path, os.O_RDONLY)
         try:
@@ -133,7 +133,7 @@ def bring_to_disk(filesystem: fs.FileSystem, path: str) -> None:
 
 
 def write_whole(filesystem: fs.FileSystem, path: str, data: bytes) -> None:
-    """Write a file that readers see whole or not at all: written to a temporary file, flushed to disk, then renamed."""
+    """Write a file atomically: to a temporary file, flushed to disk, then renamed."""
     folder = path.rpartition("/")[0]
     filesystem.create_dir(folder, recursive=True)
     if not isinstance(filesystem, fs.LocalFileSystem):

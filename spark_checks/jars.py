@@ -1,4 +1,4 @@
-"""Jars: what Spark and the broker need besides what pip installs, fetched once with the Ivy that Spark brings along."""
+"""Jars: those that Spark and the broker need besides what pip installs, fetched once with the Ivy bundled in Spark."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LAST_LINES: Final = 10
 
 
 def kafka_connector() -> str:
-    """The coordinates of the Kafka source that belongs to the installed Spark."""
+    """Return the coordinates of the Kafka source for the installed Spark."""
     scala, spark = spark_versions()
     return f"org.apache.spark:spark-sql-kafka-0-10_{scala}:{spark}"
 
@@ -40,10 +40,10 @@ def fetch_jars(
     repositories: Sequence[str] = (),
     say: Say,
 ) -> list[Path]:
-    """The jars of `coordinates` and all they need are in the private cache; only the first call uses the network.
+    """Fetch the jars of `coordinates` and their dependencies; only the first call uses the network, then the cache.
 
-    `without` names artifacts that are not wanted, `settings` an Ivy settings file that replaces the one written
-    here, `repositories` addresses to search besides the default one.
+    `without` names artifacts to leave out, `settings` an Ivy settings file that replaces the one written here,
+    `repositories` addresses to search besides the default one.
 
     Raises:
         UnavailableError: they could not be fetched.
@@ -70,18 +70,18 @@ def fetch_jars(
             # An incomplete download never has the final name.
             (work / "jars").rename(place)
         except OSError:
-            if not _listed_jars(place):  # else another process was faster
+            if not _listed_jars(place):  # otherwise another process was faster
                 raise
     return [place / jar.name for jar in jars]
 
 
 def cache_directory() -> Path:
-    """Where fetched files are kept from run to run."""
+    """Return the directory of the cache of fetched files."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "cdc-contracts"
 
 
 def find_java() -> str:
-    """The `java` that Spark uses: the one of JAVA_HOME, else the first on the PATH.
+    """Return the `java` that Spark uses: the one of JAVA_HOME, otherwise the first on the PATH.
 
     Raises:
         UnavailableError: there is none.
@@ -99,13 +99,13 @@ def find_java() -> str:
 
 
 def java_failure(what: str, java: str, output: IO[bytes], why: Exception | None = None) -> UnavailableError:
-    """The error that quotes how a Java program began and ended, and says so if that Java is too old."""
+    """Return an error that quotes the first and last lines of a Java program, and says so if Java is too old."""
     printed = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr  # noqa: S603
     version = re.search(r'version "(?:1\.)?(\d+)', printed)
     if version and int(version[1]) < OLDEST_JAVA:
         what = f"{what}: Java {version[1]} is too old, {OLDEST_JAVA} is needed"
     output.seek(0)
-    # An address may hold a password.
+    # An address may contain a password.
     words = [re.sub(r"//[^/@\s]+@", "//", line) for line in output.read().decode("utf-8", "replace").splitlines()]
     words = [line for line in words if line.strip() and not line.startswith("\tat ")]
     if len(words) > FIRST_LINES + LAST_LINES:
@@ -116,14 +116,14 @@ def java_failure(what: str, java: str, output: IO[bytes], why: Exception | None 
 
 
 def spark_home() -> Path:
-    """The directory of the installed Spark."""
+    """Return the directory of the installed Spark."""
     import pyspark
 
     return Path(os.environ.get("SPARK_HOME") or pyspark.__path__[0])
 
 
 def spark_versions() -> tuple[str, str]:
-    """The versions of Scala and Spark: of the jars, for SPARK_HOME need not be what pip installed."""
+    """Return the versions of Scala and Spark, by the jars, since SPARK_HOME may differ from what pip installed."""
     for jar in (spark_home() / "jars").glob("spark-core_*.jar"):
         if match := re.fullmatch(r"spark-core_([\d.]+)-(.+)\.jar", jar.name):
             return match[1], match[2]
@@ -131,7 +131,7 @@ def spark_versions() -> tuple[str, str]:
 
 
 def _listed_jars(place: Path) -> list[Path]:
-    """The jars of an earlier download, or nothing if any of them is missing or cut short."""
+    """Return the jars of an earlier download, or nothing if any of them is missing or incomplete."""
     try:
         lines = (place / LISTING).read_text().splitlines()
         sizes = {place / name: int(size) for size, name in (line.split(" ", 1) for line in lines)}
@@ -188,7 +188,7 @@ def _parts(coordinate: str) -> list[str]:
 
 
 def _ivy_settings(repositories: Sequence[str]) -> str:
-    """Remote repositories only: a local Maven repository with descriptions but no files makes Ivy fail."""
+    """Return Ivy settings with remote repositories only: a local Maven repository without jars makes Ivy fail."""
     roots = [os.environ.get(MIRROR), *repositories]
     resolvers = "".join(
         f'<ibiblio name="r{number}" m2compatible="true" timeoutConstraint="patient"'

@@ -1,4 +1,4 @@
-"""Observed shapes: where a value breaks its form, the shape of each value, never the value."""
+"""Observed shapes: the shapes of values that break their form, never the values themselves."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _OFF = (Flag.BROKEN, Flag.NOTED, *range(FIRST_MISFIT + NOTED_MISFIT, FIRST_MISFI
 
 
 def observed_shapes(record_group: RecordGroup, finding: Finding, *, values: bool = False) -> list[str] | None:
-    """Return the shape per record that a finding on a value saw; None if what is observed is the same for all.
+    """Return, per record, the shape of the value that a finding is about; None if all records have the same.
 
-    With `values` the values themselves, in as many characters as a shape has.
+    With `values` the values themselves, cut to the length of a shape.
     """
     if values and finding.name == "unknown-enum":
         result = observed_code(
@@ -67,13 +67,13 @@ def observed_shapes(record_group: RecordGroup, finding: Finding, *, values: bool
 
 
 def observed_code(reading: Reading, finding: Finding) -> str | None:
-    """Return the code that a finding on an unknown one saw, as it was sent; None if there is no text or number."""
+    """Return the unknown code that a finding is about, as it was sent; None if it is neither text nor number."""
     value = reading.at(finding.path)
     return show_code(value.token if isinstance(value, Number) else value) if isinstance(value, str | Number) else None
 
 
 def observed_kinds(record_group: RecordGroup, finding: Finding, *, values: bool = False) -> Counter[str] | None:
-    """Count kind and shape of the values that a finding saw which are of another kind than they should be."""
+    """Count the kinds and shapes of the values of a wrong kind that a finding is about."""
     if finding.name != "type-change":
         return None
     place = _column_at(record_group, finding.path)
@@ -83,8 +83,8 @@ def observed_kinds(record_group: RecordGroup, finding: Finding, *, values: bool 
         rows, column = record_group.decoded_batch.rows[place[0]], record_group.columns[place]
         mine = np.isin(rows.record_of_row, record_group.positions)
         found = (column.tokens[row] for row in np.flatnonzero(mine).tolist())
-    # Values that drift mostly drift in the same way, so each is looked at once. 1, true and 1.0 are one key without
-    # their type.
+    # Most values drift in the same way, so each distinct value is examined once. Without their type, 1, true and 1.0
+    # would be one key.
     listed = list(found)
     alike_values = Counter(zip(map(type, listed), listed, strict=True))
     result = [(_as_text(value), n) for (_, value), n in alike_values.items() if _kind_of(value) == finding.observed]
@@ -99,7 +99,7 @@ def observed_kinds(record_group: RecordGroup, finding: Finding, *, values: bool 
 
 
 def findings_by_record(batch_result: BatchResult) -> list[tuple[int, tuple[Finding, ...]]]:
-    """Return the findings of every record that has any, by its number in the batch, each with what it observed."""
+    """Return the findings of every record that has any, by its number in the batch, each with the observed value."""
     found: list[tuple[int, tuple[Finding, ...]]] = []
     for group_result in batch_result.group_results:
         findings = group_result.verdict.findings

@@ -1,7 +1,7 @@
-"""Output writers: what a validated batch writes, as record batches of `changes/`, `control/` and `quarantine/`.
+"""Output writers: the rows of a validated batch, as record batches of `changes/`, `control/` and `quarantine/`.
 
 Everything is collected over the whole batch first and turned into Arrow once, so that a topic of many tables costs
-no more than one of a single table. Rows come out in the order of the records.
+no more than one of a single table. Rows are in the order of the records.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def write_changes(batch_result: BatchResult, batch: Batch) -> pa.RecordBatch:
 
 
 def write_control(batch_result: BatchResult, batch: Batch) -> pa.RecordBatch:
-    """Return the messages of a validated batch that hold no row (`CONTROL_SCHEMA`), in order of record."""
+    """Return the messages of a validated batch without rows (`CONTROL_SCHEMA`), in order of record."""
     found: list[tuple[int, str, Control]] = []
     for group_result in batch_result.group_results:
         if group_result.verdict.outcome == CONTROL and group_result.verdict.version is not None:

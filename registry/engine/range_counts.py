@@ -32,7 +32,7 @@ def count_range_evidence(
 
 
 def _concerned(batch_result: BatchResult) -> Iterator[tuple[Verdict, NDArray[np.int64]]]:
-    """Yield the records that some version accepts: those that prove one, and those that fit several."""
+    """Yield the records that some version accepts: those that prove a version, and those that fit several."""
     for group_result in batch_result.group_results:
         if group_result.verdict.fits:
             yield group_result.verdict, group_result.record_group.numbers

@@ -1,4 +1,4 @@
-"""Range lookup: which range of a versions file each record of a batch lies in, found for many records at a time."""
+"""Range lookup: the range of a versions file that each record of a batch lies in, found for many records at once."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _FIRST, _LAST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
 
 
 class RangeFinder:
-    """The ranges of a versions file as borders that offsets and timestamps are sorted in between."""
+    """The ranges of a versions file as sorted boundaries for a binary search by offset or timestamp."""
 
     def __init__(self, ranges: VersionRanges) -> None:
         self._ranges = ranges
 
     def split(self, batch: Batch) -> Iterator[tuple[str | None, Batch]]:
-        """Yield the records of each version that ranges declare, by its reference; None for those that none covers."""
+        """Yield the records of each declared version, by its reference; None for records that no range covers."""
         result = np.full(len(batch), NOWHERE, np.int64)
         names: list[str] = []
         for place, (topic, partition) in enumerate(batch.sources):
@@ -39,7 +39,7 @@ class RangeFinder:
             yield name, _take(batch, np.flatnonzero(result == code))
 
     def numbers(self, batch: Batch, topic: str, partition: int, records: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return which range of their partition some records lie in, by its index among the ranges."""
+        """Return for each record the index of the range of its partition that it lies in."""
         return _number(self._ranges.ranges_of(topic, partition), batch, records)
 
 

@@ -1,7 +1,7 @@
-"""Groups of records by everything a verdict may depend on: what is discrete, and the flags of unusual values.
+"""Record grouping: by everything a verdict may depend on, discrete values and the flags of unusual values.
 
-Two records of one shape with the same grouping key and the same flags get the same verdict: the rules look at nothing
-else. So the reference validates the first of them, and its verdict holds for the rest.
+Two records of one shape with the same grouping key and the same flags get the same verdict, as rules read nothing else.
+So the reference validator validates the first of a group, and its verdict applies to the rest.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _SMALL: Final = 2**14 - 1
 
 @dataclass(eq=False, slots=True)
 class VerdictGroup:
-    """Records of a decoded batch with one grouping key and the same flags; `positions` are in the batch, rising."""
+    """Records of a decoded batch with one grouping key and the same flags; `positions` are ascending indices in it."""
 
     grouping_key: tuple[Any, ...]
     value_flags: tuple[ValueFlag, ...]
@@ -33,7 +33,7 @@ class VerdictGroup:
 def group_records(
     decoded_batch: DecodedBatch, plan: LayoutPlan, value_flags: Sequence[tuple[ValueFlag, Mask]]
 ) -> list[VerdictGroup]:
-    """Return the records of a batch by key and flags, leaving out those only the reference may validate."""
+    """Return the records of a batch by key and flags, without those that only the reference may validate."""
     codes, grouping_keys = find_grouping_keys(decoded_batch, plan)
     used = [(value_flag, mask) for value_flag, mask in value_flags if mask.any()]
     groups = []
@@ -49,7 +49,7 @@ def group_records(
 
 
 def _alike(codes: NDArray[np.int64], masks: Sequence[Mask]) -> list[NDArray[np.int64]]:
-    """Return the positions that have one code and the same masks, each group rising."""
+    """Return groups of positions with the same code and the same masks, each in ascending order."""
     keys = codes
     for mask in masks:
         keys = keys * 2 + mask
@@ -64,7 +64,7 @@ def _alike(codes: NDArray[np.int64], masks: Sequence[Mask]) -> list[NDArray[np.i
 
 
 def plain_names(decoded_batch: DecodedBatch, plan: LayoutPlan, group: VerdictGroup) -> dict[str, str]:
-    """Return the names of a group's table by pointer, as far as no rule can ask for more than how they are built."""
+    """Return the names of a group's table by pointer, if rules can read only their structure."""
     first = group.positions[0]
     result = {
         pointer: decoded_batch.members[pointer][first]

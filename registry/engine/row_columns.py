@@ -1,4 +1,4 @@
-"""Row columns: which columns the decoded rows of a validated batch had, with their source types and canonical kinds."""
+"""Row columns: the columns of the decoded rows of a validated batch, with their source types and canonical kinds."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ZONED_BY_TERMS: Final = "sql-datetime-instant"
 def observe_columns(batch_result: BatchResult) -> ObservedColumns:
     """Return the columns of all rows of a validated batch, by table.
 
-    Every column of a type map counts, also where an image does not hold it. What has no type is text.
+    Every column of a type map counts, even if an image does not hold it. A column without a type is text.
     """
     seen = ObservedColumns()
     for group_result in batch_result.group_results:
@@ -72,7 +72,7 @@ def _with_untyped(typed: ObservedRow, names: Sequence[str]) -> ObservedRow:
 
 
 def _untyped_names(group_result: GroupResult, reading: Reading, columns: TypedColumns) -> Iterator[str]:
-    """Yield the columns without a declared type that rows of the records have."""
+    """Yield the columns of the records' rows that have no declared type."""
     record_group, images = group_result.record_group, reading.meaning.images.of(reading.op or "")
     sides = [side for side in (images.before, images.after) if side] if images else []
     for pointer in dict.fromkeys(

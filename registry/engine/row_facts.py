@@ -1,4 +1,4 @@
-"""Row facts, among records that are decoded in the same way: what is complete, invalid, changed, when and where."""
+"""Row facts of records that are decoded in the same way: completeness, invalid values, changed columns, times, ids."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Places = NDArray[np.int64]
 
 
 def are_complete(side: SideTexts | None, types: dict[str, str] | None, rows: int) -> list[bool | None]:
-    """Say for each row whether its image holds every column that has a type; None if there is no image."""
+    """Return for each row whether its image holds every column that has a type; None if there is no image."""
     if side is None:
         return [None] * rows
     if types is None:
@@ -36,7 +36,7 @@ def are_complete(side: SideTexts | None, types: dict[str, str] | None, rows: int
 def find_invalid(
     before: SideTexts | None, after: SideTexts | None, rows: int
 ) -> tuple[list[list[str]], list[list[str]]]:
-    """Return per row the columns kept as text, and the values of each image that are."""
+    """Return per row the columns that are kept as text, and the values kept as text of each image."""
     columns: list[list[str]] = [[] for _ in range(rows)]
     values: list[list[str]] = [[] for _ in range(rows)]
     for name, side in (("before", before), ("after", after)):
@@ -53,7 +53,7 @@ def find_invalid(
 def changed_columns(
     names: Sequence[str], sent: NDArray[np.bool_], partial: NDArray[np.bool_]
 ) -> list[list[str] | None]:
-    """Return for each row that was sent in part the columns that were sent, in order of their names."""
+    """Return for each partially sent row the columns that were sent, in order of their names."""
     order = sorted(range(len(names)), key=names.__getitem__)
     named = [names[index] for index in order]
     known: dict[bytes, list[str]] = {}
@@ -73,7 +73,7 @@ def changed_columns(
 def times_of(
     record_group: RecordGroup, place: Place | None, zone: Zone | None
 ) -> tuple[Sequence[int | None], Sequence[str | None]]:
-    """Return the moments of the records, and the texts of those that a moment does not say in full."""
+    """Return the times of the records, and the texts of times that microseconds cannot represent in full."""
     nothing = [None] * len(record_group.positions)
     values = record_group.member(place.at) if place is not None else None
     if place is None or values is None:
@@ -97,7 +97,7 @@ def texts_sent(record_group: RecordGroup, place: Place | None) -> list[str | Non
 
 
 def pair_ids(record_group: RecordGroup, reading: Reading) -> list[str | None]:
-    """Return for each record what the two parts of its split update have in common."""
+    """Return for each record the id that the two parts of its split update have in common."""
     halves = reading.meaning.halves
     if halves is None:
         return [None] * len(record_group.positions)
@@ -114,14 +114,14 @@ def pair_ids(record_group: RecordGroup, reading: Reading) -> list[str | None]:
 
 
 def _as_parsed(values: Sequence[Any]) -> Iterator[Any]:
-    """Yield members as the strict parser makes them, whatever decoder they came by."""
+    """Yield members as the strict parser makes them, whichever decoder was used."""
     raw = iter(open_tokens([value for value in values if type(value) is bytes]))
     for value in values:
         yield next(raw) if type(value) is bytes else Number(str(value)) if type(value) is int else value
 
 
 def spread_over_rows(values: Sequence[Any], records: Places) -> list[Any]:
-    """Turn one value per record into one per row."""
+    """Expand one value per record to one per row."""
     if len(values) == len(records) and (not len(records) or records[-1] == len(values) - 1):
         return list(values)
     return [values[record] for record in records]

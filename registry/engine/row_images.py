@@ -1,4 +1,4 @@
-"""Row images of many records at once: which text of the batch stands in which column of which row."""
+"""Row images of many records at once: the text of each column of each row, as an index into the batch's texts."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ ColumnTable = dict[tuple[str, int], ColumnValues]
 
 @dataclass(frozen=True, eq=False)
 class SideTexts:
-    """One image of some records, completed: per row and column the place of its text among the batch's texts.
+    """One completed image of some records: per row and column the index of its text among the batch's texts.
 
-    `records` is the record of each row, `within` its number in the record. `sent` marks the columns that a partial
-    image held where it did not hold all (`partial`).
+    `records` is the record of each row, `within` its number in the record. `sent` marks the columns of a partial
+    image, of the rows that did not hold all columns (`partial`).
     """
 
     names: tuple[str, ...]
@@ -44,7 +44,7 @@ Sides = tuple[SideTexts | None, SideTexts | None]
 
 
 class ImageTexts:
-    """The images of one decoded batch as one version reads them; what its records have in common is computed once."""
+    """The images of one decoded batch as one version reads them; what records have in common is computed once."""
 
     def __init__(self, decoded_batch: DecodedBatch, columns: ColumnTable, version: int) -> None:
         self._sheet = decoded_batch
@@ -122,7 +122,7 @@ class ImageTexts:
 
 @dataclass(frozen=True, eq=False)
 class _Matrix:
-    """All rows of an image against its columns; None stands for all present, and for none kept as text."""
+    """All rows of an image by column; None stands for all present, and for none kept as text."""
 
     names: tuple[str, ...]
     places: Places
@@ -137,7 +137,7 @@ class _Matrix:
 
 
 def differing(left: Sides, right: Sides, texts: pa.Array, records: int) -> Mask:
-    """Return which records two readings give different rows."""
+    """Return a mask of the records for which two readings give different rows."""
     differs = np.zeros(records, np.bool_)
     for mine, other in zip(left, right, strict=True):
         if mine is None or other is None:
@@ -172,7 +172,7 @@ def differing(left: Sides, right: Sides, texts: pa.Array, records: int) -> Mask:
 
 
 def sent_columns(sides: Sides) -> tuple[Places, Mask, Mask] | None:
-    """Return per row which columns its partial image held, and whether one was partial: the first side that was."""
+    """Return per row the columns of its partial image, and whether it has one; of two sides the first partial one."""
     found: tuple[Places, Mask, Mask] | None = None
     for side in sides:
         if side is None:
@@ -187,7 +187,7 @@ def sent_columns(sides: Sides) -> tuple[Places, Mask, Mask] | None:
 
 
 def _by_kind(uses: Any, values: ColumnValues) -> Places:
-    """A value is in the value column of every kind, and is read by the one form that takes it."""
+    """Return the text index of values read by kind: from the chunk of the one form that accepts each."""
     found: Places | None = None
     for use in uses:
         chunk = values.chunks[use]

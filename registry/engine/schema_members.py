@@ -1,4 +1,4 @@
-"""Schema members: what the JSON Schemas of versions say of the members of a message, as far as parsing needs it."""
+"""Schema members: the properties of a message in the JSON Schemas of versions, as far as parsing needs them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _BOUNDS: Final = frozenset({"enum", "const", "pattern", "minimum", "minItems", "
 
 
 def unite_properties(left: Mapping[str, Any], right: Mapping[str, Any]) -> dict[str, Any]:
-    """Two versions' properties as one: a member that both have takes the kinds of both."""
+    """Return two versions' properties as one: a member that both have accepts the kinds of both."""
     united = dict(left)
     for name, schema in right.items():
         if name not in united:
@@ -31,7 +31,7 @@ def unite_properties(left: Mapping[str, Any], right: Mapping[str, Any]) -> dict[
 
 
 def image_properties(schema: Mapping[str, Any], pointer: str) -> Iterator[str]:
-    """The names that a schema or one of its branches has below an image."""
+    """Yield the properties that a schema or one of its branches declares within an image."""
     below: Any = schema
     for part in split_pointer(pointer):
         below = below.get("properties", {}).get(part, {})
@@ -41,7 +41,7 @@ def image_properties(schema: Mapping[str, Any], pointer: str) -> Iterator[str]:
 
 
 def value_constraints(schema: Any, at: str) -> Iterator[tuple[str, str, Any]]:
-    """Every constraint on a member that looks at its value, wherever it stands: `(pointer, keyword, value)`."""
+    """Yield every constraint on the value of a member, at any depth: `(pointer, keyword, value)`."""
     if not isinstance(schema, dict):
         return
     for keyword in ("pattern", "minimum"):
@@ -58,7 +58,7 @@ def value_constraints(schema: Any, at: str) -> Iterator[tuple[str, str, Any]]:
 
 
 def bounded_collections(schema: Mapping[str, Any], at: str) -> Iterator[str]:
-    """Yield the lists and maps whose values a schema bounds by more than their kind."""
+    """Yield the lists and maps whose values a schema constrains by more than their kind."""
     for name, below in schema.get("properties", {}).items():
         pointer = at + join_pointer(name)
         if "properties" in below:

@@ -1,4 +1,4 @@
-"""The columns of shapes: the decoder of each, and the form in which each version of a subject reads its values."""
+"""Shape columns: the decoder of each column, and the form by which each version of a subject reads its values."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _KIND_DECODERS: Final = {"text": decoder_kinds.TEXT, "number": decoder_kinds.RAW
 
 
 class ShapeColumns:
-    """Makes the columns of shapes within a validation context, as their types, their tables or their values ask."""
+    """Makes the columns of shapes within a validation context, from their types, table contracts or values."""
 
     def __init__(self, validation: ValidationContext, plan: LayoutPlan | None) -> None:
         self._validation, self._plan = validation, plan
@@ -35,7 +35,7 @@ class ShapeColumns:
         self._kind_uses: dict[ValueMapping, tuple[FormUse, ...]] = {}
 
     def make_columns(self, types: dict[str, str] | None, names: tuple[Any, ...]) -> list[LayoutColumn]:
-        """Return the columns that a shape names: by its types, else by the contract of the table that `names` give."""
+        """Return the columns that a shape declares: by its types, else by the contract of the named table."""
         if types is None:
             table = self._table_of(names)
             types = table.types if table is not None and self.untyped else {}
@@ -52,7 +52,7 @@ class ShapeColumns:
         return LayoutColumn(name, decoder, uses, never_null=declared is not None and not table.may_be_null(name))  # type: ignore[union-attr]
 
     def make_column(self, shape: RowShape, name: str, value: Any) -> LayoutColumn:
-        """Return a column that the shape's types do not name, as its first value shows it."""
+        """Return a column that the shape's types do not list, by its first value."""
         if not self.untyped:
             return LayoutColumn(name, decoder_kinds.WIDE, (), typed=False)
         kind = {"number": "number", "boolean": "boolean"}.get(kind_of(value), "text")
@@ -89,7 +89,7 @@ class ShapeColumns:
         return self._validation.reading_options.tables.of(result.database, result.schema, result.table)
 
     def _read_names(self, names: tuple[Any, ...], meaning: Meaning | None = None) -> Reading:
-        """Return a reading that knows no more of a message than what its shape hangs on."""
+        """Return a reading that has only what a shape depends on."""
         message: dict[str, Any] = {}
         for pointer, name in zip(self._plan.names_at if self._plan else (), names, strict=True):
             if name is None or isinstance(name, str):
@@ -102,7 +102,7 @@ class ShapeColumns:
 
     @cached_property
     def untyped(self) -> bool:
-        """Whether messages do not say the types of their columns."""
+        """Whether messages lack the types of their columns."""
         return self._judges[-1].meaning.columns.types == "none"
 
     @cached_property
@@ -112,7 +112,7 @@ class ShapeColumns:
 
 
 def pool_columns(decoded_batch: DecodedBatch, value_columns: ValueColumns) -> ColumnTable:
-    """Add the values of every column of a batch to those that are validated at once, and return where they are."""
+    """Add the values of every column of a batch to the value columns, and return the table of its columns."""
     columns: ColumnTable = {}
     for pointer, rows in decoded_batch.rows.items():
         for index, column, values in column_of(rows):

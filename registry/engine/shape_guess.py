@@ -1,4 +1,4 @@
-"""Shape guess: what shape a message has, from a slice of its bytes or from the members that determine a shape."""
+"""Shape guess: the likely shape of a message, from a slice of its bytes or the members that determine a shape."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PEEK: Final = 3
 
 
 class ShapeGuess:
-    """Guesses the shape of a value from a slice of its bytes, which is mostly that of the value before."""
+    """Guesses the shape of a value from a slice of its bytes; mostly the slice of the previous value recurs."""
 
     def __init__(self, plan: LayoutPlan, *, by_table: bool) -> None:
         types: list[tuple[str, bytes | int]] = [(at, plan.types_close) for at in plan.types_at[:1]]
@@ -65,7 +65,7 @@ class ShapeGuess:
 
 
 def make_key_reader(plan: LayoutPlan) -> Callable[[bytes], tuple[tuple[Any, ...], tuple[Any, ...]]]:
-    """Return a function that reads only what determines a shape: the tokens of the types, and the names."""
+    """Return a function that reads only the members that determine a shape: the tokens of the types, and the names."""
     wanted = [*plan.types_at, *plan.names_at]
     tree: dict[str, Any] = {}
     for pointer in wanted:
@@ -119,7 +119,7 @@ def _open_name(token: Any) -> Any:
 
 
 def make_picker(plan: LayoutPlan, pointer: str) -> Callable[[Any], Any]:
-    """Return a function from a decoded record to one member of it; UNSET where the way there ends early."""
+    """Return a function from a decoded record to one of its members; UNSET if a member on the path is missing."""
     return _picker(plan, plan.properties, "", split_pointer(pointer))
 
 

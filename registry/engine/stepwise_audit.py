@@ -1,4 +1,4 @@
-"""Stepwise audit in this process: batches validated in steps short enough that a run can stop between them."""
+"""Stepwise audit, in this process: batches validated in steps short enough that a run can stop between them."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _T = TypeVar("_T")
 
 
 class StepControl(Protocol):
-    """Says between two steps whether a run is to go on, and lets a step be abandoned."""
+    """Decides between two steps whether a run continues, and can abandon a step."""
 
     @property
     def reason(self) -> str | None:
-        """Why the run is to end now; None if it is to go on."""
+        """Why the run has to end now; None if it continues."""
         ...
 
     def attempt(self, step: Callable[[], _T]) -> _T | None:
@@ -32,7 +32,7 @@ class StepControl(Protocol):
 
 
 class TallyWatch(Protocol):
-    """Is told what each step came to."""
+    """Receives the tally of each step."""
 
     def add(self, tally: Tally) -> None: ...
 

@@ -1,4 +1,4 @@
-"""Subject claims: which other subjects would accept messages that lack our discriminators, found for many at a time."""
+"""Subject claims: the other subjects that would accept messages without our discriminators, for many at once."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Rival(Protocol):
 
 
 class Claims:
-    """The claims of all other subjects on messages that a validation context does not recognise as its own."""
+    """The claims of all other subjects on messages that a validation context does not recognise."""
 
     def __init__(self, validation: ValidationContext, judge_of: Callable[[ValidationContext], Rival]) -> None:
         self._scope = validation
@@ -36,7 +36,7 @@ class Claims:
         self._known: dict[str, Rival] = {}
 
     def _rivals(self, validations: Iterable[ValidationContext]) -> list[Rival]:
-        """Return the validators of other subjects; each is made when it is first needed."""
+        """Return the validators of other subjects; each is made on first use."""
         return [self._known.get(validation.subject) or self._make(validation) for validation in validations]
 
     def _make(self, validation: ValidationContext) -> Rival:
@@ -44,14 +44,14 @@ class Claims:
         return made
 
     def claimants(self, numbers: NDArray[np.int64], values: MessageValues) -> Mapping[int, str]:
-        """Return, for each value that other subjects claim, which subjects those are, in catalogue order."""
+        """Return, for each value that other subjects claim, these subjects in catalogue order."""
         if len(numbers) <= _FEW:
             result = ((number, self._scope.claimants(values[number] or b"")) for number in numbers.tolist())
             return {number: claimed_by for number, found in result if (claimed_by := join_claimants(found))}
         return _welcoming(self._rivals(self._scope.others), numbers, values)
 
     def foreign(self, numbers: Sequence[int], values: MessageValues) -> Mapping[int, str]:
-        """Return, for each value that is no message to us, which subjects of another transport claim it."""
+        """Return, for each value that we cannot read, the subjects of another transport that claim it."""
         others = [
             validation for validation in self._scope.others if validation.wire.transport != self._scope.wire.transport
         ]
@@ -62,9 +62,9 @@ class Claims:
 
 
 def may_be_of(validation: ValidationContext, values: MessageValues) -> NDArray[np.bool_]:
-    """Say cheaply which values hold the names of all members that some version of a subject requires.
+    """Return a mask, cheaply, of the values with the names of all members that some version of a subject requires.
 
-    A name may be written with escapes; then the value has to be looked at.
+    A name may be written with escapes; such a value counts as well and has to be parsed.
     """
     if validation.wire.transport != "json":
         return np.ones(len(values), np.bool_)
@@ -93,7 +93,7 @@ def _welcoming(rivals: Sequence[Rival], numbers: NDArray[np.int64], values: Mess
 
 def _opens(validation: ValidationContext, value: bytes | None) -> bool:
     if validation.wire.transport == "json" and (value or b"").startswith(b"{"):
-        return True  # mostly so; where it is not, the reference notices, so nothing is parsed twice
+        return True  # mostly true; if not, the reference validator notices, so nothing is parsed twice
     try:
         validation.wire.open(value or b"")
     except Unreadable:

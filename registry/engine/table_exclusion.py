@@ -1,4 +1,4 @@
-"""Table exclusion: records of tables that were not selected are removed and counted, so that the ledger adds up."""
+"""Table exclusion: records of tables that are not selected are removed but counted, so that the ledger adds up."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def exclude(batch_result: BatchResult, batch: Batch, selection: Selection) -> tu
 
 
 def _is_taken(selection: Selection, verdict: Verdict, table: str | None) -> bool:
-    """Keep what is no message of the subject: its table is unknown."""
+    """Return whether to keep records; always if they are no messages of the subject: their table is unknown."""
     return verdict.outcome in (UNREADABLE, OTHER_DIALECT) or selection.takes(table)
 
 

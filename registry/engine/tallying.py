@@ -38,7 +38,7 @@ NO_PLACINGS: Final[Mapping[str, Placing]] = MappingProxyType({})
 def count(
     batch_result: BatchResult, batch: Batch, *, show_values: bool = False, placings: Mapping[str, Placing] = NO_PLACINGS
 ) -> Tally:
-    """Return the tally of a validated batch; what was observed of values is their shapes unless `show_values`."""
+    """Return the tally of a validated batch; observed values are reduced to their shapes unless `show_values`."""
     return count_parts([(batch, batch_result)], show_values=show_values, placings=placings)
 
 
@@ -48,7 +48,7 @@ def count_parts(
     show_values: bool = False,
     placings: Mapping[str, Placing] = NO_PLACINGS,
 ) -> Tally:
-    """Return what the parts of a batch came to, whose records may lie between each other.
+    """Return the tally of the parts of a batch, whose records may interleave.
 
     `placings` has the subjects whose key chains are followed.
     """
@@ -70,7 +70,7 @@ def count_parts(
 def _count_part(
     batch_result: BatchResult, batch: Batch, versions: list[str], *, show_values: bool
 ) -> tuple[Tally, list[PartitionRecords], Numbers]:
-    """Return the tally of one part without series and runs, its records, and which of `versions` each proves, or -1."""
+    """Return the tally of one part without series and runs, its records, and the version each proves (-1: none)."""
     result = [
         join_results(group_results, batch, values=show_values)
         for group_results in gather_tables(batch_result.group_results)
@@ -108,7 +108,7 @@ def _count_part(
 
 
 def _count_partitions(tally: Tally, one: VerdictRecords, batch: Batch) -> list[PartitionRecords]:
-    """Count records by partition, and return them so."""
+    """Count records by partition, and return them by partition."""
     parts = []
     for source, chosen in batch.by_source(one.numbers):
         mine = one.numbers[chosen]
@@ -124,7 +124,7 @@ def _count_partitions(tally: Tally, one: VerdictRecords, batch: Batch) -> list[P
 
 
 def _note_extents(tally: Tally, parts: Sequence[PartitionRecords]) -> None:
-    """Note where each partition begins and ends, by offsets and by times."""
+    """Record the first and last offset and time of each partition."""
     held: dict[Source, list[PartitionRecords]] = {}
     for part in parts:
         held.setdefault(part.source, []).append(part)
@@ -135,7 +135,7 @@ def _note_extents(tally: Tally, parts: Sequence[PartitionRecords]) -> None:
 
 
 def note_extent(tally: Tally, source: Source, offsets: Numbers, times: Numbers) -> None:
-    """Note from where to where records of a partition were read, by offsets and by times."""
+    """Record the range of offsets and times read from a partition."""
     times = times[times != NO_TIMESTAMP]
     first, last = int(offsets.min()), int(offsets.max())
     extent = PartitionTally(first_offset=first, last_offset=last)
@@ -146,7 +146,7 @@ def note_extent(tally: Tally, source: Source, offsets: Numbers, times: Numbers) 
 
 
 def _find_runs(tally: Tally, judged: Iterable[tuple[Batch, Numbers]], versions: Sequence[str]) -> None:
-    """Note which versions follow each other in each partition, by records that prove theirs."""
+    """Record the sequence of versions in each partition, from the records that prove one."""
     held: dict[Source, list[tuple[Numbers, Numbers, Numbers]]] = {}
     for batch, proven in judged if versions else ():
         for place, pair in enumerate(batch.sources):

@@ -26,7 +26,7 @@ _NO_BYTES: Final = np.zeros(0, np.uint8)
 def digest_values(values: Sequence[Any]) -> Digests:
     """Return the digest of every value as it was sent: a text, a number, a boolean or None.
 
-    Numbers are taken as texts, those with a fraction or exponent as the float that they are nearest to.
+    Numbers are digested as texts; those with a fraction or exponent as the nearest float.
     """
     try:
         texts = pa.array(values, pa.string())
@@ -40,7 +40,7 @@ def digest_values(values: Sequence[Any]) -> Digests:
 
 @lru_cache(maxsize=65_536)
 def digest_name(*parts: str | None) -> int:
-    """Return the digest of a name of several parts, a missing part and an empty part give different digests."""
+    """Return the digest of a name of several parts; a missing part and an empty part give different digests."""
     result = "\x1f".join("\x1e" if part is None else part for part in parts)
     return int.from_bytes(hashlib.blake2b(result.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
 
@@ -51,14 +51,14 @@ def digest_names(names: Iterable[str]) -> Digests:
 
 
 def mix(digests: Digests) -> Digests:
-    """Return digests in which every bit depends on every bit of those given."""
+    """Return digests in which every bit depends on every bit of the input."""
     mixed = (digests ^ (digests >> np.uint64(30))) * _FIRST
     mixed = (mixed ^ (mixed >> np.uint64(27))) * _SECOND
     return mixed ^ (mixed >> np.uint64(31))
 
 
 def _digest_texts(texts: pa.Array) -> Digests:
-    """Return a polynomial of the bytes of each text; the position of the text in memory has no influence."""
+    """Return a polynomial of the bytes of each text, independent of its position in memory."""
     if not len(texts):
         return np.zeros(0, np.uint64)
     _, offsets, data = texts.buffers()

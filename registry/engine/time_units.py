@@ -1,4 +1,4 @@
-"""Time units: moments of the envelope that are counted in another unit than documented, found for a whole batch."""
+"""Time units: times of the envelope in another unit than documented, found for a whole batch."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _NO_MOMENT: Final = np.iinfo(np.int64).max
 
 
 def unit_flags(decoded_batch: DecodedBatch, places: Sequence[Place]) -> list[tuple[ValueFlag, Mask]]:
-    """Flag the records whose moments are counted in a unit that no version names for that place."""
+    """Flag the records with a time in a unit that no version declares for that member."""
     value_flags: list[tuple[ValueFlag, Mask]] = []
     for place in places:
         wanted, values = unit_of_form(place), decoded_batch.members.get(place.at or "")
@@ -55,7 +55,7 @@ def unit_flags(decoded_batch: DecodedBatch, places: Sequence[Place]) -> list[tup
 
 
 def _beyond(counts: NDArray[np.int64], place: Place) -> NDArray[np.bool_]:
-    """Say of each count whether it is no moment in any unit."""
+    """Return for each count whether it is implausible in every unit."""
     first, last = limits_of(place)
     beyond = (counts < first) | (counts > last)
     for start, end in SPANS.values():
@@ -64,7 +64,7 @@ def _beyond(counts: NDArray[np.int64], place: Place) -> NDArray[np.bool_]:
 
 
 def _counts(values: Sequence[Any], place: Place) -> NDArray[np.int64]:
-    """Return the count of each record, 0 where it has no moment."""
+    """Return the time of each record as a count of its unit, 0 if it has none."""
     if isinstance(values, ScannedColumn) and values.are_all(1 << INTEGER):
         return values.integers()
     texts_alone = isinstance(values, ScannedColumn) and values.decoder != RAW and values.are_all(TEXTS)
@@ -92,7 +92,7 @@ def _count(value: Any, place: Place) -> int:
 
 
 def _as_parsed(value: Any) -> Any:
-    """Return a value as the reference has it."""
+    """Return a value as the reference validator has it."""
     if type(value) is int:
         return Number(str(value))
     token = value.token if type(value) is Odd else value
@@ -101,4 +101,4 @@ def _as_parsed(value: Any) -> Any:
     try:
         return json.loads(token, parse_int=Number, parse_float=Number)
     except (ValueError, RecursionError):
-        return None  # validated by the reference, as a whole
+        return None  # the reference validates the whole record

@@ -1,7 +1,7 @@
 """Value columns: the values of a batch by value form, whatever table or column they come from.
 
 A form is checked once per batch over all its values, so that a topic of a thousand tables costs as much as one of a
-single table. Each column gets back its slice: flags per value and, where texts are wanted, the place of its texts.
+single table. Each column gets back its slice: flags per value and, if texts are written, the indices of its texts.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _NULL, _MINUS, _ZERO, _NINE = b"n-09"
 
 @dataclass(eq=False)
 class _ValueColumn:
-    """The values of one form, in parts: lists of objects, and scanned columns with the kinds of them that count."""
+    """The values of one form, in parts: lists of objects, and scanned columns with the kinds that count."""
 
     use: FormUse
     parts: list[FormPart] = field(default_factory=list)
@@ -56,7 +56,7 @@ class _ValueColumn:
     base: int = 0
 
     def add(self, values: Sequence[Any] | ScannedPart) -> int:
-        """Add values, and return where they begin."""
+        """Add values, and return the index of the first."""
         offset = self.length
         self.length += len(values)
         if isinstance(values, ScannedPart):
@@ -70,9 +70,9 @@ class _ValueColumn:
 
 @dataclass(eq=False)
 class Chunk:
-    """The values of one column in one form: flags per row, and where its texts stand among the batch's texts.
+    """The values of one column in one form: flags per row, and the indices of its texts among the batch's texts.
 
-    `held` are the rows that have a value in the value column, of `total`; None if all have.
+    `held` are the rows, of `total`, that have a value in the value column; None if all have.
     """
 
     value_column: _ValueColumn
@@ -84,7 +84,7 @@ class Chunk:
 
     @property
     def flags(self) -> NDArray[np.uint8] | None:
-        """Flag per row (`Flag`, or a kind the form does not take); None if all is well."""
+        """Flag per row (`Flag`, or a kind the form does not accept); None if there are none."""
         own = self.value_column.flags
         part = None if own is None else own[self.offset : self.offset + self.length]
         if part is not None and not part.any():
@@ -95,13 +95,13 @@ class Chunk:
 
     @property
     def places(self) -> NDArray[np.int64]:
-        """Where the text of each row stands; 0, the place of null, for a row without the column."""
+        """The index of the text of each row; 0, the index of null, for a row without the column."""
         base = self.value_column.base + self.offset
         return self._spread(np.arange(base, base + self.length), 0)
 
     @property
     def foreign(self) -> NDArray[np.bool_] | None:
-        """Which rows have a value of a kind the form does not take; None if none has."""
+        """Mask of the rows with a value of a kind that the form does not accept; None if there are none."""
         return None if self.kinds is None else self._spread(self.kinds >= min(KIND_NAMES), nothing=False)
 
     def _spread(self, values: NDArray[Any], nothing: int) -> NDArray[Any]:
@@ -114,9 +114,9 @@ class Chunk:
 
 @dataclass(eq=False)
 class ColumnValues:
-    """One column of a decoded batch: which rows have it, and its chunk in each form that some version needs.
+    """One column of a decoded batch: the rows that have it, and its chunk in each form that some version needs.
 
-    `kinds` are those that its values may be of besides null, `held` the rows that have it, where not all have.
+    `kinds` are the possible kinds of its values besides null, `held` the rows that have it, None if all have.
     """
 
     present: NDArray[np.bool_] | None
@@ -128,16 +128,16 @@ class ColumnValues:
 
     @cached_property
     def valued(self) -> NDArray[np.bool_] | None:
-        """Which of `values` are not null; None if all are."""
+        """Mask of the `values` that are not null; None if none is null."""
         if isinstance(self.values, ScannedValues):
             return self.values.valued
-        if all(self.values):  # zeros and empty texts are looked at twice
+        if all(self.values):  # a quick test; zeros and empty texts need the second one
             return None
         return np.fromiter(map(_IS_VALUE, self.values), np.bool_, len(self.values))
 
     @cached_property
     def tokens(self) -> Sequence[Any]:
-        """The value of each row as it was sent; None where the row does not have the column."""
+        """The value of each row as it was sent; None if the row does not have the column."""
         if self.present is None:
             return self.values
         values = iter(self.values)
@@ -152,7 +152,7 @@ class ValueColumns:
         self.texts: pa.Array = pa.array([None], pa.string())
 
     def add(self, values: Sequence[Any], decoder: str, uses: Sequence[FormUse], *, full: bool) -> ColumnValues:
-        """Take the values of one column, one per row, for every form in `uses`; `full` where none is missing."""
+        """Add the values of one column, one per row, for every form in `uses`; `full` if no row lacks it."""
         if isinstance(values, ScannedColumn):
             return self._add_scanned(values.widened(), uses)
         present: NDArray[np.bool_] | None = None
@@ -199,7 +199,7 @@ class ValueColumns:
             self.texts = pa.concat_arrays(columns)
 
     def _add_scanned(self, column: ScannedColumn, uses: Sequence[FormUse]) -> ColumnValues:
-        """Take the values of a scanned column as they stand in their messages."""
+        """Add the values of a scanned column as they are in their messages."""
         present: NDArray[np.bool_] | None = None
         held: NDArray[np.int64] | None = None
         total = len(column)
@@ -230,7 +230,7 @@ class ValueColumns:
     def _pool(
         self, values: Sequence[Any], use: FormUse, kinds: set[str], *, wide: bool
     ) -> tuple[_ValueColumn, int, NDArray[np.uint8] | None]:
-        """Add values to the column of a form. Returns it, where they begin, and which of them it does not take."""
+        """Add values to the column of a form. Returns it, the first index, and the values it does not accept."""
         foreign = kinds - use.form.wire
         flags: NDArray[np.uint8] | None = None
         if foreign and foreign == kinds and len(kinds) == 1:
@@ -260,7 +260,7 @@ def _as_bytes(values: Sequence[Any]) -> Sequence[Any]:
 
 
 def _open_numbers(values: Sequence[Any]) -> tuple[Sequence[Any], bool]:
-    """Raw tokens with the null tokens as None; False if some token is neither number nor null."""
+    """Return raw tokens with null tokens as None, and whether every token is a number or null."""
     firsts = set(map(_FIRST, filter(None, values)))
     if not all(first in (_MINUS, _NULL) or _ZERO <= first <= _NINE for first in firsts):
         return values, False

@@ -1,4 +1,4 @@
-"""Flags of values: the records in which a column is absent, or a value is unusual in some form it may have."""
+"""Flags of values: the records in which a column is absent, or a value is unusual in one of its possible forms."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def column_flags(
     uses: Sequence[FormUse],
     whole: Mask | None,
 ) -> list[tuple[ValueFlag, Mask]]:
-    """Mark the records in which a column is absent, or its value does not have one of the forms it may have.
+    """Mark the records in which a column is absent, or its value has none of its possible forms.
 
     `whole` are the records whose image holds every column (`whole_records`).
     """
@@ -64,7 +64,7 @@ def column_flags(
 def _promise_flags(
     decoded_batch: DecodedBatch, rows: Rows, index: int, values: ColumnValues, uses: Sequence[FormUse]
 ) -> list[tuple[ValueFlag, Mask]]:
-    """Mark the records in which a column is not what its table contract says of it besides its type."""
+    """Mark the records in which a column breaks its table contract in something other than its type."""
     column, pointer = rows.image.columns[index], rows.image.pointer
     value_flags: list[tuple[ValueFlag, Mask]] = []
     if column.never_null and values.valued is not None:
@@ -86,12 +86,12 @@ def _promise_flags(
 
 
 def _names_records(use: FormUse) -> bool:
-    """Return whether flags may name the record that holds a value, or why it does not fit its declared type."""
+    """Return whether flags may identify single records, or say why a value does not fit its declared type."""
     return bool(use.form.records) or use.bound is not None
 
 
 def records_of_rows(decoded_batch: DecodedBatch, rows: Rows, flagged: Mask) -> Mask:
-    """From rows to the records that hold them."""
+    """Return a mask of the records from a mask of their rows."""
     if rows.total == len(decoded_batch) and (rows.count == 1).all():
         return flagged
     marked = np.zeros(len(decoded_batch), np.bool_)

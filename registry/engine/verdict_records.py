@@ -1,4 +1,4 @@
-"""Records of one verdict, with what is counted of them: their table, op, changes and statements."""
+"""Verdict records: the records of one verdict, with their table, op, changes and statements to be counted."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _FEW: Final = 8
 
 @dataclass(eq=False)
 class VerdictRecords:
-    """Records of one verdict with what findings say of them; `shapes` and `kinds` have an entry per finding."""
+    """Records of one verdict with what findings observed; `shapes` and `kinds` have an entry per finding."""
 
     verdict: Verdict
     numbers: Numbers
@@ -52,7 +52,7 @@ class VerdictRecords:
 
     @cached_property
     def canonical_op(self) -> str:
-        """The canonical op; that of any op where the code is not known."""
+        """The canonical op, or ANY_OP if the code is unknown."""
         version = self.verdict.version
         if version is None or self.op is None or not self.readable:
             return ANY_OP
@@ -60,7 +60,7 @@ class VerdictRecords:
 
     @cached_property
     def code(self) -> str | None:
-        """The code of the op as far as it may be shown."""
+        """The op code, as far as it may be shown."""
         version = self.verdict.version
         return None if version is None or self.op is None else show_known(self.op, version)
 
@@ -82,7 +82,7 @@ class PartitionRecords:
 
     @cached_property
     def lasts(self) -> dict[str | None, int]:
-        """The last offset of each table, and of all of them."""
+        """The last offset of each table, and under None of all tables."""
         if not self.verdict_records.readable:
             return {None: self.last}
         if not self.tables:
@@ -103,7 +103,7 @@ class PartitionRecords:
 
 
 def gather_tables(group_results: Sequence[GroupResult]) -> list[list[GroupResult]]:
-    """Return the results together that differ in the table of their few records alone, and find nothing in them."""
+    """Group results of few records without findings that differ only in the table."""
     found: dict[Any, list[GroupResult]] = {}
     for group_result in group_results:
         record_group, verdict = group_result.record_group, group_result.verdict
@@ -122,7 +122,7 @@ def gather_tables(group_results: Sequence[GroupResult]) -> list[list[GroupResult
 
 
 def join_results(group_results: Sequence[GroupResult], batch: Batch, *, values: bool) -> VerdictRecords:
-    """Return the counted records of one verdict, whether they are of one table or of many."""
+    """Return the records of one verdict for counting, whether they are of one table or of many."""
     first = group_results[0]
     if len(group_results) == 1:
         return _records_of_group(first, batch, values=values)
@@ -171,7 +171,7 @@ def _records_of_group(group_result: GroupResult, batch: Batch, *, values: bool) 
 
 
 def record_alone(number: int, judged: JudgedMessage, batch: Batch, *, values: bool) -> VerdictRecords:
-    """Return the counted record of one that was validated by itself."""
+    """Return a single record that was validated individually, for counting."""
     verdict, control = judged.verdict, judged.control
     table = judged.table if is_ours(verdict) else None
     nothing = [None] * len(verdict.findings)
@@ -199,10 +199,10 @@ def _statement(batch: Batch, number: int, table: str | None, text: str | None) -
 
 
 def moment_of(batch: Batch, source: Source, number: Any) -> Moment:
-    """Return a record of a batch by its coordinates."""
+    """Return the coordinates and time of a record of a batch."""
     return Moment(*source, int(batch.offsets[number]), time_of(batch.timestamps[number]))
 
 
 def time_of(timestamp: Any) -> int | None:
-    """Return a timestamp of Kafka in microseconds, None if there is none."""
+    """Return a Kafka timestamp in microseconds, None if there is none."""
     return None if timestamp == NO_TIMESTAMP else int(timestamp)

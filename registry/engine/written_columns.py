@@ -1,8 +1,8 @@
-"""Written columns: how the columns of validated rows are written, whole columns at a time.
+"""Written columns: the value layouts of the columns of validated rows, whole columns at a time.
 
-What a decoder takes is all of one kind, so for most columns only the first and the last row with a value have to be
-found. Once a value of a column of a table in a partition had no characteristic layout, its layouts are not looked for
-again there.
+A decoder accepts values of one kind, so for most columns only the first and the last row with a value have to be
+found. Once a value of a column of a table in a partition has no characteristic layout, layouts are not determined
+there any more.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _FEW: Final = 8
 
 
 def note_writing(seen: ColumnWriting, found: Iterable[tuple[RecordGroup, Facts]], batch: Batch) -> None:
-    """Count how the columns of validated records are written; an entry is records with one verdict, and their facts."""
+    """Count the value layouts in the columns of validated records, given as groups of one verdict with their facts."""
     few: dict[tuple[int, str], list[tuple[RecordGroup, Facts]]] = {}
     for record_group, facts in found:
         rows = record_group.decoded_batch.rows.get(facts.written.source) if facts.written is not None else None
@@ -147,7 +147,7 @@ class _Column:
         self._values = values
 
     def ways(self, rows: Numbers, plain: set[str]) -> Iterator[tuple[Writing, NDArray[Any] | None]]:
-        """Yield how the values of some rows are written, and which of the rows: None if all are.
+        """Yield the ways in which the values of some rows are written, each with its rows (None: all).
 
         `plain` are the kinds that are known to have no layout there; more are added to it.
         """
@@ -175,7 +175,7 @@ class _Column:
             yield Writing(kind, _LAYOUTS[code]), chosen
 
     def each(self, rows: Numbers) -> Sequence[Writing | None]:
-        """Return how the value of each of some rows is written; None if it is null or not there."""
+        """Return how the value of each of some rows is written; None if it is null or absent."""
         held, which = self._held(rows)
         found: list[Writing | None] = [None] * len(rows)
         if not len(held):
@@ -192,7 +192,7 @@ class _Column:
         return found
 
     def _held(self, rows: Numbers) -> tuple[Numbers, NDArray[Any] | None]:
-        """Return where among the values those of some rows stand that are not null, and which of the rows they are."""
+        """Return the indices of the non-null values of some rows, and which of the rows have them."""
         which: NDArray[Any] | None = None
         present = self._values.present
         if present is not None and self._values.held is not None:
@@ -203,7 +203,7 @@ class _Column:
         return rows[valued], np.flatnonzero(valued) if which is None else which[valued]
 
     def _mixed(self, places: Numbers, which: NDArray[Any] | None) -> Iterator[tuple[Writing, NDArray[Any]]]:
-        """Look at values of several kinds one by one."""
+        """Classify values of several kinds one by one."""
         found: dict[Writing, list[int]] = {}
         for at, value in enumerate(self._take(places)):
             writing = writing_of(_as_parsed(value))
@@ -232,7 +232,7 @@ def _ways_of(kind: str, values: Sequence[Any]) -> list[Writing | None]:
 
 
 def _codes_of(kind: str, values: Sequence[Any]) -> Codes:
-    """Return the layout of each value, or of all of them where one has none."""
+    """Return the layout of each value; if one has none, a single layout for all."""
     nothing = np.zeros(1, np.uint8)
     if kind == TEXT:
         return _layouts_of_texts(values) if _has_layout(values[0]) else nothing

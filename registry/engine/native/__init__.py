@@ -1,1 +1,1 @@
-"""The native part: messages taken apart and values checked in C, where a library was compiled for this machine."""
+"""The native part: messages scanned and values checked in C, if a library was compiled for this machine."""

@@ -1,7 +1,7 @@
 """Form checks: value forms as `forms.c` checks them, straight from the bytes of a message.
 
-A check says what is surely of the form, or surely not, and leaves the rest open. Where a context or a declared type
-asks what the check cannot tell, there is none, and the form itself looks at every value.
+A check accepts values that are surely of the form, rejects those that are surely not, and leaves the rest open. If a
+context or a declared type needs more than the check can decide, there is no check, and the form tests every value.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _LEAST_INT, _MOST_INT = -(2**63), 2**63 - 1
 
 @dataclass(frozen=True)
 class _Plain:
-    """What a form asks: its number in `forms.c`, and between which whole numbers its values lie."""
+    """The check of a form: its number in `forms.c`, and the range of whole numbers that its values lie in."""
 
     number: int
     least: int = _LEAST_INT
@@ -97,15 +97,14 @@ class _Check(ctypes.Structure):
 
 
 def kinds_of_wire(wire: frozenset[str]) -> int:
-    """Return the kinds of values that a form takes besides null, a bit each."""
+    """Return the kinds of values that a form accepts besides null, a bit each."""
     return sum(bits for kind, bits in (("text", TEXTS), ("number", NUMBERS), ("boolean", BOOLEANS)) if kind in wire)
 
 
 def check_values(column: ScannedColumn, use: FormUse) -> tuple[NDArray[np.uint8] | None, NDArray[np.int64]] | None:
-    """Return the flags of values, None where all is well, and the places of those that are left open.
+    """Return the flags of values (None if there are none) and the indices of the values left open.
 
-    They are the values of the kinds that the form takes; the others have no flag. None where there is no check for the
-    form as it is used.
+    Only values of the kinds that the form accepts are flagged. None if there is no check for this use of the form.
     """
     check = _check_of(use.form, use.context, use.bound)
     if check is None:
@@ -123,9 +122,9 @@ def check_values(column: ScannedColumn, use: FormUse) -> tuple[NDArray[np.uint8]
 def write_values(
     column: ScannedColumn, use: FormUse, flags: NDArray[np.uint8] | None
 ) -> tuple[pa.Array, NDArray[np.int64]] | None:
-    """Return the canonical texts of values that were checked, and the places of those that the form has to write.
+    """Return the canonical texts of checked values, and the indices of the values that the form has to write.
 
-    None where it has to write all of them.
+    None if it has to write all of them.
     """
     check, plain, total = _check_of(use.form, use.context, use.bound), _FORMS[use.form.name], len(column)
     zoned = use.form.name == "sql-datetime-instant" and use.context.zone is not None
@@ -164,7 +163,7 @@ def _check_of(form: ValueForm, context: Context, bound: TypeBound | None) -> _Ch
 
 
 def _bind(check: _Check, form: ValueForm, bound: TypeBound) -> bool:
-    """Narrow a check to what a declared type holds; False where it cannot tell."""
+    """Narrow a check to the range of a declared type; False if it cannot be."""
     if bound.limits is None:
         return False
     numeric = check.form in (_INTEGERS, _DECIMALS, _BIT_BASE64, _BIT_HEX)

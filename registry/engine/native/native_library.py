@@ -1,7 +1,7 @@
-"""Native library: the compiled functions, loaded once, or nothing where none was compiled.
+"""Native library: the compiled functions, loaded once, or None if there are none.
 
-`CDC_CONTRACTS_NATIVE=off` leaves it unused; what is validated and written is the same without it. `eager` uses it for
-every message that it may be used for, however few there are, so that tests of few messages try it as well.
+`CDC_CONTRACTS_NATIVE=off` disables it; results are the same without it. `eager` uses it for every suitable message,
+however few there are, so that tests with few messages exercise it as well.
 """
 
 from __future__ import annotations
@@ -47,17 +47,17 @@ _EAGER: Final = "eager"
 
 
 def native_library() -> Any:
-    """Return the compiled functions as a `ctypes` library; None where there are none, or they are not wanted."""
+    """Return the compiled functions as a `ctypes` library; None if there are none, or they are disabled."""
     return None if os.environ.get(_SETTING) == _OFF else _load()
 
 
 def is_eager() -> bool:
-    """Say whether to use the library also where it is not worth its call."""
+    """Return whether to use the library also for batches too small to gain from it."""
     return os.environ.get(_SETTING) == _EAGER
 
 
 def describe_native() -> str:
-    """Say in a few words which implementation takes messages apart, and why."""
+    """Return in a few words which implementation parses messages, and why."""
     if native_library() is not None:
         return "native"
     return f"Python ({_SETTING}=off)" if os.environ.get(_SETTING) == _OFF else "Python (no native part was compiled)"

@@ -1,6 +1,6 @@
-"""Scanned columns: values of messages as places in their bytes, turned into objects only where somebody asks for them.
+"""Scanned columns: values of messages as slices of their bytes, turned into objects only on demand.
 
-To whoever treats it as a sequence, a scanned column holds what the parser would have made of the same values.
+As a sequence, a scanned column holds the same objects that the parser would have made of these values.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _decode_text = msgspec.json.Decoder(str).decode
 
 @dataclass(frozen=True, eq=False)
 class ScannedBytes:
-    """The bytes that cells point into, and the functions that read them."""
+    """The bytes that cells point into, with the library functions that read them."""
 
     library: Any
     buffer: pa.Buffer
@@ -51,7 +51,7 @@ class ScannedBytes:
 
 
 class ScannedColumn(Sequence[Any]):
-    """The values of one member or column, one a record or row; `decoder` says what the parser would make of them."""
+    """The values of one member or column, one per record or row; `decoder` is what the parser would use for them."""
 
     def __init__(self, source: ScannedBytes, cells: Cells, decoder: str) -> None:
         self.source, self.cells, self.decoder = source, cells, decoder
@@ -89,22 +89,22 @@ class ScannedColumn(Sequence[Any]):
 
     @cached_property
     def totals(self) -> list[int]:
-        """How many values there are of each kind."""
+        """The number of values of each kind."""
         totals = np.zeros(KINDS, np.int64)
         self.source.library.cdc_count_kinds(self.cells.ctypes.data, len(self), totals.ctypes.data)
         return totals.tolist()
 
     def holds(self, kinds: int) -> bool:
-        """Say whether there is a value of one of some kinds, a bit each."""
+        """Return whether there is a value of one of some kinds, a bit each."""
         return any(total and kinds >> kind & 1 for kind, total in enumerate(self.totals))
 
     def are_all(self, kinds: int) -> bool:
-        """Say whether every value is of one of some kinds, a bit each."""
+        """Return whether every value is of one of some kinds, a bit each."""
         return not self.holds(~kinds)
 
     @cached_property
     def codes(self) -> tuple[NDArray[np.uint8], list[int]] | None:
-        """The distinct tokens by number and the place of the first of each; None where they are too many."""
+        """The code of each value by its token, and the index of each code's first value; None if there are too many."""
         codes, firsts = np.empty(len(self), np.uint8), np.empty(64, np.int64)
         total = self.source.library.cdc_codes(
             self.source.address, self.cells.ctypes.data, len(self), codes.ctypes.data, firsts.ctypes.data
@@ -113,7 +113,7 @@ class ScannedColumn(Sequence[Any]):
 
     @cached_property
     def distinct(self) -> tuple[NDArray[np.uint8], list[Any]] | None:
-        """The distinct values, which tokens may share, and for each record the place of its own; None if many."""
+        """For each record an index into the distinct values, and those (several may be equal); None if too many."""
         if self.codes is None:
             return None
         codes, firsts = self.codes
@@ -121,14 +121,14 @@ class ScannedColumn(Sequence[Any]):
 
     @cached_property
     def by_kind(self) -> tuple[NDArray[np.uint8], list[Any]]:
-        """The first value of each kind, and for each record the place of that of its own kind."""
+        """For each record an index by the kind of its value, and the first value of each kind."""
         held = [kind for kind, total in enumerate(self.totals) if total]
         places = np.zeros(KINDS, np.uint8)
         places[held] = np.arange(len(held))
         return places[self.kinds], [self[int(np.argmax(self.kinds == kind))] for kind in held]
 
     def integers(self) -> NDArray[np.int64]:
-        """Return the values that are integers; 0 in the place of others."""
+        """Return the values that are integers, with 0 in place of others."""
         numbers = np.empty(len(self), np.int64)
         self.source.library.cdc_integers(
             self.source.address, self.cells.ctypes.data, len(self), numbers.ctypes.data
@@ -136,7 +136,7 @@ class ScannedColumn(Sequence[Any]):
         return numbers
 
     def texts(self, kinds: int) -> pa.StringArray:
-        """Return the texts, or tokens, of the values of some kinds; null in the place of others."""
+        """Return the texts, or tokens, of the values of some kinds, with null in place of others."""
         library, total = self.source.library, len(self)
         size = library.cdc_text_size(self.cells.ctypes.data, total, kinds)
         offsets, valid = pa.allocate_buffer(4 * (total + 1)), np.zeros((total + 7) // 8, np.uint8)
@@ -154,7 +154,7 @@ class ScannedColumn(Sequence[Any]):
         return digests
 
     def widened(self) -> ScannedColumn:
-        """Return the column as one of all kinds where it is one of numbers and holds others."""
+        """Return the column as one of all kinds if it is one of numbers and holds other values."""
         if self.decoder != decoder_kinds.RAW or self.are_all(1 << ABSENT | 1 << NULL | NUMBERS):
             return self
         return ScannedColumn(self.source, self.cells, decoder_kinds.WIDE)
@@ -184,12 +184,12 @@ class ScannedColumn(Sequence[Any]):
 
     @cached_property
     def open_wide(self) -> Callable[[bytes], Any]:
-        """What is made of a token of any kind; a row keeps it as it is."""
+        """Return what turns a token of any kind into an object; a row keeps it as it is."""
         return bytes
 
 
 class ScannedMember(ScannedColumn):
-    """A member of the envelope, which is opened whatever kind it is of."""
+    """A member of the envelope, which is turned into an object whatever its kind."""
 
     @cached_property
     def open_wide(self) -> Callable[[bytes], Any]:

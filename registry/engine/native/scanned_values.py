@@ -1,4 +1,4 @@
-"""Scanned values: the values of a column of rows as forms and statistics want them, from where they stand."""
+"""Scanned values: the values of a column as value forms and statistics need them, read from the message bytes."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class ScannedValues(Sequence[Any]):
 
     @property
     def digested(self) -> bool:
-        """Whether values are known by their tokens: a float, or an integer among other kinds, may have several."""
+        """Whether tokens identify values: a float, or an integer among other kinds, may have several."""
         return self.column.decoder not in (decoder_kinds.FLOAT, decoder_kinds.WIDE)
 
     def digests(self) -> NDArray[np.uint64]:
@@ -101,11 +101,11 @@ class ScannedPart:
 
     @property
     def wide(self) -> bool:
-        """Whether the column is one of all kinds, whose numbers its forms may not take as they stand."""
+        """Whether the column is one of all kinds, whose number tokens its forms may not accept unchanged."""
         return self.column.decoder == decoder_kinds.WIDE
 
     def opened(self) -> list[Any]:
-        """Return the values as the strict parser makes them, None where they do not count."""
+        """Return the values as the strict parser makes them, None for those that do not count."""
         counted = (np.uint64(self.kinds) >> self.column.kinds.astype(np.uint64) & np.uint64(1)).tolist()
         return [
             decoder_kinds.open_token(value) if held else None
@@ -113,7 +113,7 @@ class ScannedPart:
         ]
 
     def as_array(self, decoder: str) -> pa.Array:
-        """Return the values as the decoder of a form hands them over (see `ValueForm`)."""
+        """Return the values as the decoder of a form provides them (see `ValueForm`)."""
         if decoder == decoder_kinds.INT and not self.column.holds(self.kinds & ~(1 << INTEGER)):
             gone = self.column.kinds != INTEGER
             return pa.array(self.column.integers(), mask=gone if gone.any() else None)

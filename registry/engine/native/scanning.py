@@ -1,6 +1,6 @@
-"""Scanning: the messages of a batch that follow a known shape, taken apart without an object for any of their values.
+"""Scanning: messages of a known shape, split into values without creating an object for any of them.
 
-The scanner takes what it is sure of. What it leaves goes to the parser, which decides.
+The scanner accepts only messages that surely have the shape. The parser decides on all others.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _MOST_CELLS: Final = 2**24
 
 
 class _CompiledPlan:
-    """A plan as the library holds it."""
+    """A plan in the library's memory."""
 
     def __init__(self, library: Any, layout: Layout, plan: ScanPlan) -> None:
         self.library, self.layout, self.plan = library, layout, plan
@@ -57,7 +57,7 @@ class _CompiledPlan:
 
 @dataclass(frozen=True, eq=False)
 class _Found:
-    """Where the values of the messages are that follow a plan: cells by slot, by column and row, rows by image."""
+    """The values of the messages that match a plan: cells by slot, by column and row, rows by image."""
 
     taken: Numbers
     left: Numbers
@@ -68,7 +68,7 @@ class _Found:
 
 
 class Scanner:
-    """Scans batches for the shapes that were seen last; keeps a plan for each."""
+    """Scans batches for the most recent shapes; keeps a plan for each."""
 
     def __init__(self, plan: LayoutPlan, pointers: Sequence[str], reading_options: ReadingOptions) -> None:
         self._library: Any = None if reading_options.strict_json else native_library()
@@ -83,7 +83,7 @@ class Scanner:
         return self._library is not None
 
     def scan(self, array: pa.BinaryArray, numbers: Numbers) -> tuple[list[DecodedBatch], Numbers]:
-        """Return the messages that follow one of the latest shapes, and the numbers of the others."""
+        """Return the messages with one of the most recent shapes, and the numbers of the others."""
         found: list[DecodedBatch] = []
         recent = list(self._recent)
         for shape in recent:
@@ -93,7 +93,7 @@ class Scanner:
         return found, numbers
 
     def scan_for(self, shape: RowShape, array: pa.BinaryArray, numbers: Numbers) -> tuple[list[DecodedBatch], Numbers]:
-        """Return the messages of one shape, which is remembered where there are any, and the numbers of the others."""
+        """Return the messages of one shape, which is remembered if there are any, and the numbers of the others."""
         found: list[DecodedBatch] = []
         if shape not in self._recent and len(numbers) >= self._least:
             numbers = self._scan_into(found, shape, array, numbers)
@@ -131,7 +131,7 @@ class Scanner:
         return plan
 
     def _run(self, compiled: _CompiledPlan, array: pa.BinaryArray, numbers: Numbers) -> _Found | None:
-        """Scan; None where memory is short, or rows are too many to be worth it."""
+        """Scan; None if memory is short, or there are too many rows to be worth it."""
         plan, total = compiled.plan, len(numbers)
         _, offsets, data = array.buffers()
         if data is None:
@@ -187,5 +187,5 @@ class Scanner:
 
 
 def _pointers(arrays: Sequence[NDArray[Any]]) -> Any:
-    """Return the addresses of arrays; the arrays have to outlive the call."""
+    """Return the addresses of arrays, which have to outlive the call."""
     return (ctypes.c_void_p * max(1, len(arrays)))(*[array.ctypes.data for array in arrays])
