@@ -28,7 +28,16 @@ except ImportError:  # compiling alone needs no build backend
 PACKAGE_FOLDER = "cdc_contracts/registry/engine/native"
 FOLDER = Path(".src") / PACKAGE_FOLDER
 LIBRARY = "libcdc_native.so"
-SOURCES = ("scanner.c", "plans.c", "forms.c", "canonical.c", "columns.c")
+SOURCES = (
+    "scanner.c",
+    "plans.c",
+    "forms.c",
+    "canonical.c",
+    "columns.c",
+    "avro_reader.c",
+    "avro_values.c",
+    "avro_texts.c",
+)
 OPTIONS = ("-std=c11", "-O3", "-shared", "-fPIC", "-fvisibility=hidden")
 LONGEST = 300
 """Seconds that a compiler may take."""

@@ -28,6 +28,7 @@ from cdc_contracts.registry.engine.group_splits import Differences, split_by_cla
 from cdc_contracts.registry.engine.grouping_keys import nameless
 from cdc_contracts.registry.engine.image_flags import completion_flags, hint_flags, key_flags, whole_records
 from cdc_contracts.registry.engine.layout_plans import make_plan
+from cdc_contracts.registry.engine.native.avro_reading import AvroReader
 from cdc_contracts.registry.engine.native.scanning import Scanner
 from cdc_contracts.registry.engine.record_grouping import VerdictGroup, group_records, plain_names
 from cdc_contracts.registry.engine.row_images import ColumnTable, ImageTexts
@@ -38,6 +39,7 @@ from cdc_contracts.registry.engine.time_units import unit_flags
 from cdc_contracts.registry.engine.value_columns import ValueColumns
 from cdc_contracts.registry.engine.value_flags import Mask, ValueFlag, column_flags
 from cdc_contracts.registry.message.reading import Reading
+from cdc_contracts.registry.message.transport import AvroTransport
 from cdc_contracts.registry.records.message_values import MessageValues
 from cdc_contracts.registry.validate.drift_rule import reads_of
 from cdc_contracts.registry.validate.reference_validator import Judgement
@@ -61,6 +63,8 @@ class FastValidator:
         self._by_form: OrderedDict[Any, CachedVerdict] = OrderedDict()
         self._columns = ShapeColumns(validation, self._plan)
         self._sorter = None if self._plan is None else self._make_sorter(self._plan)
+        wire = validation.wire
+        self._avro = AvroReader(wire) if isinstance(wire, AvroTransport) else None
 
     def _make_sorter(self, plan: LayoutPlan) -> BatchSorter:
         options = self.validation.reading_options
@@ -116,17 +120,7 @@ class FastValidator:
 
     def _as_json(self, values: MessageValues) -> MessageValues:
         """Return the JSON text of each value; if it has none, an empty one, which the reference validates."""
-        wire = self.validation.wire
-        if wire.transport == "json":
-            return values
-
-        def text_of(value: bytes | None) -> bytes | None:
-            try:
-                return None if value is None else wire.text_of(value)
-            except Unreadable:
-                return b""
-
-        return MessageValues([text_of(value) for value in values])
+        return values if self._avro is None else MessageValues(self._avro.as_json(values.array))
 
     def _examine(
         self, values: MessageValues, *, texts: bool

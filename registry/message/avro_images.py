@@ -129,7 +129,7 @@ def _integer(data: bytes, at: int) -> tuple[str, int]:
 def _character(data: bytes, at: int) -> tuple[str, int]:
     charset, at = read_text(data, at)
     value, at = read_bytes(data, at)
-    codec = _codec_of(charset) if len(charset) <= _LONGEST_NAME else None
+    codec = codec_of(charset) if len(charset) <= _LONGEST_NAME else None
     try:
         if codec is not None:
             return quote("Character " + value.decode(codec)), at
@@ -139,7 +139,7 @@ def _character(data: bytes, at: int) -> tuple[str, int]:
 
 
 @lru_cache(256)
-def _codec_of(charset: str) -> str | None:
+def codec_of(charset: str) -> str | None:
     """Return Python's name of a charset as databases write them; None if they have none of that name."""
     name = charset.lower()
     try:
@@ -226,3 +226,6 @@ _WRITERS: Final[Mapping[str, Callable[[str, int], dict[str, Any]]]] = {
     "BinaryGeometry": lambda text, _: {"type": "GEOMETRY", "value": b64decode(text)},
     "BinaryObject": lambda text, _: {"type": "BLOB", "value": b64decode(text)},
 }
+
+IMAGE_RECORDS: Final = frozenset(_WRITERS)
+"""The records that hold the values of images."""

@@ -61,7 +61,11 @@ class JsonWire:
 
 
 class AvroTransport:
-    """Values that are Avro records of one of the reader schemas, bare or behind the frame of a schema registry."""
+    """Values that are Avro records of one of the reader schemas, bare or behind the frame of a schema registry.
+
+    `fields` is the member with the columns, `images` are those with a value for each; `digits` those that a part of a
+    second has. `order` has the places of the schemas in the order they are tried: the one that fitted last is first.
+    """
 
     expected = EXPECTED_RECORD
     transport = "avro"
@@ -71,13 +75,14 @@ class AvroTransport:
         meaning = version.meaning
         if meaning.avro is None:
             raise ContractError("`transport: avro` needs `avro`", where=version.reference)
-        self._reading_options = reading_options
-        self._digits = reading_options.second_digits(meaning.avro.fraction)
-        self._framing = meaning.avro.framing
+        self.most_bytes = reading_options.max_bytes
+        self.digits = reading_options.second_digits(meaning.avro.fraction)
+        self.framed = "confluent" in meaning.avro.framing
         self._names = meaning.avro.schemas
         columns = meaning.columns.types
-        self._fields = columns.at[1:] if columns != "none" and columns.at else ""
-        self._images = tuple(pointer[1:] for pointer in meaning.images.pointers())
+        self.fields = columns.at[1:] if columns != "none" and columns.at else ""
+        self.images = tuple(pointer[1:] for pointer in meaning.images.pointers())
+        self.order = list(range(len(self._names)))
         self._version = version
 
     @cached_property
@@ -95,27 +100,27 @@ class AvroTransport:
 
     @cached_property
     def _readers(self) -> list[Callable[[bytes, int], tuple[str, int]]]:
-        special = image_readers(self._digits)
-        return [RecordReader(schema, self._fields, self._images, special).read for schema in self.schemas.values()]
+        special = image_readers(self.digits)
+        return [RecordReader(schema, self.fields, self.images, special).read for schema in self.schemas.values()]
 
     def text_of(self, value: bytes) -> bytes:
         """Return the JSON of a record. Raises Unreadable where the value is none, or holds more than one.
 
         The schema that fitted last is tried first: of two schemas that differ in length one leaves bytes unread.
         """
-        if len(value) > self._reading_options.max_bytes:
-            raise Unreadable("too-long", f"more than {self._reading_options.max_bytes} bytes")
+        if len(value) > self.most_bytes:
+            raise Unreadable("too-long", f"more than {self.most_bytes} bytes")
         if not value:
             raise Unreadable("empty", "an empty value")
         problem = "no record of the schema"
-        for start in (0, _FRAME) if "confluent" in self._framing and value[0] == 0 else (0,):
-            for place, read in enumerate(self._readers):
+        for start in (0, _FRAME) if self.framed and value[0] == 0 else (0,):
+            for place in self.order:
                 try:
-                    text, end = read(value, start)
+                    text, end = self._readers[place](value, start)
                 except _BROKEN:
                     continue
                 if end == len(value):
-                    self._readers.insert(0, self._readers.pop(place))
+                    self.order = [place, *(other for other in self.order if other != place)]
                     return text.encode()
                 problem = "bytes left unread"
         raise Unreadable("avro", problem)
@@ -137,11 +142,11 @@ class AvroTransport:
 
         message = json.loads(text)
         schema = self.schemas[self._names[-1]]
-        names = [field["name"] for field in message.get(self._fields) or ()]
-        for image in self._images:
+        names = [field["name"] for field in message.get(self.fields) or ()]
+        for image in self.images:
             values = message.get(image)
             if isinstance(values, dict):
-                message[image] = [to_datum(values[name], self._digits) if name in values else NONE for name in names]
+                message[image] = [to_datum(values[name], self.digits) if name in values else NONE for name in names]
         named = {last_name(name): name for name in _names_of(schema)}
         out = io.BytesIO()
         fastavro.schemaless_writer(out, schema, _with_names(message, named))

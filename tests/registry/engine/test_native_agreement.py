@@ -99,7 +99,7 @@ def kernel_of(declared: str, setting: str, monkeypatch) -> Kernel:
 
 
 @pytest.mark.one_in(2)
-@pytest.mark.parametrize("version", [one for one in VERSIONS if one.meaning.transport == "json"], ids=str)
+@pytest.mark.parametrize("version", VERSIONS, ids=str)
 def test_both_say_and_write_the_same_of_good_changed_and_hostile_bytes(version, monkeypatch):
     values: list[bytes | None] = [*good_of(version), *changed_of(version, MOST), *HOSTILE, None]
     random.Random(3).shuffle(values)

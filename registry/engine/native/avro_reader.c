@@ -1,0 +1,286 @@
+/* Avro reader: walks the records of a block by the program of their schema, and writes each as JSON.
+ *
+ * What it writes is what `message/transport.py` writes of the same record. It stops at a record of which it is not
+ * sure, or that no schema fits, and leaves it to that.
+ */
+#include "avro.h"
+
+static int read_node(AvroRead *read, int32_t number, int depth);
+
+/* The items of an array or map, with commas between them; `named` where each has a name before it. */
+static int read_items(AvroRead *read, int32_t item, int named, int depth) {
+    int first = 1;
+    for (;;) {
+        int64_t count;
+        TRY(read_long(read, &count));
+        if (count == 0) return READ;
+        if (count < 0) { /* then the size of the block follows */
+            if (count == INT64_MIN) return UNSURE;
+            count = -count;
+            TRY(skip_long(read));
+        }
+        if (count > read->end - read->p) return UNSURE;
+        for (int64_t i = 0; i < count; i++) {
+            if (!first) TRY(put_byte(read, ','));
+            first = 0;
+            if (named) {
+                TRY(put_byte(read, '"'));
+                TRY(read_string(read));
+                TRY(put_raw(read, "\":", 2));
+            }
+            TRY(read_node(read, item, depth));
+        }
+    }
+}
+
+static int read_collection(AvroRead *read, const AvroNode *node, int depth) {
+    int is_map = node->type == AVRO_MAP;
+    TRY(put_byte(read, is_map ? '{' : '['));
+    TRY(read_items(read, node->a, is_map, depth));
+    return put_byte(read, is_map ? '}' : ']');
+}
+
+static int same_name(const AvroRead *read, int32_t one, int32_t other) {
+    return read->name_length[one] == read->name_length[other] &&
+           memcmp(read->out + read->name_start[one], read->out + read->name_start[other], (size_t)read->name_length[one]) == 0;
+}
+
+/* Whether no two columns have one name. */
+static int are_distinct(const AvroRead *read) {
+    int16_t table[2 * MOST_COLUMNS];
+    uint32_t size = 16;
+    while (size < 2 * (uint32_t)read->columns) size *= 2;
+    memset(table, -1, size * sizeof(int16_t));
+    for (int32_t column = 0; column < read->columns; column++) {
+        const uint8_t *name = read->out + read->name_start[column];
+        uint32_t hash = 2166136261u;
+        for (int32_t i = 0; i < read->name_length[column]; i++) hash = (hash ^ name[i]) * 16777619u;
+        uint32_t at = (hash ^ hash >> 15) & (size - 1);
+        for (; table[at] >= 0; at = (at + 1) & (size - 1))
+            if (same_name(read, column, table[at])) return 0;
+        table[at] = (int16_t)column;
+    }
+    return 1;
+}
+
+/* The columns, which mostly are, byte for byte, those of the record before. */
+static int read_columns(AvroRead *read, const AvroNode *node, int depth) {
+    const uint8_t *before = read->p;
+    if (read->columns_length && read->end - read->p >= read->columns_length &&
+        memcmp(read->p, read->columns_at, (size_t)read->columns_length) == 0) {
+        read->p += read->columns_length;
+        return put_raw(read, read->out + read->columns_text, read->columns_text_length);
+    }
+    read->columns = 0, read->columns_length = 0;
+    int64_t text = read->to - read->out;
+    TRY(read_node(read, node->a, depth));
+    read->distinct = are_distinct(read);
+    read->columns_at = before, read->columns_length = read->p - before;
+    read->columns_text = text, read->columns_text_length = read->to - read->out - text;
+    return READ;
+}
+
+static int read_column_name(AvroRead *read) {
+    uint8_t *before = read->to;
+    if (read->columns == MOST_COLUMNS) return UNSURE;
+    TRY(put_byte(read, '"'));
+    TRY(read_string(read));
+    TRY(put_byte(read, '"'));
+    read->name_start[read->columns] = before - read->out;
+    read->name_length[read->columns++] = (int32_t)(read->to - before);
+    return READ;
+}
+
+static int is_text(const AvroRead *read, const uint8_t *from, const char *text) {
+    return read->to - from == (int64_t)strlen(text) && memcmp(from, text, strlen(text)) == 0;
+}
+
+/* Reads the values of an image as an object by column. `fits` becomes 0 where they are not as many as the columns. */
+static int read_row(AvroRead *read, int32_t item, int depth, int *fits) {
+    int32_t column = 0;
+    int first = 1;
+    TRY(put_byte(read, '{'));
+    for (;;) {
+        int64_t count;
+        TRY(read_long(read, &count));
+        if (count == 0) break;
+        if (count < 0) {
+            if (count == INT64_MIN) return UNSURE;
+            count = -count;
+            TRY(skip_long(read));
+        }
+        if (count > read->columns - column) {
+            *fits = 0;
+            return READ;
+        }
+        for (int64_t i = 0; i < count; i++, column++) {
+            uint8_t *before = read->to;
+            if (!first) TRY(put_byte(read, ','));
+            TRY(put_raw(read, read->out + read->name_start[column], read->name_length[column]));
+            TRY(put_byte(read, ':'));
+            uint8_t *value = read->to;
+            TRY(read_node(read, item, depth));
+            if (is_text(read, value, "\"NONE\"")) {
+                read->to = before;
+                continue;
+            }
+            first = 0;
+            if (is_text(read, value, "\"NULL\"")) memcpy(value, "null", 4), read->to = value + 4;
+        }
+    }
+    *fits = column == read->columns;
+    return put_byte(read, '}');
+}
+
+static int read_image(AvroRead *read, const AvroNode *node, int depth) {
+    const uint8_t *p = read->p;
+    uint8_t *to = read->to;
+    int fits = 0;
+    if (read->distinct) {
+        TRY(read_row(read, node->a, depth, &fits));
+        if (fits) return READ;
+    }
+    read->p = p, read->to = to;
+    TRY(put_byte(read, '['));
+    TRY(read_items(read, node->a, 0, depth));
+    return put_byte(read, ']');
+}
+
+static int read_record(AvroRead *read, const AvroNode *node, int depth) {
+    const int32_t *link = read->program->link + node->a;
+    for (int32_t member = 0; member < node->b; member++, link += 2) {
+        TRY(put_word(read, link[0]));
+        TRY(read_node(read, link[1], depth));
+    }
+    return node->b ? put_byte(read, '}') : put_raw(read, "{}", 2);
+}
+
+static int read_node(AvroRead *read, int32_t number, int depth) {
+    const AvroNode *node = read->program->node + number;
+    int64_t value;
+    double real;
+    if (depth == MOST_AVRO_DEPTH) return UNSURE;
+    switch (node->type) {
+    case AVRO_NULL: return put_raw(read, "null", 4);
+    case AVRO_BOOLEAN:
+        if (read->p >= read->end) return BROKEN;
+        if (*read->p > 1) return UNSURE;
+        return *read->p++ ? put_raw(read, "true", 4) : put_raw(read, "false", 5);
+    case AVRO_LONG:
+        TRY(read_long(read, &value));
+        return put_long(read, value, 0);
+    case AVRO_DOUBLE:
+        TRY(read_double(read, &real));
+        if (real - real != 0) return UNSURE;
+        return put_double(read, real);
+    case AVRO_STRING:
+        TRY(put_byte(read, '"'));
+        TRY(read_string(read));
+        return put_byte(read, '"');
+    case AVRO_BYTES:
+        TRY(read_length(read, &value));
+        TRY(put_byte(read, '"'));
+        TRY(put_base64(read, read->p, value));
+        read->p += value;
+        return put_byte(read, '"');
+    case AVRO_ENUM:
+        TRY(read_long(read, &value));
+        return value < 0 || value >= node->b ? BROKEN : put_word(read, node->a + (int32_t)value);
+    case AVRO_UNION:
+        TRY(read_long(read, &value));
+        if (value < 0 || value >= node->b) return BROKEN;
+        return read_node(read, read->program->link[node->a + value], depth + 1);
+    case AVRO_ARRAY: case AVRO_MAP: return read_collection(read, node, depth + 1);
+    case AVRO_RECORD: return read_record(read, node, depth + 1);
+    case AVRO_COLUMNS: return read_columns(read, node, depth + 1);
+    case AVRO_COLUMN_NAME: return read_column_name(read);
+    case AVRO_IMAGE: return read_image(read, node, depth + 1);
+    default: return read_named(read, node);
+    }
+}
+
+/* Reads one value by the first schema that fits all of it, and puts that schema first. */
+static int read_value(AvroRead *read, const uint8_t *start, const uint8_t *end, int framed, int32_t *order) {
+    const AvroProgram *program = read->program;
+    uint8_t *before = read->to;
+    for (int frame = 0; frame <= (framed && *start == 0 ? 5 : 0); frame += 5) {
+        if (end - start < frame) return BROKEN;
+        for (int32_t place = 0; place < program->roots; place++) {
+            int32_t root = order[place];
+            read->p = start + frame, read->end = end, read->to = before;
+            int outcome = read_node(read, program->root[root], 0);
+            if (outcome == READ && read->p == end) {
+                for (; place > 0; place--) order[place] = order[place - 1];
+                order[0] = root;
+                return READ;
+            }
+            read->columns_length = 0; /* what they were written as is overwritten */
+            if (outcome == UNSURE || outcome == FULL) return outcome;
+        }
+    }
+    return BROKEN;
+}
+
+/* Reads the values from `first` on, and writes their texts one after the other from where the first begins in
+ * `text_offsets`. Stops before a value that is left, and where `capacity` is reached; values that are not `valid` are
+ * empty. `order` has the schemas in the order they are tried. Returns the number of the value it stopped before, and
+ * why in `why`: READ where there are no more.
+ */
+EXPORT int64_t cdc_read_avro(const AvroProgram *program, const uint8_t *data, const int32_t *offsets,
+                             const uint8_t *valid, int64_t first, int64_t count, int64_t most_bytes, int32_t framed,
+                             int32_t *order, uint8_t *out, int64_t capacity, int32_t *text_offsets, int32_t *why) {
+    AvroRead read = {.program = program, .out = out, .to = out + text_offsets[first], .out_end = out + capacity};
+    int64_t i = first;
+    *why = READ;
+    for (; i < count; i++) {
+        const uint8_t *start = data + offsets[i], *end = data + offsets[i + 1];
+        uint8_t *before = read.to;
+        if (valid == NULL || valid[i]) {
+            *why = end == start || end - start > most_bytes ? BROKEN : read_value(&read, start, end, framed, order);
+            if (*why != READ) {
+                read.to = before;
+                break;
+            }
+        }
+        text_offsets[i + 1] = (int32_t)(read.to - out);
+    }
+    return i;
+}
+
+/* Whether a program points nowhere outside of itself. */
+EXPORT int32_t cdc_is_avro_program(const AvroProgram *program) {
+    for (int32_t n = 0; n < program->nodes; n++) {
+        const AvroNode *node = program->node + n;
+        int64_t from = node->a, total = node->b;
+        switch (node->type) {
+        case AVRO_ENUM:
+            if (from < 0 || total < 0 || from + total > program->word_count) return 0;
+            break;
+        case NAMED_TEXT: case NAMED_BYTES:
+            if (from < 0 || from >= program->word_count) return 0;
+            break;
+        case AVRO_ARRAY: case AVRO_MAP: case AVRO_COLUMNS: case AVRO_IMAGE:
+            if (from < 0 || from >= program->nodes) return 0;
+            break;
+        case AVRO_UNION: case AVRO_RECORD: {
+            int step = node->type == AVRO_RECORD ? 2 : 1;
+            if (from < 0 || total < 0 || from + step * total > program->links) return 0;
+            for (int64_t i = 0; i < step * total; i++) {
+                int32_t most = step == 2 && i % 2 == 0 ? program->word_count : program->nodes;
+                int32_t link = program->link[from + i];
+                if (link < 0 || link >= most) return 0;
+            }
+            break;
+        }
+        default:
+            if (node->type < 0 || node->type >= AVRO_TYPES) return 0;
+        }
+    }
+    for (int32_t i = 0; i < program->roots; i++)
+        if (program->root[i] < 0 || program->root[i] >= program->nodes) return 0;
+    for (int32_t i = 0; i < program->charsets; i++) {
+        if (program->charset[i].word < 0 || program->charset[i].word >= program->word_count) return 0;
+        if (program->charset[i].page >= program->pages) return 0;
+    }
+    return program->digits >= 0 && program->digits <= 18;
+}

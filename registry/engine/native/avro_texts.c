@@ -1,0 +1,192 @@
+/* Texts: what is written of the values of Avro records, as JSON. */
+#include "avro.h"
+#include "tokens.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static int put_escape(AvroRead *read, uint8_t byte) {
+    static const uint8_t digits[] = "0123456789abcdef";
+    uint8_t letter = byte == '"' || byte == '\\' ? byte
+                     : byte == '\b'              ? 'b'
+                     : byte == '\f'              ? 'f'
+                     : byte == '\n'              ? 'n'
+                     : byte == '\r'              ? 'r'
+                     : byte == '\t'              ? 't'
+                                                 : 0;
+    uint8_t escape[6] = {'\\', letter ? letter : 'u', '0', '0', digits[byte >> 4 & 15], digits[byte & 15]};
+    return put_raw(read, escape, letter ? 2 : 6);
+}
+
+static inline int is_plain(uint8_t byte) { return byte >= 0x20 && byte < 0x80 && byte != '"' && byte != '\\'; }
+
+/* Behind the letters that stand for themselves. */
+static const uint8_t *skip_plain(const uint8_t *p, const uint8_t *end) {
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    while (end - p >= 8) {
+        uint64_t word, quote, slash;
+        memcpy(&word, p, 8);
+        quote = word ^ ONES * '"', slash = word ^ ONES * '\\';
+        uint64_t found = ((word - ONES * 0x20) & ~word) | word | ((quote - ONES) & ~quote) | ((slash - ONES) & ~slash);
+        found &= HIGHS;
+        if (found) return p + (__builtin_ctzll(found) >> 3); /* the lowest byte that is found is always one */
+        p += 8;
+    }
+#endif
+    while (p < end && is_plain(*p)) p++;
+    return p;
+}
+
+int put_text(AvroRead *read, const uint8_t *p, int64_t length) {
+    const uint8_t *end = p + length;
+    while (p < end) {
+        const uint8_t *plain = skip_plain(p, end);
+        TRY(put_raw(read, p, plain - p));
+        for (p = plain; p < end && !is_plain(*p);) {
+            if (*p < 0x80) {
+                TRY(put_escape(read, *p++));
+                continue;
+            }
+            int more = *p >= 0xF0 ? 3 : *p >= 0xE0 ? 2 : 1;
+            if (end - p <= more) return BROKEN;
+            uint8_t letter[5] = {p[0], p[1], more > 1 ? p[2] : 0, more > 2 ? p[3] : 0, 0};
+            const uint8_t *after = skip_utf8(letter, letter + more + 2);
+            if (after == NULL) return BROKEN;
+            TRY(put_raw(read, p, more + 1));
+            p += more + 1;
+        }
+    }
+    return READ;
+}
+
+int put_code_page(AvroRead *read, const uint8_t *p, int64_t length, const int32_t *page) {
+    for (const uint8_t *end = p + length; p < end; p++) {
+        int32_t point = page[*p];
+        if (point < 0) return UNSURE;
+        if (point < 0x80) {
+            TRY(is_plain((uint8_t)point) || point == 0x7F ? put_byte(read, (uint8_t)point) : put_escape(read, (uint8_t)point));
+        } else if (point < 0x800) {
+            TRY(put_byte(read, (uint8_t)(0xC0 | point >> 6)));
+            TRY(put_byte(read, (uint8_t)(0x80 | (point & 63))));
+        } else {
+            TRY(put_byte(read, (uint8_t)(0xE0 | point >> 12)));
+            TRY(put_byte(read, (uint8_t)(0x80 | (point >> 6 & 63))));
+            TRY(put_byte(read, (uint8_t)(0x80 | (point & 63))));
+        }
+    }
+    return READ;
+}
+
+int put_base64(AvroRead *read, const uint8_t *p, int64_t length) {
+    static const uint8_t letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    if (!has_room(read, (length + 2) / 3 * 4)) return FULL;
+    uint8_t *to = read->to;
+    for (; length >= 3; length -= 3, p += 3, to += 4) {
+        to[0] = letters[p[0] >> 2], to[1] = letters[(p[0] & 3) << 4 | p[1] >> 4];
+        to[2] = letters[(p[1] & 15) << 2 | p[2] >> 6], to[3] = letters[p[2] & 63];
+    }
+    if (length) {
+        uint8_t second = length == 2 ? p[1] : 0;
+        to[0] = letters[p[0] >> 2], to[1] = letters[(p[0] & 3) << 4 | second >> 4];
+        to[2] = length == 2 ? letters[(second & 15) << 2] : '=', to[3] = '=';
+        to += 4;
+    }
+    read->to = to;
+    return READ;
+}
+
+/* With zeros before it where it is shorter than `width`, of which a minus is a part. */
+int put_long(AvroRead *read, int64_t value, int width) {
+    uint8_t digits[24];
+    int at = 24;
+    uint64_t rest = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+    do digits[--at] = (uint8_t)('0' + rest % 10);
+    while (rest /= 10);
+    while (24 - at < width - (value < 0)) digits[--at] = '0';
+    if (value < 0) digits[--at] = '-';
+    return put_raw(read, digits + at, 24 - at);
+}
+
+/* A number by its digits, of which there are up to 17 and the last is not zero, and how many stand before the point. */
+static int put_digits(AvroRead *read, int negative, const uint8_t *digits, int count, int point) {
+    uint8_t text[40];
+    int at = 0;
+    if (negative) text[at++] = '-';
+    if (point > 16 || point < -3) {
+        int power = point - 1;
+        text[at++] = digits[0];
+        if (count > 1) text[at++] = '.', memcpy(text + at, digits + 1, (size_t)count - 1), at += count - 1;
+        text[at++] = 'e', text[at++] = power < 0 ? '-' : '+';
+        power = power < 0 ? -power : power;
+        if (power > 99) text[at++] = (uint8_t)('0' + power / 100);
+        text[at++] = (uint8_t)('0' + power / 10 % 10), text[at++] = (uint8_t)('0' + power % 10);
+        return put_raw(read, text, at);
+    }
+    if (point <= 0) text[at++] = '0';
+    for (int i = 0; i < point; i++) text[at++] = i < count ? digits[i] : '0';
+    text[at++] = '.';
+    for (int i = point; i < 0; i++) text[at++] = '0';
+    if (point >= count) text[at++] = '0';
+    for (int i = point < 0 ? 0 : point; i < count; i++) text[at++] = digits[i];
+    return put_raw(read, text, at);
+}
+
+/* A number of up to 15 digits: no other number of so few is read as the same double. */
+static int find_short(double value, uint8_t *digits, int *count, int *point) {
+    static const double powers[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11,
+                                    1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+    for (int power = 0; power <= 22; power++) {
+        double scaled = value * powers[power];
+        if (scaled >= 1e15) return 0;
+        uint64_t whole = (uint64_t)(scaled + 0.5);
+        if (whole == 0 || (double)whole / powers[power] != value) continue;
+        int length = 0;
+        for (uint64_t rest = whole; rest; rest /= 10) length++;
+        for (int i = length - 1; i >= 0; i--, whole /= 10) digits[i] = (uint8_t)('0' + whole % 10);
+        *point = length - power;
+        while (digits[length - 1] == '0') length--;
+        *count = length;
+        return 1;
+    }
+    return 0;
+}
+
+/* The fewest digits that are read as the same double, and of those the nearest. Not sure of powers of two, whose
+ * neighbours are not equally far.
+ */
+static int find_shortest(double value, uint8_t *digits, int *count, int *point) {
+    char text[64];
+    uint64_t bits;
+    memcpy(&bits, &value, 8);
+    if ((bits & 0xFFFFFFFFFFFFFull) == 0 || bits >> 52 == 0) return 0;
+    for (int length = 15; length <= 17; length++) {
+        if (snprintf(text, sizeof text, "%.*e", length - 1, value) >= (int)sizeof text) return 0;
+        if (strtod(text, NULL) != value) continue;
+        const char *p = text;
+        int found = 0;
+        for (; *p && *p != 'e'; p++)
+            if (is_digit((uint8_t)*p) && found < 17) digits[found++] = (uint8_t)*p;
+        if (*p != 'e' || found != length) return 0;
+        *point = atoi(p + 1) + 1;
+        while (digits[found - 1] == '0') found--;
+        *count = found;
+        return 1;
+    }
+    return 0;
+}
+
+int put_double(AvroRead *read, double value) {
+    uint8_t digits[24];
+    int count, point, negative;
+    uint64_t bits;
+    memcpy(&bits, &value, 8);
+    negative = (int)(bits >> 63);
+    if ((bits >> 52 & 0x7FF) == 0x7FF) {
+        if (bits & 0xFFFFFFFFFFFFFull) return put_raw(read, "nan", 3);
+        return negative ? put_raw(read, "-inf", 4) : put_raw(read, "inf", 3);
+    }
+    if (value == 0) return negative ? put_raw(read, "-0.0", 4) : put_raw(read, "0.0", 3);
+    if (negative) value = -value;
+    if (!find_short(value, digits, &count, &point) && !find_shortest(value, digits, &count, &point)) return UNSURE;
+    return put_digits(read, negative, digits, count, point);
+}
