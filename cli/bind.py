@@ -47,13 +47,13 @@ def bind(
     if as_json:
         console.print_json({"topic": bound.topic, "before": bound.before, "after": bound.after})
     elif bound.before == bound.after:
-        console.print_line(f"{topic} is bound to {bound.after or 'nothing'} already")
+        console.print_line(f"{topic} is already bound to {bound.after or 'nothing'}")
     else:
         was = f" (was {bound.before})" if bound.before and bound.after else ""
-        console.print_line(f"{topic} is bound to {bound.after or 'nothing'} now{was}")
+        console.print_line(f"{topic} is now bound to {bound.after or 'nothing'}{was}")
     if len(versions) > 1:
-        console.say("  messages may be of any version of it")
-        console.say(f"  for a schema in a registry bind one, such as {versions[-1]}")
+        console.say("  its messages may follow any version of the subject")
+        console.say(f"  to register a schema, bind a single version, such as {versions[-1]}")
 
 
 def _versions(reference: str, settings: Settings) -> list[Version]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-_MEND = "`cdc-contracts detect` shows the evidence; --contract SYSTEM/DIALECT@N declares it"
+_MEND = "`cdc-contracts detect` shows the evidence; declare it with --contract SYSTEM/DIALECT@N"
 
 
 @spread

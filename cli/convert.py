@@ -274,6 +274,6 @@ def _finish(counts: Counts, lines: set[Source] | None, quarantine: Path | None) 
     if (more := counts.refused - len(counts.told)) > 0:
         console.say(f"and {more:,} more that are refused")
     if counts.refused:
-        console.say(f"kept in {quarantine}" if quarantine else "--quarantine FILE.parquet keeps what is refused")
+        console.say(f"kept in {quarantine}" if quarantine else "--quarantine FILE.parquet keeps refused messages")
     console.say(counts.describe())
     raise typer.Exit(EXIT_CODES[counts.verdict])

@@ -43,7 +43,7 @@ def demo(
     capture = target / "capture.parquet"
     tables = story.demo_messages(declared.catalogue, seed=seed, messages=messages, subject=subject)
     made = story.write_capture(tables, capture)
-    console.say(f"made {made:,} messages of {story.TOPIC} in {capture}")
+    console.say(f"wrote {made:,} messages of {story.TOPIC} to {capture}")
     with ExitStack() as stack:
         session = stack.enter_context(run_options.spark_session(run_options.SparkOptions(cores), kafka=kafka))
         source = _topic(session, capture, target, stack) if kafka else run_options.open_files(
@@ -66,7 +66,7 @@ def _topic(session: SparkSession, capture: Path, target: Path, stack: ExitStack)
     broker = stack.enter_context(running_broker(target / "broker", say=console.say))
     topic = f"{story.TOPIC}.{broker.pid}"
     story.produce(session, broker, capture, topic)
-    console.say(f"a broker at {broker.bootstrap} holds them in the topic {topic}")
+    console.say(f"sent them to topic {topic} of the broker at {broker.bootstrap}")
     return run_options.open_topics(SparkEngine(session), broker.bootstrap, [topic], parse_range(), {}, headers=True)
 
 
@@ -100,9 +100,9 @@ def _print_where_to_look(report: Report, decoded: DecodedRun, target: Path) -> N
     console.print_table(["", ""], [
         [str(target / "capture.parquet"), "the messages as received"],
         [str(target / "report.html"), "the report of the audit, for a browser"],
-        [str(target / "report.json"), "the same for a machine"],
-        [f"{target}/decoded/changes/run={decoded.run}", f"{ledger.changes:,} row changes, both versions read right"],
-        *([f"{target}/decoded/tables/{one.table}", f"{one.rows:,} of them with typed columns"]
+        [str(target / "report.json"), "the same report as JSON"],
+        [f"{target}/decoded/changes/run={decoded.run}", f"{ledger.changes:,} row changes of both versions"],
+        *([f"{target}/decoded/tables/{one.table}", f"{one.rows:,} of them, with typed columns"]
           for one in (decoded.record.tables if decoded.record is not None else ())),
-        [f"{target}/decoded/quarantine/run={decoded.run}", f"{ledger.quarantined:,} messages that are neither"],
+        [f"{target}/decoded/quarantine/run={decoded.run}", f"{ledger.quarantined:,} messages that conform to neither"],
     ])  # fmt: skip

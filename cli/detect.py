@@ -185,7 +185,7 @@ def _sentence(detection: ReportedDetection) -> str:
         case "likely":
             same = " or ".join(detection.equivalent)
             reads = "reads" if len(detection.equivalent) == 1 else "read"
-            undecided = "" if detection.version is not None else ", of which version is open"
+            undecided = "" if detection.version is not None else ", version undecided"
             return f"{those} {follow} {named}{undecided}" + (f", or {same}, which {reads} the same" if same else "")
         case "mixed" if subject is not None:
             return f"{total} follow several versions of {subject}; --write-versions FILE writes which applies where"

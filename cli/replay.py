@@ -84,14 +84,12 @@ def _open(directory: str, topics: Sequence[str], cores: int | None) -> tuple[Qua
     found.check_topics(topics, directory)
     source = open_quarantine(runs, found, topics, tasks=cores or os.cpu_count() or 1)
     console.say(
-        f"to judge: {count_of(source.records, 'record')} of {count_of(len(source.waiting), 'run')} in {directory}"
+        f"to validate: {count_of(source.records, 'record')} of {count_of(len(source.waiting), 'run')} in {directory}"
     )
     if found.redacted:
-        console.say(f"  and {sum(found.redacted.values()):,} of which only shapes were kept: they cannot be replayed")
+        console.say(f"  and {sum(found.redacted.values()):,} that were redacted to shapes and cannot be replayed")
     if source.begun is not None:
-        console.say(
-            f"replay {source.begun} was begun and not finished: it is done first, run the command again for more"
-        )
+        console.say(f"replay {source.begun} was interrupted and is finished first; run the command again for the rest")
     return found, source
 
 
@@ -116,11 +114,11 @@ def _finish(decoded: DecodedRun, source: QuarantineInput, *, as_json: bool, targ
         output_options.finish_decode(decoded, as_json=as_json, targets=targets)
     report_output.print_report(decoded.report, as_json=as_json, targets=targets)
     if decoded.record is None:
-        console.say("none of them conforms: they stay in quarantine")
+        console.say("none of them conforms; all stay in quarantine")
     else:
         replay = decoded.record.replay
         judged, replayed = (replay.judged, replay.replayed) if replay is not None else (0, 0)
-        does = "is there already" if decoded.again else "is published"
+        does = "already exists" if decoded.again else "is published"
         console.say(f"replay {decoded.run} {does}: {replayed:,} decoded, {judged - replayed:,} stay in quarantine")
         output_options.print_tables(decoded.record.tables)
     raise typer.Exit(EXIT_CODES[decoded.report.verdict])

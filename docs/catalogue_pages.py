@@ -32,7 +32,7 @@ def vocabulary_page(catalogue: Catalogue) -> str:
     lines = ["# The vocabulary of contracts", "", _NOTE, ""]
     for title, entries in vocabulary(catalogue):
         rows = [(f"`{word}`", says, str(count)) for word, says, count in entries]
-        lines += [f"## {title}", "", *table(("Word", "Says", "Contracts"), rows)]
+        lines += [f"## {title}", "", *table(("Keyword", "Meaning", "Contracts"), rows)]
     return "\n".join(lines)
 
 
@@ -87,7 +87,7 @@ def _explained(one: Explanation) -> Iterator[str]:
     yield from _section("Operations", ("Code", "Means", "Row before", "Row after"), operations)
     places = [(name, f"`{at}`" if at else "", says) for name, at, says in one.places]
     yield from _section("Where to find each fact", ("Fact", "Member", "Read as"), places)
-    yield from _section("What messages leave open", ("Parameter", "Says"), one.parameters)
+    yield from _section("What messages leave open", ("Parameter", "Meaning"), one.parameters)
     for mapping in dict.fromkeys(line.mapping for line in one.forms):
         rows = [
             (", ".join(line.types), f"`{line.form}`", f"{line.says} ({line.invalid})" if line.invalid else line.says)
@@ -96,7 +96,9 @@ def _explained(one: Explanation) -> Iterator[str]:
         ]
         title = f"How values are written{', ' + mapping if mapping else ''}"
         yield from _section(title, ("Source type", "Value form", "Description"), rows)
-    yield from _section("Rules across fields", ("Rule", "Says"), [(f"`{name}`", says) for name, says in one.rules])
+    yield from _section(
+        "Rules across fields", ("Rule", "Description"), [(f"`{name}`", says) for name, says in one.rules]
+    )
     errata = [(e.id, e.decision, f"Text: {e.says} Example: {e.shows} Reason: {e.why}") for e in one.errata]
     yield from _section(
         "Contradictions in the vendor's document", ("Erratum", "Decision", "Contradiction and reason"), errata

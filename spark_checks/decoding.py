@@ -72,7 +72,7 @@ def decode_input(
     if found is None:
         raise UndetectedError(
             "the contract of these messages cannot be detected, so nothing is decoded",
-            hint="`cdc-contracts detect` shows the evidence; --contract SYSTEM/DIALECT@N declares it",
+            hint="`cdc-contracts detect` shows the evidence; declare it with --contract SYSTEM/DIALECT@N",
         )
     output.tables.prepare(engine)
     spans, runs = source.spans, output.runs

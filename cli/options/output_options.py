@@ -157,7 +157,7 @@ def finish_decode(decoded: DecodedRun, *, as_json: bool, targets: Sequence[Path]
         raise typer.Exit(EXIT_CODES[DRIFT])
     changes = decoded.report.ledger.changes
     if decoded.again:
-        console.say(f"run {decoded.run} is there already, with {changes:,} changes in {decoded.directory}")
+        console.say(f"run {decoded.run} already exists, with {changes:,} changes in {decoded.directory}")
     else:
         console.say(f"published run {decoded.run}: {changes:,} changes in {decoded.directory}")
     print_repeats(decoded.report.repeats)

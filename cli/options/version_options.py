@@ -107,7 +107,7 @@ def write_versions(report: Report, target: Path, catalogue: Catalogue) -> None:
 
     write_whole(target, propose_versions(report, catalogue))
     console.say(
-        f"{target} says which version holds where, and why a part is left open: read it, then --versions {target}"
+        f"{target} says which version applies where, and why ranges are left open: review it, then use --versions"
     )
 
 

@@ -45,7 +45,9 @@ def print_explanation(one: MessageExplanation, found: Found) -> None:
         _print_anatomy(one.anatomy)
     _print_others(one.others)
     if one.anatomy is not None and not one.values_shown:
-        console.say("values are shown as shapes: 9 a digit, a a letter, x any other; --show-values shows them")
+        console.say(
+            "values are shown as shapes (9: a digit, a: a letter, x: another character); --show-values shows them"
+        )
 
 
 def _print_head(one: MessageExplanation, found: Found) -> None:
@@ -204,7 +206,7 @@ def _join_alike(others: Sequence[Other]) -> Iterator[tuple[str, str]]:
 
 def _format_other(other: Other) -> str:
     if other.fits:
-        ways = {None: "fits", True: "fits, and reads the same", False: "fits, but reads it differently"}
+        ways = {None: "fits", True: "fits and reads it the same way", False: "fits, but reads it differently"}
         return ways[other.alike]
     return other.why_not or ""
 

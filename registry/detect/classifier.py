@@ -33,7 +33,7 @@ from cdc_contracts.registry.detect.votes import COLUMN_TURN, KEY_CHAIN, LINKS, W
 from cdc_contracts.registry.detect.weights import Weights
 from cdc_contracts.registry.validate.candidates import find_nearest, open_validations, weigh
 
-_LOOK: Final = "cdc-contracts why tells of one message what it is, and how far it is from the nearest contract."
+_LOOK: Final = "`cdc-contracts why` explains one message and compares it with the nearest contract."
 
 
 def detect(accumulator: EvidenceAccumulator) -> Detection:
@@ -253,34 +253,34 @@ class _Deliberation:
             if verdict == CERTAIN:
                 return None
             if not self.weights.fits_nearly_all(versions[0]):
-                return "--contract declares it."
-            return "Only weak evidence tells it from the others; --contract declares it."
+                return "Declare it with --contract."
+            return "Only weak evidence distinguishes it from the others: declare it with --contract."
         sides = [*(one.reference for one in versions), *(one.name for one in relatives)]
         names = ", ".join(sides[:-1]) + (" and " if verdict == LIKELY else " or ") + sides[-1]
         turns = [(loser, winner) for winner, loser, kind, _ in self.accumulator.votes.all() if kind == COLUMN_TURN]
         if turns:
             before, after = turns[0]
-            return (
-                f"Columns turn in mid-stream from how {before} writes them to how {after} does: neither is all of it."
-            )
+            return f"Midway, columns change from the form of {before} to that of {after}: neither covers all messages."
         if verdict == LIKELY:
-            return f"Nothing here tells {names} apart. They read these messages alike; --contract declares which it is."
+            return f"No message distinguishes {names}, which read all of them alike. Declare one with --contract."
         more = "more messages"
         if any(entry.key_chain for version in versions for entry in version.meaning.version_evidence):
             more = f"a few DELETEs, or at least {LINKS} rows that are changed twice,"
-        return f"It may be {names}, which read them differently: {more} would tell, and --contract declares it."
+        return f"It may be {names}, which read them differently: {more} would decide; or declare it with --contract."
 
 
 def _describe_undecided(proofs: Mapping[str, int]) -> str | None:
     if not proofs:
         return None
     named = ", ".join(f"{count:,} of {versions}" for versions, count in proofs.items())
-    return f"Not every message has one reading ({named}): --write-versions FILE or --contract declares it."
+    return (
+        f"Not every message has a single reading ({named}): use --write-versions FILE, or declare it with --contract."
+    )
 
 
 def _describe_mixture(mixture: Mixture, proofs: Mapping[str, int]) -> str | None:
     result = [
-        f"{part.side.reference} reads its messages as {' and '.join(one.reference for one in part.equals)} would."
+        f"{part.side.reference} reads them the same way as {' and '.join(one.reference for one in part.equals)}."
         for part in mixture.parts
         if isinstance(part.side, Version) and part.equals
     ]

@@ -49,7 +49,7 @@ class EvidenceList:
         """Return the evidence for the contracts that are named, the most frequent first."""
         names = {name_of(side) for side in named}
         result = [
-            EvidenceItem("refused", f"{refused.reference} refuses {describe_breach(refusal.finding)}", taken.reference,
+            EvidenceItem("refused", f"{refused.reference} rejects {describe_breach(refusal.finding)}", taken.reference,
                     refused.reference, refusal.count, self._refusals(refused, taken), refusal.first)
             for (taken, refused), refusal in self.accumulator.refusals.items()
             if taken.reference in names
@@ -73,14 +73,14 @@ class EvidenceList:
             if found:
                 count = sum(self.weights.heard[heard] for heard in found)
                 first = min(self.accumulator.first[heard] for heard in found)
-                says = f"of the contracts spoken here only {name_of(side)} takes these messages"
+                says = f"of the contracts detected here, only {name_of(side)} accepts these messages"
                 yield EvidenceItem("spoken", says, name_of(side), None, count, 0, first)
 
     def strays(self, named: Sequence[Side]) -> Iterator[EvidenceItem]:
         """Yield which messages fit other contracts and none that is named: too few to decide anything."""
         for heard in sorted(self.weights.heard, key=lambda one: self.accumulator.first[one]):
             if not {*heard.sides} & {*named}:
-                says = f"{' or '.join(map(name_of, heard.sides))} takes what none of those named here does"
+                says = f"{' or '.join(map(name_of, heard.sides))} accepts messages that no contract named here accepts"
                 count, first = self.weights.heard[heard], self.accumulator.first[heard]
                 yield EvidenceItem("stray", says, name_of(heard.sides[0]), None, count, 0, first)
 
@@ -88,7 +88,7 @@ class EvidenceList:
         """Yield how many messages a relative may have sent."""
         found = [heard for heard in self.weights.heard if relative in heard.sides]
         first = min(self.accumulator.first[heard] for heard in found)
-        says = f"the messages are built as {relative.name} builds them"
+        says = f"the messages have the structure of {relative.name}"
         yield EvidenceItem(MARK, says, relative.name, None, self.weights.taken(relative), 0, first)
 
     def _refusals(self, taken: Version, refused: Version) -> int:

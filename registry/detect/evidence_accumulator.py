@@ -209,7 +209,7 @@ class EvidenceAccumulator:
             if message_evidence.is_plain(one) and not message_evidence.is_plain(other):
                 finding = next(found for found in fits[other].findings if found.severity != INFO)
                 self.votes.cast(
-                    one, other, PLAINER, f"{other.reference} would warn of {describe_breach(finding)}", place
+                    one, other, PLAINER, f"{other.reference} would warn about {describe_breach(finding)}", place
                 )
             result = dict(reversed([*_tells(message_evidence, one, other)]))  # a message gives each vote once
             for kind, says in reversed(result.items()):

@@ -100,5 +100,5 @@ def explain_drift(name: str, rule: str, expected: Iterable[str], observed: Itera
     elif cause is not None and cause.says:
         says.append(cause.says)
     else:
-        says += [f"Expected is {form}: {FORMS[form].says}" for form in sorted(expected) if form in FORMS]
+        says += [f"`{form}` is: {FORMS[form].says}" for form in sorted(expected) if form in FORMS]
     return " ".join(says)

@@ -25,14 +25,14 @@ _SURROGATES = re.compile(
 _REASONS: Final = {
     "Expecting ',' delimiter": "a comma or a closing bracket is missing here",
     "Expecting ':' delimiter": "a colon is missing after the name of a member",
-    "Expecting value": "no value begins here",
-    "Expecting property name enclosed in double quotes": "no name of a member begins here",
-    "Illegal trailing comma before end of object": "a comma stands before the closing bracket",
-    "Illegal trailing comma before end of array": "a comma stands before the closing bracket",
-    "Invalid control character at": "a control character stands in a text without an escape",
-    "Invalid \\escape": "a backslash is followed by what it cannot escape",
-    "Invalid \\uXXXX escape": "an escape of four hex digits has fewer",
-    "Extra data": "the message ends before this, and more follows",
+    "Expecting value": "a value is expected here",
+    "Expecting property name enclosed in double quotes": "a member name is expected here",
+    "Illegal trailing comma before end of object": "there is a comma before the closing bracket",
+    "Illegal trailing comma before end of array": "there is a comma before the closing bracket",
+    "Invalid control character at": "a control character in a text is not escaped",
+    "Invalid \\escape": "a backslash is followed by a character that it cannot escape",
+    "Invalid \\uXXXX escape": "an escape has fewer than four hex digits",
+    "Extra data": "the JSON text ends before this byte, but more follows",
 }
 
 
@@ -94,7 +94,7 @@ def _not_utf8(value: bytes) -> tuple[int | None, str]:
     try:
         value.decode("utf-8")
     except UnicodeDecodeError as error:
-        return error.start, "this byte begins no character of UTF-8"
+        return error.start, "this byte does not begin a UTF-8 character"
     return None, ""
 
 
@@ -112,7 +112,7 @@ def _not_json(value: bytes) -> tuple[int | None, str]:
             return position, _REASONS.get(error.msg, "")
     except (ValueError, RecursionError):
         return None, ""
-    return (constant.start(), "this is no number of JSON") if constant else (None, "")
+    return (constant.start(), "this is not a JSON number") if constant else (None, "")
 
 
 def _too_deep(value: bytes) -> tuple[int | None, str]:
@@ -120,7 +120,7 @@ def _too_deep(value: bytes) -> tuple[int | None, str]:
     for at, byte in enumerate(_CLOSED_STRINGS.sub(lambda found: b" " * len(found[0]), value)):
         depth += (byte in b"[{") - (byte in b"]}")
         if depth > MAX_DEPTH:
-            return at, f"the {MAX_DEPTH + 1}st bracket that is open at once"
+            return at, f"the {MAX_DEPTH + 1}st bracket open at the same time"
     return None, ""
 
 
@@ -131,11 +131,11 @@ def _lone_surrogate(value: bytes) -> tuple[int | None, str]:
 
 
 def _second_name(value: bytes) -> tuple[int | None, str]:
-    return None, "an object names a member twice, and --strict-json refuses that"
+    return None, "an object has two members of one name, and --strict-json rejects that"
 
 
 def _not_object(value: bytes) -> tuple[int | None, str]:
-    return len(value) - len(value.lstrip(b" \t\r\n")), "this is JSON, but no object"
+    return len(value) - len(value.lstrip(b" \t\r\n")), "this is JSON, but not an object"
 
 
 _FINDERS: Final[dict[str, Any]] = {

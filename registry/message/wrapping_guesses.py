@@ -68,17 +68,19 @@ def guess_text(value: bytes, position: int | None) -> WrappingGuess | None:
         return WrappingGuess("XML, or a page of HTML", "Find what writes it: an error page of a proxy is no message.")
     if not text.startswith((b"{", b"[")):
         return WrappingGuess(
-            "plain text, such as a line of CSV or of a log", "Find what writes it, or read another topic."
+            "plain text, such as a line of CSV or of a log", "Find the producer that writes it, or read another topic."
         )
     if position is not None and position >= len(text):
         limit = " (the size at which the usual limit of a broker cuts)" if len(value) in _BROKER_LIMIT else ""
         return WrappingGuess(
             f"a message that was cut after {len(value):,} bytes{limit}",
-            "Look for a limit on the way: a size of messages, a column of a table, a line of a log.",
+            "Look for a limit on size on the way: of messages, of a table column, of a log line.",
         )
     rest = b"" if position is None else value[position:].lstrip(b" \t\r\n")
     if rest.startswith((b"{", b"[")) and position is not None and _holds_object(value[:position]):
-        return WrappingGuess("several messages in one value", "Write one message a record, or one a line of a file.")
+        return WrappingGuess(
+            "several messages in one value", "Write one message per record, or one per line of a file."
+        )
     if text[1:2] == b"'" or b"': " in text[:_HEAD]:
         return WrappingGuess("the text of a Python dictionary", "Write it with a JSON writer, not with `str`.")
     return None
@@ -157,7 +159,9 @@ def _guess_json(value: bytes) -> WrappingGuess | None:
     if isinstance(found, str):
         return _unwrap_text(found, "a message written as a JSON string")
     if isinstance(found, list) and found and all(isinstance(one, dict) for one in found):
-        return WrappingGuess(f"a list of messages in one value, {len(found):,} of them", "Write one message a record.")
+        return WrappingGuess(
+            f"a list of messages in one value, {len(found):,} of them", "Write one message per record."
+        )
     return None
 
 

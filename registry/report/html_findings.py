@@ -60,7 +60,9 @@ def _finding(number: int, finding: ReportedFinding, spans: Spans) -> Markup:
     summary = element(
         "summary",
         element("span", finding.severity, class_=f"badge {finding.severity}"),
-        element("span", element("strong", finding.name), " ", _subject(finding), class_="what"),
+        element(
+            "span", element("strong", finding.name), " (", name_of(finding.rule), ") ", _subject(finding), class_="what"
+        ),
         element("span", frequency(finding), class_="often"),
         element("span", onset_words(finding), class_="since"),
     )

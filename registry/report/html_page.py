@@ -203,7 +203,7 @@ def _timeline(report: Report) -> Markup | None:
 
 def _footer(report: Report) -> Markup:
     tool = report.tool or "cdc-contracts"
-    fails = f" Fails on {' and '.join(report.fail_on)}." if report.fail_on else ""
+    fails = f" Run with --fail-on {','.join(report.fail_on)}." if report.fail_on else ""
     return element("footer", element("p", f"{tool}, report version {report.report_version}.{fails}"))
 
 
@@ -219,7 +219,7 @@ def contract_facts(report: Report) -> Markup:
         facts([
             *(by_topic or [("Declared", declared)]),
             *(fact for topic, detection in found if topic is None for fact in _found(detection)),
-            ("Fit only", join(proven, ", ") if proven else None),
+            ("Fit one version only", join(proven, ", ") if proven else None),
             ("Fit several versions", f"{undecided:,}" if undecided else None),
         ]),
         more(len(contracts) - _MOST_TOPICS, "topics"),

@@ -17,7 +17,7 @@ from cdc_contracts.registry.report.report_model import PartitionTimeline, Report
 
 _HEAD: Final = """\
 # The version of the contract that each part of a topic follows: --versions FILE of check, audit, decode and replay.
-# A range holds from its `from` up to, but not including, its `to`: offsets, or times such as 2024-05-01T00:00:00Z.
+# A range applies from its `from` up to, but not including, its `to`: offsets, or times such as 2024-05-01T00:00:00Z.
 # What no range covers belongs to no version: it stays in quarantine until a range covers it, and then
 # `cdc-contracts replay quarantine DIR --versions FILE` decodes it.
 """
@@ -27,7 +27,7 @@ def propose_versions(report: Report, catalogue: Catalogue) -> str:
     """Return a versions file as YAML; the same report gives the same text."""
     lines = [_HEAD]
     if report.stopped or (report.coverage and report.coverage.sample):
-        lines.append("# Only a part of the messages was read: more of them may place the versions more closely.\n")
+        lines.append("# Only a part of the messages was read: reading more may narrow the ranges left open.\n")
     lines.append("topics:\n" if report.ledger.partitions else "topics: {}\n")
     result = {(one.topic, one.partition): one for one in report.timeline or ()}
     topics: dict[str, list[int]] = {}
@@ -74,7 +74,9 @@ def _partition(
     lowest, highest = ends
     first, last = runs[0], runs[-1]
     if first.contract != lowest and first.first_offset:
-        yield _open(f"offsets up to {first.first_offset - 1}", "it may come before a switch, and no message proves it")
+        yield _open(
+            f"offsets up to {first.first_offset - 1}", "they may precede a switch, and no message proves their version"
+        )
     before: ReportedRun | None = None
     for run in runs:
         if before is not None and before.last_offset + 1 < run.first_offset:
@@ -87,9 +89,11 @@ def _partition(
         yield _range(start, end, run)
         before = run
     if cut:
-        yield _open(f"offsets from {last.last_offset + 1}", "the report does not keep so many changes of version")
+        yield _open(f"offsets from {last.last_offset + 1}", "the report does not keep that many version changes")
     elif last.contract != highest:
-        yield _open(f"offsets from {last.last_offset + 1}", "it may come behind a switch, and no message proves it")
+        yield _open(
+            f"offsets from {last.last_offset + 1}", "they may follow a switch, and no message proves their version"
+        )
 
 
 def _range(start: int | None, end: int | None, run: ReportedRun) -> str:

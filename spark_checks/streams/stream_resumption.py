@@ -244,7 +244,7 @@ def _finalize_validation(
             raise UndetectedError(
                 "the contract of these messages cannot be detected, so nothing is read",
                 where=", ".join(wanted.topics),
-                hint="`cdc-contracts detect` shows the evidence; --contract SYSTEM/DIALECT@N declares it",
+                hint="`cdc-contracts detect` shows the evidence; declare it with --contract SYSTEM/DIALECT@N",
             )
         if not result:
             say("the contract cannot be detected yet: waiting for more messages")

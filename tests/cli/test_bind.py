@@ -21,25 +21,25 @@ def test_a_binding_is_made_changed_listed_and_taken_back(here, capsys):
     assert main(["bind", "--list"]) == 0
     assert main(["bind", "orders", "--remove"]) == 0
     assert capsys.readouterr().out.splitlines() == [
-        "orders is bound to dts/canal@1 now",
-        "orders is bound to dts/canal@2 now (was dts/canal@1)",
-        "orders is bound to dts/canal@2 already",
+        "orders is now bound to dts/canal@1",
+        "orders is now bound to dts/canal@2 (was dts/canal@1)",
+        "orders is already bound to dts/canal@2",
         "TOPIC   CONTRACT",
         "orders  dts/canal@2",
-        "orders is bound to nothing now",
+        "orders is now bound to nothing",
     ]
 
 
 def test_a_topic_that_is_bound_to_a_subject_may_speak_any_version_of_it(here, capsys):
     assert main(["bind", "orders", "dts/canal"]) == 0
     assert main(["bind", "orders", "dts/canal"]) == 0
-    means = f"  messages may be of any version of it\n  for a schema in a registry bind one, such as {NEWEST_CANAL}\n"
+    means = f"  its messages may follow any version of the subject\n  to register a schema, bind a single version, such as {NEWEST_CANAL}\n"
     assert capsys.readouterr() == (
-        "orders is bound to dts/canal now\norders is bound to dts/canal already\n",
+        "orders is now bound to dts/canal\norders is already bound to dts/canal\n",
         means * 2,
     )
     assert main(["bind", "orders", "dts/canal@2"]) == 0
-    assert capsys.readouterr() == ("orders is bound to dts/canal@2 now (was dts/canal)\n", "")
+    assert capsys.readouterr() == ("orders is now bound to dts/canal@2 (was dts/canal)\n", "")
 
 
 @pytest.mark.parametrize(

@@ -213,7 +213,7 @@ def test_without_a_quarantine_refused_messages_are_told_and_the_others_converted
     assert convert("a.parquet", "--to", "avro", "-o", "a.avro") == 1
     told = capsys.readouterr().err.splitlines()
     assert told[0] == "t/3@101 refused: no JSON message: not one JSON text"
-    assert told[1] == "--quarantine FILE.parquet keeps what is refused"
+    assert told[1] == "--quarantine FILE.parquet keeps refused messages"
     assert (here / "a.avro").exists()
 
 

@@ -217,7 +217,7 @@ def test_decode_says_where_the_rows_are(spark, here, capsys):
     assert main(["decode", "files", "out", "--json"]) == 0
     assert [one["rows"] for one in json.loads(capsys.readouterr().out)] == [30]
     assert main(["decode", "file", path, "--contract", "dts/canal@2", "--to", "out"]) == 0
-    assert f"run {record.stem} is there already, with 30 changes in out" in capsys.readouterr().err
+    assert f"run {record.stem} already exists, with 30 changes in out" in capsys.readouterr().err
     assert main(["decode", "file", path, "--contract", "dts/canal@2", "--to", "out", "--until", "offset:5"]) == 3
     assert "--replace" in capsys.readouterr().err
 

@@ -52,7 +52,7 @@ def test_what_auto_cannot_tell_is_judged_part_by_part_by_the_file_that_it_says_h
     )
     (command,) = re.findall("`cdc-contracts (detect [^`]*)`", unclear["action"])
     assert main(command.split()) == 4  # as the audit: what lies between is of neither
-    assert "versions.yaml says which version holds where" in capsys.readouterr().err
+    assert "versions.yaml says which version applies where" in capsys.readouterr().err
 
     code, placed = report_of(capsys, *AUDIT, "--versions", "versions.yaml")
     left = {one["rule"]: one["count"] for one in placed["findings"] if one["severity"] == "error"}

@@ -62,7 +62,9 @@ def test_the_whole_answer_reads_well_at_eighty_columns(here, capsys):
     assert main(["why", "a.jsonl", "--line", "1", "--contract", "dts/canal@2"]) == 1
     out, err = capsys.readouterr()
     assert out == (Path(__file__).parent / "why" / "a-number-for-a-text.txt").read_text()
-    assert err == "values are shown as shapes: 9 a digit, a a letter, x any other; --show-values shows them\n"
+    assert (
+        err == "values are shown as shapes (9: a digit, a: a letter, x: another character); --show-values shows them\n"
+    )
 
 
 def test_a_line_of_a_file_is_taken_by_its_number(here, capsys):
@@ -147,7 +149,7 @@ def test_a_record_of_a_topic_is_told_by_its_coordinates(here, broker, make_topic
     assert main([*call, "--offset", "0", "--json"]) == 1
     document = json.loads(capsys.readouterr().out)
     assert (document["place"]["topic"], document["place"]["offset"]) == (topic, 0)
-    assert document["fault"]["reason"] == "no value begins here"
+    assert document["fault"]["reason"] == "a value is expected here"
     assert main([*call, "--offset", "2"]) == 0
     assert main([*call, "--offset", "3"]) == 3
     assert "3" in capsys.readouterr().err

@@ -159,7 +159,7 @@ def test_the_command_decodes_to_where_the_run_did_and_tells_by_its_exit_code_whe
     assert spark.table("replays.bronze.shop__orders").count() == 40
     assert spark.table("replays.bronze.shop__orders__current").count() > 0
     assert main([*call, "--contract", RIGHT]) == 0
-    assert "to judge: 0 records of 0 runs in out" in capsys.readouterr().err
+    assert "to validate: 0 records of 0 runs in out" in capsys.readouterr().err
     assert main(["replay", "quarantine", "elsewhere"]) == 3
     capsys.readouterr()
     assert main([*call, "--topic", "a.json"]) == 2

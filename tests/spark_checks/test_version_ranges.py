@@ -90,7 +90,7 @@ def test_what_a_file_leaves_open_is_decoded_once_by_a_replay_with_the_file_mende
 
     write((140, 160), (30, 50), note="a comment changes no run")
     assert main(decode) == 4
-    assert "is there already" in capsys.readouterr().err
+    assert "already exists" in capsys.readouterr().err
     replay = ["replay", "quarantine", "out", "--versions", "v.yaml"]
     write((150, 150), (30, 50), note="one switch is known now")
     assert main(replay) == 4

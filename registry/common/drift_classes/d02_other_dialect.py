@@ -12,7 +12,7 @@ def breaks(message: ConformingMessage) -> Iterator[bytes]:
 CLASS = DriftClass(
     id="D02", name="other-dialect", severity=ERROR,
     says="The message is in another dialect: it matches the discriminators of another subject, not those of this one.",
-    action="Name the right contract with --contract, or split the topic.",
+    action="Name the right contract with `--contract`, or split the topic.",
     good='{"payload":{"op":"INSERT"}} validated as oms-community/dataworks',
     bad='{"payload":{"op":"INSERT"}} validated as dts/canal',
     breaks=breaks,

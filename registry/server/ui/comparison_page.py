@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 from cdc_contracts.registry.common.safe_text import visible
@@ -31,20 +31,26 @@ _KINDS: Final = {
 }
 
 
-def verdict_sections(verdict: CompatibilityVerdict) -> Iterator[Markup | None]:
-    """Yield the verdict and its findings."""
+def verdict_line(verdict: CompatibilityVerdict) -> Markup:
+    """Return the verdict, with the policy and level that it was reached by."""
     word = _WORDS[verdict.compatible]
     asked = "" if verdict.policy is Policy.CDC else f" at {verdict.level}"
-    yield element(
+    return element(
         "p",
         element("span", word.upper(), class_=f"verdict {word}"),
         f" by policy {verdict.policy}{asked}",
         class_="lead",
     )
+
+
+def finding_section(verdict: CompatibilityVerdict) -> Markup | None:
+    """Return the findings of a comparison, each with its proof."""
     findings = verdict.findings[:_MOST_FINDINGS]
     listed = element("ul", *map(_finding, findings), class_="ruled") if findings else None
     left = len(verdict.findings) - len(findings)
-    yield section("Compatibility findings", listed, element("p", f"and {left:,} more", class_="more") if left else None)
+    return section(
+        "Compatibility findings", listed, element("p", f"and {left:,} more", class_="more") if left else None
+    )
 
 
 def difference_section(found: ContractDifferences) -> Markup | None:
@@ -97,7 +103,7 @@ def _finding(finding: CompatibilityFinding) -> Markup:
 def _proof(proof: CompatibilityProof | None) -> Markup | None:
     if proof is None:
         return None
-    entries = [("message", proof.message), ("old reads", proof.old), ("new reads", proof.new)]
+    entries = [("message", proof.message), ("old version", proof.old), ("new version", proof.new)]
     parts = [
         part
         for name, value in entries

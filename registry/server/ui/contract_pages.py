@@ -71,7 +71,7 @@ def _steps(version: Version) -> Markup | None:
         here = name if one.number == version.number else element("a", name, href=link("/contract", ref=one.reference))
         beside = "" if before is None else _beside(before.reference, one.reference)
         rows.append((here, span(one), one.resolved.get("status", ""), beside))
-    return listing(("version", "applies", "status", "what changed"), rows)
+    return listing(("version", "applies", "status", "changes"), rows)
 
 
 def _beside(old: str, new: str) -> Markup:
@@ -85,7 +85,7 @@ def _explained(told: Explanation) -> Iterator[Markup | None]:
     yield section("Operations", listing(("code", "means", "row before", "row after"), operations))
     places = [(name, name_of(at) if at else "", says) for name, at, says in told.places]
     yield section("Where to find each fact", listing(("fact", "member", "read as"), places))
-    yield section("What messages leave open", listing(("parameter", "says"), told.parameters))
+    yield section("What messages leave open", listing(("parameter", "meaning"), told.parameters))
     for mapping in dict.fromkeys(line.mapping for line in told.forms):
         lines = [line for line in told.forms if line.mapping == mapping]
         forms = [
@@ -98,8 +98,8 @@ def _explained(told: Explanation) -> Iterator[Markup | None]:
         ]
         title = f"How values are written{', ' + mapping if mapping else ''}"
         yield section(title, listing(("source type", "value form", "description"), forms))
-    yield section("Rules across fields", listing(("rule", "says"), told.rules))
+    yield section("Rules across fields", listing(("rule", "description"), told.rules))
     errata = [(one.id, one.decision, one.says, one.shows, one.why) for one in told.errata]
     yield section(
-        "Contradictions in the vendor's document", listing(("erratum", "decision", "says", "shows", "why"), errata)
+        "Contradictions in the vendor's document", listing(("erratum", "decision", "text", "example", "reason"), errata)
     )

@@ -23,7 +23,12 @@ from cdc_contracts.registry.server.store.policies import config_of, level_of, po
 from cdc_contracts.registry.server.store.registry_records import Records, StoredVersion
 from cdc_contracts.registry.server.store.resolution import Resolver
 from cdc_contracts.registry.server.store.subjects import Subject, parse_subject
-from cdc_contracts.registry.server.ui.comparison_page import difference_section, question_form, verdict_sections
+from cdc_contracts.registry.server.ui.comparison_page import (
+    difference_section,
+    finding_section,
+    question_form,
+    verdict_line,
+)
 from cdc_contracts.registry.server.ui.contract_pages import contract_list, contract_sections
 from cdc_contracts.registry.server.ui.page_frame import HOME, TITLE, Trail, link, page, section
 from cdc_contracts.registry.server.ui.subject_pages import PAGE, lines_of, subject_list, subject_sections
@@ -75,8 +80,8 @@ def show_subject(registry: Served, name: Text, version: Version = None) -> HTMLR
     if shown is None or schema is None:
         return _not_there(no_version(version) if versions else no_subject(subject))
     rules = {
-        "Level": level_of(config, registry.options.defaults),
-        "Policy": policy_of(config, registry.options.defaults),
+        "Compatibility level": level_of(config, registry.options.defaults),
+        "Compatibility policy": policy_of(config, registry.options.defaults),
     }
     return page(str(subject), *subject_sections(subject, shown, schema, versions, rules))
 
@@ -105,8 +110,9 @@ def _compare_contracts(readable: Readable, names: tuple[str, str], level: Level,
     sides = (old.reference, new.reference)
     return page(
         f"{old.reference} and {new.reference} compared",
-        *verdict_sections(verdict),
+        verdict_line(verdict),
         question_form(asked, verdict),
+        finding_section(verdict),
         difference_section(compare(old, new)),
         section("JSON Schema", side_by_side(pretty(message_schema(old)), pretty(message_schema(new)), sides)),
         section("Avro schema", side_by_side(pretty(avro_message_schema(old)), pretty(avro_message_schema(new)), sides)),
@@ -129,8 +135,9 @@ def _compare_versions(
     trail: Trail = [(str(subject), link("/subject", name=str(subject)))]
     return page(
         f"{subject}: versions {numbers[0]} and {numbers[1]} compared",
-        *verdict_sections(verdict),
+        verdict_line(verdict),
         question_form({"subject": str(subject), "old": numbers[0], "new": numbers[1]}, verdict),
+        finding_section(verdict),
         section(
             "Schema",
             side_by_side(lines_of(old.text), lines_of(new.text), (f"version {numbers[0]}", f"version {numbers[1]}")),

@@ -45,8 +45,8 @@ def subject_list(
             class_="none",
         )
     yield listing(("subject", "latest version", "type", "registered"), rows)
-    ways = [("earlier", offset - PAGE)] if offset > 0 else []
-    ways += [("later", offset + PAGE)] if offset + PAGE < found else []
+    ways = [("previous", offset - PAGE)] if offset > 0 else []
+    ways += [("next", offset + PAGE)] if offset + PAGE < found else []
     if ways:
         shown = f"{offset + 1:,} to {min(offset + PAGE, found):,} of {found:,}"
         links = [element("a", name, href=link("", find=asked, offset=max(to, 0))) for name, to in ways]
@@ -63,7 +63,7 @@ def subject_sections(
     """Yield the sections about one version of a subject."""
     content = schema.content
     facts = [
-        ("Version", str(shown.version)), ("Id", str(schema.id)), ("Type", content.type), ("Guid", content.guid),
+        ("Version", str(shown.version)), ("ID", str(schema.id)), ("Type", content.type), ("GUID", content.guid),
         ("Registered", when(shown.registered_at)), *((name, str(value)) for name, value in config.items()),
     ]  # fmt: skip
     facts += [("Refers to", f"{one.name}: {one.subject} version {one.version}") for one in content.references]
@@ -96,7 +96,7 @@ def _steps(subject: Subject, shown: StoredVersion, versions: Sequence[StoredVers
         here = name if own else element("a", name, href=link("/subject", name=str(subject), version=one.version))
         beside = _beside(subject, before, one) if before else ""
         rows.append((here, str(one.id), when(one.registered_at), beside))
-    return listing(("version", "id", "registered", "what changed"), list(reversed(rows)))
+    return listing(("version", "ID", "registered", "changes"), list(reversed(rows)))
 
 
 def _beside(subject: Subject, old: StoredVersion, new: StoredVersion) -> Markup:

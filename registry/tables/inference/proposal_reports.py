@@ -24,7 +24,7 @@ def head_of(proposal: Proposal) -> str:
     """Return what stands above a proposed contract: where it comes from, and what is open."""
     rows, contracts = proposal.evidence.rows, ", ".join(sorted(proposal.evidence.contracts))
     first, last = (f"{one.topic} {one.partition}@{one.offset}" for one in (rows.first, rows.last))
-    lines = [f"Inferred from {rows.count:,} rows, {first} to {last}, as {contracts} tells them.", *proposal.remarks]
+    lines = [f"Inferred from {rows.count:,} rows, {first} to {last}, read as {contracts}.", *proposal.remarks]
     return "\n".join(map(_one_line, lines))
 
 

@@ -80,12 +80,12 @@ def _propose_table(name: str, table: TableEvidence, order: Iterable[str], mappin
         _propose_column(column, table.columns[column], key, mappings) for column in order if column in table.columns
     )
     if not all(one.told for one in columns):
-        remarks += ("the messages tell no types: those here are proposals, from the values that were seen",)
+        remarks += ("messages give no types; these are proposed from the values seen",)
     elif _by_number(mappings):
-        remarks += ("types are told by number, as in the protocol of MySQL: `tables from-ddl` gives their names",)
+        remarks += ("types are given as numbers of the MySQL protocol; `tables from-ddl` gives their names",)
     for one in columns:
         if one.conflicts:
-            remarks += (f"several types were told of {one.name}: {_conflict(one)}",)
+            remarks += (f"messages give several types for {one.name}: {_conflict(one)}",)
     contract = TableContract(table=name, columns={one.name: one.column for one in columns}, primary_key=key)
     return Proposal(contract, columns, table, remarks)
 
@@ -94,15 +94,13 @@ def _key_of(table: TableEvidence) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the key that most messages give, and what is to be said of it."""
     result = {key: seen for key, seen in table.keys.items() if key and all(name in table.columns for name in key)}
     if not result:
-        silent = (
-            "the messages tell no primary key" if not table.keys else "the messages tell that there is no primary key"
-        )
+        silent = "messages give no primary key" if not table.keys else "messages say that there is no primary key"
         return (), (silent,)
     ordered = sorted(result, key=lambda key: (-result[key].count, key))
     if len(ordered) == 1:
         return ordered[0], ()
     others = "; ".join(f"{', '.join(key)} in {result[key].count:,} rows" for key in ordered[1:4])
-    return ordered[0], (f"several primary keys were told: besides this one {others}",)
+    return ordered[0], (f"messages give several primary keys; the others: {others}",)
 
 
 def _propose_column(
@@ -217,7 +215,11 @@ def _words(seen: ColumnEvidence, told: str | None, named: str) -> Iterator[str]:
     digits = f"{seen.whole}+{seen.scale} digits" if seen.scale else f"{seen.whole} digits"
     if told is not None and told != named:
         completed = named == _with_digits(told, seen)
-        yield f"up to {digits}: the messages tell none" if completed else f"the messages tell {told}, which lacks some"
+        yield (
+            f"up to {digits}; messages give none"
+            if completed
+            else f"messages give {told}, which does not hold all values"
+        )
     if told is not None:
         return
     if not values:

@@ -257,4 +257,4 @@ def test_columns_without_types_that_turn_are_evidence_for_two_versions_and_decid
     assert told[0].first.offset in (100, 101)  # NULL stands in some columns at first
     assert told[0].says.endswith("flags, made, seen")
     assert found.version is None
-    assert found.finalize.startswith(f"Columns turn in mid-stream from how {subject}@1 writes them")
+    assert found.finalize.startswith(f"Midway, columns change from the form of {subject}@1 to that of")

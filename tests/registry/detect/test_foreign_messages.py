@@ -172,7 +172,7 @@ def test_each_contract_of_a_mixture_is_named_with_its_equals():
     found = detect_messages(sampled("oms-community/canal@2", 80) + sampled("dts/avro@1", 60))
 
     assert (found.verdict, found.equivalent, found.settled) == ("mixed", ("oms/canal@1",), True)
-    assert "oms-community/canal@2 reads its messages as oms/canal@1 would." in found.finalize
+    assert "oms-community/canal@2 reads them the same way as oms/canal@1." in found.finalize
 
 
 def updates(count, keys=10, *, partition=0):

@@ -73,7 +73,7 @@ def test_a_report_has_every_key_that_other_tools_read():
     explanation, action = finding.pop("explanation"), finding.pop("action")
     assert explanation.startswith("A value has the right JSON type")
     assert explanation.endswith(
-        "Expected is integer-text: The digits of a whole number of any size as text, without leading zeros or a plus sign."
+        "`integer-text` is: The digits of a whole number of any size as text, without leading zeros or a plus sign."
     )
     assert action.startswith("Compare the product version")
     at = {"topic": "orders", "partition": 3, "offset": 12, "timestamp": "2020-09-13T12:26:40.123Z"}

@@ -68,11 +68,11 @@ def test_where_the_topic_changes_versions_an_end_that_may_lie_behind_the_change_
     )  # fmt: skip
     assert lines_of(propose_versions(report, CATALOGUE))[6:] == [
         "    1:",
-        "      # offsets up to 49 left open: it may come before a switch, and no message proves it",
+        "      # offsets up to 49 left open: they may precede a switch, and no message proves their version",
         "      - {from: 50, contract: dts/canal@2}  # 7 messages prove it: offsets 50 to 90",
         "    2:",
         "      - {to: 91, contract: dts/canal@1}  # 7 messages prove it: offsets 50 to 90",
-        "      # offsets from 91 left open: it may come behind a switch, and no message proves it",
+        "      # offsets from 91 left open: they may follow a switch, and no message proves their version",
         "    3: []  # left open: no message proves a version",
     ]
 
@@ -80,7 +80,7 @@ def test_where_the_topic_changes_versions_an_end_that_may_lie_behind_the_change_
 def test_a_topic_of_one_version_may_have_been_of_a_lower_one_before_or_of_a_higher_one_behind():
     assert lines_of(propose_versions(report_of(line(0, (NEW, 50, 90, 7)), line(1, (NEW, 0, 0, 1))), CATALOGUE))[2:] == [
         "    0:",
-        "      # offsets up to 49 left open: it may come before a switch, and no message proves it",
+        "      # offsets up to 49 left open: they may precede a switch, and no message proves their version",
         "      - {from: 50, contract: dts/canal@2}  # 7 messages prove it: offsets 50 to 90",
         "    1:",
         "      - {from: 0, contract: dts/canal@2}  # 1 message proves it: offset 0",
@@ -88,7 +88,7 @@ def test_a_topic_of_one_version_may_have_been_of_a_lower_one_before_or_of_a_high
     assert lines_of(propose_versions(report_of(line(0, (OLD, 50, 90, 7))), CATALOGUE))[2:] == [
         "    0:",
         "      - {to: 91, contract: dts/canal@1}  # 7 messages prove it: offsets 50 to 90",
-        "      # offsets from 91 left open: it may come behind a switch, and no message proves it",
+        "      # offsets from 91 left open: they may follow a switch, and no message proves their version",
     ]
 
 
@@ -103,16 +103,16 @@ def test_versions_that_come_back_are_placed_by_their_proofs_alone():
     report = report_of(line(0, (NEW, 5, 9, 3), (OLD, 12, 20, 3), (NEW, 21, 30, 3)), line(1, (NEW, 50, 90, 7)))
     assert lines_of(propose_versions(report, CATALOGUE))[2:] == [
         "    0:",
-        "      # offsets up to 4 left open: it may come before a switch, and no message proves it",
+        "      # offsets up to 4 left open: they may precede a switch, and no message proves their version",
         "      - {from: 5, to: 10, contract: dts/canal@2}  # 3 messages prove it: offsets 5 to 9",
         "      # offsets 10 to 11 left open: no message there proves dts/canal@2 or dts/canal@1",
         "      - {from: 12, to: 21, contract: dts/canal@1}  # 3 messages prove it: offsets 12 to 20",
         "      - {from: 21, to: 31, contract: dts/canal@2}  # 3 messages prove it: offsets 21 to 30",
-        "      # offsets from 31 left open: it may come behind a switch, and no message proves it",
+        "      # offsets from 31 left open: they may follow a switch, and no message proves their version",
         "    1:",
-        "      # offsets up to 49 left open: it may come before a switch, and no message proves it",
+        "      # offsets up to 49 left open: they may precede a switch, and no message proves their version",
         "      - {from: 50, to: 91, contract: dts/canal@2}  # 7 messages prove it: offsets 50 to 90",
-        "      # offsets from 91 left open: it may come behind a switch, and no message proves it",
+        "      # offsets from 91 left open: they may follow a switch, and no message proves their version",
     ]
 
 
@@ -122,7 +122,7 @@ def test_what_was_read_only_in_part_says_so_and_more_runs_than_are_kept_end_in_a
     assert "# Only a part of the messages was read" in text
     assert lines_of(text)[4:] == [
         "      - {from: 5, to: 10, contract: dts/canal@2}  # 3 messages prove it: offsets 5 to 9",
-        "      # offsets from 10 left open: the report does not keep so many changes of version",
+        "      # offsets from 10 left open: the report does not keep that many version changes",
     ]
 
 

@@ -107,7 +107,7 @@ def test_types_keys_and_nulls_are_taken_from_the_messages():
     seen = price.types["decimal(10,2)"]
     assert (seen.count, seen.first, seen.last) == (3, ("t", 0, 0), ("t", 0, 2))
     assert notes_of(proposal)["note"] == "3 values, 1 NULL"
-    assert head_of(proposal) == "Inferred from 3 rows, t 0@0 to t 0@2, as oms-community/canal@2 tells them."
+    assert head_of(proposal) == "Inferred from 3 rows, t 0@0 to t 0@2, read as oms-community/canal@2."
 
 
 def test_a_decimal_without_digits_gets_those_that_were_seen():
@@ -115,7 +115,7 @@ def test_a_decimal_without_digits_gets_those_that_were_seen():
     rows = [{"id": "1", "price": "1234.5", "none": None}, {"id": "2", "price": "-0.125", "none": None}]
     _, (proposal,) = inferred([bare(row, types) for row in rows], BARE)
     assert proposal.contract.types == {"id": "int", "price": "decimal(7,3)", "none": "decimal"}
-    assert notes_of(proposal)["price"] == "2 values, no NULL seen, up to 4+3 digits: the messages tell none"
+    assert notes_of(proposal)["price"] == "2 values, no NULL seen, up to 4+3 digits; messages give none"
 
 
 def test_types_that_changed_are_told_and_the_widest_is_taken():
@@ -125,7 +125,7 @@ def test_types_that_changed_are_told_and_the_widest_is_taken():
     _, (proposal,) = inferred([canal(row, types) for row, types in [*rows[:2], rows[1]]], TYPED)
     assert proposal.contract.types == {"id": "int", "n": "bigint"}
     assert proposal.remarks == (
-        "several types were told of n: bigint in 2 rows, from t 0@1 on; int in 1 rows, from t 0@0 on",
+        "messages give several types for n: bigint in 2 rows, from t 0@1 on; int in 1 rows, from t 0@0 on",
     )
     _, (proposal,) = inferred([canal(row, types) for row, types in [rows[0], rows[0], rows[2]]], TYPED)
     assert proposal.contract.types == {"id": "int", "n": "int"}
@@ -139,9 +139,9 @@ def test_types_that_changed_are_told_and_the_widest_is_taken():
         (
             [["id"], ["id", "shop"], ["id"]],
             ("id",),
-            "several primary keys were told: besides this one id, shop in 1 rows",
+            "messages give several primary keys; the others: id, shop in 1 rows",
         ),
-        ([[], []], (), "the messages tell that there is no primary key"),
+        ([[], []], (), "messages say that there is no primary key"),
     ],
 )
 def test_the_key_is_what_most_messages_tell(keys, key, remark):
@@ -162,7 +162,7 @@ def test_without_types_the_values_speak_and_it_says_so():
         "none": "varchar(1)", "big": "decimal(21,0)", "mixed": "varchar(1)",
     }  # fmt: skip
     assert not any(one.told for one in proposal.columns)
-    assert proposal.remarks == ("the messages tell no types: those here are proposals, from the values that were seen",)
+    assert proposal.remarks == ("messages give no types; these are proposed from the values seen",)
     notes = notes_of(proposal)
     assert notes["price"] == "2 values, no NULL seen, proposed: numbers of up to 2+2 digits"
     assert notes["none"] == "0 values, 2 NULL, proposed: nothing but NULL was seen"
