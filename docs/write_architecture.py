@@ -1,7 +1,7 @@
 """Writes `docs/architecture.md`, the picture of the whole, from the code: `python docs/write_architecture.py`.
 
-The rooms, what each says of itself and the arrows between them are read from the packages and their imports. The
-flow of a record is written here by hand; the modules it names have to exist.
+The rooms, their descriptions and the arrows between them are read from the packages and their imports. The flow of a
+record and the table of questions are written here by hand; a test checks that the modules they name exist.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import ast
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Final
 
 import grimp
 
@@ -19,10 +20,16 @@ PACKAGE = "cdc_contracts.registry"
 
 HEAD = """# Architecture
 
-Four layers, one direction: `cli` → `spark_checks` → `registry` → `contracts`. A contract is data; `registry` knows
-neither Spark nor Kafka; `spark_checks` reads topics and files and runs the registry in tasks; `cli`
-parses options, calls one function and prints. This page is written by `python docs/write_architecture.py`, and a test
-holds it to the imports of the code.
+Four layers import in one direction: `cli` → `spark_checks` → `registry` → `contracts`.
+
+| layer | what it does |
+|---|---|
+| `cli` | parses options, calls one function and prints |
+| `spark_checks` | reads topics and files, runs the registry on them in Spark or in one process, publishes runs |
+| `registry` | knows what contracts mean: validates, decodes, detects, compares, lints, serves; no Spark, no Kafka |
+| `contracts` | is data: a folder for each version of a dialect |
+
+This page is written by `python docs/write_architecture.py`; a test compares it with the imports of the code.
 
 ## The flow of a record
 
@@ -48,17 +55,81 @@ flowchart LR
     kernel -- "decode" --> writers --> typed --> runs
 ```
 
-Where a C compiler was at hand at installation, messages of a known shape are taken apart and their values checked by
-`registry/engine/native/`; all others, and everywhere else, by `msgspec` and Arrow, with the same results.
+A record is validated once. The fast validator groups the records of a batch that are alike in everything that a rule
+reads; the reference validator decides the first record of each group, and the others get the same verdict. An audit
+keeps only the tally; a decode also writes rows.
 
-A record is validated once. The fast validator groups the records of a batch that are alike in everything a rule reads,
-has the reference validator decide the first of each group, and gives the others the same verdict. An audit keeps the
-tally only; a decode writes rows beside it.
+If a C compiler was available at installation, `registry/engine/native/` parses messages of a known shape and checks
+their values. All other messages, and all messages without it, take the path through `msgspec` and Arrow, with the same
+results.
 
+The word *engine* has two meanings. An **execution engine** (`--engine spark` or `local`, `spark_checks/engines.py`) is
+where a run takes place: in Spark tasks or in the process of the command. The room **`registry/engine`** is the fast
+validator, which both execution engines run.
+"""
+
+QUESTIONS: Final = {
+    "Where are the before and after images of an op in this version?": (
+        "`images` in `contract.yaml`, for example `contracts/dts/canal/v1/contract.yaml`; its keys: "
+        "`registry/contract/image_model.py`; one message read by it: `registry/message/reading.py`"
+    ),
+    "How is a source type written, and how is such a value read?": (
+        "`contracts/<system>/types/` names the value form; `registry/values/form_table.py` lists all forms "
+        "with their functions, `registry/values/timestamps.py` has those of instants"
+    ),
+    "Which classes of drift are there, and how severe are they?": (
+        "one file each in `registry/common/drift_classes/`; rules across fields in `registry/validate/drift_rules/`"
+    ),
+    "How does a message become a verdict?": (
+        "`registry/validate/reference_validator.py`; for batches `registry/engine/kernel.py`"
+    ),
+    "Which contract does a topic follow?": ("`registry/detect/classifier.py`"),
+    "What is the verdict of a run, and its exit code?": (
+        "`judge_run` in `registry/report/audit_report.py`; codes in `registry/common/exits.py`; a command "
+        "ends in `cli/options/run_options.py`"
+    ),
+    "Where is a section of the HTML report written?": (
+        "`registry/report/html_page.py`; the findings in `registry/report/html_findings.py`"
+    ),
+    "What exactly is read, and how is it split into Spark tasks?": (
+        "ranges in `spark_checks/kafka/offsets.py`; topics in `reading_options` of "
+        "`spark_checks/kafka/spark_source.py`, files in `spark_checks/file_inputs.py`; what a task does: "
+        "`spark_checks/spark_tasks.py`"
+    ),
+    "When is a run published?": (
+        "`spark_checks/runs/transactions.py`; which files count then: `spark_checks/runs/run_directory.py`"
+    ),
+    "Which rows repeat earlier ones?": (
+        "the definition in `spark_checks/repeat_search.py`; where to compare in "
+        "`spark_checks/runs/repeated_positions.py`; the search itself in `spark_checks/local_repeats.py` and "
+        "`spark_checks/spark_repeats.py`"
+    ),
+    "What changed between two schemas or contracts, and does it break readers?": (
+        "`registry/compat/version_comparison.py`; then `registry/compat/json_schema/json_comparison.py`, "
+        "`registry/compat/avro/avro_comparison.py`, `registry/compat/meaning/meaning_comparison.py`"
+    ),
+    "What does `breaking` compare?": (
+        "`registry/review/revisions/revision_comparison.py`, by `registry/compat/publication.py`"
+    ),
+    "Which schemas are refused because they could do harm?": (
+        "`registry/schema/schema_documents.py`; Avro in `registry/schema/avro_types/schema_reading.py`, JSON "
+        "Schema in `registry/schema/json_schemas/schema_checks.py`"
+    ),
+    "Where does the registry server answer a request?": (
+        "one module per resource in `registry/server/protocol/endpoints/`, for example "
+        "`registry/server/protocol/endpoints/subject_endpoints.py`; pages in `registry/server/ui/`"
+    ),
+}
+"""Where to look for what: each answer names files and folders."""
+
+ROOMS = """
 ## The rooms of `registry`
 
-Each room may import the rooms below it and no other; `lint-imports` checks it. An arrow leads to a room whose code is
-used; arrows that follow from others are left out.
+A room may import only the rooms below it; `lint-imports` checks this. An arrow points to a room whose code is used;
+arrows that follow from others are left out.
+"""
+TAIL = """
+## The folders of `spark_checks` and `cli`
 """
 
 
@@ -72,7 +143,12 @@ def rooms_in_order() -> list[str]:
 
 def words_of(room: str) -> list[str]:
     """Return the docstring of a room: its first line, and the line that says what goes in and out, if any."""
-    text = ast.get_docstring(ast.parse((ROOT / "registry" / room / "__init__.py").read_text(encoding="utf-8"))) or ""
+    return docstring_of(ROOT / "registry" / room / "__init__.py")
+
+
+def docstring_of(module: Path) -> list[str]:
+    """Return the paragraphs of the docstring of a module."""
+    text = ast.get_docstring(ast.parse(module.read_text(encoding="utf-8"))) or ""
     return [" ".join(part.split()) for part in text.split("\n\n")]
 
 
@@ -105,13 +181,19 @@ def without_shortcuts(imports: Mapping[str, set[str]]) -> Iterator[tuple[str, st
 def page() -> str:
     """Return the text of the page."""
     rooms = rooms_in_order()
-    lines = [HEAD, "```mermaid", "flowchart TD"]
+    lines = [HEAD, "## Where to look", "", "| question | answered in |", "|---|---|"]
+    lines += [f"| {question} | {answer} |" for question, answer in QUESTIONS.items()]
+    lines += [ROOMS, "```mermaid", "flowchart TD"]
     lines += [f"    {room} --> {other}" for room, other in without_shortcuts(imports_between(rooms))]
     lines += ["```", "", "| room | what it is | what goes in and out | modules |", "|---|---|---|---|"]
     for room in rooms:
         first, *rest = words_of(room)
         modules = sum(path.name != "__init__.py" for path in (ROOT / "registry" / room).rglob("*.py"))
         lines.append(f"| `{room}` | {first} | {rest[0] if rest else ''} | {modules} |")
+    lines += [TAIL, "| folder | what it is |", "|---|---|"]
+    for layer in ("spark_checks", "cli"):
+        for package in sorted((ROOT / layer).rglob("__init__.py")):
+            lines.append(f"| `{package.parent.relative_to(ROOT)}` | {docstring_of(package)[0]} |")
     return "\n".join(lines) + "\n"
 
 
