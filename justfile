@@ -88,7 +88,7 @@ bench *ARGS:
 gate *ARGS:
     {{python}} bench/gate.py {{ARGS}}
 
-# Which mutants of the judging kernel and of the rules the generic tests notice (docs/mutation.md)
+# Mutation tests of the validators and the rules (docs/mutation.md)
 mutate *ARGS:
     {{python}} bench/mutate.py {{ARGS}}
 
