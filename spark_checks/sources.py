@@ -24,6 +24,7 @@ from cdc_contracts.spark_checks.kafka.failures import reading
 from cdc_contracts.spark_checks.kafka.offsets import Range, bounds_of, by_topic, report_ranges
 from cdc_contracts.spark_checks.kafka.spark_source import reading_options
 from cdc_contracts.spark_checks.range_slices import Windows, cut, spread
+from cdc_contracts.spark_checks.task_shares import records_per_task
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row, SparkSession
@@ -35,7 +36,7 @@ _COLUMNS = ("key", "value", "topic", "partition", "offset", "timestamp", "timest
 
 @dataclass(frozen=True)
 class TopicInput:
-    """A range of one or more topics."""
+    """A range of one or more topics; `tasks` is how many read it at once, None if each reads a whole partition."""
 
     bootstrap: str
     selected: Mapping[str, Mapping[int, tuple[int, int]]]
@@ -75,10 +76,11 @@ class TopicInput:
     def frame(self, session: SparkSession) -> DataFrame:
         """Return the records as a DataFrame with the columns of the Kafka source."""
         frames = []
+        most = None if self.tasks is None else records_per_task(self._offsets(), self.tasks)
         # An array column costs Spark's Arrow writer several times as much as all others together, even if all null.
         headers = "case when headers is null then null else to_json(headers) end as headers"
         for topic, selected in self.selected.items():
-            options = reading_options(self.bootstrap, topic, selected, self.properties, tasks=self.tasks)
+            options = reading_options(self.bootstrap, topic, selected, self.properties, tasks=self.tasks, most=most)
             reader = session.read.format("kafka").options(**options)
             if self.headers:
                 loaded = reader.option("includeHeaders", "true").load()
@@ -89,6 +91,9 @@ class TopicInput:
         for other in frames[1:]:
             frame = frame.unionAll(other)
         return frame
+
+    def _offsets(self) -> int:
+        return sum(end - start for partitions in self.selected.values() for start, end in partitions.values())
 
     def run(self, session: SparkSession, work: Work, schema: str) -> list[Row]:
         with reading(self.bootstrap, list(self.selected), self.properties):

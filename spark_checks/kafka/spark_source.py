@@ -76,11 +76,17 @@ def topic_ids(
 
 
 def reading_options(
-    bootstrap: str, topic: str, selected: Limits, properties: Mapping[str, str], *, tasks: int | None = None
+    bootstrap: str,
+    topic: str,
+    selected: Limits,
+    properties: Mapping[str, str],
+    *,
+    tasks: int | None = None,
+    most: int | None = None,
 ) -> dict[str, str]:
     """The options with which Spark's Kafka source reads exactly these offsets, or fails if some are gone.
 
-    `tasks` is the least number of ranges that the offsets are cut into.
+    `tasks` is the least number of ranges that the offsets are cut into, `most` how many offsets a range has at most.
     """
     starts, ends = ({str(each): bounds[end] for each, bounds in selected.items()} for end in (0, 1))
     return client_options(bootstrap, properties) | {
@@ -88,6 +94,8 @@ def reading_options(
         "startingOffsets": json.dumps({topic: starts}),
         "endingOffsets": json.dumps({topic: ends}),
         **({} if tasks is None else {"minPartitions": str(tasks)}),
+        # With enough partitions the first option cuts none, however many of the offsets lie in one of them.
+        **({} if most is None else {"maxRecordsPerPartition": str(most)}),
     }
 
 

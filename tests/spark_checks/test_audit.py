@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from canonical_outputs import read_output
 from producing import delete_records
 from topics import CATALOGUE, WITH_TABLES, rendered, scope_of
 from written_reports import build_report, document_of
@@ -14,6 +15,7 @@ from cdc_contracts.registry.report.audit_report import Span
 from cdc_contracts.registry.stats.tally import Tally
 from cdc_contracts.spark_checks import audit, decode
 from cdc_contracts.spark_checks.auditing import audit_input
+from cdc_contracts.spark_checks.decoding import Output, decode_input
 from cdc_contracts.spark_checks.file_inputs import read_files
 from cdc_contracts.spark_checks.kafka.offsets import parse_range
 from cdc_contracts.spark_checks.sources import read_topics
@@ -181,6 +183,61 @@ def test_a_topic_of_104000_messages_is_audited_and_its_switches_are_told_exactly
         partition: ("oms-community/canal@1", "oms-community/canal@2", at) for partition, at in enumerate(switches)
     }
     assert [(one["start"], one["end"], one["gaps"]) for one in report["ledger"]["partitions"]] == [(0, 26_000, 0)] * 4
+
+
+@pytest.fixture(scope="module")
+def skewed_topic(broker, make_topic):
+    """Nine tenths in one partition: each is upgraded in mid-stream, loses a message, and gets a new member."""
+    records = []
+    for partition, (count, switch) in enumerate([(36_000, 20_001), (2_000, 1), (2_000, 1_999)]):
+        old = rendered("dts/canal@1", switch, seed=partition)
+        new = rendered("dts/canal@2", count - switch, seed=partition + 10)
+        values = old + new
+        values[count - 7] = b"{"
+        values[count - 5 :] = [b'{"shard":3,' + value[1:] for value in values[count - 5 :]]
+        records += [(partition, value) for value in values]
+    return make_topic(records, partitions=3)
+
+
+CUTS = [(None, 3), (2, 6), (9, 10)]
+"""How many tasks are said to run at once, and in how many ranges the skewed topic is read then."""
+
+
+@pytest.mark.parametrize(("tasks", "ranges"), CUTS)
+def test_a_partition_that_holds_most_of_a_topic_is_cut_into_ranges(spark, broker, skewed_topic, tasks, ranges):
+    def count_rows(batches):  # within a function, because workers cannot import this module
+        import pyarrow as pa
+
+        yield pa.RecordBatch.from_pydict({"size": [sum(batch.num_rows for batch in batches)]})
+
+    source = read_topics(SparkEngine(spark), broker.bootstrap, [skewed_topic], parse_range(), {}, tasks=tasks)
+    sizes = [
+        row.size
+        for row in source.frame(spark).mapInArrow(count_rows, "size long").collect()
+        if row.size  # a task of nothing is none of ours
+    ]
+    assert (len(sizes), sum(sizes)) == (ranges, 40_000)
+    assert max(sizes) <= (36_000 if tasks is None else 10_000)
+
+
+def test_findings_first_offsets_and_rows_are_the_same_however_a_topic_is_cut(spark, broker, skewed_topic, tmp_path):
+    engine, validation = SparkEngine(spark), scope_of("dts/canal")
+    reports, decoded = [], []
+    for tasks, _ in CUTS:
+        source = read_topics(engine, broker.bootstrap, [skewed_topic], parse_range(), {}, tasks=tasks)
+        reports.append(document_of(audit_input(engine, source, validation, fail_on="warning").report))
+        folder = tmp_path / f"tasks-{tasks}"
+        decode_input(engine, source, validation, Output(str(folder)), fail_on="error")
+        decoded.append({table: read_output(folder, table) for table in ("changes", "control", "quarantine", "ledger")})
+    (switch,) = reports[0]["switches"]  # five keys prove a version: two partitions have too few of one
+    assert switch["partition"] == 0
+    assert switch["after"] < 20_001 <= switch["at"]
+    first = {one["path"]: one["first"]["offset"] for one in reports[0]["findings"] if one["class"] == "unknown-field"}
+    assert first == {"/shard": 1_995}  # of the partition that has it first
+    assert len(decoded[0]["changes"]) + len(decoded[0]["quarantine"]) == 40_000
+    for report, rows in zip(reports[1:], decoded[1:], strict=True):
+        assert json.dumps(report) == json.dumps(reports[0])
+        assert rows == decoded[0]
 
 
 def test_a_range_of_a_topic_is_read_and_nothing_else(spark, broker, switching_topic):
