@@ -52,7 +52,7 @@ def rules_page() -> str:
         lines += [f"## {_FAMILIES.get(family, family)}", ""]
         for rule in members:
             title = rule.id if rule.name in rule.id else f"{rule.id} {rule.name}"
-            rows = {"why": rule.why, "good": rule.good, "bad": rule.bad, "what to do": rule.action}
+            rows = {"why": rule.why, "good": rule.good, "bad": rule.bad, "fix": rule.action}
             rows["Confluent"] = rule.confluent or ""
             lines += [f"### {title} {{#{rule.id.lower()}}}", "", f"**{rule.severity}** · {cell(rule.says)}", ""]
             lines += [f"* **{name}:** {cell(text)}" for name, text in rows.items() if text]
@@ -95,9 +95,13 @@ def metrics_page() -> str:
     """Return every metric of streams and of the registry server."""
     server = ServerMetrics()
     server.count_contents(lambda: {"schemas": 0, "subjects": 0, "versions": 0})
-    lines = ["# Metrics", "", "All are in Prometheus's text format; none holds a value of a row.", ""]
-    lines += ["## Streams", "", "Of `--follow` and `--once`, by `--metrics-file` and `--metrics-port`. What is counted"]
-    lines += ["by partition has the labels `topic` and `partition`; `records_total` has `outcome` too, and"]
+    lines = ["# Metrics", "", "All metrics are in Prometheus's text format; none contains row values.", ""]
+    lines += [
+        "## Streams",
+        "",
+        "`--follow` and `--once` publish these with `--metrics-file` and `--metrics-port`. Metrics",
+    ]
+    lines += ["by partition have the labels `topic` and `partition`; `records_total` also has `outcome`, and"]
     lines += ["`drift_records` has `class` and `severity`.", "", *_metric_table(StreamMetrics().text()), ""]
     lines += ["## Registry server", "", "At `/metrics` of `registry serve`.", ""]
     lines += [*_metric_table(server.expose(None)[0].decode()), ""]
@@ -106,7 +110,7 @@ def metrics_page() -> str:
 
 def python_page() -> str:
     """Return the public functions and classes, as their docstrings have them."""
-    lines = ["# Python", "", "What the commands do is there as functions for notebooks and pipelines.", ""]
+    lines = ["# Python", "", "The work of the commands, as functions for notebooks and pipelines.", ""]
     lines += _members(spark_checks, spark_checks.__all__)
     own = [
         name for name, one in vars(table_readers).items() if getattr(one, "__module__", "") == table_readers.__name__
@@ -120,6 +124,7 @@ def _members(module: ModuleType, names: list[str]) -> Iterator[str]:
     for name in sorted(names):
         member = getattr(module, name)
         signature = f"{name}{inspect.signature(member)}".removesuffix(" -> None")
+        signature = re.sub(r"ForwardRef\(('[^']*')\)", r"\1", signature)
         signature = re.sub(r"(: |-> )'([^']*)'", r"\1\2", signature)  # annotations are read when they are needed
         if len(signature) > 75:  # noqa: PLR2004  one argument a line
             signature = re.sub(r"(?<=\()(?=\w)|(?<=, )(?=(?:\*|\w+: ))", "\n    ", signature).replace(") ->", "\n) ->")
