@@ -34,16 +34,16 @@ def demo(
     cores: run_options.Cores = None,
 ) -> None:
     """Generate a topic whose producer is upgraded midway, audit and decode it, and say where to look."""
-    from cdc_contracts.spark_checks import demo_topic as story
+    from cdc_contracts.spark_checks import demo_topic
     from cdc_contracts.spark_checks.spark_engine import SparkEngine
 
-    version = open_catalogue(None).version(contract or story.SUBJECT)
+    version = open_catalogue(None).version(contract or demo_topic.SUBJECT)
     subject = version.subject
     declared = _open(version.reference)
     capture = target / "capture.parquet"
-    tables = story.demo_messages(declared.catalogue, seed=seed, messages=messages, subject=subject)
-    made = story.write_capture(tables, capture)
-    console.say(f"wrote {made:,} messages of {story.TOPIC} to {capture}")
+    tables = demo_topic.demo_messages(declared.catalogue, seed=seed, messages=messages, subject=subject)
+    made = demo_topic.write_capture(tables, capture)
+    console.say(f"wrote {made:,} messages of {demo_topic.TOPIC} to {capture}")
     with ExitStack() as stack:
         session = stack.enter_context(run_options.spark_session(run_options.SparkOptions(cores), kafka=kafka))
         source = _topic(session, capture, target, stack) if kafka else run_options.open_files(
@@ -58,14 +58,14 @@ def demo(
 
 
 def _topic(session: SparkSession, capture: Path, target: Path, stack: ExitStack) -> Input:
-    from cdc_contracts.spark_checks import demo_topic as story
+    from cdc_contracts.spark_checks import demo_topic
     from cdc_contracts.spark_checks.kafka.broker import running_broker
     from cdc_contracts.spark_checks.kafka.offsets import parse_range
     from cdc_contracts.spark_checks.spark_engine import SparkEngine
 
     broker = stack.enter_context(running_broker(target / "broker", say=console.say))
-    topic = f"{story.TOPIC}.{broker.pid}"
-    story.produce(session, broker, capture, topic)
+    topic = f"{demo_topic.TOPIC}.{broker.pid}"
+    demo_topic.produce(session, broker, capture, topic)
     console.say(f"sent them to topic {topic} of the broker at {broker.bootstrap}")
     return run_options.open_topics(SparkEngine(session), broker.bootstrap, [topic], parse_range(), {}, headers=True)
 

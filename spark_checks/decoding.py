@@ -156,10 +156,10 @@ def _overlapping(
     found = past.overlapping(run, spans)
     if found and not (output.replace and output.tables.replaceable):
         output.runs.begun.check_topics(topics, past)
-        untold = {source.topic for source in found[0].spans} & set(topics) - set(found[0].topics)
+        unknown = {source.topic for source in found[0].spans} & set(topics) - set(found[0].topics)
         raise UnavailableError(
             f"run {found[0].run} has decoded some of these records already"
-            + (f", or those of another topic {min(untold)}: its records do not say which" if untold else ""),
+            + (f", or those of another topic {min(unknown)}: its records do not say which" if unknown else ""),
             where=output.directory,
             hint="choose another range or directory"
             + (", or give --replace to replace it with this run" if output.tables.replaceable else ""),

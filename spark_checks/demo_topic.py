@@ -34,7 +34,7 @@ _FIRST_TIMESTAMP: Final = datetime(2024, 6, 10, 6, 13, 21, tzinfo=UTC)
 
 
 @dataclass(frozen=True)
-class Story:
+class Scenario:
     """The events in the topic, and the fraction of the stream at which each happens."""
 
     upgrades: tuple[float, ...] = (0.55, 0.48, 0.61, 0.52)
@@ -45,7 +45,7 @@ class Story:
 
 
 def demo_messages(
-    catalogue: Catalogue, *, seed: int, messages: int, subject: str = SUBJECT, story: Story | None = None
+    catalogue: Catalogue, *, seed: int, messages: int, subject: str = SUBJECT, scenario: Scenario | None = None
 ) -> Iterator[pa.Table]:
     """Yield the records of each partition as a table with the columns of the Kafka source.
 
@@ -53,7 +53,7 @@ def demo_messages(
     last, if there are two, and from `new_member` on writes an undocumented member, if possible. A few messages are
     truncated, of another dialect, or tombstones.
     """
-    result = story or Story()
+    result = scenario or Scenario()
     versions = catalogue.versions(subject)
     before, after = versions[-2:] if len(versions) > 1 else versions * 2
     old, new, foreign = (Renderer(one, ReadingOptions()) for one in (before, after, _foreign_to(after)))

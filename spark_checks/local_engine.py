@@ -28,7 +28,7 @@ from cdc_contracts.spark_checks.task_shares import ShareWork
 
 @dataclass
 class ProcessCount:
-    """A counter of this process, read as those of Spark are."""
+    """A counter in this process, with the interface of a Spark accumulator."""
 
     value: int = 0
 
@@ -37,7 +37,7 @@ class ProcessCount:
 
 
 class LocalEngine:
-    """The engine of this process."""
+    """The execution engine that works in this process."""
 
     tasks: int | None = None
 
@@ -81,7 +81,7 @@ class LocalEngine:
         return [search_in_process(search)]
 
     def halt(self) -> None:
-        """Nothing goes on in this process besides what asks."""
+        """Do nothing: no work runs in the background."""
 
     @property
     def session(self) -> NoReturn:

@@ -1,6 +1,6 @@
-"""Repeats found in this process: positions are read first, images only of rows at a position that came again.
+"""Repeats found in this process: positions are read first, images only of rows at a position that occurs again.
 
-What is held is some forty bytes a row of the lines that are looked at, and as much again of rows whose images are read.
+This takes about forty bytes of memory per row of the lines compared, and as much again per row whose images are read.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _NONE: Final = -1
 
 
 class _Rows(NamedTuple):
-    """Rows of one line: which of all they are, where they are, and their positions."""
+    """Rows of one line: their row numbers, their offsets, and their positions."""
 
     numbers: list[Integers]
     offsets: list[Integers]
@@ -36,8 +36,8 @@ class _Rows(NamedTuple):
     positions: list[pa.Array]
 
 
-class _Again(NamedTuple):
-    """Rows at a position that occurs again later: row numbers, and the number of the run of rows each belongs to."""
+class _Revisits(NamedTuple):
+    """Rows at a position that occurs more than once: row numbers, and the number of the stretch each belongs to."""
 
     numbers: Integers
     visits: Integers
@@ -45,13 +45,13 @@ class _Again(NamedTuple):
 
 def search_in_process(search: RepeatSearch) -> FoundRepeats:
     """Write the repeats that a search finds, in the order of the files."""
-    again = _find_again(search)
+    again = _find_revisits(search)
     first_offsets = _find_repeated(search, again)
     return write_repeats(search.place, _repeated_rows(search, first_offsets))
 
 
-def _find_again(search: RepeatSearch) -> _Again:
-    """Return the rows at positions to which their line came back, by number."""
+def _find_revisits(search: RepeatSearch) -> _Revisits:
+    """Return the rows at positions that their line has more than once, by number."""
     lines: dict[PositionLine, _Rows] = {line: _Rows([], [], [], []) for line in search.lines}
     for start, _, batch in _batches(search, _PLACED):
         kept = pc.and_(pc.not_equal(batch.column("op"), SNAPSHOT), pc.is_valid(batch.column("position")))
@@ -63,7 +63,7 @@ def _find_again(search: RepeatSearch) -> _Again:
             rows.row_indexes.append(taken.column("row_index").to_numpy().astype(np.int64))
             rows.positions.append(taken.column("position"))
     found = [
-        _line_again(
+        _line_revisits(
             rows,
             [offset for at, offset in search.skipped if at == line],
             each_its_own=line.subject in search.each_its_own,
@@ -72,14 +72,14 @@ def _find_again(search: RepeatSearch) -> _Again:
         if rows.numbers
     ]
     if not found:
-        return _Again(np.empty(0, np.int64), np.empty(0, np.int64))
-    return _Again(np.concatenate([one.numbers for one in found]), np.concatenate([one.visits for one in found]))
+        return _Revisits(np.empty(0, np.int64), np.empty(0, np.int64))
+    return _Revisits(np.concatenate([one.numbers for one in found]), np.concatenate([one.visits for one in found]))
 
 
 def _by_line(
     batch: pa.RecordBatch, numbers: Integers, lines: dict[PositionLine, _Rows]
 ) -> Iterator[tuple[PositionLine, Integers]]:
-    """Yield the rows of each line that is looked at, of these rows of a batch."""
+    """Yield the rows of each line to be compared, among these rows of a batch."""
     if not len(numbers):
         return
     names = ("topic", "partition", "contract")
@@ -95,8 +95,8 @@ def _by_line(
             yield line, numbers[mine]
 
 
-def _line_again(rows: _Rows, skipped: Sequence[int], *, each_its_own: bool) -> _Again:
-    """Return the rows of a line at positions that it came back to; at `skipped` offsets it was at others."""
+def _line_revisits(rows: _Rows, skipped: Sequence[int], *, each_its_own: bool) -> _Revisits:
+    """Return the rows of a line at positions that it returned to; at `skipped` offsets it was at other positions."""
     codes = pa.chunked_array(rows.positions).combine_chunks().dictionary_encode().indices.to_numpy()
     between = np.full(len(skipped), _NONE, np.int64)
     position = np.concatenate([codes.astype(np.int64), between])
@@ -116,11 +116,11 @@ def _line_again(rows: _Rows, skipped: Sequence[int], *, each_its_own: bool) -> _
     np.minimum.at(first, position, visit)
     np.maximum.at(last, position, visit)
     again = (first < last)[position]
-    return _Again(number[again], visit[again])
+    return _Revisits(number[again], visit[again])
 
 
-def _find_repeated(search: RepeatSearch, again: _Again) -> dict[int, int]:
-    """Return which rows of the changes files repeat others, and the offset of the first that each repeats."""
+def _find_repeated(search: RepeatSearch, again: _Revisits) -> dict[int, int]:
+    """Return the rows of the changes files that repeat others, each with the offset of the first one."""
     order = np.argsort(again.numbers)
     numbers, visits = again.numbers[order], again.visits[order]
     digests, offsets, own = bytearray(), np.empty(len(numbers), np.int64), np.empty(len(numbers), np.bool_)
@@ -142,7 +142,7 @@ def _find_repeated(search: RepeatSearch, again: _Again) -> dict[int, int]:
 
 
 def _digest(row: dict[str, object]) -> bytes:
-    """Return the same bytes for rows that are equal in what makes one repeat another."""
+    """Return a digest of the columns that have to be equal for one row to repeat another."""
     images = [None if (image := row[side]) is None else sorted(image) for side in ("before", "after")]  # type: ignore[call-overload]
     subject = str(row["contract"]).partition("@")[0]
     facts = [row[name] for name in SAME if name not in {"subject", "images"}]
@@ -161,7 +161,7 @@ def _groups(*keys: NDArray[np.generic]) -> Integers:
 
 
 def _count_up(same: Integers, visits: Integers, offsets: Integers) -> Integers:
-    """Return the how many-eth each row is, by offset, of the equal ones of one stay at a position."""
+    """Return the rank of each row, by offset, among equal ones of the same visit to a position."""
     group = _groups(same, visits)
     order = np.lexsort((offsets, group))
     places = np.arange(len(order))
@@ -186,7 +186,7 @@ def _repeated_rows(search: RepeatSearch, first_offsets: dict[int, int]) -> Itera
 
 
 def _batches(search: RepeatSearch, columns: Sequence[str]) -> Iterator[tuple[int, bool, pa.RecordBatch]]:
-    """Yield columns of all files, how many rows were before, and whether they are those of the run itself."""
+    """Yield columns of all files, the number of rows before, and whether they belong to the run itself."""
     filesystem, root = search.place.open()
     start = 0
     for number, path in enumerate([*search.changes, *search.earlier]):

@@ -1,4 +1,4 @@
-"""Quarantine files of a directory to read: what finished runs have put there and no replay has decoded."""
+"""Quarantine files: the quarantined records of finished runs in a directory that no replay has decoded."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _BATCH_ROWS: Final = 8_192
 
 @dataclass(frozen=True, order=True)
 class QuarantineFile:
-    """A file of records, or of coordinates, that a run has written."""
+    """A file of records or of coordinates, written by a run."""
 
     run: str
     path: str
@@ -49,12 +49,12 @@ class QuarantineFile:
 
 @dataclass(frozen=True)
 class QuarantineFiles:
-    """What the records of runs say: files of quarantined records, those of coordinates that replays have decoded.
+    """The files of quarantined records, and of the coordinates of those that replays have decoded.
 
-    `topics` are those that the runs have read. `redacted` counts, run by run, the records that are there only in
-    shapes; `formats` are those of the runs' tables, `schemas` the schemas of catalogs that these are in, None for the
-    directory; `current` says that current rows are kept of them, `drops` that repeats stay out of them. `begun` is the
-    logged intent of a replay that is not finished.
+    `topics` are those that the runs have read. `redacted` counts by run the records of which only shapes are stored;
+    `formats` are those of the runs' tables, `schemas` the catalog schemas of the tables, None for the directory;
+    `current` means that there are tables of current rows, `drops` that repeats are left out of the tables. `begun` is
+    the logged intent of an unfinished replay.
     """
 
     files: tuple[QuarantineFile, ...]
@@ -69,7 +69,7 @@ class QuarantineFiles:
 
     @property
     def table_format(self) -> str:
-        """The format of the typed tables. Raises UsageError if the runs have written several."""
+        """The format of the typed tables. Raises UsageError if there are several."""
         if len(self.formats) > 1:
             raise UsageError(
                 f"the runs keep their tables in several formats: {', '.join(sorted(self.formats))}",
@@ -80,7 +80,7 @@ class QuarantineFiles:
     def find_schema(self, wanted: str | None) -> str | None:
         """Return the schema that the typed tables are in, None for the directory; old runs do not record it.
 
-        Raises UsageError if they are in several, or not in the one that is wanted.
+        Raises UsageError if they are in several, or not in the requested one.
         """
         if len(self.schemas) > 1:
             raise UsageError(
@@ -106,7 +106,7 @@ class QuarantineFiles:
 
 
 def list_quarantine(runs: RunDirectory) -> QuarantineFiles:
-    """Return what the finished runs of a directory have quarantined. Raises UnavailableError if there is none."""
+    """Return the quarantine files of the finished runs of a directory. Raises UnavailableError if there are no runs."""
     files: list[QuarantineFile] = []
     replayed: list[QuarantineFile] = []
     redacted: dict[str, int] = {}
@@ -138,7 +138,7 @@ def list_quarantine(runs: RunDirectory) -> QuarantineFiles:
 
 @dataclass(frozen=True)
 class QuarantineInput:
-    """The quarantined records of a directory that wait for a contract they conform to; `waiting` counts them by run."""
+    """The quarantined records of a directory that are not decoded yet; `waiting` counts them by run."""
 
     directory: str
     root: str
@@ -158,16 +158,16 @@ class QuarantineInput:
 
     @property
     def records(self) -> int:
-        """How many records wait."""
+        """The number of records to replay."""
         return sum(self.waiting.values())
 
     @property
     def read_topics(self) -> list[str]:
-        """The topics that they are of."""
+        """The topics of the records."""
         return sorted({source.topic for source in self.spans})
 
     def topic_ids(self, engine: Engine) -> dict[str, str]:
-        return {}  # the runs that have read the topics keep what they were known by
+        return {}  # the records of the runs that read the topics have their ids
 
     def pieces(self, offsets: int | None = None) -> list[QuarantineInput]:
         return [self]
@@ -204,7 +204,7 @@ class QuarantineInput:
             yield batch.take(pa.array(range(0, batch.num_rows, step), pa.int64()))
 
     def _read(self, files: Sequence[QuarantineFile]) -> Iterator[pa.RecordBatch]:
-        """Yield the records of files as a source has them, without those that are decoded already."""
+        """Yield the records of files with the columns of a source, without those already decoded."""
         known = _read_coordinates(self.root, self.replayed)
         for file in files:
             for rows in _rows_of(self.root, file, _COLUMNS):
@@ -215,10 +215,10 @@ class QuarantineInput:
 def open_quarantine(
     runs: RunDirectory, found: QuarantineFiles, topics: Sequence[str] = (), *, tasks: int
 ) -> QuarantineInput:
-    """Return the records that wait, of these topics, or of all; where they are is looked up before any is validated.
+    """Return the quarantined records to replay, of these topics or of all; their files are listed before validation.
 
-    Where a replay was begun and not finished, these are the records it has read, so that it gives the same result.
-    Raises UnavailableError if a file of a finished run is lost, or all that is there are shapes.
+    If a replay was begun and not finished, these are the records that it has read, so that the result is the same.
+    Raises UnavailableError if a file of a finished run is lost, or only shapes are stored.
     """
     if found.redacted and not found.files:
         run = next(iter(found.redacted))

@@ -1,4 +1,4 @@
-"""Range slices: which offsets a sample reads, and the pieces that a long range is read in."""
+"""Range slices: the offsets that a sample reads, and the pieces that a long range is read in."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Windows = Mapping[Source, Sequence[Window]]
 
 
 def parse_fraction(text: str) -> Fraction:
-    """Return the part of a range that a sample reads. Raises UsageError if the text is no part of 1."""
+    """Return the fraction of a range that a sample reads. Raises UsageError if the text is not a fraction of 1."""
     if not re.fullmatch(r"[0-9]{1,9}/[0-9]{1,9}|[0-9]{0,9}\.?[0-9]{1,9}", text) or re.fullmatch(r".*/0+", text):
         raise UsageError("not a fraction", where=f"--sample {text}", hint="write 1/10 or 0.1")
     fraction = Fraction(text)
@@ -32,17 +32,17 @@ def parse_fraction(text: str) -> Fraction:
 
 
 def describe_sample(fraction: Fraction) -> str:
-    """Return how a report says which part was read."""
+    """Return the words by which a report describes the fraction read."""
     return f"{fraction} of each partition, in up to {MOST_SLICES} slices from its beginning to its end"
 
 
 def spread(spans: Mapping[Source, Span], fraction: Fraction) -> dict[Source, tuple[Window, ...]]:
-    """Return the slices of each partition that a sample reads: from its beginning to its end, always the same."""
+    """Return the slices of each partition that a sample reads, spread over its span, always the same."""
     return {source: tuple(_spread(span.start, span.end, fraction)) for source, span in spans.items()}
 
 
 def cut(windows: Windows, offsets: int | None) -> list[dict[Source, Window]]:
-    """Return windows in pieces of about so many offsets, each with one window of a partition, in their order."""
+    """Return windows in pieces of about so many offsets, in order, each with at most one window per partition."""
     step = max(1, offsets // max(1, len(windows))) if offsets is not None else None
     parts = {source: [part for window in held for part in _cut(*window, step)] for source, held in windows.items()}
     rounds = max(map(len, parts.values()), default=0)
@@ -52,7 +52,7 @@ def cut(windows: Windows, offsets: int | None) -> list[dict[Source, Window]]:
 
 
 def skipped(span: Span, windows: Sequence[Window]) -> int:
-    """Return how many offsets of a span lie in none of the windows."""
+    """Return the number of offsets of a span outside all windows."""
     return span.end - span.start - sum(max(0, min(end, span.end) - max(start, span.start)) for start, end in windows)
 
 

@@ -1,4 +1,4 @@
-"""Record coordinates: which of some are not among others."""
+"""Record coordinates: topic, partition and offset, to leave out the rows of known records."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def gather_coordinates(batches: Iterable[pa.RecordBatch]) -> Known:
 
 
 def leave_out(rows: pa.RecordBatch, known: Known) -> pa.RecordBatch:
-    """Return the rows whose coordinates are not among the known."""
+    """Return the rows whose coordinates are not known."""
     batch = Batch(rows)
     kept = np.ones(len(batch), np.bool_)
     for number, source in enumerate(batch.sources):

@@ -1,9 +1,9 @@
-"""Repeat search: which rows of changes files were there before, as it is asked of an engine, and what it has found.
+"""Repeat search: the search for rows of changes files that repeat earlier ones, as given to an engine, and its result.
 
 A row repeats another of the same partition if subject, table, position, op and both images are equal, and rows with
-other positions came in between, or the contract promises each position once: within one transaction a row may rightly
-change back and forth. Of several equal rows at one position the n-th repeats the n-th. Rows of a full load are left
-alone.
+other positions are in between, or the contract promises each position once: within one transaction a row may change
+back and forth. Of several equal rows at one position the n-th repeats the n-th. Rows of a full load never count as
+repeats.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ COMPARED: Final = pa.schema([
 
 @dataclass(frozen=True)
 class RepeatSearch:
-    """Which rows are looked for: those of `changes` files that repeat others, of them or of files of `earlier` runs.
+    """A search for rows of `changes` files that repeat others in these or in files of `earlier` runs.
 
-    Only rows of `lines` are looked at; `each_its_own` are the subjects whose messages never share a position. At the
-    offsets of `skipped` lines have rows of other positions, which are not read.
+    Only rows of `lines` are compared; `each_its_own` are the subjects whose messages never share a position. At the
+    offsets of `skipped`, lines have rows with other positions, which are not read.
     """
 
     place: SinkPlace
@@ -62,7 +62,7 @@ class Repeated(NamedTuple):
 
 
 class FoundRepeats(NamedTuple):
-    """What a search, or a task of one, has found: files of repeats, and how many of which partition and table."""
+    """The result of a search, or of a task of one: files of repeats, and counts by partition and table."""
 
     parts: Sequence[FilePart]
     counts: Mapping[tuple[Source, TableName], Repeated]
@@ -106,5 +106,5 @@ def write_repeats(place: SinkPlace, batches: Iterable[pa.RecordBatch]) -> FoundR
 def _join(one: Repeated | None, other: Repeated) -> Repeated:
     if one is None:
         return other
-    first = min(one, other, key=lambda told: told.offset)
+    first = min(one, other, key=lambda row: row.offset)
     return first._replace(rows=one.rows + other.rows)

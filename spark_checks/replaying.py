@@ -1,7 +1,7 @@
-"""Replaying: quarantined records that conform by now are decoded, each once.
+"""Replaying: quarantined records that conform by now are decoded, exactly once.
 
-What a replay decodes stays in the quarantine file it was read from; `replayed/` lists its coordinates. So the files of
-a finished run never change, and a replay can be undone by removing its record.
+Records that a replay decodes stay in the quarantine files; `replayed/` lists their coordinates. So the files of a
+finished run never change, and a replay can be undone by removing its record.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class QuarantineReplay:
-    """One replay of what waits in the quarantine of a directory."""
+    """One replay of the records in the quarantine of a directory."""
 
     output: Output
     source: QuarantineInput
@@ -72,10 +72,10 @@ def replay_quarantine(
     fail_on: str,
     watch: Watch | None = None,
 ) -> DecodedRun:
-    """Validate the records that wait, and decode those that conform now. Raises as `decode_input` does.
+    """Validate the quarantined records again, and decode those that conform now. Raises as `decode_input` does.
 
-    A replay that decodes nothing leaves nothing behind; one that was interrupted stays in the intent log until it is
-    published, since some of its rows may be in tables.
+    A replay that decodes nothing leaves no files; an interrupted one stays in the intent log until it is published,
+    since some of its rows may be in tables.
     """
     replay = QuarantineReplay(output, source)
     begun = output.runs.begun.replay()
@@ -87,7 +87,7 @@ def replay_quarantine(
 
 
 def report_nothing(source: QuarantineInput, validation: ValidationContext | Undetected, fail_on: str) -> Report:
-    """Return the report where no record waits, which is as it should be."""
+    """Return the report if no record is left in quarantine: the verdict is good."""
     report = build_report(
         Tally(),
         catalogue=validation.catalogue,

@@ -1,4 +1,4 @@
-"""Sources: what is read, and from where to where; among them topics. A range is decided once, before any reading."""
+"""Sources: inputs from topics and files. A range is resolved once, before anything is read."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class TopicInput:
         return engine.topic_ids(self.bootstrap, list(self.selected), self.properties)
 
     def pieces(self, offsets: int | None = None) -> list[TopicInput]:
-        """Return what is to be read in pieces of about so many offsets; without a number, in one if it is not sampled.
+        """Return the input in pieces of about so many offsets; without a number in one piece, unless it is sampled.
 
         A piece has one window of each partition that it reads.
         """
@@ -77,7 +77,7 @@ class TopicInput:
         """Return the records as a DataFrame with the columns of the Kafka source."""
         frames = []
         most = None if self.tasks is None else records_per_task(self._offsets(), self.tasks)
-        # An array column costs Spark's Arrow writer several times as much as all others together, even if all null.
+        # An array column, even of nulls, costs Spark's Arrow writer several times as much as all others together.
         headers = "case when headers is null then null else to_json(headers) end as headers"
         for topic, selected in self.selected.items():
             options = reading_options(self.bootstrap, topic, selected, self.properties, tasks=self.tasks, most=most)
@@ -132,17 +132,17 @@ def read_topics(
 ) -> TopicInput:
     """Return a range of topics, resolved against the broker now.
 
-    With `since` it begins at these offsets, and where they do not name a partition at its beginning.
-    Raises UnavailableError if broker, topic or offsets are not there.
+    With `since` it begins at these offsets, and for partitions without one at their beginning.
+    Raises UnavailableError if the broker, a topic or offsets are not available.
     """
     ranges = {topic: wanted if since is None else wanted.since(since.get(topic, {})) for topic in topics}
     return TopicInput(bootstrap, engine.resolve(bootstrap, ranges, properties), properties, tasks, headers)
 
 
 def match_topics(engine: Engine, bootstrap: str, pattern: re.Pattern[str], properties: Mapping[str, str]) -> list[str]:
-    """Return the topics whose whole name matches, in order; those of Kafka itself (`__...`) never do.
+    """Return the topics whose whole name matches, sorted; internal topics (`__...`) never match.
 
-    Raises UnavailableError if none does, or the broker does not answer.
+    Raises UnavailableError if no topic matches, or the broker does not answer.
     """
     names = engine.topics(bootstrap, properties)
     found = [name for name in names if pattern.fullmatch(name)]
@@ -155,7 +155,7 @@ def match_topics(engine: Engine, bootstrap: str, pattern: re.Pattern[str], prope
 
 
 def windows_of(source: Input) -> Windows:
-    """Return what is read of each partition: all of its span, or the slices of a sample."""
+    """Return the windows read of each partition: its whole span, or the slices of a sample."""
     if source.sample is not None:
         return spread(source.spans, source.sample)
     return {place: [bounds] for place, bounds in bounds_of(source.spans).items()}

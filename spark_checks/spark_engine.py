@@ -1,4 +1,4 @@
-"""Spark engine: the work of a run in tasks, piece by piece, each a job whose results are kept when a run is to stop."""
+"""Spark engine: does the work of a run in pieces, each a Spark job whose results are kept if the run is stopped."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ LIMITED_OFFSETS: Final = 200_000
 
 @dataclass(frozen=True)
 class SparkEngine:
-    """The engine of a Spark session."""
+    """The execution engine that works in a Spark session."""
 
     session: SparkSession
 

@@ -1,4 +1,4 @@
-"""Repeats found by Spark: rows of changes files sorted and numbered by windows, whatever their number."""
+"""Repeats found by Spark: rows of changes files sorted and numbered by window functions, whatever their number."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 
 def search_with_spark(session: SparkSession, search: RepeatSearch) -> list[FoundRepeats]:
-    """Write the repeats that a search finds; return what each task has found."""
+    """Write the repeats that a search finds; return the result of each task."""
     place = search.place
     rows = _read(session, place, search.changes, own=True)
     if search.earlier:
         rows = rows.unionByName(_read(session, place, search.earlier, own=False))
     if search.skipped:
-        rows = rows.unionByName(_stand_for(session, search.skipped), allowMissingColumns=True)
+        rows = rows.unionByName(_placeholders(session, search.skipped), allowMissingColumns=True)
     wanted = session.createDataFrame(sorted(search.lines), "topic string, partition int, subject string")
     found = _repeated(rows.join(wanted, ["topic", "partition", "subject"], "left_semi"), search.each_its_own)
 
@@ -46,7 +46,7 @@ def _read(session: SparkSession, place: SinkPlace, paths: Sequence[str], *, own:
             for rows in read_columns(filesystem, f"{root}/{paths[number]}", COMPARED.names, most=BATCH_ROWS):
                 yield pa.RecordBatch.from_arrays(rows.columns, schema=COMPARED)
 
-    # Read by what wrote them: Spark takes a [ in a path for a pattern, and may not reach where they are.
+    # Read with pyarrow, which wrote them: Spark reads a [ in a path as a pattern, and may not support the filesystem.
     rows = hand_out(session, len(paths), work, spark_schema(COMPARED))
     entries = [F.array_sort(F.map_entries(side)).alias(side) for side in ("before", "after")]
     return rows.where((F.col("op") != SNAPSHOT) & F.col("position").isNotNull()).select(
@@ -57,8 +57,8 @@ def _read(session: SparkSession, place: SinkPlace, paths: Sequence[str], *, own:
     )  # fmt: skip
 
 
-def _stand_for(session: SparkSession, skipped: Collection[tuple[PositionLine, int]]) -> DataFrame:
-    """Return a row without position for each place where rows are not read: what is after it came later."""
+def _placeholders(session: SparkSession, skipped: Collection[tuple[PositionLine, int]]) -> DataFrame:
+    """Return a row without a position in place of rows that are not read: it separates earlier rows from later ones."""
     places = sorted((*line, offset, 0, False) for line, offset in skipped)
     return session.createDataFrame(
         places, "topic string, partition int, subject string, offset long, row_index int, own boolean"
@@ -66,7 +66,7 @@ def _stand_for(session: SparkSession, skipped: Collection[tuple[PositionLine, in
 
 
 def _repeated(rows: DataFrame, each_its_own: Collection[str]) -> DataFrame:
-    """Return the own rows that are equal to earlier ones at a position that came again."""
+    """Return the run's own rows that equal earlier ones at a repeated position."""
     from pyspark.sql import Window
     from pyspark.sql import functions as F  # noqa: N812
 

@@ -1,6 +1,6 @@
-"""Spark session: quiet, in UTC, and able to read Kafka and to write tables of a format.
+"""Spark session: quiet, in UTC, with the connectors for Kafka and table formats.
 
-What the user has set (spark-submit, spark-defaults.conf, environment) wins over what stands here.
+The user's settings (spark-submit, spark-defaults.conf, environment) override those here.
 """
 
 from __future__ import annotations
@@ -53,16 +53,16 @@ def open_session(
     say: Say,
     log: Path | None = None,
 ) -> SparkSession:
-    """A session runs that fits the checks; one that was running before is used with the settings it has.
+    """Open a session suitable for the checks; a running one is used with its settings.
 
-    `formats` are those of `CONNECTORS` that tables are to be written in.
-    `log` receives all that the JVM prints; without it that is kept unseen and shown only if the start fails.
+    `formats` are the table formats to be written, of those in `CONNECTORS`.
+    `log` receives the output of the JVM; without it, the output is shown only if the start fails.
 
     Raises:
-        UnavailableError: Java is missing or too old, Spark does not start, a connector cannot be had, or a session
-            that was running before lacks settings that a format needs.
-        UsageError: a package is not `group:artifact:version`, a file of `jars` does not exist, or a setting of the
-            user's conflicts with a format.
+        UnavailableError: Java is missing or too old, Spark does not start, a connector cannot be fetched, or a
+            running session lacks settings that a format needs.
+        UsageError: a package is not `group:artifact:version`, a file of `jars` does not exist, or a user setting
+            conflicts with a format.
 
     """
     from pyspark import SparkContext
@@ -90,7 +90,7 @@ def open_session(
             conf.set("spark.jars", ",".join(named + [jar.as_uri() for jar in added]))
             # The path of this interpreter means nothing to the machines of a cluster.
             python = os.environ.get("PYSPARK_PYTHON", sys.executable if local else "python3")
-            # Spark's handler of Ctrl-C would talk to the JVM in the midst of another conversation.
+            # Spark's handler of Ctrl-C would call the JVM in the middle of another call.
             with _environment({"PYSPARK_PYTHON": python}), signals.kept():
                 context = SparkContext(gateway=gateway, conf=conf)
         except CdcContractsError:
@@ -104,11 +104,11 @@ def open_session(
 
 
 def _launch(output: IO[bytes], memory: str) -> Any:
-    """A JVM runs that prints into `output`."""
+    """Start a JVM that prints to `output`."""
     from pyspark import java_gateway
 
     launch: Callable[..., Any] = java_gateway.launch_gateway
-    # Here, and not in the conf, because spark-defaults.conf and spark-submit win over the environment.
+    # Here and not in the conf, because spark-defaults.conf and spark-submit override the environment.
     settings = {"SPARK_DRIVER_MEMORY": os.environ.get("SPARK_DRIVER_MEMORY", memory)}
     options = os.environ.get("SPARK_SUBMIT_OPTS", "")
     if "Archive" not in options and "-Xshare" not in options:
@@ -118,7 +118,7 @@ def _launch(output: IO[bytes], memory: str) -> Any:
 
 
 def _settings(jvm: Any, cores: int | None, say: Say) -> tuple[SparkConf, bool]:
-    """What the user has set, completed, and whether Spark runs on this machine alone."""
+    """Return the user's settings, completed, and whether Spark runs on this machine only."""
     from pyspark import SparkConf
 
     conf = SparkConf(_jvm=jvm)
@@ -136,7 +136,7 @@ def _settings(jvm: Any, cores: int | None, say: Say) -> tuple[SparkConf, bool]:
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.execution.arrow.maxRecordsPerBatch": str(ARROW_RECORDS),
         "spark.sql.execution.arrow.maxBytesPerBatch": str(ARROW_BYTES),
-        # Spark hides passwords in plans and event logs, but not the line that Kafka clients log in with.
+        # Spark redacts passwords in plans and event logs, but not the JAAS line of Kafka clients.
         "spark.redaction.regex": "(?i)secret|password|token|access[.]?key|jaas",
         "spark.sql.redaction.options.regex": "(?i)url|secret|password|token|access[.]?key|jaas",
     }
@@ -173,7 +173,7 @@ def _equip(
     kafka: bool,
     say: Say,
 ) -> list[Path]:
-    """The driver can load the jars named and, if asked, each connector; returned are those that executors lack."""
+    """Make jars and connectors available to the driver; return the jars that executors lack."""
     added = list(files)
     _add_to_driver(jvm, files)
     if packages:
@@ -192,7 +192,7 @@ def _equip(
 
 
 def _add_to_driver(jvm: Any, jars: Sequence[Path]) -> Sequence[Path]:
-    """What spark-submit does with `--jars` before it calls the program."""
+    """Do the same as spark-submit does with `--jars` before it starts the program."""
     loader = jvm.java.lang.Thread.currentThread().getContextClassLoader()
     for jar in jars:
         loader.addURL(jvm.java.io.File(str(jar)).toURI().toURL())
@@ -200,8 +200,8 @@ def _add_to_driver(jvm: Any, jars: Sequence[Path]) -> Sequence[Path]:
 
 
 def _sweep(session: SparkSession) -> None:
-    """Remove the directory `artifacts` that Spark 4.0 makes in the working directory, needs not, and leaves there."""
-    with suppress(Exception):  # where a later Spark has no such thing, all is well
+    """Remove the unused directory `artifacts` that Spark 4.0 creates in the working directory."""
+    with suppress(Exception):  # later Spark versions may not have it
         made = Path(session._jsparkSession.artifactManager().artifactRootPath().toString())  # noqa: SLF001
         if made.parent == Path.cwd() / "artifacts":
             made.rmdir()
@@ -227,7 +227,7 @@ def _existing(jar: str) -> Path:
 
 @contextmanager
 def _environment(values: dict[str, str]) -> Iterator[None]:
-    """The variables are set inside the block, and as they were after it."""
+    """Set environment variables inside the block, and restore them after it."""
     before = {name: os.environ.get(name) for name in values}
     os.environ.update(values)
     try:
@@ -241,18 +241,18 @@ def _environment(values: dict[str, str]) -> Iterator[None]:
 
 
 def archive_option() -> str:
-    """Return the JVM option that maps the archive of this Spark, or that writes it; empty if neither can be done.
+    """Return the JVM option that uses the class archive of this Spark, or that writes it; empty if neither works.
 
-    A JVM maps an archive of classes instead of loading them: from the second start on, half the time. There is one for
-    each Java and each installed Spark, of 140 to 250 MB, written by the first JVM when it ends. An empty file `.tried`
-    beside it says that one was to be written, and when it was last asked for.
+    A JVM maps a class data archive instead of loading classes: from the second start on, this halves the time. There is
+    one per Java and installed Spark, of 140 to 250 MB, written by the first JVM when it ends. An empty file `.tried`
+    next to it records that one was to be written, and when it was last used.
     """
     jars = spark_home() / "jars"
     identity = f"{os.path.realpath(find_java())} {jars} {spark_versions()} {jars.stat().st_mtime_ns}"
     place = cache_directory() / "jvm" / f"spark-{hashlib.sha256(identity.encode()).hexdigest()[:12]}"
     archive, tried = _archive(place), _tried(place)
     if not re.fullmatch(r"[\w/.:-]+", str(place), re.ASCII):
-        return ""  # options are cut at spaces
+        return ""  # options are split at spaces
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         tried.touch(exist_ok=False)
@@ -268,13 +268,13 @@ def archive_option() -> str:
 
 
 def _starts(archive: Path) -> bool:
-    """Return whether an archive is whole: the JVM writes its head last, and until then it starts with zeros."""
+    """Return whether an archive is complete: the JVM writes its header last; until then it starts with zeros."""
     with archive.open("rb") as file:
         return any(file.read(4))
 
 
 def _forget_others(folder: Path) -> None:
-    """Remove the archives that were not asked for the longest; a JVM that has mapped one keeps what it has."""
+    """Remove the least recently used archives; JVMs that have mapped one keep it."""
     with suppress(OSError):
         last_asked = {one.with_suffix(""): one.stat().st_mtime_ns for one in folder.glob("*.tried")}
         for place in sorted(last_asked, key=lambda one: -last_asked[one])[_KEPT:]:

@@ -1,4 +1,4 @@
-"""Spark tasks: what runs inside one: batches of records in, a tally and the names of written files out."""
+"""Spark tasks: the work inside a task: batches of records in, a tally and the names of written files out."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _TABLES: Final[Mapping[str, pa.Schema]] = {
 
 
 class Quarantine(Enum):
-    """What a decode does with records that do not conform."""
+    """How a decode treats records that do not conform."""
 
     WHOLE = "whole"
     REDACTED = "redacted"
@@ -56,7 +56,7 @@ class Quarantine(Enum):
 
 @dataclass(frozen=True)
 class ScopeSpec:
-    """A validation context as a value that is pickled for the workers."""
+    """A validation context as a value that can be pickled for the workers."""
 
     documents: bytes
     declared: str
@@ -65,14 +65,14 @@ class ScopeSpec:
     ranges: VersionRanges | None = None
 
     def open(self) -> ValidationContext:
-        """Return the validation context; a worker that has opened it before keeps what its kernel has learnt."""
+        """Return the validation context; a worker caches it, with the layouts its kernel has learnt."""
         reading_options = pickle.loads(self.reading_options)  # noqa: S301  our own bytes
         return open_again(open_bundle(self.documents), self.declared, self.detected, self.ranges, reading_options)
 
 
 @dataclass
 class TaskResult:
-    """The result of one task: its tally and files; of its row changes the tables, and what determines their layouts."""
+    """The result of one task: its tally and files, and the tables of its row changes with the evidence for layouts."""
 
     tally: Tally
     parts: tuple[FilePart, ...] = ()
@@ -83,7 +83,7 @@ class TaskResult:
     positions: Positions = field(default_factory=Positions)
 
     def merge(self, other: TaskResult) -> None:
-        """Merge the result of another task; only the files are in the order of merging."""
+        """Merge the result of another task; only the order of the files depends on the order of merging."""
         self.tally.merge(other.tally)
         self.parts += other.parts
         self.rows.update(other.rows)
@@ -100,7 +100,7 @@ def describe_validation(validation: ValidationContext) -> ScopeSpec:
 
 
 class TaskCount(Protocol):
-    """A number that grows: an accumulator of Spark, or one of this process."""
+    """A counter: a Spark accumulator, or a number in this process."""
 
     @property
     def value(self) -> int: ...
@@ -110,7 +110,7 @@ class TaskCount(Protocol):
 
 @dataclass(frozen=True)
 class Watch:
-    """Counters that are added to as tasks or batches end, so that a person can see how far a run is."""
+    """Counters that are increased as tasks or batches end, to show the progress of a run."""
 
     read: TaskCount
     quarantined: TaskCount
@@ -139,7 +139,7 @@ def audit_work(spec: ScopeSpec, watch: Watch | None = None) -> Work:
 def decode_work(
     spec: ScopeSpec, place: SinkPlace, watch: Watch | None = None, quarantine: Quarantine = Quarantine.WHOLE
 ) -> Work:
-    """Return the work of a decode: each task writes its files under names of its own, and returns them."""
+    """Return the work of a decode: each task writes its files under unique names, and returns them."""
     opened = pickle.dumps(spec)
 
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -165,7 +165,7 @@ def decode_work(
 
 
 def rows_work(spec: ScopeSpec, table: str) -> Work:
-    """Return the work that yields the rows of one table and counts nothing."""
+    """Return work that yields the rows of one output table, without counting."""
     opened = pickle.dumps(spec)
 
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -178,7 +178,7 @@ def rows_work(spec: ScopeSpec, table: str) -> Work:
 
 
 def _outputs(written: Written, quarantine: Quarantine, kernel: Kernel) -> dict[str, pa.RecordBatch]:
-    """Return the rows that are to be written, by output."""
+    """Return the rows to be written, by output."""
     rows = {"changes": written.changes, "control": written.control}
     if quarantine is Quarantine.LEFT:
         coordinates = written.records.select(list(COORDINATES)).cast(REPLAYED_SCHEMA)
@@ -199,14 +199,14 @@ def _note(result: TaskResult, written: Written) -> None:
 
 
 def _count_tables(changes: pa.RecordBatch) -> Counter[TableName]:
-    """Return how many rows each table has, named as its layout is."""
+    """Return the number of rows of each table, by the table name of its layout."""
     grouped = pa.Table.from_batches([changes]).group_by(["database", "schema", "table"])
     counts = grouped.aggregate([([], "count_all")]).to_pylist()
     return Counter({TableName.of(one["database"], one["schema"], one["table"]): one["count_all"] for one in counts})
 
 
 def read_results(rows: Iterable[Any]) -> list[Any]:
-    """Return what the tasks returned by `as_result`, from the rows of a DataFrame with `RESULT_SCHEMA`."""
+    """Return the results that tasks wrote with `as_result`, from the rows of a DataFrame with `RESULT_SCHEMA`."""
     return [pickle.loads(bytes(row[0])) for row in rows]  # noqa: S301  written by our own tasks
 
 
@@ -225,14 +225,14 @@ def merge_tallies(results: Iterable[TaskResult]) -> Tally:
 
 @lru_cache(maxsize=2)
 def open_bundle(documents: bytes) -> Catalogue:
-    """Return the catalogue of a pickled `Bundle`; a worker keeps it, with the contracts that it has read."""
+    """Return the catalogue of a pickled `Bundle`; a worker caches it."""
     found: Bundle = pickle.loads(documents)  # noqa: S301  our own bytes
     return found.open()
 
 
 @lru_cache(maxsize=4)
 def open_kernel(spec: bytes) -> Kernel:
-    """Return the kernel of a pickled `ScopeSpec`; a worker keeps it, with what it has learnt."""
+    """Return the kernel of a pickled `ScopeSpec`; a worker caches it, with the layouts it has learnt."""
     found: ScopeSpec = pickle.loads(spec)  # noqa: S301  our own bytes
     return Kernel(found.open())
 
@@ -243,8 +243,8 @@ def as_result(result: object) -> pa.RecordBatch:
 
 
 def attempt_name() -> str:
-    """Return a name no other attempt of any task has; work in this process is one task."""
-    pyspark = sys.modules.get("pyspark")  # imported wherever there are tasks, and slow to import where there are none
+    """Return a name unique to this attempt at a task; work in this process is one task."""
+    pyspark = sys.modules.get("pyspark")  # already imported inside Spark tasks; otherwise slow to import and not needed
     context = pyspark.TaskContext.get() if pyspark is not None else None
     if context is None:
         return "00000-0"

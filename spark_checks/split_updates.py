@@ -1,7 +1,7 @@
-"""Split updates, which came as two messages, joined: a step over the stored changes of all finished runs.
+"""Split updates: updates sent as two messages are joined, in the stored changes of all finished runs.
 
-It looks at what is stored and at nothing else, so the result is the same wherever batches, tasks or runs ended. A part
-whose other part is not stored stays in `changes/` as it is, and is reported with its offset.
+The result depends on the stored changes only, not on where batches, tasks or runs ended. A part whose other part is
+not stored stays in `changes/` unchanged, and is reported with its offset.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ _MAPS: Final = ("before", "after", "column_types")
 
 @dataclass(frozen=True)
 class Joined:
-    """The result of joining: how many updates are whole now, where they are, and the parts that are alone.
+    """The result of joining: the number of joined updates, their folder, and the parts without a counterpart.
 
-    `repeated` counts the parts that equal a joined part: the topic holds them twice.
+    `repeated` counts the parts that equal a joined part: the topic has them twice.
     """
 
     rows: int
@@ -55,10 +55,10 @@ class Joined:
 def join_split_updates(session: SparkSession, directory: str) -> Joined:
     """Write the updates whose two parts are both stored to `DIR/joined`, with the columns of `changes/`.
 
-    Parts belong together by topic, partition, pair id and table; of several with one pair id the first before goes with
-    the first after, by offset. A joined row has the place of its after part. A part that is left over and equals a
-    joined one except for its place was sent again: nothing is lost, so it is counted and not alone. Raises
-    UnavailableError if the directory holds no finished run.
+    Parts belong together by topic, partition, pair id and table; if several have one pair id, the first before image
+    is joined with the first after image, by offset. A joined row has the coordinates of its after part. A remaining
+    part that equals a joined one except for its coordinates was sent again: it is counted as repeated, not reported.
+    Raises UnavailableError if the directory has no finished run.
     """
     runs = RunDirectory(directory)
     root = runs.root.rstrip("/")
@@ -74,7 +74,7 @@ def join_split_updates(session: SparkSession, directory: str) -> Joined:
 
 
 def _pair(changes: DataFrame) -> tuple[DataFrame, DataFrame, DataFrame]:
-    """Return the joined updates, the parts without another, and those that repeat a joined part."""
+    """Return the joined updates, the parts without a counterpart, and those that repeat a joined part."""
     from pyspark.sql import Window
     from pyspark.sql import functions as sf
 
@@ -108,14 +108,14 @@ def _pair(changes: DataFrame) -> tuple[DataFrame, DataFrame, DataFrame]:
 
 
 def _comparable(column: Column, name: str) -> Column:
-    """Return a column as Spark can compare it: maps as sorted lists of their entries."""
+    """Return a column in a form that Spark can compare: maps as sorted lists of their entries."""
     from pyspark.sql import functions as sf
 
     return sf.array_sort(sf.map_entries(column)).alias(name) if name in _MAPS else column
 
 
 def _invalid_values(half: str, side: str) -> Column:
-    """Return which values of the image of a part are kept as text; all of a column where its file does not say."""
+    """Return the values of a part's image that are kept as text; all of a column if its file does not say."""
     from pyspark.sql import functions as sf
 
     result = sf.filter(sf.col(f"{half}.invalid_values"), lambda name: sf.startswith(name, sf.lit(f"{side}.")))

@@ -1,4 +1,4 @@
-"""Stopping runs early, with a report of what they did: by Ctrl-C, by SIGTERM, or when their time is up."""
+"""Stopping: runs ended early by Ctrl-C, SIGTERM or a time limit still report what they did."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _T = TypeVar("_T")
 
 
 class _StepLeft(BaseException):
-    """A signal came in the middle of a step, of which nothing is kept."""
+    """A signal arrived during a step, whose result is discarded."""
 
 
 class Stop:
-    """Whether a run is to end now, and why."""
+    """Whether a run has to end now, and why."""
 
     def __init__(self, seconds: float | None = None) -> None:
         self._until = None if seconds is None else time.monotonic() + seconds
@@ -42,19 +42,19 @@ class Stop:
 
     @property
     def reason(self) -> StopReason | None:
-        """Return what the report says of it; None if the run is to go on."""
+        """Return the reason for the report; None if the run continues."""
         if self.signal is not None:
             return INTERRUPTED
         return TIME_LIMIT if self._until is not None and time.monotonic() >= self._until else None
 
     def note(self, number: int) -> None:
-        """Note a signal; a step that is under way is abandoned."""
+        """Record a signal; a running step is abandoned."""
         self.signal = number
         if self._in_step:
             raise _StepLeft
 
     def attempt(self, step: Callable[[], _T]) -> _T | None:
-        """Return the result of a step, or None if a signal came first: a step may take longer than anybody waits."""
+        """Return the result of a step, or None if a signal arrives first, as a step may take long."""
         try:
             self._in_step = True
             done = step()
@@ -68,9 +68,9 @@ class Stop:
 
 @contextmanager
 def stopping(seconds: float | None = None) -> Iterator[Stop]:
-    """A signal, or the time that is up, ends the work in the block at its next step; a second signal ends it at once.
+    """End the work in the block at its next step after a signal or a time limit; a second signal ends it at once.
 
-    The time counts from here.
+    The time counts from the start of the block.
     """
     stop = Stop(seconds)
     with signals.noting(stop.note):
@@ -78,9 +78,9 @@ def stopping(seconds: float | None = None) -> Iterator[Stop]:
 
 
 def run_job(session: SparkSession, job: Callable[[], _T], stop: Stop) -> _T | None:
-    """Return the result of a Spark job, or None if it was cancelled because the run is to stop.
+    """Return the result of a Spark job, or None if it was cancelled because the run has to stop.
 
-    The job runs in a thread of its own, since no signal reaches Python while it waits for the JVM.
+    The job runs in a separate thread, since no signal reaches Python while it waits for the JVM.
     """
     from pyspark import InheritableThread
 
@@ -100,16 +100,16 @@ def run_job(session: SparkSession, job: Callable[[], _T], stop: Stop) -> _T | No
     while thread.is_alive() and stop.reason is None:
         thread.join(_ASK_SECONDS)
     if thread.is_alive():
-        while thread.is_alive():  # a job that has not begun yet cannot be cancelled
+        while thread.is_alive():  # a job that has not started yet cannot be cancelled
             context.cancelJobGroup(group)
             thread.join(_ASK_SECONDS)
     if failed and stop.reason is None:
         raise failed[0]
-    return done[0] if done else None  # what ends this process may have ended the JVM as well
+    return done[0] if done else None  # the signal to this process may have ended the JVM as well
 
 
 def halt(session: SparkSession) -> None:
-    """Cancel all jobs of a session; no task of it is running any more, or the timeout has passed."""
+    """Cancel all jobs of a session, and wait until none of its tasks runs or the timeout has passed."""
 
     def cancel() -> None:
         context = session.sparkContext
@@ -123,8 +123,8 @@ def halt(session: SparkSession) -> None:
 def _count_running_tasks(context: SparkContext) -> int:
     """Return how many tasks are running, cancelled ones included.
 
-    A stage that was cancelled is not active any more, but Spark lets the Python workers of its tasks go on for some
-    seconds (`spark.python.task.killTimeout`), in which they may begin to write files.
+    A cancelled stage is no longer active, but Spark lets the Python workers of its tasks continue for some seconds
+    (`spark.python.task.killTimeout`), in which they may begin to write files.
     """
     counts = context._jsc.sc().taskScheduler().runningTasksByExecutors().valuesIterator()  # noqa: SLF001  nothing else counts those
     running = 0
@@ -134,10 +134,10 @@ def _count_running_tasks(context: SparkContext) -> int:
 
 
 def give_time(work: Callable[[], object], seconds: float) -> None:
-    """Let work that talks to the JVM end within a time, whatever becomes of it.
+    """Wait a limited time for work that calls the JVM, whatever its outcome.
 
-    It has a thread of its own, and with that a connection of its own: an answer may still come in on that of a thread
-    that was interrupted, and the session itself may be what failed.
+    It runs in a separate thread and so over a separate connection: an answer may still arrive on the connection of an
+    interrupted thread, and the session itself may have failed.
     """
 
     def attempt() -> None:

@@ -1,4 +1,4 @@
-"""Table readers: the typed rows that finished runs have written, whatever else lies in the directory."""
+"""Table readers: the typed rows of finished runs; other files in the directory are ignored."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class TableFile(NamedTuple):
-    """A file of a typed table: its path as readers open it, its rows and bytes."""
+    """A file of a typed table: its path, its numbers of rows and bytes."""
 
     table: str
     path: str
@@ -35,11 +35,11 @@ def list_tables(directory: str) -> list[str]:
 
 
 def table_files(directory: str, table: str | None = None) -> list[TableFile]:
-    """Return the files that hold the rows of a typed table, or of all, for any reader of Parquet.
+    """Return the files with the rows of a typed table, or of all, for any reader of Parquet.
 
-    Those of a table that have the most columns come first: many a reader takes the columns of all from the first.
+    Files of a table with the most columns come first: many readers take the columns of all files from the first.
     Raises UnavailableError if no run has finished there or a file is lost, UsageError if there is no such table
-    or it is not kept in files.
+    or it is not stored as files.
     """
     folder = Folder(directory)
     found = []
@@ -52,21 +52,21 @@ def table_files(directory: str, table: str | None = None) -> list[TableFile]:
 
 
 def table_layout(directory: str, table: str) -> TableLayout:
-    """Return the layout that a typed table has come to. Raises as `table_files` does."""
+    """Return the current layout of a typed table. Raises as `table_files` does."""
     layouts = grown_layouts(read_layout(one.layout) for one in _of_table(directory, table))
     return next(iter(layouts.values()))
 
 
 def read_table(session: SparkSession, directory: str, table: str) -> DataFrame:
-    """Return the rows of a typed table; columns that came later are null in earlier rows. Raises as `table_files`."""
+    """Return the rows of a typed table; columns added later are null in earlier rows. Raises as `table_files`."""
     paths = [escape_pattern(one.path) for one in table_files(directory, table)]
     schema = spark_schema(table_layout(directory, table).arrow)
-    # A run without rows of a table has no file of it.
+    # A run without rows of a table has no file for it.
     return session.read.schema(schema).parquet(*paths) if paths else session.createDataFrame([], schema)
 
 
 def _of_table(directory: str, table: str | None) -> list[RecordedTable]:
-    """Return what the records say of a table, or of all."""
+    """Return the run records' entries for a table, or for all."""
     known = list(_tables(directory))
     found = [(one, kept_as) for one, kept_as in known if table is None or one.table == table]
     if table is not None and not found:
@@ -83,7 +83,7 @@ def _of_table(directory: str, table: str | None) -> list[RecordedTable]:
 
 
 def _tables(directory: str) -> Iterator[tuple[RecordedTable, str]]:
-    """Yield what the records of finished runs say of typed tables, with the format that each was written in."""
+    """Yield the entries for typed tables in the records of finished runs, with the format of each."""
     for record in RunDirectory(directory).records():
         for one in record.tables:
             yield one, record.table_format

@@ -29,7 +29,7 @@ def records_per_task(records: int, tasks: int) -> int:
 
 
 def hand_out(session: SparkSession, shares: int, work: ShareWork, schema: StructType | str) -> DataFrame:
-    """Return what the tasks yield that do so many shares, one each; they are done whenever Spark is asked for rows."""
+    """Return a lazy DataFrame of what the tasks for so many shares yield, one task per share."""
 
     def take(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield from work(number for batch in batches for number in batch.column(0).to_pylist())

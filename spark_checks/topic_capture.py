@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 def capture_topic(session: SparkSession, source: TopicInput, target: Path, *, replace: bool = False) -> int:
     """Write every record of the range to one Parquet file, in order of topic, partition and offset.
 
-    Returns the number of records. The file is there whole or not at all.
+    Returns the number of records. The file is written atomically.
     Raises UsageError if the target exists and not `replace`, UnavailableError if it cannot be written.
     """
     check_target(target, replace=replace)
     try:
-        target = target.absolute()  # the workers' folder is another one
+        target = target.absolute()  # workers have another working directory
         target.parent.mkdir(parents=True, exist_ok=True)
         folder = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
     except OSError as error:
@@ -50,7 +50,7 @@ def capture_topic(session: SparkSession, source: TopicInput, target: Path, *, re
 
 
 def check_target(target: Path, *, replace: bool) -> None:
-    """Raise UsageError if a capture is not to be written there, UnavailableError if it cannot be."""
+    """Raise UsageError if the target exists and may not be replaced, UnavailableError if it cannot be written."""
     if target.suffix != ".parquet":
         raise UsageError("a capture is a .parquet file", where=str(target))
     if target.is_dir():
@@ -75,7 +75,7 @@ def _write_parts(folder: str) -> Work:
 
 
 def join_parts(parts: list[Path], target: Path, schema: pa.Schema) -> int:
-    """Write captures as one file in order of their first records, and return how many there are.
+    """Write captures as one file in order of their first records, and return the number of records.
 
     One row group is in memory at a time.
     """

@@ -1,4 +1,4 @@
-"""Topic conversion, from topic to topic: exactly the range, each record to its own partition, in order."""
+"""Topic conversion: the records of a range converted into another topic, with the same partitions and order."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from cdc_contracts.spark_checks.topic_capture import join_parts
 
 @dataclass
 class _Result:
-    """What one task came to: its counts, the files of what it refused, and why it could not go on, if so."""
+    """The result of one task: its counts, the files of the records it refused, and its error, if any."""
 
     counts: Counts = field(default_factory=Counts)
     parts: list[str] = field(default_factory=list)
@@ -34,9 +34,9 @@ class _Result:
 
 
 def check_topic(source: TopicInput, topic: str) -> None:
-    """Make sure that records can go to the partitions of another topic that they come from.
+    """Make sure that the other topic has the partitions that the records come from.
 
-    Raises UsageError if it is the same topic, UnavailableError if it or one of the partitions is not there.
+    Raises UsageError if it is the same topic, UnavailableError if it or one of the partitions does not exist.
     """
     if topic in source.selected:
         raise UsageError("a topic cannot be converted into itself", where=topic, hint="name another --output-topic")
@@ -54,12 +54,12 @@ def check_topic(source: TopicInput, topic: str) -> None:
 def convert_topic(
     engine: Engine, source: TopicInput, topic: str, conversion: Conversion, quarantine: Path | None = None
 ) -> Counts:
-    """Convert every record of the range into another topic; what is refused goes to a capture, if one is named.
+    """Convert every record of the range into another topic; refused records go to a capture, if one is named.
 
-    Returns what became of the records.
-    Raises UnavailableError if records cannot be read or written: what was written before stays in the topic.
+    Returns the counts of the conversion.
+    Raises UnavailableError if records cannot be read or written: records already written stay in the topic.
     """
-    one_task_each = replace(source, tasks=None)  # two tasks on one partition would write it in an order of their own
+    one_task_each = replace(source, tasks=None)  # two tasks per partition would not keep its order
     with ExitStack() as stack:
         folder = None
         if quarantine is not None:
@@ -87,7 +87,7 @@ def _work(
         result = _Result()
         try:
             _convert(batches, result)
-        except CdcContractsError as error:  # as a value: Spark would report it as a traceback
+        except CdcContractsError as error:  # returned as a value: Spark would report it as a traceback
             result.failure = error
         yield as_result(result)
 

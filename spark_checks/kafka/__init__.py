@@ -1,1 +1,1 @@
-"""Topics: where their records are, how they are read, and what Kafka says when it refuses."""
+"""Kafka: offsets of topics, their records, and failures reported in plain words."""

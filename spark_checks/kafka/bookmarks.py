@@ -1,8 +1,8 @@
-"""Bookmarks: where the last run ended: a JSON file from topic to partition to the next offset, whatever the broker.
+"""Bookmarks: where the last run ended, as a JSON file from topic to partition to the next offset.
 
     {"orders": {"0": 120, "1": 77, "id": "Zk3..."}}
 
-`id` is the broker's id of the topic, where it gives one: a topic that was deleted and recreated has another one.
+`id` is the broker's id of the topic, if it provides one: a topic that was deleted and recreated has another one.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ _ID: Final = "id"
 
 @dataclass
 class Bookmarks:
-    """The file as a run finds it, and as it leaves it: `offsets` are where the run before ended.
+    """The bookmarks file, before and after a run: `offsets` are those at which the previous run ended.
 
-    `known` are the ids of topics in the file, `found` those that this run got.
+    `known` are the ids of topics in the file, `found` those that the broker gave this run.
     """
 
     path: Path
@@ -34,9 +34,9 @@ class Bookmarks:
     found: dict[str, str] = field(default_factory=dict)
 
     def recognise(self, ids: Mapping[str, str], *, anew: bool) -> None:
-        """Note the ids of topics that are read, whose offsets are those of the file unless they begin `anew`.
+        """Record the ids of the topics that are read; unless they begin `anew`, the offsets in the file apply to them.
 
-        Raises UnavailableError if the file tells of other topics of the same names.
+        Raises UnavailableError if the file is about other topics with the same names.
         """
         others = sorted(topic for topic, one in ids.items() if self.known.get(topic, one) != one)
         if others and not anew:
@@ -49,7 +49,7 @@ class Bookmarks:
         self.found.update(ids)
 
     def write(self, ledger: Ledger) -> None:
-        """Note where the partitions of a ledger end; what the file says of others stays. It is whole, or as before.
+        """Record where the partitions of a ledger end, atomically; others keep their entries.
 
         Raises UnavailableError if it cannot be written.
         """
@@ -72,9 +72,9 @@ class Bookmarks:
 
 
 def read_bookmarks(path: Path) -> Bookmarks:
-    """Return what the file says; nothing if there was no run yet.
+    """Return the bookmarks in the file; none if there was no run yet.
 
-    Raises UnavailableError if the file cannot be read, UsageError if it holds something else.
+    Raises UnavailableError if the file cannot be read, UsageError if it is not a bookmarks file.
     """
     try:
         result = json.loads(path.read_text(encoding="utf-8"))

@@ -18,7 +18,7 @@ from cdc_contracts.registry.common.errors import UnavailableError, UsageError
 from cdc_contracts.spark_checks.jars import Say, fetch_jars, find_java, java_failure
 
 KAFKA: Final = ("org.apache.kafka:kafka_2.13:3.9.1", "org.slf4j:slf4j-simple:1.7.36")
-# What ZooKeeper, OAuth and the shell tools need, and a KRaft node does not: half of the files, half of the wait.
+# Needed by ZooKeeper, OAuth and the shell tools, but not by a KRaft node: half of the files, half of the download.
 UNUSED: Final = (
     *("netty-buffer", "netty-codec", "netty-common", "netty-handler", "netty-resolver", "netty-transport"),
     *("netty-transport-classes-epoll", "netty-transport-native-epoll", "netty-transport-native-unix-common"),
@@ -27,7 +27,7 @@ UNUSED: Final = (
     *("audience-annotations", "checker-qual", "commons-io", "error_prone_annotations", "jose4j", "zookeeper-jute"),
 )
 JVM_OPTIONS: Final = (
-    # Starts in two thirds of the time; a broker moves bytes and gains little from the second compiler.
+    # Starts in two thirds of the time; a broker copies bytes and gains little from the second compiler.
     *("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx512m"),
     *("-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-Dorg.slf4j.simpleLogger.showDateTime=true"),
     "-Dorg.slf4j.simpleLogger.log.kafka.server.KafkaRaftServer=info",
@@ -39,7 +39,7 @@ GRACE: Final = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Broker:
-    """A broker that answers."""
+    """A running broker."""
 
     bootstrap: str
     login_bootstrap: str | None
@@ -50,7 +50,7 @@ class Broker:
     """Where the broker shows its certificates, one each."""
 
     def create_topic(self, name: str, partitions: int = 1, config: Mapping[str, str] | None = None) -> None:
-        """The topic exists and has leaders.
+        """Create a topic, and wait until its partitions have leaders.
 
         Raises:
             UnavailableError: confluent-kafka is missing, or the broker refuses.
@@ -75,11 +75,11 @@ class Broker:
 def running_broker(
     directory: Path, *, say: Say, user: tuple[str, str] | None = None, certificates: Sequence[Path] = ()
 ) -> Iterator[Broker]:
-    """A broker answers on free ports of 127.0.0.1 inside the block, and is stopped after it.
+    """Run a broker on free ports of 127.0.0.1 inside the block, and stop it afterwards.
 
-    Topics and log stay in `directory`: a broker started there again has them. `user` is a name and a password:
-    with them the broker listens at a second address that lets only this user in (SASL/PLAIN), and lists of who may do
-    what hold for that user. Of `certificates`, PEM files with their keys, each has an address of its own (TLS).
+    Topics and log stay in `directory`: a broker started there again has them. `user` is a name and a password: the
+    broker then listens on a second port that accepts only this user (SASL/PLAIN), and ACLs apply to this user. Each of
+    `certificates`, PEM files with their keys, gets its own port (TLS).
 
     Raises:
         UnavailableError: Java is missing or too old, Kafka cannot be fetched, or the broker does not start.
@@ -97,7 +97,7 @@ def running_broker(
     program = [java, *JVM_OPTIONS, "-cp", os.pathsep.join(map(str, jars))]
     with log.open("w+b") as output:
         _format(program, directory, output)
-        # In a session of its own: Ctrl-C is for the command, which then stops the broker itself.
+        # In a separate session, so that Ctrl-C reaches only the command, which then stops the broker itself.
         process = subprocess.Popen(  # noqa: S603
             [*program, "kafka.Kafka", str(settings)],
             stdin=subprocess.DEVNULL,
@@ -131,7 +131,7 @@ def _properties(
         ),
         "log.dirs": data.absolute().as_posix(),
         "auto.create.topics.enable": "false",
-        # Samples carry the dates of the documents: by age they would be deleted within a minute.
+        # Samples have the dates of the documents: retention by age would delete them within a minute.
         "log.retention.ms": "-1",
         "offsets.topic.num.partitions": "1",
         "offsets.topic.replication.factor": "1",
@@ -160,7 +160,7 @@ def _properties(
 
 
 def _format(program: Sequence[str], directory: Path, output: IO[bytes]) -> None:
-    """The directory of the data belongs to a cluster, of an earlier start if there was one."""
+    """Format the data directory for a cluster, unless an earlier start did."""
     if (directory / "data" / "meta.properties").exists():
         return
     identity = urlsafe_b64encode(uuid.uuid4().bytes).rstrip(b"=").decode()
@@ -192,7 +192,7 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
 
 
 def _free_ports(count: int) -> list[int]:
-    """Ports that nobody listened at a moment ago; all are held until the last is known, so that they differ."""
+    """Return ports that are free at the moment; all are kept open until the last is known, so that they differ."""
     with ExitStack() as stack:
         sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
         for each in sockets:

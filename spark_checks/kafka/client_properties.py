@@ -1,4 +1,4 @@
-"""Client properties of Kafka as users keep them: a `client.properties` file, and single options."""
+"""Client properties of Kafka, from a `client.properties` file and from single options."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _PAIR = re.compile(r"\s*((?:\\.|[^=:\s\\])+)\s*[=:\s]\s*(.*)")
 
 
 def read_client_properties(path: Path | None, options: Sequence[str]) -> dict[str, str]:
-    """Return the properties of a file, with options of the form `name=value` over them.
+    """Return the properties of a file, overridden by options of the form `name=value`.
 
     Raises UnavailableError if the file cannot be read, UsageError if a line or an option is not name and value.
-    Neither shows a value.
+    Neither message shows a value.
     """
     properties = _read_file(path) if path is not None else {}
     for option in options:

@@ -1,4 +1,4 @@
-"""Connections that fail: a look at the address shows the cause that Kafka clients do not report."""
+"""Connections that fail: probing the address shows the cause that Kafka clients do not report."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _FAULTS: Final = (
 
 
 def check_listening(bootstrap: str) -> None:
-    """Raise UnavailableError if the machine of every broker is there and nothing listens at the port.
+    """Raise UnavailableError if every broker's machine is reachable but nothing listens on the port.
 
     Kafka clients retry such an address until their timeout.
     """
@@ -52,20 +52,20 @@ def check_listening(bootstrap: str) -> None:
         raise UnavailableError("no broker is listening at this address", where=bootstrap, hint=hint)
 
 
-def find_certificate_fault(told: str) -> tuple[str, str]:
-    """Return what is wrong between the certificates of broker and client, and how to fix it."""
+def find_certificate_fault(message: str) -> tuple[str, str]:
+    """Return the problem with the certificates of broker and client in a client's message, and its solution."""
     for pattern, what, hint in _FAULTS:
-        if pattern.search(told):
+        if pattern.search(message):
             return what, hint
     return "no TLS connection comes about", "Check security.protocol and what begins with ssl. in the Kafka properties."
 
 
-def verify_broker(told: str, client: Mapping[str, str]) -> str:
-    """Return why the certificate of the broker named in a message is refused; empty if that is unknown.
+def verify_broker(message: str, client: Mapping[str, str]) -> str:
+    """Return why the certificate of the broker named in a message is rejected; empty if that is unknown.
 
-    The client without a JVM says only that it is refused. `client` are its properties.
+    The client without a JVM says only that it is rejected. `client` are its properties.
     """
-    address = _ADDRESS.match(told)
+    address = _ADDRESS.match(message)
     if address is None:
         return ""
     try:

@@ -1,4 +1,4 @@
-"""Consumer without a JVM: ranges of offsets as record batches. No group is joined and nothing is committed."""
+"""Consumer without a JVM: reads offset ranges as record batches, without joining a group or committing offsets."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from cdc_contracts.spark_checks.kafka.connections import check_listening, verify
 from cdc_contracts.spark_checks.kafka.failures import PATIENCE_SECONDS, hide, lost_records, raise_failure
 from cdc_contracts.spark_checks.kafka.offsets import Limits, Range, milliseconds, select
 from cdc_contracts.spark_checks.kafka.property_names import translate
-from cdc_contracts.spark_checks.kafka.topic_ids import told_ids
+from cdc_contracts.spark_checks.kafka.topic_ids import normalize_ids
 
 GROUP: Final = "cdc-contracts"
 """The client asks for a name; brokers that check rights may want another: `group.id` in the properties."""
@@ -32,7 +32,7 @@ _CHUNK_ROWS: Final = 1_000
 _FIRST_CHUNK: Final = 8
 _DEFAULTS: Final = {
     "group.id": GROUP,
-    # Ranges end where a topic ends: nobody waits for more, and a queue that was full is filled again at once.
+    # Ranges end where a topic ends: no waiting for new records, and a queue that was full is refilled at once.
     "fetch.wait.max.ms": 10,
     "fetch.queue.backoff.ms": 20,
 }
@@ -54,15 +54,15 @@ _JAVA_NAMES: Final = {
     "_ALL_BROKERS_DOWN": "TimeoutException",
     "_SSL": "SslAuthenticationException",
 }
-"""What this client calls a failure, in the words of the Java client, so that both are told alike."""
+"""What this client calls a failure, in the words of the Java client, so that both are reported alike."""
 _HOPELESS: Final = re.compile("_AUTHENTICATION|_RESOLVE|_SSL: .*(certificate|alert)")
 _AFTER_OTHERS: Final = "_ALL_BROKERS_DOWN"
-"""Is told after what happened to each broker, and says less."""
+"""Follows the failures of the single brokers, and is less informative."""
 
 
 @dataclass
 class OffsetStretch:
-    """What is read of a partition: from `start` to before `end`, or up to `most` records; `count` are read so far."""
+    """A part of a partition to read: from `start` to before `end`, at most `most` records; `count` are read so far."""
 
     topic: str
     partition: int
@@ -74,23 +74,23 @@ class OffsetStretch:
 
 @dataclass
 class PartitionReader:
-    """Reads topics of one broker; use it in the thread that opened it."""
+    """Reads topics of one cluster; use it in the thread that opened it."""
 
     bootstrap: str
     properties: Mapping[str, str]
     consumer: Any = field(repr=False)
     admin: Any = field(repr=False)
-    told: list[Any] = field(default_factory=list, repr=False)
-    """Failures that the client told in passing, the latest last."""
+    failures: list[Any] = field(default_factory=list, repr=False)
+    """Failures that the client reported asynchronously, the latest last."""
 
     def topics(self) -> list[str]:
-        """Return the names of all topics a person may mean, in order. Raises UnavailableError without an answer."""
+        """Return the names of all topics but internal ones, sorted. Raises UnavailableError without an answer."""
         return sorted(name for name in self._metadata().topics if not name.startswith("__"))
 
     def topic_ids(self, topics: Sequence[str]) -> dict[str, str]:
-        """Return the ids of topics, as far as the broker gives them.
+        """Return the ids of topics, if the broker provides them.
 
-        Raises UnavailableError if broker, topic or rights are not there.
+        Raises UnavailableError if the broker or a topic is not available, or rights are missing.
         """
         from confluent_kafka import KafkaException, TopicCollection
 
@@ -101,27 +101,27 @@ class PartitionReader:
                 found[topic] = str(answer.result(PATIENCE_SECONDS).topic_id)
             except KafkaException as error:
                 self._fail(error.args[0], topic)
-        return told_ids(found)
+        return normalize_ids(found)
 
     def resolve(self, topic: str, wanted: Range) -> dict[int, tuple[int, int]]:
-        """Return the range in offsets, as the topic stands now.
+        """Return the range in offsets, as the topic is now.
 
-        Raises UnavailableError if broker, topic, rights or offsets are not there; UsageError if start is after
-        end.
+        Raises UnavailableError if broker, topic or offsets are not available, or rights are missing; UsageError if
+        start is after end.
         """
         return select(wanted, self.limits(topic), lambda time: self._offsets_at(topic, time))
 
     def limits(self, topic: str) -> dict[int, tuple[int, int]]:
-        """Return the first offset of each partition and the one after the last that is committed."""
+        """Return the first offset of each partition and the offset after the last committed record."""
         partitions = self._partitions(topic)
         starts = self._list_offsets(topic, partitions, "earliest")
         ends = self._list_offsets(topic, partitions, "latest")
         return {each: (starts[each], max(starts[each], ends[each])) for each in partitions}
 
     def read(self, selected: Mapping[str, Limits], *, headers: bool = False) -> Iterator[pa.RecordBatch]:
-        """Yield the records of ranges with the columns of the Kafka source; those of a partition in their order.
+        """Yield the records of ranges with the columns of the Kafka source, in order within each partition.
 
-        Raises UnavailableError if records are gone, or the broker refuses or stops to answer.
+        Raises UnavailableError if records are gone, or the broker refuses or stops answering.
         """
         stretches = [
             OffsetStretch(topic, partition, start, end)
@@ -131,7 +131,7 @@ class PartitionReader:
         yield from self.read_stretches(stretches, headers=headers)
 
     def read_stretches(self, stretches: Sequence[OffsetStretch], *, headers: bool) -> Iterator[pa.RecordBatch]:
-        """Yield the records of stretches, one at most of each partition, as `read` does."""
+        """Yield the records of stretches, at most one per partition, as `read` does."""
         from confluent_kafka import TopicPartition
 
         waiting = {Source(one.topic, one.partition): one for one in stretches if one.start < one.end}
@@ -146,15 +146,15 @@ class PartitionReader:
             held += size
             if messages:
                 heard = time.monotonic()
-                self.told.clear()
-                # Few long messages or many short ones: as much memory.
+                self.failures.clear()
+                # Few long messages or many short ones take the same memory.
                 chunk = max(1, min(_CHUNK_ROWS, len(messages) * _CHUNK_BYTES // max(1, size)))
-            elif self.told and (self._hopeless() or time.monotonic() - heard > _SILENCE_SECONDS):
+            elif self.failures and (self._hopeless() or time.monotonic() - heard > _SILENCE_SECONDS):
                 self._fail(self._cause(), ", ".join(sorted({place.topic for place in waiting})), reading=True)
             if over and waiting:
                 self.consumer.incremental_unassign([TopicPartition(*place) for place in over])
             if len(rows) >= BATCH_ROWS or held >= BATCH_BYTES or not messages:
-                # Where nothing comes an empty batch gives whoever reads a chance to stop.
+                # If nothing arrives, an empty batch gives the reader a chance to stop.
                 yield _as_batch(rows, headers=headers)
                 rows, held = [], 0
         self.consumer.unassign()
@@ -162,7 +162,7 @@ class PartitionReader:
             yield _as_batch(rows, headers=headers)
 
     def _take(self, messages: Sequence[Any], waiting: dict[Source, OffsetStretch]) -> tuple[list[Any], list[Source]]:
-        """Return the messages that are wanted, and the partitions that end with them; these wait no longer."""
+        """Return the requested messages, and the partitions that are finished with them."""
         found, over = [], []
         for message in messages:
             place = Source(message.topic(), message.partition())
@@ -183,7 +183,7 @@ class PartitionReader:
         return found, over
 
     def _ends(self, message: Any, stretch: OffsetStretch | None) -> bool:
-        """Return whether a message that is no record ends its partition. Raises UnavailableError if it is a failure."""
+        """Return whether an event that is no record ends its partition. Raises UnavailableError if it is a failure."""
         from confluent_kafka import KafkaError
 
         error = message.error()
@@ -206,7 +206,7 @@ class PartitionReader:
         return {partition: offset for partition, offset in found.items() if offset >= 0}
 
     def _list_offsets(self, topic: str, partitions: Sequence[int], spec: str, *of: int) -> dict[int, int]:
-        """Return what the broker answers for every partition; -1 where no record is meant."""
+        """Return the broker's answer for every partition; -1 if no record matches."""
         from confluent_kafka import IsolationLevel, KafkaException, TopicPartition, admin
 
         wanted: Any = getattr(admin, "OffsetSpec")  # noqa: B009  it is offered, but not to type checkers
@@ -220,7 +220,7 @@ class PartitionReader:
             self._fail(error.args[0], topic)
 
     def _metadata(self, topic: str | None = None) -> Any:
-        """Return what the broker says of topics; with a short timeout where it has said that it never will."""
+        """Return the metadata of topics; with a short timeout if a hopeless failure was reported."""
         from confluent_kafka import KafkaException
 
         until = time.monotonic() + PATIENCE_SECONDS
@@ -233,12 +233,12 @@ class PartitionReader:
                     self._fail(self._cause() or error.args[0], topic or "any")
 
     def _hopeless(self) -> Any:
-        """Return a failure that waiting does not fix, if one was reported."""
-        return next((one for one in self.told if _HOPELESS.match(f"{one.name()}: {one.str()}")), None)
+        """Return a reported failure that waiting does not fix, if there is one."""
+        return next((one for one in self.failures if _HOPELESS.match(f"{one.name()}: {one.str()}")), None)
 
     def _cause(self) -> Any:
-        """Return the most informative failure that was reported; None if none was."""
-        return self._hopeless() or next((one for one in reversed(self.told) if one.name() != _AFTER_OTHERS), None)
+        """Return the most informative reported failure, None if there is none."""
+        return self._hopeless() or next((one for one in reversed(self.failures) if one.name() != _AFTER_OTHERS), None)
 
     def _fail(self, error: Any, topic: str, *, reading: bool = False) -> NoReturn:
         name = error.name() if error is not None else "UNKNOWN_TOPIC_OR_PART"
@@ -253,10 +253,10 @@ class PartitionReader:
 
 @contextmanager
 def open_reader(bootstrap: str, properties: Mapping[str, str]) -> Iterator[PartitionReader]:
-    """A reader of topics that is closed at the end. The properties are those of any Kafka client, by their Java names.
+    """Open a reader of topics, closed after the block. Properties are those of Kafka clients, by their Java names.
 
-    Raises UnavailableError if confluent-kafka is not installed or nothing listens at the address, UsageError where
-    properties cannot be used. Whether a broker answers shows with the first question.
+    Raises UnavailableError if confluent-kafka is not installed or nothing listens at the address, UsageError if
+    properties cannot be used. The first request shows whether a broker answers.
     """
     try:
         from confluent_kafka import Consumer, KafkaException
@@ -273,7 +273,7 @@ def open_reader(bootstrap: str, properties: Mapping[str, str]) -> Iterator[Parti
         "enable.partition.eof": True,
         "isolation.level": "read_committed",
     }
-    _QUIET.propagate = False  # what matters is raised as an error of ours
+    _QUIET.propagate = False  # whatever matters is raised as an error
     _QUIET.addHandler(logging.NullHandler())
     try:
         consumer = Consumer({**_DEFAULTS, **common, **own}, logger=_QUIET)

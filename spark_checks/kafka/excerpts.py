@@ -17,7 +17,7 @@ from cdc_contracts.spark_checks.kafka.offsets import Limits, Range, parse_range
 def read_record(reader: PartitionReader, topic: str, partition: int, offset: int) -> pa.RecordBatch:
     """Return one record, with its headers.
 
-    Raises UnavailableError if topic, partition or offset are not there, or the offset holds no record.
+    Raises UnavailableError if topic, partition or offset does not exist, or the offset holds no record.
     """
     wanted = parse_range(f"offset:{partition}={offset}", "latest")
     start, end = reader.resolve(topic, wanted)[partition]
@@ -36,10 +36,10 @@ def read_record(reader: PartitionReader, topic: str, partition: int, offset: int
 def read_sample(
     reader: PartitionReader, topic: str, limit: int, wanted: Range | None = None
 ) -> Iterator[pa.RecordBatch]:
-    """Yield at most `limit` records of a range of a topic: as many of each partition as far as it has them.
+    """Yield at most `limit` records of a range of a topic, the same number from each partition if it has so many.
 
-    Those of a partition are taken from the beginning, the middle and the end of its range, always the same ones and in
-    the same order: partitions answer in any order, and what is reported first must not depend on that.
+    They are taken from the beginning, the middle and the end of each partition's range, always the same ones in the
+    same order: partitions answer in any order, and the first finding reported must not depend on that.
     Raises UnavailableError as `resolve` and `read` do.
     """
     selected = reader.resolve(topic, wanted or parse_range())
@@ -54,7 +54,7 @@ def read_sample(
 
 
 def _in_order(batches: Sequence[pa.RecordBatch]) -> list[pa.RecordBatch]:
-    """Return the records by partition and offset, each batch with those of one partition."""
+    """Return the records sorted by partition and offset, a batch per partition."""
     parts = [
         batch.filter(pc.equal(batch.column("partition"), number))
         for batch in batches
@@ -64,7 +64,7 @@ def _in_order(batches: Sequence[pa.RecordBatch]) -> list[pa.RecordBatch]:
 
 
 def _rounds(topic: str, selected: Limits, limit: int) -> Iterator[list[OffsetStretch]]:
-    """Yield what is read one after the other: of every partition a slice that may reach on to the next, over gaps."""
+    """Yield the rounds of reading: each has a slice per partition, which over gaps may extend to the next slice."""
     limits = {Source(topic, partition): bounds for partition, bounds in selected.items()}
     windows = share_windows(limits, limit)
     for number, part in enumerate(windows):

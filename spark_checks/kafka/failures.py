@@ -1,4 +1,4 @@
-"""Failures of Kafka and of the jobs that read it, raised as errors of ours and without any password."""
+"""Failures of Kafka and of the jobs that read it, raised as our errors and without any password."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ _REFUSED: Final = re.compile(r"^\w*Error: (\[Errno \d+\].*)$", re.MULTILINE)
 
 @contextmanager
 def reading(bootstrap: str, topics: Sequence[str], properties: Mapping[str, str]) -> Iterator[None]:
-    """What fails while Spark reads topics ends as an error that a person can act on.
+    """Turn failures while Spark reads topics into actionable errors.
 
-    Raises UnavailableError if records are gone that were there when the range was set, or the broker refuses them.
+    Raises UnavailableError if records have been deleted since the range was resolved, or the broker refuses them.
     """
     try:
         yield
@@ -54,7 +54,7 @@ def reading(bootstrap: str, topics: Sequence[str], properties: Mapping[str, str]
 
 @contextmanager
 def outliving() -> Iterator[None]:
-    """What happens when a process of Spark dies, or a disk takes no more, ends as an error a person can act on.
+    """Turn the death of a Spark process, or a full disk, into an actionable error.
 
     Raises UnavailableError if the JVM is gone, or the Python process of a task, or a file cannot be written.
     """
@@ -82,9 +82,9 @@ def outliving() -> Iterator[None]:
 
 
 def _mute() -> None:
-    """Keep to themselves what prints a traceback where a connection to the JVM is lost: it is reported as one error.
+    """Silence the code that prints a traceback if a connection to the JVM is lost: it is reported as one error.
 
-    The class of servers and not a server, since the session is opened later.
+    This changes the class of servers, not a server, since the session is opened later.
     """
     from pyspark.accumulators import AccumulatorServer
 
@@ -93,7 +93,7 @@ def _mute() -> None:
 
 
 def jvm_is_gone() -> bool:
-    """Return whether the JVM that this process has started runs no more, or is about to end."""
+    """Return whether the JVM that this process has started has ended, or is about to."""
     from pyspark import SparkContext
 
     started = getattr(SparkContext._gateway, "proc", None)  # noqa: SLF001  there is no other way to know
@@ -105,11 +105,11 @@ def jvm_is_gone() -> bool:
 
 
 class RecordsGone(UnavailableError):
-    """Records that were to be read are not there any more."""
+    """Records to be read no longer exist."""
 
 
 def lost_records(where: str) -> RecordsGone:
-    """Return the error for records that were there when the range was set, and are gone when they are read."""
+    """Return the error for records that existed when the range was resolved, but not when they were read."""
     return RecordsGone(
         "records were deleted from the topic before they were read",
         where=where,
@@ -120,19 +120,19 @@ def lost_records(where: str) -> RecordsGone:
 def raise_failure(
     topics: Callable[[], Iterable[str]] | None,
     causes: Sequence[tuple[str, str]],
-    told: Sequence[str],
+    messages: Sequence[str],
     *,
     bootstrap: str,
     topic: str,
     reading: bool = False,
 ) -> NoReturn:
-    """Classes and messages of a Java exception become an error of ours; `told` are the messages fit to be shown.
+    """Raise an error for the classes and messages of a Java exception; `messages` are the messages fit to be shown.
 
-    `topics` asks the broker for the names there are, where it can be asked. It was `reading` where it has returned
-    before where the topic begins and ends, which takes another right.
+    `topics` asks the broker for the existing names, if it can be asked. `reading` means that the broker has already
+    returned the limits of the topic, which requires another right.
     """
     names = {name for name, _ in causes}
-    last = told[-1] if told else causes[-1][0]
+    last = messages[-1] if messages else causes[-1][0]
     if "UnknownTopicOrPartitionException" in names or "InvalidTopicException" in names:
         raise UnavailableError(f"there is no topic {topic}", where=bootstrap, hint=_near(topics, topic)) from None
     if "SslAuthenticationException" in names:
@@ -148,7 +148,7 @@ def raise_failure(
     if "TimeoutException" in names:
         hint = f"Check the address, and security.protocol in the Kafka properties.\n  | {last}"
         raise UnavailableError("the broker did not answer in time", where=bootstrap, hint=hint) from None
-    if any("bootstrap" in line for line in told):
+    if any("bootstrap" in line for line in messages):
         raise UnavailableError("the broker's address cannot be resolved", where=bootstrap, hint=f"| {last}") from None
     if "ConfigException" in names or topics is None:
         raise UsageError("the Kafka properties cannot be used", hint=f"| {last}") from None
@@ -159,7 +159,7 @@ def raise_stream_failure(
     thrown: Any, topics: Callable[[], Iterable[str]], properties: Mapping[str, str],
     *, bootstrap: str, topic: str, checkpoint: str,
 ) -> NoReturn:  # fmt: skip
-    """What ended a stream, Spark, Kafka or a second process, becomes an error of ours."""
+    """Raise an error for whatever ended a stream: Spark, Kafka or a second process."""
     causes = list(causes_of(thrown))
     result = describe_causes(causes, properties)
     if any(_TWO_STREAMS in line for line in result):
@@ -175,14 +175,14 @@ def raise_stream_failure(
 
 
 def causes_of(thrown: Any) -> Iterator[tuple[str, str]]:
-    """Class and message of a Java exception and of all that led to it."""
+    """Yield class and message of a Java exception and of all its causes."""
     while thrown is not None:
         yield thrown.getClass().getSimpleName(), thrown.getMessage() or ""
         thrown = thrown.getCause()
 
 
 def describe_causes(causes: Iterable[tuple[str, str]], properties: Mapping[str, str]) -> list[str]:
-    """Return what Java exceptions say, fit to be shown."""
+    """Return the messages of Java exceptions, fit to be shown."""
     return [hide(f"{name}: {message}", properties) for name, message in causes if message]
 
 
@@ -190,12 +190,12 @@ def _near(topics: Callable[[], Iterable[str]] | None, topic: str) -> str:
     try:
         near = difflib.get_close_matches(topic, list(topics()), 3) if topics is not None else []
     except Exception:  # noqa: BLE001
-        near = []  # a hint is not worth a second error
+        near = []  # failing to find a hint is no error
     return f"Near it are: {', '.join(near)}." if near else "Check the name."
 
 
 def hide(text: str, properties: Mapping[str, str]) -> str:
-    """The text, unless it repeats a piece of a secret property: Kafka quotes what it cannot read."""
+    """Return the text, unless it contains part of a secret property: Kafka quotes what it cannot parse."""
     secret = [value for key, value in properties.items() if re.search(SECRETS, key, re.IGNORECASE)]
     pieces = {piece for value in secret for piece in (value, *re.split(r"[\s\"'=;]+", value))}
     if any(piece in text for piece in pieces - HARMLESS if not piece.endswith("LoginModule")):

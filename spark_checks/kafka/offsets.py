@@ -1,4 +1,4 @@
-"""Offsets to read: the words of --from and --until, resolved once against what a topic holds now."""
+"""Offsets to read: the values of --from and --until, resolved once against the current offsets of a topic."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class OffsetBound:
-    """One end of a range, as a word says it."""
+    """One end of a range, as an option gives it."""
 
     word: str
     kind: Literal["earliest", "latest", "offset", "offsets", "last", "time", "since"]
@@ -39,7 +39,7 @@ class OffsetBound:
     time: datetime = EPOCH
 
     def names(self, partition: int) -> bool:
-        """Whether the partition is read at all."""
+        """Return whether the partition is read at all."""
         return self.kind != "offsets" or partition in dict(self.offsets)
 
 
@@ -56,15 +56,15 @@ class Range:
         return "offsets" in (self.start.kind, self.end.kind)
 
     def since(self, offsets: Mapping[int, int]) -> Range:
-        """Return the range that begins where another ended; what that did not know is read from its beginning."""
+        """Return the range that starts at these offsets; partitions without one are read from their beginning."""
         return Range(OffsetBound("the last run", "since", offsets=tuple(sorted(offsets.items()))), self.end)
 
 
 def parse_range(start: str = "earliest", end: str = "latest") -> Range:
-    """The two words mean something, whatever the topic holds.
+    """Parse the two ends of a range, independently of a topic.
 
     Raises:
-        UsageError: a word is not one of those known, or start is after end.
+        UsageError: a value is unknown, or start is after end.
 
     """
     wanted = Range(_parse(start, "--from"), _parse(end, "--until"))
@@ -82,7 +82,7 @@ def parse_range(start: str = "earliest", end: str = "latest") -> Range:
 
 
 def select(wanted: Range, limits: Limits, offsets_at_time: OffsetsAtTime) -> dict[int, tuple[int, int]]:
-    """Per partition that is read: the first offset, and the one after the last.
+    """Return per partition that is read the first offset, and the one after the last.
 
     Raises:
         UnavailableError: a partition does not exist, or an offset is below the log start or above its end.
@@ -103,30 +103,30 @@ def select(wanted: Range, limits: Limits, offsets_at_time: OffsetsAtTime) -> dic
 
 
 def words_of(selected: Limits) -> tuple[str, str]:
-    """The range as JSON that --from and --until accept again."""
+    """Return the range as JSON, in the form that --from and --until accept."""
     starts, ends = ({str(each): bounds[end] for each, bounds in sorted(selected.items())} for end in (0, 1))
     return json.dumps(starts), json.dumps(ends)
 
 
 def range_words(selected: Mapping[str, Limits]) -> dict[str, dict[str, str]]:
-    """The range of each topic as reports say it, `from` and `to` as `words_of` writes them."""
+    """Return the range of each topic as in reports, with `from` and `to` as `words_of` writes them."""
     return {topic: dict(zip(("from", "to"), words_of(found), strict=True)) for topic, found in selected.items()}
 
 
 def report_ranges(selected: Mapping[str, Limits]) -> dict[str, TopicRange]:
-    """Return the range of each topic as reports keep it."""
+    """Return the range of each topic as it is stored in reports."""
     return {topic: TopicRange(*words_of(found)) for topic, found in selected.items()}
 
 
 def bounds_of(spans: Mapping[Source, Span]) -> dict[Source, tuple[int, int]]:
-    """Per partition of a span the first offset, and the one after the last."""
+    """Return per partition of a span the first offset, and the one after the last."""
     return {source: (span.start, span.end) for source, span in spans.items()}
 
 
-def by_topic(told: Mapping[Source, _T]) -> dict[str, dict[int, _T]]:
-    """What is given for partitions, topic by topic, in the given order."""
+def by_topic(values: Mapping[Source, _T]) -> dict[str, dict[int, _T]]:
+    """Return values per partition grouped by topic, in the given order."""
     found: dict[str, dict[int, _T]] = {}
-    for source, one in told.items():
+    for source, one in values.items():
         found.setdefault(source.topic, {})[source.partition] = one
     return found
 
@@ -177,10 +177,10 @@ def _parse_time(text: str, option: str) -> datetime:
 
 
 def _place(bound: OffsetBound, limits: Limits, offsets_at_time: OffsetsAtTime) -> dict[int, int]:
-    """The offset that the word means, per partition that it names."""
+    """Return the offset of a bound, per partition that it names."""
     if bound.kind == "time":
         found = offsets_at_time(bound.time)
-        # Records that came since the limits were read belong to the next run.
+        # Records that arrived after the limits were read belong to the next run.
         return {each: min(max(found.get(each, end), start), end) for each, (start, end) in limits.items()}
     if bound.kind == "earliest":
         return {each: start for each, (start, _) in limits.items()}
@@ -202,7 +202,7 @@ def _place(bound: OffsetBound, limits: Limits, offsets_at_time: OffsetsAtTime) -
 
 
 def _check_continuity(offsets: Mapping[int, int], limits: Limits) -> None:
-    """Raise UnavailableError if what came after the offsets cannot be read any more."""
+    """Raise UnavailableError if records after the offsets can no longer be read."""
     hint = "Give --from earliest to start again; the records in between are not read."
     for partition, offset in offsets.items():
         start, end = limits.get(partition, (0, 0))
@@ -220,7 +220,7 @@ def _number(bound: OffsetBound, partition: int) -> int:
 
 
 def milliseconds(time: datetime) -> int:
-    """The earliest Kafka timestamp that is not before `time`."""
+    """Return the earliest Kafka timestamp that is not before `time`."""
     return max(0, -((EPOCH - time) // timedelta(milliseconds=1)))
 
 

@@ -1,6 +1,6 @@
-"""Producer: records written to a topic as they are: key, headers, time and partition, and null values.
+"""Producer: records written to a topic unchanged, with key, headers, timestamp, partition and null values.
 
-Spark's own sink for Kafka writes no times, so that each record would be of the moment of the conversion.
+Spark's Kafka sink writes no timestamps, so that each record would have the time of the conversion.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from cdc_contracts.spark_checks.kafka.failures import hide
 from cdc_contracts.spark_checks.kafka.property_names import translate
 
 _DEFAULTS: Final = {
-    "enable.idempotence": True,  # a request that is sent again neither doubles records nor changes their order
+    "enable.idempotence": True,  # retried requests neither duplicate records nor change their order
     "linger.ms": 20,
-    "message.max.bytes": 1_000_000_000,  # how long a message may be the broker says
+    "message.max.bytes": 1_000_000_000,  # the broker enforces the real limit
     "queue.buffering.max.kbytes": 65_536,
 }
 _WAIT_SECONDS: Final = 0.5
@@ -29,7 +29,7 @@ _QUIET: Final = logging.getLogger("cdc_contracts.producer")
 
 @dataclass
 class Writer:
-    """Writes to one topic; what was delivered is sure after `finish`."""
+    """Writes to one topic; delivery is certain only after `finish`."""
 
     bootstrap: str
     topic: str
@@ -84,13 +84,13 @@ class Writer:
 
 @contextmanager
 def open_writer(bootstrap: str, topic: str, properties: Mapping[str, str]) -> Iterator[Writer]:
-    """A writer to a topic; the properties are those of any Kafka client, by their Java names.
+    """Open a writer to a topic; the properties are those of Kafka clients, by their Java names.
 
-    Raises UsageError if the properties cannot be used. What was not sent by the end of the block is dropped.
+    Raises UsageError if the properties cannot be used. Records not sent by the end of the block are dropped.
     """
     from confluent_kafka import KafkaException, Producer
 
-    _QUIET.propagate = False  # what matters is raised as an error of ours
+    _QUIET.propagate = False  # whatever matters is raised as an error
     _QUIET.addHandler(logging.NullHandler())
     try:
         producer = Producer({**_DEFAULTS, **translate(properties), "bootstrap.servers": bootstrap}, logger=_QUIET)

@@ -1,4 +1,4 @@
-"""Property names: client properties under the Java names that files have, in the names of the client without a JVM."""
+"""Property names: Kafka client properties translated from their Java names to those of the client without a JVM."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _SAME_MEANING: Final = {
     "ssl.truststore.certificates": "ssl.ca.pem",
 }
 _MEANINGLESS: Final = re.compile(
-    # What the reader decides itself.
+    # The reader sets these itself.
     r"auto\.offset\.reset|bootstrap\.servers|enable\.auto\.commit|isolation\.level|enable\.partition\.eof"
-    # What only a Java client has.
+    # Only Java clients have these.
     r"|(key|value)\.(de)?serializer|interceptor\.classes|metric.*|security\.providers|auto\.include\.jmx\.reporter"
     r"|max\.poll\.records|(default\.api|request)\.timeout\.ms|exclude\.internal\.topics|partition\.assignment\.strategy"
     r"|socket\.connection\.setup\.timeout\.max\.ms|ssl\.(protocol|provider|enabled\.protocols)"
@@ -31,7 +31,7 @@ _MEMBER: Final = re.compile(r"""(\w+)\s*=\s*(?:"((?:\\.|[^"\\])*)"|'((?:\\.|[^'\
 
 
 def translate(properties: Mapping[str, str]) -> dict[str, str]:
-    """Return the properties as the client without a JVM takes them; what only Java clients know is left out.
+    """Return the properties for the client without a JVM; those that only Java clients know are left out.
 
     Raises UsageError if a property has to be given in another way. No value is shown.
     """
@@ -53,7 +53,7 @@ def translate(properties: Mapping[str, str]) -> dict[str, str]:
 
 
 def _login(jaas: str) -> dict[str, str]:
-    """Return user and password of a line of JAAS."""
+    """Return user and password of a JAAS login line."""
     members = {name: re.sub(r"\\(.)", r"\1", first or second or bare) for name, first, second, bare in _members(jaas)}
     if not _LOGIN.search(jaas) or not {"username", "password"} <= members.keys():
         raise UsageError(

@@ -1,4 +1,4 @@
-"""Spark's Kafka source: what its own client says of topics, and the options that it reads them by."""
+"""Spark's Kafka source: topic metadata from its own client, and the options for reading topics."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from cdc_contracts.registry.common.errors import CdcContractsError
 from cdc_contracts.spark_checks.kafka.connections import check_listening
 from cdc_contracts.spark_checks.kafka.failures import PATIENCE_SECONDS, causes_of, describe_causes, raise_failure
 from cdc_contracts.spark_checks.kafka.offsets import Limits, Range, milliseconds, select
-from cdc_contracts.spark_checks.kafka.topic_ids import told_ids
+from cdc_contracts.spark_checks.kafka.topic_ids import normalize_ids
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 CLIENT_DEFAULTS: Final = {
-    # Records of aborted transactions were never data.
+    # Records of aborted transactions are not data.
     "isolation.level": "read_committed",
     # The defaults, 1 MiB and 500 records, cost a third more CPU for records of 780 bytes.
     "max.partition.fetch.bytes": str(8 * 1024 * 1024),
     "max.poll.records": "5000",
 }
-# Files shared with other clients hold these; Spark refuses them because it decides them itself.
+# Files shared with other clients may have these; Spark rejects them because it sets them itself.
 NOT_FOR_SPARK: Final = frozenset(
     {"auto.offset.reset", "bootstrap.servers", "enable.auto.commit", "interceptor.classes"}
     | {"key.deserializer", "value.deserializer", "key.serializer", "value.serializer"}
@@ -34,10 +34,10 @@ NOT_FOR_SPARK: Final = frozenset(
 def resolve(
     session: SparkSession, bootstrap: str, topic: str, wanted: Range, properties: Mapping[str, str]
 ) -> dict[int, tuple[int, int]]:
-    """The range in offsets, as the topic stands now. `properties` are those of any Kafka client.
+    """Return the range in offsets, as the topic is now. `properties` are those of any Kafka client.
 
     Raises:
-        UnavailableError: no answer, no such topic, no right to it, wrong credentials, offsets that are not there.
+        UnavailableError: no answer, no such topic, no right to it, wrong credentials, offsets that do not exist.
         UsageError: start is after end, or the properties cannot be used.
 
     """
@@ -57,7 +57,7 @@ def resolve(
 
 
 def list_topics(session: SparkSession, bootstrap: str, properties: Mapping[str, str]) -> list[str]:
-    """The names of all topics a person may mean, in order. Raises as `resolve` does."""
+    """Return the names of all topics but internal ones, sorted. Raises as `resolve` does."""
     with _admin(session._jvm, bootstrap, "any", properties) as admin:  # noqa: SLF001  as above
         return sorted(name for name in _names(admin) if not name.startswith("__"))
 
@@ -65,14 +65,14 @@ def list_topics(session: SparkSession, bootstrap: str, properties: Mapping[str, 
 def topic_ids(
     session: SparkSession, bootstrap: str, topics: Sequence[str], properties: Mapping[str, str]
 ) -> dict[str, str]:
-    """Return the ids of topics, as far as the broker gives them. Raises as `resolve` does."""
+    """Return the ids of topics, if the broker provides them. Raises as `resolve` does."""
     jvm: Any = session._jvm  # noqa: SLF001  as above
     with _admin(jvm, bootstrap, ", ".join(topics), properties) as admin:
         names = jvm.java.util.ArrayList()
         for topic in topics:
             names.add(topic)
         described = admin.describeTopics(names).allTopicNames().get()
-        return told_ids({topic: described.get(topic).topicId().toString() for topic in topics})
+        return normalize_ids({topic: described.get(topic).topicId().toString() for topic in topics})
 
 
 def reading_options(
@@ -84,9 +84,9 @@ def reading_options(
     tasks: int | None = None,
     most: int | None = None,
 ) -> dict[str, str]:
-    """The options with which Spark's Kafka source reads exactly these offsets, or fails if some are gone.
+    """Return options with which Spark's Kafka source reads exactly these offsets, or fails if some are gone.
 
-    `tasks` is the least number of ranges that the offsets are cut into, `most` how many offsets a range has at most.
+    `tasks` is the minimum number of ranges that the offsets are divided into, `most` the maximum length of a range.
     """
     starts, ends = ({str(each): bounds[end] for each, bounds in selected.items()} for end in (0, 1))
     return client_options(bootstrap, properties) | {
@@ -100,7 +100,7 @@ def reading_options(
 
 
 def client_options(bootstrap: str, properties: Mapping[str, str]) -> dict[str, str]:
-    """The options of Spark's Kafka source that do not say what is read: how to reach it, and to fail if it is gone."""
+    """Return the options of Spark's Kafka source for the connection, and to fail if records are gone."""
     client = CLIENT_DEFAULTS | {key: value for key, value in properties.items() if key not in NOT_FOR_SPARK}
     return {f"kafka.{key}": value for key, value in client.items()} | {
         "kafka.bootstrap.servers": bootstrap,
@@ -110,7 +110,7 @@ def client_options(bootstrap: str, properties: Mapping[str, str]) -> dict[str, s
 
 @contextmanager
 def _admin(jvm: Any, bootstrap: str, topic: str, properties: Mapping[str, str]) -> Iterator[Any]:
-    """An admin client of the Kafka connector; its failures end as errors of ours, without any password."""
+    """Open an admin client of the Kafka connector; its failures are raised as our errors, without any password."""
     patience = str(PATIENCE_SECONDS * 1000)
     settings = jvm.java.util.Properties()
     kept = {key: value for key, value in properties.items() if key not in NOT_FOR_SPARK}
@@ -147,7 +147,7 @@ def _partitions(jvm: Any, admin: Any, topic: str) -> list[int]:
 
 
 def _offsets(jvm: Any, admin: Any, topic: str, partitions: Sequence[int], spec: Any) -> dict[int, int]:
-    """What the broker answers for every partition; -1 where no record is meant."""
+    """Return the broker's answer for every partition; -1 if no record matches."""
     kafka = jvm.org.apache.kafka
     asked = jvm.java.util.HashMap()
     for partition in partitions:

@@ -1,4 +1,4 @@
-"""Topic ids: the broker's id of a topic. One that was deleted and recreated under the same name has another."""
+"""Topic ids: the broker's id of a topic. A topic that was deleted and recreated under the same name has another."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _NONE: Final = "A" * 22
 _AS_IN_ADDRESSES: Final = str.maketrans("+/", "-_")
 
 
-def told_ids(written: Mapping[str, str]) -> dict[str, str]:
-    """Return the ids of topics as the Java client writes them, whichever client did; without those that have none."""
+def normalize_ids(written: Mapping[str, str]) -> dict[str, str]:
+    """Return the ids of topics in the notation of the Java client; topics without an id are left out."""
     ids = {topic: identity.translate(_AS_IN_ADDRESSES) for topic, identity in written.items()}
     return {topic: identity for topic, identity in ids.items() if identity != _NONE}

@@ -1,1 +1,1 @@
-"""Runs: what each has read and written, which of them count, and what they owe to earlier ones."""
+"""Runs: what each has read and written, which of them count, and how they depend on earlier runs."""

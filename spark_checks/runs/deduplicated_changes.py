@@ -1,4 +1,4 @@
-"""Deduplicated changes of a run: temporary files without rows that repeat others; typed where repeats are dropped."""
+"""Deduplicated changes of a run: temporary files without repeated rows, from which typed tables are written."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PLACE: Final = ("topic", "partition", "offset", "row_index")
 def drop_repeats(
     engine: Engine, place: SinkPlace, changes: Sequence[FilePart], repeats: Sequence[FilePart]
 ) -> list[FilePart]:
-    """Write the rows of changes files that are not among the repeats, and return the files."""
+    """Write the rows of changes files without the repeats, and return the files."""
 
     def work(numbers: Iterator[int]) -> Iterator[pa.RecordBatch]:
         for number in numbers:
@@ -58,7 +58,7 @@ def _repeats_among(place: SinkPlace, rows: pa.RecordBatch, repeats: Sequence[Fil
 
 
 def _coordinates(rows: pa.RecordBatch | pa.Table) -> pa.Array:
-    """Return where each row comes from, as one text."""
+    """Return the coordinates of each row as one text."""
     texts = [rows.column(name).cast(pa.string()) for name in _PLACE]
     joined = pc.binary_join_element_wise(*texts, "\n")
     return joined.combine_chunks() if isinstance(joined, pa.ChunkedArray) else joined

@@ -1,4 +1,4 @@
-"""Emptied tables: statements of the source by which known tables have lost rows, and which of them are not followed."""
+"""Emptied tables: source statements that removed all rows of known tables, and those that were not applied."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST_TOLD: Final = 5
 
 
 def finalize_resets(found: Iterable[TableReset], names: Collection[TableName]) -> tuple[TableReset, ...]:
-    """Return what a run has found as it is kept: a statement that may mean several tables empties none."""
+    """Return the table resets that a run has found for its record; an ambiguous statement resets no table."""
     return tuple(
         structs.replace(one, emptied=False) if one.emptied and len(meant_tables(one, names)) > 1 else one
         for one in found
@@ -29,7 +29,7 @@ def finalize_resets(found: Iterable[TableReset], names: Collection[TableName]) -
 def find_emptied(
     statements: Iterable[TableReset], spans: Spans, past: Iterable[PastRun], names: Collection[TableName]
 ) -> dict[TableName, Emptyings]:
-    """Return what has emptied each table: the statements of a run over `spans`, and those of the runs before it."""
+    """Return the statements that emptied each table: those of a run over `spans`, and those of earlier runs."""
     new: dict[TableName, list[TableReset]] = {}
     old: dict[TableName, list[tuple[TableReset, Spans]]] = {}
     for name, statement in _pairs(statements, names):
@@ -48,7 +48,7 @@ def _pairs(statements: Iterable[TableReset], names: Collection[TableName]) -> It
 
 
 def describe_unfollowed(record: RunRecord | None) -> Iterator[str]:
-    """Yield, for people, what the record of a run says that its current rows do not follow."""
+    """Yield, for people, the statements in the record of a run that its current rows do not reflect."""
     if record is None or not record.current:
         return
     unfollowed = [one.text for one in record.upheavals if not one.emptied]

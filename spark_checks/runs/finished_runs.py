@@ -1,4 +1,4 @@
-"""Finished runs: what later runs of a directory have to know of them, all as of one moment."""
+"""Finished runs: a snapshot of what later runs of a directory need to know about them."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ RUNS: Final = "_runs"
 
 @dataclass(frozen=True)
 class PastRun:
-    """A finished run in short.
+    """A summary of a finished run.
 
     `replays` are the runs whose quarantined records it has decoded, `topics` the broker's ids of its topics, and
-    `query` the stream that it is a batch of.
+    `query` the stream if it is a batch of one.
     """
 
     run: str
@@ -63,12 +63,12 @@ class PastRun:
         )
 
     def overlaps(self, spans: Mapping[Source, Span]) -> bool:
-        """Return whether the run has read some of the same records from where they come from."""
+        """Return whether the run has read some of the same records from their source."""
         return not self.replays and overlap(self.spans, spans)
 
 
 class PastRuns(tuple[PastRun, ...]):
-    """The finished runs that none has replaced, in order of their names, as they were when they were listed."""
+    """A snapshot of the finished runs that have not been replaced, in order of their names."""
 
     __slots__ = ()
 
@@ -77,7 +77,7 @@ class PastRuns(tuple[PastRun, ...]):
         return frozenset(past.run for past in self)
 
     def overlapping(self, run: str, spans: Mapping[Source, Span]) -> list[PastRun]:
-        """Return the other runs that read some of the same records, and the replays of those and of the run itself."""
+        """Return the other runs that read some of the same records, and the replays of these and of the run itself."""
         others = [past for past in self if past.run != run]
         found = [past for past in others if past.overlaps(spans)]
         read_again = {run, *(past.run for past in found)}
@@ -86,7 +86,7 @@ class PastRuns(tuple[PastRun, ...]):
     def check_unread(
         self, run: str, spans: Mapping[Source, Span], directory: str, *, without: Collection[str] = ()
     ) -> None:
-        """Raise UnavailableError if another run, but for some, has read some of these records."""
+        """Raise UnavailableError if another run has read some of these records; some runs are excepted."""
         read = {one.run for one in self.overlapping(run, spans)} - set(without)
         if read:
             raise UnavailableError(
@@ -96,16 +96,16 @@ class PastRuns(tuple[PastRun, ...]):
             )
 
     def layouts(self, *, without: Collection[str] = ()) -> Layouts:
-        """Return what the runs, but for some, have fixed of the layouts of tables."""
-        # Thousands of runs have few layouts, which are one object each: to compare them all would take the longest.
+        """Return the layouts of tables that the runs have fixed; some runs are excepted."""
+        # Thousands of runs share few layout objects; comparing all by value would be slow.
         each = {id(one): one for past in self if past.run not in without for one in past.layouts}
         return grown_layouts(each.values())
 
 
 def grown_layouts(layouts: Iterable[TableLayout]) -> Layouts:
-    """Return the merged layouts of runs, whatever the order they ended in.
+    """Return the merged layouts of runs, independent of the order in which they ended.
 
-    Layouts only grow, so the longest holds all others; where two concurrent runs have grown one differently, the
+    Layouts only grow, so the longest contains all others; if two concurrent runs have extended one differently, the
     columns of the other follow, by name.
     """
     found: dict[TableName, TableLayout] = {}
@@ -122,7 +122,7 @@ def grown_layouts(layouts: Iterable[TableLayout]) -> Layouts:
 
 @lru_cache(maxsize=4_096)
 def _layout(recorded: RecordedLayout) -> TableLayout:
-    """Return the layout in a record, the same object for the same one."""
+    """Return the layout in a record, always the same object for equal layouts."""
     return read_layout(recorded)
 
 

@@ -1,6 +1,6 @@
-"""Intent log: what a run reads is recorded before it writes where writes cannot be undone.
+"""Intent log: the range of a run is recorded before it writes to tables whose writes cannot be undone.
 
-As long as such a run is not finished, some of its rows may be in tables, and only the same run again knows which.
+Until such a run is finished, some of its rows may be in tables, and only a repetition of the run can tell which.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ BEGUN: Final = "_begun"
 
 
 class LoggedReplay(Struct, frozen=True):
-    """What a replay reads: the runs whose records wait, the replays that were before it, and the topics."""
+    """The input of a replay: the runs whose quarantine it reads, the replays before it, and the topics."""
 
     of: tuple[str, ...]
     after: tuple[str, ...]
@@ -42,7 +42,7 @@ class LoggedReplay(Struct, frozen=True):
 
 
 class LoggedIntent(Struct, frozen=True, kw_only=True):
-    """An intent as the log keeps it: of a run, or of a `replay`. Earlier releases kept less of a run."""
+    """An intent in the log, of a run or of a `replay`. Earlier releases recorded less about a run."""
 
     run: str
     contract: Sometimes[str] = UNSET
@@ -66,8 +66,8 @@ class LoggedIntent(Struct, frozen=True, kw_only=True):
 class Intent:
     """The intent of a run: what it validates against, what it reads, and how it writes.
 
-    `key` is given for a batch of a stream. `compared` are the finished runs that its rows were compared with, to find
-    those that repeat others.
+    `key` is given for a batch of a stream. `compared` are the finished runs that its rows were compared with to find
+    repeats.
     """
 
     run: str
@@ -80,7 +80,7 @@ class Intent:
     compared: frozenset[str] = frozenset()
 
     def record(self) -> LoggedIntent:
-        """Return the intent as the log keeps it."""
+        """Return the intent in the form the log stores."""
         return LoggedIntent(
             run=self.run,
             contract=self.contract,
@@ -96,7 +96,7 @@ class Intent:
 
 
 class IntentLog:
-    """The intents of runs of an output directory that are not finished; `finished` lists finished runs."""
+    """The intents of the unfinished runs of an output directory; `finished` lists the finished runs."""
 
     def __init__(self, directory: str, folder: Folder, finished: Callable[[], PastRuns]) -> None:
         self._directory = directory
@@ -104,9 +104,9 @@ class IntentLog:
         self._finished = finished
 
     def notes(self, past: PastRuns | None = None) -> list[LoggedIntent]:
-        """Return the intents of runs that are not finished; those of finished ones are removed.
+        """Return the intents of unfinished runs; those of finished runs are removed.
 
-        `past` are the finished runs where they are known already.
+        `past` are the finished runs, if they are known already.
         """
         paths = [f"{BEGUN}/{entry.base_name}" for entry in self._folder.files(BEGUN)]
         found = [note for path in paths if path.endswith(".json") and (note := self._read(path))]
@@ -117,14 +117,14 @@ class IntentLog:
         return [note for note in found if note.run not in finished]
 
     def replay(self) -> LoggedIntent | None:
-        """Return the intent of a replay that is not finished, None if there is none."""
+        """Return the intent of an unfinished replay, None if there is none."""
         return next((note for note in self.notes() if note.replay), None)
 
     def add(self, begun: Intent) -> None:
-        """Record what a run reads and how it writes, before it writes where writes cannot be undone.
+        """Record the intent of a run before its first write that cannot be undone.
 
-        Raises UnavailableError if others were first: as `check_cut_off`, `check_topics` and `check_write_mode` do,
-        and where a finished run has read some of the same records.
+        Raises UnavailableError if it conflicts with other runs: as `check_cut_off`, `check_topics` and
+        `check_write_mode` do, and if a finished run has read some of the same records.
         """
         with self._folder.locked(RUNS):
             finished = self._finished()
@@ -132,18 +132,18 @@ class IntentLog:
             self.check_topics(begun.topics, finished, without=[begun.run])
             self.check_write_mode(begun.write_mode, finished)
             finished.check_unread(begun.run, begun.spans, self._directory)
-            if self.find(begun.run) is None:  # what it was compared with when it began stays true of its rows
+            if self.find(begun.run) is None:  # the runs it was first compared with remain the right ones for its rows
                 self._note(begun.record())
 
     def find(self, run: str) -> LoggedIntent | None:
-        """Return the intent of a run that is not finished, None if it was not begun."""
+        """Return the intent of an unfinished run, None if there is none."""
         return self._read(f"{BEGUN}/{run}.json")
 
     def add_replay(self, run: str, noted: LoggedReplay, check: Callable[[], None]) -> None:
-        """Record what a replay reads, before it writes where writes cannot be undone.
+        """Record the intent of a replay before its first write that cannot be undone.
 
-        `check` raises where the quarantine is not what the replay has found.
-        Raises UnavailableError if another was begun and is not finished.
+        `check` raises if the quarantine has changed since the replay listed it.
+        Raises UnavailableError if another replay is unfinished.
         """
         with self._folder.locked(RUNS):
             other = next((note.run for note in self.notes() if note.replay and note.run != run), None)
@@ -164,8 +164,8 @@ class IntentLog:
     def check_cut_off(self, run: str, spans: Mapping[Source, Span]) -> None:
         """Raise UnavailableError if an interrupted run has read some of the same records.
 
-        Some of its rows may be in tables, and only the same run again knows which. A replay reads quarantine files, and
-        nobody else does.
+        Some of its rows may be in tables, and only a repetition of that run can tell which. Replays do not conflict:
+        only they read quarantine files.
         """
         for note in self.notes():
             if not note.replay and note.run != run and overlap(note.spans, spans):
@@ -177,7 +177,7 @@ class IntentLog:
                 )
 
     def check_repeats(self, run: str, *, dropped: bool) -> None:
-        """Raise UnavailableError if an unfinished run treats rows which repeat others differently."""
+        """Raise UnavailableError if an unfinished run treats repeated rows differently."""
         known = self.find(run)
         kept = dropped if known is None or known.drops_repeats is UNSET else known.drops_repeats
         if kept != dropped:
@@ -189,7 +189,7 @@ class IntentLog:
             )
 
     def comparable(self, run: str, past: PastRuns) -> PastRuns:
-        """Return the finished runs that rows of a run are compared with: those of then, where it was begun before."""
+        """Return the finished runs to compare rows of a run with: those at its first start, if it was begun before."""
         known = self.find(run)
         if known is None or known.compared is UNSET:
             return past
@@ -197,9 +197,9 @@ class IntentLog:
         return PastRuns(one for one in past if one.run in compared)
 
     def check_topics(self, topics: Mapping[str, str], past: PastRuns, *, without: Collection[str] = ()) -> None:
-        """Raise UnavailableError if another run, but for some, has read other topics of the same names.
+        """Raise UnavailableError if another run has read other topics of the same names; some runs are excepted.
 
-        The same offsets mean other records there, and whoever reads the rows could not tell them apart.
+        The same offsets mean other records there, and readers of the rows could not distinguish them.
         """
         begun = ((note.run, note.topics or {}) for note in self.notes(past))
         for run, known in [*((one.run, one.topics) for one in past), *begun]:
@@ -217,7 +217,7 @@ class IntentLog:
         for one in past:
             one.write_mode.check(write_mode, one.run, self._directory)
         for note in self.notes(past):
-            if note.table_format:  # earlier releases recorded less, and so do replays, which write like the runs
+            if note.table_format:  # not recorded by earlier releases, nor by replays, which write like the runs
                 written = WriteMode(note.table_format, note.table_schema or None, bool(note.current))
                 written.check(write_mode, note.run, self._directory)
 
@@ -225,7 +225,7 @@ class IntentLog:
         self._folder.write_document(f"{BEGUN}/{intent.run}.json", msgspec.to_builtins(intent))
 
     def _read(self, path: str) -> LoggedIntent | None:
-        """Return an intent. Raises UnavailableError if a file holds none."""
+        """Return the intent in a file. Raises UnavailableError if it is not an intent."""
         document = self._folder.read_document(path)
         try:
             return None if document is None else msgspec.convert(document, LoggedIntent)
@@ -238,7 +238,7 @@ class IntentLog:
 
 
 def _how_to_finish(note: LoggedIntent) -> str:
-    """Return what finishes an interrupted run: the same run."""
+    """Return a hint how to finish an interrupted run: repeat it."""
     if note.stream:
         return "start the stream again with the checkpoint it had, or decode into another directory"
     ranges = range_words(by_topic(bounds_of(note.spans)))

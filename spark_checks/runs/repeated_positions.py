@@ -1,4 +1,4 @@
-"""Repeated positions: where in a run rows have to be compared, and with which earlier runs."""
+"""Repeated positions: the rows of a run to compare, and the earlier runs to compare them with."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ def look_for_repeats(
     *,
     query: str | None,
 ) -> Repeats:
-    """Return the rows of a run that repeat others of it, or of the runs of the directory that are finished.
+    """Return the rows of a run that repeat others of it, or of finished runs of the directory.
 
-    Nothing is read where positions show that none can. Earlier runs are looked at where the contract promises that
-    positions never fall: elsewhere a position of theirs may rightly come again at any time. The batches of a stream,
-    `query`, are looked at as the parts of one run.
+    Nothing is read if positions show that there can be no repeats. Earlier runs are compared only if the contract
+    promises that positions never decrease: otherwise a position may legitimately occur again at any time. The batches
+    of a stream, `query`, are compared as the parts of one run.
     """
     lines = judged.positions.whole()
     promises = {line.subject: _promise(catalogue, line.subject) for line in lines}
@@ -57,9 +57,9 @@ def look_for_repeats(
 
 @dataclass(frozen=True)
 class RowComparison:
-    """Lines whose rows have to be compared, with the rows of which earlier runs.
+    """The lines whose rows have to be compared, and the earlier runs to compare them with.
 
-    `skipped` says where rows of other positions lie between them that need not be read.
+    `skipped` are the offsets of rows with other positions in between, which need not be read.
     """
 
     lines: AbstractSet[PositionLine]
@@ -73,15 +73,15 @@ def plan_comparison(
     promises: Mapping[str, str | None],
     query: str | None,
 ) -> RowComparison:
-    """Return what has to be compared so that no repeat is missed; `promises` say by subject how positions continue."""
+    """Return the comparison that misses no repeat; `promises` are the position orders that subjects promise."""
     again, earlier, skipped = set[PositionLine](), set[str](), list[tuple[PositionLine, int]]()
     shared, others = _look_back(lines, past, promises, query)
     for line, stretch in lines.items():
         each_its_own = promises[line.subject] in _EACH_ITS_OWN
         if stretch.comes_again(each_its_own=each_its_own):
             again.add(line)
-        before = sorted(shared[line], key=lambda told: told[1].end)
-        stretches = [*(told for _, told in before), stretch]
+        before = sorted(shared[line], key=lambda pair: pair[1].end)
+        stretches = [*(one for _, one in before), stretch]
         between = sorted(start for start in others[line] if start > stretches[0].start)
         if before and (each_its_own or between or _falls(stretches)):
             again.add(line)
@@ -96,7 +96,7 @@ def _look_back(
     promises: Mapping[str, str | None],
     query: str | None,
 ) -> tuple[Mapping[PositionLine, list[tuple[PastRun, PositionStretch]]], Mapping[PositionLine, list[int]]]:
-    """Return by line what came before that may share a position, and where all else begins that did."""
+    """Return, by line, earlier stretches that may share a position, and the starts of all other earlier stretches."""
     shared: dict[PositionLine, list[tuple[PastRun, PositionStretch]]] = defaultdict(list)
     others: dict[PositionLine, list[int]] = defaultdict(list)
     for one in past:
@@ -113,12 +113,12 @@ def _look_back(
 
 
 def _falls(stretches: Sequence[PositionStretch]) -> bool:
-    """Return whether a position is below one before it: else equal ones are those of one transaction."""
+    """Return whether a position is lower than an earlier one: if not, equal ones belong to one transaction."""
     return any(one.fell for one in stretches) or any(after.least < one.most for one, after in pairwise(stretches))
 
 
 def _first_between(stretches: Sequence[PositionStretch], starts: Sequence[int]) -> Iterator[int]:
-    """Yield for each two stretches that follow each other the first start that lies between them, if one does."""
+    """Yield for each two consecutive stretches the first start between them, if there is one."""
     for one, after in pairwise(stretches):
         at = bisect(starts, one.end)
         if at < len(starts) and starts[at] < after.start:

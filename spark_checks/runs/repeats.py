@@ -1,4 +1,4 @@
-"""Repeats: rows of a run that were there before, because a source sent a stretch of its changes again."""
+"""Repeats: rows of a run that were stored before, because a source sent some of its changes again."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ NO_REPEATS: Final = RepeatedRows()
 
 @dataclass(frozen=True)
 class Repeats:
-    """The rows of a run that repeat others: their files, and how many of which partition and table.
+    """The rows of a run that repeat others: their files, and counts by partition and table.
 
-    `earlier` are the runs whose rows they were compared with, besides each other.
+    `earlier` are the runs whose rows they were compared with, in addition to each other.
     """
 
     parts: tuple[FilePart, ...] = ()
@@ -43,7 +43,7 @@ class Repeats:
         return counts
 
     def report(self, *, dropped: bool) -> RepeatedRows:
-        """Return what records and reports say: how many, of which tables, and where the first is."""
+        """Return the summary for records and reports: how many, of which tables, and where the first is."""
         rows = sum(result.rows for result in self.found.values())
         return RepeatedRows(
             rows=rows,
@@ -57,7 +57,7 @@ class Repeats:
 
 
 def add_repeats(whole: RepeatedRows, more: RepeatedRows) -> RepeatedRows:
-    """Return what reports say of two parts of a run as that of both; `more` is the later one."""
+    """Return the joint summary of two parts of a run; `more` is the later one."""
     tables: dict[tuple[str, str, int], TableRepeats] = {}
     for one in (*whole.tables, *more.tables):
         place = (one.table, one.topic, one.partition)
@@ -72,6 +72,6 @@ def add_repeats(whole: RepeatedRows, more: RepeatedRows) -> RepeatedRows:
 
 
 def find_repeats(engine: Engine, search: RepeatSearch) -> Repeats:
-    """Write which rows of changes files repeat others, of the same files or of those of earlier runs."""
+    """Write the rows of changes files that repeat others in the same files or in those of earlier runs."""
     found = list(engine.find_repeats(search))
     return Repeats(tuple(part for one in found for part in one.parts), join_counts(found))

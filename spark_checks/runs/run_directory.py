@@ -8,8 +8,8 @@
                                                                                  is done
     DIR/_runs/<id>.json                                                          written last: what counts
 
-A reader trusts `_runs` alone. A task that is tried again writes other names; files that no record names are removed
-when the run is done, and those of other runs are left alone: another process may be writing them.
+Readers trust `_runs` only. A retried task writes files under new names; files that no record names are removed when the
+run is finished, but not those of other runs: another process may be writing them.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ REPORTS: Final = "_reports"
 
 
 class RunDirectory:
-    """The runs of an output directory; what it has read of finished runs it keeps, in short."""
+    """The runs of an output directory; caches summaries of finished runs."""
 
     def __init__(self, directory: str) -> None:
         self.directory = directory
@@ -50,7 +50,7 @@ class RunDirectory:
 
     @property
     def root(self) -> str:
-        """The directory as every worker finds it: a local one by its absolute path."""
+        """The directory as every worker can open it: a local one by its absolute path."""
         return self._folder.root if self._folder.local else self.directory
 
     def records(self) -> Iterator[RunRecord]:
@@ -67,7 +67,7 @@ class RunDirectory:
                 yield found
 
     def find(self, run: str, among: PastRuns | None = None) -> RunRecord | None:
-        """Return the record of a run, None if it is not finished or another has replaced it.
+        """Return the record of a run, None if it is not finished or has been replaced.
 
         `among` are the finished runs where they are known already.
         """
@@ -77,14 +77,14 @@ class RunDirectory:
     def report(self, run: str) -> Report | None:
         """Return the report of a finished run, None if there is none.
 
-        Raises UsageError if it is none, or of a newer release.
+        Raises UsageError if the file is not a report, or is from a newer release.
         """
         path = f"{REPORTS}/{run}.json"
         document = self._folder.read_document(path)
         return None if document is None else read_document(document, f"{self.directory}/{path}")
 
     def past(self) -> PastRuns:
-        """Return the runs that are finished now; what was read of one before is not read again."""
+        """Return the runs that are finished now; records read before are not read again."""
         known, self._past = self._past, {}
         for entry in self._listing(RUNS):
             key = entry.base_name, entry.size, entry.mtime_ns
@@ -102,11 +102,11 @@ class RunDirectory:
         replaced: Collection[str] = (),
         check: Callable[[PastRuns], None] | None = None,
     ) -> None:
-        """Make a run count: write its record last, then remove what no record names any more.
+        """Publish a run: write its record last, then remove files that no record names any more.
 
-        `check` raises where the runs that are finished by now conflict with it.
+        `check` raises if runs that have finished meanwhile conflict with it.
         Raises UnavailableError if another process has published some of the same records meanwhile, or has removed
-        a file of this run because it publishes the same.
+        a file of this run because it publishes the same run.
         """
         with self._folder.locked(RUNS):
             past = self.past()
@@ -117,7 +117,7 @@ class RunDirectory:
             self._publish(record, report, replaced)
 
     def _publish(self, record: RunRecord, report: Report, replaced: Collection[str]) -> None:
-        # Else nothing would say any more that they do not count, once the record that says so is overwritten.
+        # Otherwise nothing would mark them as replaced once the record that does so is overwritten.
         self._remove_replaced()
         before = self._record(record.run)
         self._finalize_files(record)
@@ -131,7 +131,7 @@ class RunDirectory:
             self._remove(before.paths - record.paths)
 
     def tidy(self, record: RunRecord) -> None:
-        """Remove what attempts at a finished run have left that were killed, and the runs it was to replace."""
+        """Remove files left by killed attempts at a finished run, and the runs it replaces."""
         kept = record.paths
         for folder in {*map(_folder, kept), *(f"{one}/run={record.run}" for one in OUTPUTS)}:
             self._remove(self._files(folder) - kept)
@@ -143,7 +143,7 @@ class RunDirectory:
     def discard(self, place: SinkPlace, folders: Iterable[str] = ()) -> None:
         """Remove the files that this attempt at a run has written, in `folders` besides its outputs.
 
-        What the record of the run names stays: an attempt may be stopped when it counts already.
+        Files that the record of the run names stay: an attempt may be stopped after it was published.
         """
         known = self._record(place.run)
         kept = known.paths if known is not None else set()
@@ -153,7 +153,7 @@ class RunDirectory:
             self._folder.remove_if_empty(folder)
 
     def _finalize_files(self, record: RunRecord) -> None:
-        """Make sure that the files a record is to name are there, whole, and stay there."""
+        """Make sure that the files of a record exist, are complete, and are durable."""
         for part in record.all_files:
             if not self._folder.holds(part.path, part.size):
                 raise UnavailableError(
@@ -165,7 +165,7 @@ class RunDirectory:
             self._folder.bring_to_disk(folder)
 
     def _replaced(self) -> set[str]:
-        """The attempts that others have replaced: one that was killed meanwhile may have left their records there."""
+        """The attempts that others have replaced: one that was killed in between may have left their records."""
         return {attempt for past in self._past.values() for attempt in past.replaces}
 
     def _remove_replaced(self) -> None:
@@ -174,14 +174,14 @@ class RunDirectory:
             self._remove_run(past.run)
 
     def _remove_run(self, run: str) -> None:
-        """Remove a run that another has replaced: its record first, so that nothing counts that is not there."""
+        """Remove a replaced run: its record first, so that no record names missing files."""
         record = self._record(run)
         if record is not None:
             self._remove({f"{RUNS}/{run}.json"})
             self._remove({*record.paths, f"{REPORTS}/{run}.json"})
 
     def _remove(self, paths: Collection[str]) -> None:
-        """Remove files, as far as they are there, and folders that are empty then."""
+        """Remove files, if they exist, and folders that become empty."""
         self._folder.remove(paths)
         for folder in {_folder(path) for path in paths} - {RUNS, REPORTS, BEGUN}:
             self._folder.remove_if_empty(folder)
@@ -203,7 +203,7 @@ def _folder(path: str) -> str:
 
 
 def _ancestors(folder: str) -> Iterator[str]:
-    """Yield a folder and those that it is in, up to the directory of the output."""
+    """Yield a folder and its parents, up to the output directory."""
     yield folder
     if folder:
         yield from _ancestors(_folder(folder))
@@ -212,19 +212,19 @@ def _ancestors(folder: str) -> Iterator[str]:
 def name_run(spans: Mapping[Source, Span], fingerprint: str, topics: Mapping[str, str]) -> str:
     """Return the name of a run over a range; `fingerprint` is that of its contract and reading options.
 
-    `topics` are the broker's ids of the topics, as far as it gives them: a recreated topic is another one.
+    `topics` are the broker's ids of the topics, if it provides them: a recreated topic is another one.
     """
     ranges = [word for source, span in sorted(spans.items()) for word in (*source, span.start, span.end)]
     return _digest([*ranges, *chain.from_iterable(sorted(topics.items())), fingerprint])
 
 
 def name_batch(key: WriteKey) -> str:
-    """Return the name of a batch of a stream: that of the same query, whatever it reads."""
+    """Return the name of a batch of a stream, which depends on query and batch number, not on its range."""
     return _digest([key.writer, key.number])
 
 
 def name_replay(waiting: Iterable[str], topics: Iterable[str], fingerprint: str) -> str:
-    """Return the name of a replay: of the runs whose records wait, of the topics that are asked for."""
+    """Return the name of a replay, which depends on the runs with quarantined records and the requested topics."""
     return _digest(["quarantine", *waiting, *topics, fingerprint])
 
 

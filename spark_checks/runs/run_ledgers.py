@@ -1,4 +1,4 @@
-"""Run ledgers: what came of each partition, and whether the rows written are the rows counted."""
+"""Run ledgers: the outcome of the records of each partition, and the check that rows written equal rows counted."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ COUNTS: Final = ("read", "conforming", "control", "tombstone", "quarantined", "c
 def ledger_rows(
     tally: Tally, spans: Mapping[Source, Span], repeated: Counter[Source], *, dropped: bool
 ) -> pa.RecordBatch:
-    """Return the rows of `ledger/`: what came of each partition, and which rows repeat others."""
+    """Return the rows of `ledger/`: counts by outcome per partition, and repeated rows."""
     rows = []
     for source in sorted({*spans, *tally.partitions}):
         counts, span = tally.partitions.get(source, PartitionTally()), spans[source]
@@ -44,7 +44,7 @@ def ledger_rows(
 def moved_rows(ledger: pa.RecordBatch) -> pa.RecordBatch:
     """Return the ledger of a replay, which reads no record but moves some out of the quarantine.
 
-    So `quarantined` is how many less are quarantined now, and the ledger of a directory adds up over all of its runs.
+    So `quarantined` is negative, and the ledger of a directory adds up over all of its runs.
     """
     rows = []
     for row in ledger.to_pylist():
@@ -61,7 +61,7 @@ def sum_rows(ledger: pa.RecordBatch) -> dict[str, int]:
 
 
 def check_rows(tally: Tally, parts: Iterable[FilePart], *, replay: bool = False) -> None:
-    """Raise LedgerError if the rows written are not the rows counted; a replay leaves in quarantine what stays."""
+    """Raise LedgerError if the rows written are not the rows counted; a replay writes no quarantined rows."""
     written = dict.fromkeys(("changes", "control", "quarantine", "replayed"), 0)
     for part in parts:
         written[part.table] += part.rows
@@ -76,7 +76,7 @@ def check_rows(tally: Tally, parts: Iterable[FilePart], *, replay: bool = False)
 
 
 def check_typed(changes: Mapping[TableName, int], dropped: Counter[TableName], typed: Mapping[str, int]) -> None:
-    """Raise LedgerError if a table has more or fewer typed rows than `changes/` has of it, less those dropped."""
+    """Raise LedgerError if the typed rows of a table do not equal its rows in `changes/` without those dropped."""
     wanted: Counter[str] = Counter()
     for name, rows in changes.items():
         wanted[name.text] += rows - dropped[name]

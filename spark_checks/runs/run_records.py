@@ -1,4 +1,4 @@
-"""Run records: what a run read, by which contract, and what it wrote. Those of earlier releases lack later members."""
+"""Run records: what a run read, by which contract, and what it wrote. Earlier releases recorded fewer members."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from cdc_contracts.spark_checks.tables.typed_tables import TableCommit, TypedWri
 
 
 class RecordedRange(Struct, frozen=True):
-    """What was read of a partition: from one offset up to, but not including, another."""
+    """The range read of a partition: from one offset up to, but not including, another."""
 
     topic: str
     partition: int
@@ -31,14 +31,14 @@ class RecordedRange(Struct, frozen=True):
 
 
 class RecordedBatch(Struct, frozen=True):
-    """Whose batch a run is: the id of a stream's query, and the number of the batch."""
+    """The stream batch that a run is: the id of the stream's query, and the number of the batch."""
 
     query: str
     batch: int
 
 
 class RecordedReplay(Struct, frozen=True):
-    """The runs whose quarantine was read, and how many of the records that waited are decoded now."""
+    """The runs whose quarantine was read, and how many of the records are decoded now."""
 
     of: tuple[str, ...]
     judged: int
@@ -48,8 +48,8 @@ class RecordedReplay(Struct, frozen=True):
 class RecordedTable(Struct, frozen=True):
     """What a run wrote to one typed table.
 
-    `raw` counts by image and column the values that are kept as text; `commit` says where the format keeps versions
-    of a table which one this is.
+    `raw` counts by image and column the values that are kept as text; `commit` is the version of the table, if the
+    format has versions.
     """
 
     table: str
@@ -63,12 +63,12 @@ class RecordedTable(Struct, frozen=True):
 class RunRecord(Struct, frozen=True, kw_only=True):
     """What a finished run read and wrote.
 
-    `attempt` is like no other's, and `replaces` are the attempts whose records do not count any more. `topics` are the
-    broker's ids of the topics, as far as it gave them. `stream` is whose batch it is, None for a run of its own.
-    `table_schema` is that of the catalog that typed tables are in, None for the directory; `current` says that current
-    rows are kept of them, `drops_repeats` that rows which repeat others stay out of them, `upheavals` what took rows
-    away from them. `redacted` says that its quarantine holds shapes only; `replay` names the runs from whose quarantine
-    it has decoded records, None if it read them from their source.
+    `attempt` is unique, and `replaces` are the attempts whose records no longer count. `topics` are the broker's ids of
+    the topics, if it provided them. `stream` is the stream batch that the run is, None if it is no batch.
+    `table_schema` is the catalog schema of the typed tables, None for the directory; `current` means that there are
+    tables of current rows, `drops_repeats` that repeated rows are left out of the tables; `upheavals` are the
+    statements that emptied tables. `redacted` means that its quarantine holds shapes only; `replay` names the runs from
+    whose quarantine it has decoded records, None if it read them from their source.
     """
 
     run: str
@@ -95,7 +95,7 @@ class RunRecord(Struct, frozen=True, kw_only=True):
 
     @property
     def spans(self) -> dict[Source, Span]:
-        """What it read of each partition."""
+        """The range read of each partition."""
         return read_ranges(self.ranges)
 
     @property
@@ -105,12 +105,12 @@ class RunRecord(Struct, frozen=True, kw_only=True):
 
     @property
     def paths(self) -> set[str]:
-        """Where they are, below the directory."""
+        """The paths of all files, below the directory."""
         return {part.path for part in self.all_files}
 
     @property
     def folders(self) -> set[str]:
-        """The folders that hold them, below the directory."""
+        """The folders of all files, below the directory."""
         return {path.rpartition("/")[0] for path in self.paths}
 
     def files_of(self, output: str) -> list[FilePart]:
@@ -125,9 +125,9 @@ def write_record(record: RunRecord) -> dict[str, Any]:
 
 
 def read_record(document: Any, where: str) -> RunRecord:
-    """Return the record that a JSON document describes; members of later releases are read over.
+    """Return the record that a JSON document describes; members of later releases are ignored.
 
-    Raises UnavailableError if it is none, with the path of what is wrong.
+    Raises UnavailableError, with the path of the error, if it is not a run record.
     """
     try:
         return msgspec.convert(document, RunRecord)
@@ -166,7 +166,7 @@ def write_table_record(
     parts: Iterable[FilePart] = (),
     commit: TableCommit | None = None,
 ) -> RecordedTable:
-    """Return what a run wrote to one typed table, as records keep it."""
+    """Return what a run wrote to one typed table, for its record."""
     return RecordedTable(
         table=layout.name.text,
         rows=rows,
@@ -178,22 +178,22 @@ def write_table_record(
 
 
 def write_ranges(spans: Mapping[Source, Span]) -> tuple[RecordedRange, ...]:
-    """Return a range as records keep it."""
+    """Return a range in the form of run records."""
     return tuple(RecordedRange(*source, span.start, span.end) for source, span in sorted(spans.items()))
 
 
 def read_ranges(recorded: Iterable[RecordedRange]) -> dict[Source, Span]:
-    """Return the range that records keep."""
+    """Return the range in a run record."""
     return {Source(one.topic, one.partition): Span(one.start, one.end) for one in recorded}
 
 
 def write_stream(key: WriteKey | None) -> RecordedBatch | None:
-    """Return whose batch a run is, as records keep it."""
+    """Return the stream batch that a run is, for its record."""
     return None if key is None else RecordedBatch(key.writer, key.number)
 
 
 def write_files(parts: Iterable[FilePart]) -> tuple[FilePart, ...]:
-    """Return files as records keep them, in order of their paths."""
+    """Return files for a run record, in order of their paths."""
     return tuple(sorted(parts, key=lambda part: part.path))
 
 

@@ -1,4 +1,4 @@
-"""Transactions: attempts at runs, whose rows count once their record is there, and of which nothing stays otherwise."""
+"""Transactions: attempts at runs, whose rows count once their record is written; failed attempts leave nothing."""
 
 from __future__ import annotations
 
@@ -57,11 +57,11 @@ from cdc_contracts.spark_checks.tables.typed_tables import Emptyings, TypedTable
 
 @dataclass(frozen=True)
 class Output:
-    """Where runs write, in which format of tables, and on what conditions.
+    """Where runs write, in which table format, and under what conditions.
 
     With `replace` a run replaces others that read the same records, and itself. With `trust_contract`
-    it is published although a record proves another version. With `drop_duplicates` rows that repeat others stay out of
-    the typed tables, with `redact` the quarantine keeps shapes only.
+    it is published although a record proves another version. With `drop_duplicates` repeated rows are left out of the
+    typed tables, with `redact` the quarantine stores shapes only.
     """
 
     directory: str
@@ -84,7 +84,7 @@ class Output:
 def fix_layouts(known: Layouts, contracts: TableContracts, judged: TaskResult) -> Layouts:
     """Return the layouts of the tables that a run has rows of, or whose layout it changes.
 
-    A table beyond the bound of the observed columns has no columns: all values of its rows are text in `_raw`.
+    A table beyond the limit of observed columns has no columns: all values of its rows are text in `_raw`.
     """
     columns = {name: [column.name for column in layout.columns] for name, layout in known.items()}
     for name in judged.sightings.tables():
@@ -96,7 +96,7 @@ def fix_layouts(known: Layouts, contracts: TableContracts, judged: TaskResult) -
 
 
 def check_settled(known: Layouts, settled: Layouts) -> None:
-    """Make sure, before a run counts, that no other has resolved a type differently since this one began.
+    """Make sure, before a run is published, that no other has resolved a type differently since this one began.
 
     Raises UnavailableError if one has.
     """
@@ -113,21 +113,21 @@ def check_settled(known: Layouts, settled: Layouts) -> None:
 
 
 class Replay(Protocol):
-    """A run that reads the quarantine of other runs, and not the source of its records."""
+    """A run that reads the quarantine of other runs instead of the source of its records."""
 
     def begin(self, validation: ValidationContext) -> str:
-        """Return the name of the run: the quarantine of the same runs validated against the same contract has the same.
+        """Return the name of the run, the same for the same quarantined runs validated against the same contract.
 
-        Raises UnavailableError if another replay of it was begun and not finished.
+        Raises UnavailableError if another replay of the directory is unfinished.
         """
         ...
 
     def record(self, tally: Tally) -> RecordedReplay:
-        """Return what the record of the run says of it."""
+        """Return the part of the run record about the replay."""
         ...
 
     def check(self) -> None:
-        """Raise UnavailableError if the quarantine is not what it was when this began."""
+        """Raise UnavailableError if the quarantine has changed since this replay began."""
         ...
 
 
@@ -135,8 +135,8 @@ class Replay(Protocol):
 class Attempt:
     """One attempt at a run: what it reads, what it validates against, and which runs it replaces.
 
-    `topics` are the broker's ids of the topics of the source. `key` is given for a batch of a stream, `replay`
-    where the source is the quarantine of the output itself.
+    `topics` are the broker's ids of the topics of the source. `key` is given for a batch of a stream, `replay` if the
+    source is the quarantine of the output itself.
     """
 
     engine: Engine
@@ -152,16 +152,16 @@ class Attempt:
 
     @cached_property
     def place(self) -> SinkPlace:
-        """Where it writes, under names that no other attempt has."""
+        """Where it writes, under names unique to this attempt."""
         return SinkPlace(self.output.runs.root, self.run, secrets.token_hex(8))
 
     @cached_property
     def gone(self) -> frozenset[str]:
-        """The runs that do not count any more once this one does, itself of before included."""
+        """The runs that no longer count once this one is published, including an earlier run of the same name."""
         return frozenset({self.run, *(past.run for past in self.replaces)})
 
     def judge(self, watch: Watch | None = None) -> TaskResult:
-        """Validate every record and write the results, by tasks that read each once.
+        """Validate every record and write the results, in tasks that read each record once.
 
         Raises LedgerError if the counts do not add up.
         """
@@ -171,10 +171,10 @@ class Attempt:
         return judged
 
     def publish(self, judged: TaskResult, report: Report) -> tuple[RunRecord, Report]:
-        """Type the rows, write the ledger, and let the run count: its record comes last.
+        """Type the rows, write the ledger, and publish the run by writing its record last.
 
-        Return the record, and the report with what rows were sent again.
-        Raises UnavailableError if another run has done meanwhile what this one did; LedgerError if rows are lost.
+        Return the record, and the report with the repeated rows.
+        Raises UnavailableError if another run has published the same meanwhile; LedgerError if rows are lost.
         """
         output, runs, spans, validation = self.output, self.output.runs, self.source.spans, self.validation
         past = runs.past()  # others may have finished while this one validated
@@ -197,7 +197,7 @@ class Attempt:
             contract=validation.declared,
             contract_fingerprint=validation.fingerprint,
             table_contracts_fingerprint=validation.reading_options.tables.fingerprint,
-            ranges=write_ranges(self._reach if resets else spans),  # current rows that are made again need it
+            ranges=write_ranges(self._reach if resets else spans),  # needed to rebuild current rows
             counts=sum_rows(ledger),
             files=write_files([*judged.parts, *repeats.parts, *write_table(self.place, "ledger", ledger)]),
             table_format=output.tables.name,
@@ -217,7 +217,7 @@ class Attempt:
         return record, report
 
     def discard(self) -> None:
-        """Remove what it has written."""
+        """Remove all files it has written."""
         self.output.runs.discard(self.place, map(table_folder, self._layouts))
 
     def _begun(self, compared: PastRuns) -> Intent:
@@ -229,7 +229,7 @@ class Attempt:
 
     @property
     def _reach(self) -> Spans:
-        """What is read, and where partitions stand that hold nothing new: what a statement empties begins before."""
+        """The ranges read, and the ends of partitions without new records: a statement empties what is before."""
         return {**self.source.idle, **self.source.spans}
 
     @property
@@ -241,7 +241,7 @@ class Attempt:
     def _finalize(
         self, judged: TaskResult, past: PastRuns
     ) -> tuple[tuple[TableReset, ...], dict[TableName, Emptyings]]:
-        """Finalize the layouts of tables; return what takes rows away from them, and which rows of which table."""
+        """Finalize the layouts of tables; return the statements that empty tables, by table."""
         known = past.layouts(without=self.gone)
         layouts = fix_layouts(known, self.validation.reading_options.tables, judged)
         resets = finalize_resets(judged.resets.all(), {**known, **layouts})
@@ -253,7 +253,7 @@ class Attempt:
     def _type(
         self, judged: TaskResult, repeats: Repeats, emptied: Mapping[TableName, Emptyings]
     ) -> tuple[RecordedTable, ...]:
-        """Write the rows of `changes/` to the typed tables; a layout without rows only stays known."""
+        """Write the rows of `changes/` to the typed tables; a layout without rows is only recorded."""
         changes = [part for part in judged.parts if part.table == "changes"]
         dropped: Counter[TableName] = Counter()
         if self.output.drop_duplicates and repeats.parts:
@@ -267,7 +267,7 @@ class Attempt:
         return write_tables(self._layouts, written)
 
     def _check(self, finished: PastRuns) -> None:
-        """Raise UnavailableError if runs that have finished meanwhile do not agree with this one."""
+        """Raise UnavailableError if runs that have finished meanwhile conflict with this one."""
         check_settled(finished.layouts(without=self.gone), self._layouts)
         self.output.runs.begun.check_topics(self.topics, finished, without=self.gone)
         self.output.runs.begun.check_write_mode(self.output.write_mode, finished)

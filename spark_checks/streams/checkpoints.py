@@ -1,4 +1,4 @@
-"""Checkpoints: what Spark notes of a stream, as offsets, and what we keep beside it under `_cdc`.
+"""Checkpoints: Spark's files with the offsets of a stream, and our files under `_cdc`.
 
 metadata            the id of the query: the same for as long as the checkpoint lives     (Spark's)
 sources/0/0         where the stream began                                                (Spark's)
@@ -34,11 +34,11 @@ _STREAM: Final = f"{OWN}/stream.json"
 
 
 class StreamSetup(Struct, frozen=True, forbid_unknown_fields=True):
-    """What a stream is, as long as its checkpoint lives.
+    """The identity of a stream, as long as its checkpoint exists.
 
-    `partitions` are those that `--from` named, null if all are read, also those that are added. `detected` and
-    `detection` are what was detected where the contract was not declared. `beside` are the queries whose rows were in
-    the output when this one began, known and agreed to. `topic_ids` are the broker's ids of the topics.
+    `partitions` are those that `--from` named, null if all are read, including new ones. `detected` and `detection`
+    are the detected contract and evidence if none was declared. `beside` are the queries whose rows were in the output
+    when this one began, with the user's consent. `topic_ids` are the broker's ids of the topics.
     """
 
     command: str
@@ -52,16 +52,16 @@ class StreamSetup(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Checkpoint:
-    """The checkpoint of one stream, in a local folder or on a filesystem that both Spark and pyarrow reach."""
+    """The checkpoint of one stream, in a local folder or on a filesystem that both Spark and pyarrow support."""
 
     def __init__(self, directory: str) -> None:
-        """Raise UnavailableError if pyarrow does not reach the filesystem."""
+        """Raise UnavailableError if pyarrow does not support the filesystem."""
         self.directory = directory
         self._folder = Folder(re.sub("^s3[an]:", "s3:", directory))
 
     @property
     def location(self) -> str:
-        """The directory as Spark is given it; a local one stays local whatever Spark takes for its own filesystem."""
+        """The directory for Spark; a local one stays local whatever Spark's default filesystem is."""
         return f"file://{self._folder.root}" if self._folder.local else self.directory
 
     @property
@@ -72,31 +72,31 @@ class Checkpoint:
 
     @property
     def last(self) -> int | None:
-        """The number of the last batch that was begun; None if there was none."""
+        """The number of the last batch that was started; None if there was none."""
         return max(self._numbers("offsets"), default=None)
 
     @property
     def finished(self) -> int | None:
-        """The number of the last batch that is done; None if there was none."""
+        """The number of the last finished batch; None if there was none."""
         return max(self._numbers("commits"), default=None)
 
     def committed(self, number: int) -> bool:
-        """Return whether Spark has noted that a batch is done."""
+        """Return whether Spark has recorded that a batch is finished."""
         return self._folder.read(f"commits/{number}") is not None
 
     def begins(self) -> dict[Source, int]:
-        """Return the offsets that the stream began at, by partition."""
+        """Return the offsets at which the stream began, by partition."""
         return self._offsets("sources/0/0", (self._folder.read("sources/0/0") or b"").lstrip(b"\0"))
 
     def ends(self, number: int) -> dict[Source, int]:
-        """Return the offsets that a batch ends at, by partition. Raises UnavailableError if nothing says them."""
+        """Return the offsets at which a batch ends, by partition. Raises UnavailableError if they are not recorded."""
         return self._offsets(f"offsets/{number}", self._folder.read(f"offsets/{number}") or b"")
 
     def spans(self, number: int) -> dict[Source, Span]:
         """Return the range of a batch by partition.
 
-        A partition that was added since is read from its beginning.
-        Raises UnavailableError if a topic ends before the place that it was read to: it was recreated.
+        A partition that was added is read from its beginning.
+        Raises UnavailableError if a topic ends before the offset up to which it was read: it was recreated.
         """
         starts = self.begins() if number == 0 else self.ends(number - 1)
         spans = {source: Span(starts.get(source, 0), end) for source, end in sorted(self.ends(number).items())}
@@ -110,7 +110,7 @@ class Checkpoint:
         return spans
 
     def setup(self) -> StreamSetup | None:
-        """Return what the stream is; None before the first start. Raises UnavailableError if it cannot be read."""
+        """Return the setup of the stream; None before the first start. Raises UnavailableError if it is unreadable."""
         found = self._folder.read(_STREAM)
         if found is None:
             return None
@@ -127,12 +127,12 @@ class Checkpoint:
         self._write(_STREAM, json.dumps(msgspec.to_builtins(setup), indent=1, ensure_ascii=False).encode())
 
     def pin_of(self, number: int) -> str | None:
-        """Return the digest of the pinned contracts of a batch; None if it was not begun."""
+        """Return the digest of the pinned contracts of a batch; None if it was not started."""
         found = self._folder.read(f"{OWN}/batches/{number}.json")
         return None if found is None else str(json.loads(found)["pin"])
 
     def keep_batch(self, number: int, pin: str, fingerprint: str, spans: Mapping[Source, Span]) -> None:
-        """Record what a batch is validated against, and forget that of batches long gone."""
+        """Record what a batch is validated against, and remove the records of old batches."""
         document = {
             "batch": number,
             "pin": pin,
@@ -153,11 +153,11 @@ class Checkpoint:
             self._write(f"{OWN}/contracts/{digest}.json", text.encode())
 
     def rolling(self, number: int) -> bytes | None:
-        """Return what was kept of all batches up to this one."""
+        """Return the totals of all batches up to this one."""
         return self._folder.read(f"{OWN}/rolling/{number}")
 
     def keep_rolling(self, number: int, data: bytes) -> None:
-        """Keep what all batches up to this one came to, and up to the one before, for this one may come again."""
+        """Keep the totals up to this batch, and those up to the one before, as this one may be repeated."""
         self._write(f"{OWN}/rolling/{number}", data)
         known = self._numbers(f"{OWN}/rolling")
         self._folder.remove(f"{OWN}/rolling/{one}" for one in known if one < number - 1)
@@ -179,7 +179,7 @@ class Checkpoint:
         return [int(name) for name in names if name.isdecimal()]
 
     def _write(self, name: str, data: bytes) -> None:
-        """The file is there whole and on disk, or as it was before. Raises UnavailableError if it cannot be."""
+        """Write a file atomically and durably. Raises UnavailableError if it cannot be written."""
         try:
             self._folder.write(name, data)
         except OSError as error:
@@ -188,10 +188,10 @@ class Checkpoint:
             ) from error
 
 
-def read_offsets(told: Mapping[str, Mapping[str, int]]) -> dict[Source, int]:
+def read_offsets(written: Mapping[str, Mapping[str, int]]) -> dict[Source, int]:
     """Return offsets as Spark writes them, by topic and partition."""
     return {
         Source(topic, int(partition)): int(offset)
-        for topic, partitions in told.items()
+        for topic, partitions in written.items()
         for partition, offset in partitions.items()
     }

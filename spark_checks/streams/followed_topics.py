@@ -1,4 +1,4 @@
-"""Followed topics: an audit or a decode of a stream: what is done with each batch, and how the stream is opened."""
+"""Followed topics: an audit or a decode of a stream: opening the stream, and processing each batch."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def open_decode(
         for line in describe_unfollowed(decoded.record):
             say(f"batch {key.number}: {line}")
         tally = decoded.tally or audit_again(source, within, key, decoded.report)
-        if output.redact:  # the totals of a stream are kept beside its rows
+        if output.redact:  # the totals of a stream are stored with its rows
             forget_examples(tally)
         return tally, _repeats_besides(decoded.report.repeats or NO_REPEATS, output, key)
 
@@ -120,7 +120,7 @@ def _wait(pace: Pace) -> float | None:
 
 
 def _repeats_besides(repeats: RepeatedRows, output: Output, key: WriteKey) -> RepeatedRows:
-    """Return what a report says of repeats; the batches of the stream are no other runs to it."""
+    """Return the repeats for a report, which does not list batches of the same stream as other runs."""
     if not repeats.compared_with:
         return repeats
     own = {past.run for past in output.runs.past() if past.query == key.writer}

@@ -29,9 +29,9 @@ _OWN: Final = "cdc_contracts.registry."
 
 @dataclass
 class Rolling:
-    """What was read of each partition, and its results, in bounded size. `batches` are counted since `first`.
+    """The ranges read of each partition, and the results, in bounded size. `batches` are counted since `first`.
 
-    `repeats` are what a report says of rows that repeat others, None if no rows are kept.
+    `repeats` is the summary of repeated rows for reports, None if no rows are written.
     """
 
     spans: dict[Source, Span] = field(default_factory=dict)
@@ -41,7 +41,7 @@ class Rolling:
     repeats: RepeatedRows | None = None
 
     def add(self, number: int, tally: Tally, spans: Mapping[Source, Span], repeats: RepeatedRows | None = None) -> None:
-        """Add a batch. Raises LedgerError if the counts of it do not add up."""
+        """Add a batch. Raises LedgerError if its counts do not add up."""
         check_ledger(tally, spans)
         self.first = number if self.first is None else self.first
         self.batches += 1
@@ -89,7 +89,7 @@ def read_rolling(data: bytes) -> Rolling | None:
 
 
 class _Reader(pickle.Unpickler):
-    """Reads the values that tallies are made of and nothing else, so that a checkpoint cannot run code."""
+    """Unpickles only the types that tallies consist of, so that a checkpoint cannot run code."""
 
     def find_class(self, module: str, name: str) -> Any:
         if (module, name) == ("collections", "Counter"):

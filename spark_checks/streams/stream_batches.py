@@ -1,4 +1,4 @@
-"""Stream batches: how they are made, and who observes them."""
+"""Stream batches: their pace, their results, and the interface for observers."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from cdc_contracts.registry.stats.tally import Tally
 
 @dataclass(frozen=True)
 class Pace:
-    """How a stream runs: `once` over what is there now, else continuously with a batch each `interval` seconds.
+    """How a stream runs: `once` up to the current end, or continuously with a batch every `interval` seconds.
 
-    A batch has at most `max_offsets`; one that runs when the stream is to stop has `grace` seconds to finish.
+    A batch has at most `max_offsets`; one that is running when the stream has to stop gets `grace` seconds to finish.
     """
 
     once: bool = False
@@ -27,7 +27,7 @@ class Pace:
 
 @dataclass(frozen=True)
 class StreamBatch:
-    """A batch that is done: its range, what it came to, and how long it took."""
+    """A finished batch: its range, its result, and how long it took."""
 
     number: int
     spans: Mapping[Source, Span]
@@ -43,13 +43,13 @@ class Observer(Protocol):
     """Observes the progress of a stream."""
 
     def note_begin(self) -> None:
-        """Note that a batch has begun."""
+        """Called when a batch starts."""
         ...
 
     def note_batch(self, batch: StreamBatch, report: Report) -> None:
-        """Note a batch, and the report over all batches up to it."""
+        """Called with a finished batch, and the report over all batches up to it."""
         ...
 
     def note_latest(self, latest: Mapping[Source, int]) -> None:
-        """Note where the topics end now; empty if there is nothing after the last batch."""
+        """Called with the current ends of the topics; empty if there is nothing after the last batch."""
         ...

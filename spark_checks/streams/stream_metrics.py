@@ -39,7 +39,7 @@ LabelValues = tuple[str, ...]
 
 
 class StreamMetrics:
-    """The figures of one stream. What is counted is counted since the stream began, over all its starts."""
+    """The metrics of one stream. Counters count since the stream began, over all its starts."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -58,13 +58,13 @@ class StreamMetrics:
         self.registry.register(self)
 
     def note_account(self, report: Report, ends: Mapping[Source, int]) -> None:
-        """Note the report of all batches, and where they end."""
+        """Record the report of all batches, and where they end."""
         with self._lock:
             self._report = report
             self._ends |= ends
 
     def note_begin(self) -> None:
-        """Take note that a batch has begun: until it is done, lag and counts stand still."""
+        """Record that a batch has started: until it is finished, lag and counters do not change."""
         with self._lock:
             self._begin_time = time.time()
 
@@ -80,13 +80,13 @@ class StreamMetrics:
             self._latest = latest
 
     def note_unreconciled(self) -> None:
-        """Note a batch whose counts do not add up."""
+        """Record a batch whose counts do not add up."""
         with self._lock:
             self._unreconciled += 1
 
     @property
     def lag(self) -> dict[Source, int]:
-        """How many offsets each topic has after the last batch."""
+        """The number of offsets that each topic has after the last batch."""
         with self._lock:
             return {source: max(0, self._latest.get(source, end) - end) for source, end in self._ends.items()}
 
@@ -95,7 +95,7 @@ class StreamMetrics:
         return generate_latest(self.registry).decode()
 
     def collect(self) -> Iterator[Metric]:
-        """Yield all figures, as a registry of collectors asks for them."""
+        """Yield all metrics, for a registry of collectors."""
         lag = self.lag
         with self._lock:
             partitions = self._report.ledger.partitions if self._report else ()
@@ -128,13 +128,13 @@ class StreamMetrics:
 
 
 def write_metrics(metrics: StreamMetrics, target: Path) -> None:
-    """Put the figures into a file at once. Raises UnavailableError if it cannot be written."""
+    """Write the metrics to a file atomically. Raises UnavailableError if it cannot be written."""
     write_whole(target, metrics.text())
 
 
 @contextmanager
 def serving_metrics(metrics: StreamMetrics, port: int | None) -> Iterator[int | None]:
-    """The figures can be had at /metrics of this machine; the port is one that is free where it is 0.
+    """Serve the metrics at /metrics on this machine; port 0 means any free port.
 
     Raises UnavailableError if the port is taken.
     """
@@ -167,7 +167,7 @@ def serving_metrics(metrics: StreamMetrics, port: int | None) -> Iterator[int | 
 
 
 class _Connection(WSGIRequestHandler):
-    """One request, without a line of log. A client that keeps the server waiting is left without an answer."""
+    """One request, without logging. A client that keeps the server waiting is disconnected."""
 
     timeout = PATIENCE_SECONDS
 

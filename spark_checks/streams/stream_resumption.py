@@ -1,4 +1,4 @@
-"""Stream resumption: how a stream begins, or continues where its checkpoint says."""
+"""Stream resumption: how a stream begins, or continues from its checkpoint."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _ASK_SECONDS: Final = 0.2
 
 @dataclass(frozen=True)
 class Wanted:
-    """What is to be followed: topics of brokers, and where to begin at the first start; None if not given."""
+    """The topics to follow, their brokers, and where to begin at the first start; None if not given."""
 
     command: str
     bootstrap: str
@@ -54,7 +54,7 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Epoch:
-    """A stream that can be started: what it is, what it is validated against, and where it begins the first time."""
+    """A stream ready to start: its setup, what it is validated against, and where it begins the first time."""
 
     wanted: Wanted
     setup: StreamSetup
@@ -64,7 +64,7 @@ class Epoch:
 
 
 def check_checkpoint(checkpoint: Checkpoint, wanted: Wanted, contract: str) -> StreamSetup | None:
-    """Return what the checkpoint is of; None if the stream was never started.
+    """Return the setup in the checkpoint; None if the stream was never started.
 
     Raises UsageError if it is the checkpoint of another stream.
     """
@@ -88,10 +88,10 @@ def check_output(
     checkpoint: Checkpoint, wanted: Wanted, finished: Iterable[PastRun], directory: str,
     *, known: StreamSetup | None, new_epoch: bool,
 ) -> tuple[tuple[str, ...], Offsets]:  # fmt: skip
-    """Return the other queries whose rows of the topics the output holds, and where its runs end by partition.
+    """Return the other queries with rows of these topics in the output, and where its runs end by partition.
 
-    Raises UnavailableError if the output has rows of the topics from streams whose checkpoint is not this, and
-    nobody agreed to that; or where the checkpoint has finished batches and the output has none of them.
+    Raises UnavailableError if the output has rows of the topics from streams with other checkpoints, without the
+    user's consent; or if the checkpoint has finished batches and the output has none of them.
     """
     query = checkpoint.query
     queries: set[str] = set()
@@ -134,13 +134,13 @@ def open_epoch(
     stop: Stop,
     say: Say,
 ) -> Epoch | None:
-    """Return the stream to start, noted in the checkpoint; `since` is where it begins if nobody said.
+    """Return the stream to start, recorded in the checkpoint; `since` is where it begins by default.
 
-    `taken` is where the runs of the output end: a stream that never started has to begin behind that. Where the
-    contract has to be detected, this is done before the first batch, from what the topics hold, and kept. Where it
-    cannot be detected yet, it is tried again every `wait` seconds; without `wait`, that is an UndetectedError. None
-    where the run was stopped meanwhile. Raises UsageError if the checkpoint is of another stream, UnavailableError
-    where topics or offsets are not there.
+    `taken` is where the runs of the output end: a new stream has to begin after that. If the contract has to be
+    detected, this is done before the first batch, from the records in the topics, and recorded. If it cannot be
+    detected yet, detection is retried every `wait` seconds; without `wait`, that is an UndetectedError. None if the
+    run was stopped meanwhile. Raises UsageError if the checkpoint is of another stream, UnavailableError if topics or
+    offsets are not available.
     """
     known = check_checkpoint(checkpoint, wanted, validation.declared)
     setup = known or StreamSetup(wanted.command, wanted.topics, validation.declared)
@@ -150,7 +150,7 @@ def open_epoch(
     starts = None
     if checkpoint.last is None:
         setup, starts = _begin(session, wanted, setup, since)
-        _refuse_what_is_read(starts, taken or {})
+        _refuse_read_offsets(starts, taken or {})
     elif wanted.start is not None:
         say(f"--from {wanted.start.start.word} is ignored: the stream continues from its checkpoint")
     found = _finalize_validation(session, wanted, validation, setup, starts or {}, wait, stop, say)
@@ -168,7 +168,7 @@ def open_epoch(
 def _same_topics(
     session: SparkSession, checkpoint: Checkpoint, wanted: Wanted, setup: StreamSetup
 ) -> Mapping[str, str]:
-    """Return the ids of the topics. Raises UnavailableError if a topic is not the one that was read before."""
+    """Return the ids of the topics. Raises UnavailableError if a topic was recreated since it was read."""
     found = topic_ids(session, wanted.bootstrap, wanted.topics, wanted.properties)
     known = (setup.topic_ids or found) if checkpoint.last is not None else found
     anew = [topic for topic, identity in found.items() if known.get(topic, identity) != identity]
@@ -184,7 +184,7 @@ def _same_topics(
 def _begin(
     session: SparkSession, wanted: Wanted, setup: StreamSetup, since: Offsets | None
 ) -> tuple[StreamSetup, dict[str, dict[int, int]]]:
-    """Return the stream with the partitions that are named, and the offsets it begins at."""
+    """Return the stream with the named partitions, and the offsets at which it begins."""
     start = wanted.start or parse_range()
     resolved = read_topics(
         SparkEngine(session), wanted.bootstrap, wanted.topics, start, wanted.properties,
@@ -195,8 +195,8 @@ def _begin(
     return structs.replace(setup, partitions=named), starts
 
 
-def _refuse_what_is_read(starts: Offsets, taken: Offsets) -> None:
-    """Refuse to begin a stream with a batch that could never be published: Spark's notes of it would stay."""
+def _refuse_read_offsets(starts: Offsets, taken: Offsets) -> None:
+    """Refuse to begin a stream with a batch that could never be published but would stay in Spark's checkpoint."""
     for topic, partitions in starts.items():
         for partition, first in partitions.items():
             end = taken.get(topic, {}).get(partition, 0)

@@ -1,7 +1,7 @@
 """Streaming: a stream of topics, batch by batch, each validated as a run over its range.
 
-Spark decides what a batch is and notes its range in the checkpoint before the batch is read. The range is then read
-as that of any run, so batches have what runs have: exact starts and ends, gaps, and an error where records are gone.
+Spark plans a batch and records its range in the checkpoint before the batch is read. The range is then read like that
+of any run, so batches have the same properties: exact starts and ends, gaps, and an error if records are gone.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ is given the key chains of the batches before."""
 
 
 class Follow:
-    """One start of a stream. `whole` has the totals since it began, `own` those of this start."""
+    """One start of a stream. `whole` has the totals since the stream began, `own` those of this start."""
 
     def __init__(
         self, session: SparkSession, checkpoint: Checkpoint, epoch: Epoch, judge: Judge, observer: Observer,
@@ -76,7 +76,7 @@ class Follow:
             self.whole, self._done = self._rolling_up_to(kept), kept
 
     def run(self, pace: Pace, stop: Stop) -> None:
-        """Take batches until there are no more, if it is to run once, or until it is to stop.
+        """Process batches until there are no more, if it runs once, or until it has to stop.
 
         Raises what a batch raises; UnavailableError if the topics cannot be read any more.
         """
@@ -123,11 +123,11 @@ class Follow:
     def _has_ended(self, query: StreamingQuery) -> bool:
         try:
             return bool(query.awaitTermination(_ASK_SECONDS))  # type: ignore[arg-type]  # parts of a second
-        except Exception:  # noqa: BLE001  told by `_tell_failure`
+        except Exception:  # noqa: BLE001  reported by `_report_failure`
             return True
 
     def _end(self, query: StreamingQuery, grace: float) -> None:
-        """Let the running batch finish, or abandon it when its time is up, and stop the stream."""
+        """Let the running batch finish, or abandon it after a time limit, and stop the stream."""
         with self._lock:
             self._ending = True
         if not self._idle.is_set():
@@ -147,12 +147,12 @@ class Follow:
             while not self._idle.is_set() and time.monotonic() < until:
                 self._session.sparkContext.cancelAllJobs()
                 time.sleep(_ASK_SECONDS)
-        if self._idle.is_set():  # else it would wait for the batch
+        if self._idle.is_set():  # otherwise it would wait for the batch
             with suppress(Exception):
                 query.stop()
 
     def _report_failure(self, query: StreamingQuery) -> None:
-        """Raise what ended the stream, where Spark or Kafka did."""
+        """Raise the failure of Spark or Kafka that ended the stream."""
         ended = query._jsq.exception()  # noqa: SLF001  the only way to Kafka's own errors
         if ended.isEmpty():
             return
@@ -167,13 +167,13 @@ class Follow:
         progress = query._jsq.lastProgress()  # noqa: SLF001  the public one asks the JVM for every field of it
         sources = progress.sources() if progress is not None else []
         result = sources[0].latestOffset() if sources else None
-        latest = (json.loads(result) if result else None) or {}  # none if there is nothing new
+        latest = (json.loads(result) if result else None) or {}  # null if there is nothing new
         self._observer.note_latest(read_offsets(latest))
 
     # --- a batch
 
     def _take(self, frame: DataFrame, number: int) -> None:
-        """What Spark calls for a batch, in a thread of its own: an error is kept for the thread that waits."""
+        """Process a batch; Spark calls this in a separate thread, so errors are kept for the waiting thread."""
         with self._lock:
             if self._ending:
                 raise _NotNow
@@ -196,7 +196,7 @@ class Follow:
         key = WriteKey(str(self._checkpoint.query), number)
         idle = {source: span for source, span in spans.items() if span.start == span.end}
         there = bounds_of({source: span for source, span in spans.items() if source not in idle})
-        # The first batch of topics that hold nothing yet is a run of nothing, and the output has to know of it.
+        # The first batch of empty topics is an empty run, which the output has to record.
         source = wanted.input(by_topic(there or bounds_of(spans)), headers=wanted.command == DECODE)
         source = replace(source, idle=idle)
         try:
@@ -213,7 +213,7 @@ class Follow:
         self._observer.note_batch(StreamBatch(number, spans, tally, time.monotonic() - begun), self.report(self.whole))
 
     def _pinned(self, number: int, spans: Mapping[Source, Span]) -> ValidationContext:
-        """Return what a batch is validated against: the same as before, if it is repeated."""
+        """Return the validation context of a batch: the same as before, if it is repeated."""
         checkpoint, digest = self._checkpoint, digest_pin(self._pin)
         known = checkpoint.pin_of(number)
         if known is None:
@@ -236,7 +236,7 @@ class Follow:
         return open_pin(text, checkpoint.directory)
 
     def _rolling_up_to(self, number: int) -> Rolling:
-        """Return the totals of all batches up to this one, new ones where they were not kept."""
+        """Return the totals of all batches up to this one, or empty ones if they were not kept."""
         if number < 0:
             return Rolling()
         kept = read_rolling(self._checkpoint.rolling(number) or b"")
@@ -246,8 +246,8 @@ class Follow:
 
 
 class _NotNow(Exception):
-    """A batch that is not begun because the stream is to stop."""
+    """A batch that is not started because the stream has to stop."""
 
 
 class _Failed(Exception):
-    """A batch whose error is raised by the thread that waits for the stream."""
+    """A batch whose error the thread that waits for the stream raises."""

@@ -1,1 +1,1 @@
-"""Typed tables: the rows of changes in columns of their own, in each format."""
+"""Typed tables: changes with a typed column per source column, in each table format."""

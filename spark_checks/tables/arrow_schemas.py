@@ -1,4 +1,4 @@
-"""Arrow schemas as Spark has them, and types of Spark as Arrow has them."""
+"""Arrow schemas converted to Spark schemas, and Spark types to Arrow types."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ if TYPE_CHECKING:
 
 
 def spark_schema(schema: pa.Schema) -> StructType:
-    """Return the schema as Spark writes it; a timestamp without zone stays one."""
+    """Return the Spark schema; a timestamp without zone stays one."""
     from pyspark.sql.pandas.types import from_arrow_schema
 
     return from_arrow_schema(schema, prefer_timestamp_ntz=True)
 
 
 def arrow_type(kind: DataType) -> pa.DataType:
-    """Return a type of Spark as Arrow writes it."""
+    """Return the Arrow type of a Spark type."""
     from pyspark.sql.pandas.types import to_arrow_type
 
     return to_arrow_type(kind)

@@ -1,4 +1,4 @@
-"""Parquet tables: typed tables as files, each run's in its own folder of each table."""
+"""Parquet tables: typed tables as files, in one folder per table and run."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MOST_OPEN: Final = 200
 
 
 class ParquetTables:
-    """Files of typed rows that count by the record of their run, so that writing them again is harmless.
+    """Files of typed rows, which count only if the record of their run names them, so writing is repeatable.
 
     `above` is the folder that holds the folders of the tables.
     """
@@ -44,10 +44,10 @@ class ParquetTables:
         self._above = above
 
     def prepare(self, engine: Engine) -> None:
-        """Nothing is to be done: files need no settings."""
+        """Do nothing: files need no settings."""
 
     def write(self, engine: Engine, order: WriteOrder) -> TypedWrite:
-        """Write the rows of the changes files, typed, to the table of each layout: a task for each file."""
+        """Write the rows of the changes files, typed, to the table of each layout, with a task per file."""
         if not order.changes:
             return TypedWrite()
         job = pickle.dumps(WriteJob(order.place, tuple(order.changes), dict(order.layouts), self._above))
@@ -73,7 +73,7 @@ def join_writes(writes: Iterable[TypedWrite]) -> TypedWrite:
 
 @dataclass(frozen=True)
 class WriteJob:
-    """What the tasks of a write share."""
+    """The input that the tasks of a write share."""
 
     place: SinkPlace
     changes: tuple[FilePart, ...]
@@ -81,7 +81,7 @@ class WriteJob:
     above: str = TABLES
 
     def run(self, numbers: Iterable[int]) -> TypedWrite:
-        """Type the rows of some changes files; nothing is left of it where that fails."""
+        """Type the rows of some changes files; if that fails, no files are left."""
         files = _TypedFiles(self.place, self.layouts, self.above)
         try:
             for number in numbers:
@@ -95,7 +95,7 @@ class WriteJob:
 
 
 def _copy(rows: pa.RecordBatch) -> pa.RecordBatch:
-    """Return rows that do not keep the rows of other tables in memory, as a slice does."""
+    """Return a copy of rows, since a slice would keep the rows of other tables in memory."""
     return rows.take(pa.array(np.arange(rows.num_rows)))
 
 
@@ -106,7 +106,7 @@ def _open_job(job: bytes) -> WriteJob:
 
 
 class _TypedFiles:
-    """The rows of one task, table by table: those that wait, and the files that are open."""
+    """The rows of one task by table: buffered rows, and open files."""
 
     def __init__(self, place: SinkPlace, layouts: Layouts, above: str) -> None:
         self._place = place
@@ -120,14 +120,14 @@ class _TypedFiles:
         self._parts: list[FilePart] = []
 
     def add(self, name: TableName, rows: pa.RecordBatch) -> None:
-        """Add rows of a table; where too many rows wait in all, the table with the most is written."""
+        """Add rows of a table; if too many rows are buffered, those of the largest table are written."""
         self._waiting.setdefault(name, []).append(rows)
         self._bytes[name] += rows.nbytes
         if self._bytes.total() > WAITING_BYTES:
             self._write(self._bytes.most_common(1)[0][0])
 
     def close(self) -> TypedWrite:
-        """Finish all files and return what was written."""
+        """Finish all files and return the result of the write."""
         for name in list(self._waiting):
             self._write(name)
         for name in list(self._open):
@@ -155,13 +155,13 @@ class _TypedFiles:
     def _writer(self, name: TableName) -> TableWriter:
         writer = self._open.pop(name, None)
         if writer is None:
-            # The number keeps files apart where a filesystem takes two folders for one, as by case.
+            # The number keeps file names unique if a filesystem ignores the case of folder names.
             attempt = f"{attempt_name()}-{self._opened}"
             writer = TableWriter(
                 self._place, name.text, self._layouts[name].arrow, attempt, table_folder(name, self._above)
             )
             self._opened += 1
-        self._open[name] = writer  # last: the one that was written to longest ago is the first to be finished
+        self._open[name] = writer  # moved to the end: the least recently used writer is finished first
         if len(self._open) > MOST_OPEN:
             self._finish(next(iter(self._open)))
         return writer

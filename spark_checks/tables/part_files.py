@@ -1,4 +1,4 @@
-"""Part files: the files of rows that runs have written, read again in batches."""
+"""Part files: the row files of runs, read in batches."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ BATCH_ROWS: Final = 32_768
 def read_part(
     place: SinkPlace, part: FilePart, schema: pa.Schema, *, most: int = BATCH_ROWS
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of a file, in their order and so many at most, with the columns of the schema.
+    """Yield the rows of a file in order, in batches of limited size, with the columns of the schema.
 
-    A column that may be null is, where the file of an earlier release does not have it.
+    A nullable column that the file of an earlier release lacks is null.
     """
     filesystem, root = place.open()
     path = f"{root}/{part.path}"

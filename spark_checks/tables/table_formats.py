@@ -1,4 +1,4 @@
-"""Table formats: the formats of typed tables by name, loaded where one is used, and the mode that a run writes in."""
+"""Table formats: the formats of typed tables by name, imported on use, and the write mode of a run."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ FORMATS: Final = tuple(_MAKERS)
 
 @dataclass(frozen=True)
 class WriteMode:
-    """How a run writes its typed tables: format, schema of a catalog or None, and whether current rows are kept.
+    """How a run writes its typed tables: format, catalog schema or None, and whether it maintains current rows.
 
-    All runs of a directory have to agree on it, else some rows would be where nobody looks.
+    All runs of a directory have to agree on it, otherwise rows would be spread over different tables.
     """
 
     table_format: str = PARQUET
@@ -31,7 +31,7 @@ class WriteMode:
     current: bool = False
 
     def check(self, wanted: WriteMode, run: str, directory: str) -> None:
-        """Raise UnavailableError if a run is to write differently than this one, `run`, did."""
+        """Raise UnavailableError if another run would write differently from this one, `run`."""
         if (self.table_format, self.table_schema) != (wanted.table_format, wanted.table_schema):
             raise UnavailableError(
                 f"run {run} keeps its tables as {self.table_format} in {self.table_schema or 'the directory'}: "
@@ -48,7 +48,7 @@ class WriteMode:
 
 
 def open_tables(table_format: str = PARQUET, **options: Any) -> TypedTables:
-    """Return the tables of a format, made with what options it takes."""
+    """Return the tables of a format, made with the options it accepts."""
     module, _, name = _MAKERS[table_format].partition(":")
     tables: TypedTables = getattr(import_module(module), name)(**options)
     return tables

@@ -29,7 +29,7 @@ class WriteKey:
 
 @dataclass(frozen=True)
 class Emptyings:
-    """The statements that have emptied a table: those of this run, over `spans`, and of earlier ones over theirs."""
+    """The statements that have emptied a table: those of this run, over `spans`, and those of earlier runs."""
 
     new: tuple[TableReset, ...]
     spans: Spans
@@ -43,9 +43,9 @@ class Emptyings:
 
 @dataclass(frozen=True)
 class WriteOrder:
-    """What is to be written: rows of changes files, to the table of each layout; `emptied` says what has lost rows.
+    """The input of a write: rows of changes files, for the table of each layout; `emptied` are the emptied tables.
 
-    A history keeps what a table has lost; only its current rows go.
+    A history keeps the rows of an emptied table; only its current rows are removed.
     """
 
     place: SinkPlace
@@ -56,11 +56,11 @@ class WriteOrder:
 
 
 class Merged(Struct, frozen=True):
-    """The result of a merge: keys that are there now, keys that are gone, and changes that name no key.
+    """The result of a merge: counts of keys written, keys deleted, and changes that name no key.
 
-    `emptied` rows went with their table; of `untold` ones, which stay, it is unknown whether they should have.
-    `reloaded` rows of a full load came since: they have no position, so one that was sent again is back.
-    Only what was new is counted.
+    `emptied` rows were removed as their table was emptied; of `untold` ones, which stay, it is unknown whether they
+    should have been. `reloaded` rows are of a full load since then: they have no position, so a repeated one is back.
+    Only new changes are counted.
     """
 
     changed: int = 0
@@ -72,9 +72,9 @@ class Merged(Struct, frozen=True):
 
 
 class TableCommit(Struct, frozen=True):
-    """Which version of a table a write made: `version` of Delta, `snapshot` of Iceberg; neither where it is not known.
+    """The table version that a write made: `version` of Delta, `snapshot` of Iceberg; neither if it is unknown.
 
-    `current` is what its current rows came to, None where no primary key is known; missing where none are kept.
+    `current` is the merge result of its current rows, None if no primary key is known; missing if there are none.
     """
 
     version: Sometimes[int] = UNSET
@@ -86,8 +86,8 @@ class TableCommit(Struct, frozen=True):
 class TypedWrite:
     """The result of a write: its files, rows by table, and values kept as text by table and column.
 
-    A file's `table` is the name of its table as `TableName.text` writes it, and so are the keys. `commits` has, where a
-    format keeps versions of its tables, what says which version of a table this write made.
+    A file's `table` is the name of its table as `TableName.text` writes it, and so are the keys. `commits` has the
+    table versions that this write made, if the format has versions.
     """
 
     parts: tuple[FilePart, ...] = ()
@@ -97,7 +97,7 @@ class TypedWrite:
 
 
 class TypedTables(Protocol):
-    """A format of tables: the same write again changes nothing. `name` is what `--table-format` calls it."""
+    """A table format with idempotent writes. `name` is the value of `--table-format`."""
 
     @property
     def name(self) -> str: ...
@@ -109,18 +109,18 @@ class TypedTables(Protocol):
 
     @property
     def schema(self) -> str | None:
-        """The schema of a catalog that the tables are in, None if they are in the directory."""
+        """The catalog schema of the tables, None if they are in the directory."""
         ...
 
     @property
     def keeps_current(self) -> bool:
-        """Whether the rows that are there now are kept besides all changes."""
+        """Whether current rows are maintained in addition to all changes."""
         ...
 
     def prepare(self, engine: Engine) -> None:
-        """Make the engine ready for writes. Raises UnavailableError if it cannot be, UsageError if it never can."""
+        """Prepare the engine for writes. Raises UnavailableError if that fails, UsageError if it can never write."""
         ...
 
     def write(self, engine: Engine, order: WriteOrder) -> TypedWrite:
-        """Write what is to be written. Raises UnavailableError if a table is not the one of its layout."""
+        """Write the rows of an order. Raises UnavailableError if a table does not match its layout."""
         ...

@@ -1,1 +1,1 @@
-"""Lakehouse tables, of Delta and Iceberg: histories of changes, and the current rows."""
+"""Lakehouse tables in Delta and Iceberg: histories of changes, and current rows."""

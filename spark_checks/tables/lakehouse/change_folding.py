@@ -1,7 +1,7 @@
-"""Change folding: many changes of a key as one, the newest, with all that changes since the last whole row have set.
+"""Change folding: the changes of a key as one, the newest, with all columns set since the last complete row.
 
 A change is a deletion of a key or a row under a key; an update that changes the key is both. Changes are ordered by
-position, where positions are numbers, else and between equals by their place in Kafka.
+position if positions are numbers, otherwise and between equal positions by their Kafka offsets.
 """
 
 from __future__ import annotations
@@ -28,38 +28,38 @@ _NUMBER: Final = "^-?[0-9]{1,38}$"
 
 @dataclass(frozen=True)
 class Emptied:
-    """What is older than the statements that have emptied a table, as far as is known.
+    """The changes that are known to be older than the statements that have emptied a table.
 
-    `order`: changes whose position is a lower number. `offsets`: changes without one that stand before these offsets;
-    `unordered`: changes with one as well, because a statement has none. `own`: the partitions of the statements of
-    this run; in others only a position shows what came first, and where `beside_all` not even that.
+    `order`: changes with a lower position. `offsets`: changes without a position before these offsets; `unordered`:
+    changes with a position as well, because a statement has none. `own`: the partitions of the statements of this run;
+    in others only positions show the order, and with `no_order` not even they do.
     """
 
     order: int | None = None
     offsets: Mapping[Source, int] = field(default_factory=dict)
     unordered: Mapping[Source, int] = field(default_factory=dict)
     own: frozenset[Source] = frozenset()
-    beside_all: bool = False
+    no_order: bool = False
 
     def is_older(self, names: Mapping[str, str]) -> str:
-        """Return as SQL whether a change is older; `names` are the columns that hold its facts, quoted."""
+        """Return an SQL condition for older changes; `names` are the columns that hold their facts, quoted."""
         ordered = names["_order"]
         above = "false" if self.order is None else f"{ordered} < cast('{self.order}' as decimal(38,0))"
-        before, behind = _stands(names, self.offsets), _stands(names, self.unordered)
+        before, behind = _is_before(names, self.offsets), _is_before(names, self.unordered)
         return f"case when {ordered} is null then {before} else {above} or {behind} end"
 
-    def is_untold(self, names: Mapping[str, str]) -> str:
-        """Return as SQL whether it is unknown if a change that stays is older: it is of another partition."""
-        alike = "true" if self.beside_all else f"{names['_order']} is null"
-        beside = " and ".join(f"not {_is_of(names, source)}" for source in sorted(self.own)) or "false"
-        return f"{alike} and {beside} and not ({self.is_older(names)})"
+    def may_be_older(self, names: Mapping[str, str]) -> str:
+        """Return an SQL condition for remaining changes of other partitions, which may be older."""
+        alike = "true" if self.no_order else f"{names['_order']} is null"
+        elsewhere = " and ".join(f"not {_is_of(names, source)}" for source in sorted(self.own)) or "false"
+        return f"{alike} and {elsewhere} and not ({self.is_older(names)})"
 
 
 def empty_by(emptyings: Emptyings, ordered: Collection[str]) -> Emptied:
-    """Return what statements empty, where `ordered` names the contracts whose positions are numbers.
+    """Return what statements empty; `ordered` names the contracts whose positions are numbers.
 
-    What earlier runs have read of the partitions that a run reads is older than its statements: it begins where they
-    have ended.
+    Records that earlier runs have read from the partitions of a run are older than its statements, as the run begins
+    where they ended.
     """
     orders: list[int] = []
     offsets: dict[Source, int] = {}
@@ -71,12 +71,12 @@ def empty_by(emptyings: Emptyings, ordered: Collection[str]) -> Emptied:
         for bounds in (offsets,) if order is not None else (offsets, unordered):
             bounds.update({source: max(offset, bounds.get(source, 0)) for source, offset in before.items()})
     own = frozenset(statement.source for statement in emptyings.new)
-    beside_all = any(statement.order(ordered) is None for statement in emptyings.new)
-    return Emptied(max(orders, default=None), offsets, unordered, own, beside_all)
+    no_order = any(statement.order(ordered) is None for statement in emptyings.new)
+    return Emptied(max(orders, default=None), offsets, unordered, own, no_order)
 
 
-def _stands(names: Mapping[str, str], offsets: Mapping[Source, int]) -> str:
-    """Whether a change stands before the offset of its partition."""
+def _is_before(names: Mapping[str, str], offsets: Mapping[Source, int]) -> str:
+    """Return an SQL condition for changes before the offset of their partition."""
     places = [
         f"({_is_of(names, source)} and {names['_offset']} < {end})"
         for source, end in sorted(offsets.items())
@@ -93,14 +93,14 @@ def fold_changes(
     rows: DataFrame, layout: TableLayout, key: tuple[str, ...], ordered: Collection[str],
     current: DataFrame, deleted: DataFrame, emptied: Emptied | None = None,
 ) -> DataFrame:  # fmt: skip
-    """Return one row per key that is new to what is known: keys, and the changes by which they are there or deleted.
+    """Return one row per key with new changes: its deletion, or the values that they set.
 
-    What is older than what has emptied the table counts for nothing, be it new or known.
+    Changes older than a statement that has emptied the table are ignored, new or known.
 
-    Its columns: the key `k0`, `k1`, ...; `_keyed`, false in the one row for all changes that name no key; `_changes`,
-    how many were folded; `_delete`; `_was_deleted`, whether the key is among the deleted ones so far; `_fresh`, whether
-    what was there before is of no account; `c0`, `c1`, ...: value and text of each column, null if no change has it;
-    `_absent`, the names of those; `_raw`, texts by name; `_last`, the facts of the newest change.
+    Columns: the key `k0`, `k1`, ...; `_keyed`, false in the one row for all changes that name no key; `_changes`, the
+    number of folded changes; `_delete`; `_was_deleted`, whether the key is among the deleted ones so far; `_fresh`,
+    whether previous values are obsolete; `c0`, `c1`, ...: value and text of each column, null if no change has it;
+    `_absent`, the names of these; `_raw`, texts by name; `_last`, the facts of the newest change.
     """
     from pyspark.sql import Window
     from pyspark.sql import functions as F  # noqa: N812
@@ -116,8 +116,8 @@ def fold_changes(
     events = events.withColumn("_newest", F.max("_at").over(same))
     for name, frame in known.items():
         events = events.join(frame.withColumnRenamed("there", name), keys, "left")
-    # An interrupted merge has put the newest change among the current rows, and left the key among the deleted
-    # ones: it is done again.
+    # An interrupted merge has written the newest change to the current rows, and left the key among the deleted
+    # ones: it is repeated.
     cut_off = F.col("_was_deleted") & F.col("_newest").eqNullSafe(F.col("_standing"))
     events = events.where((F.coalesce(cut_off, F.lit(False)) | _is_new("_standing")) & _is_new("_deletion"))  # noqa: FBT003
     reset = F.col("_delete") | F.col("_fresh") | (F.size("_absent") == 0)
@@ -127,10 +127,10 @@ def fold_changes(
 
 
 def _events(rows: DataFrame, key: tuple[str, ...], ordered: Collection[str]) -> DataFrame:
-    """What each row of the history does to which key."""
+    """Return the changes of each row of the history by key."""
     from pyspark.sql import functions as F  # noqa: N812
 
-    # Rows of a full load have positions of its own making, and are older than changes.
+    # Rows of a full load have artificial positions, and are older than changes.
     ranked = F.col("_contract").isin(*ordered) & (F.col("_op") != LOADED)
     number = ranked & F.col("_position").rlike(_NUMBER)
     rows = rows.withColumn("_order", F.when(number, F.col("_position")).cast("decimal(38,0)"))
@@ -167,7 +167,7 @@ def _events(rows: DataFrame, key: tuple[str, ...], ordered: Collection[str]) -> 
 
 
 def _key(key: tuple[str, ...], image: str, other: str) -> Column:
-    """The key in one image, or in the other where the first lacks it."""
+    """Return the key in one image, or in the other if the first lacks it."""
     from pyspark.sql import functions as F  # noqa: N812
 
     parts = []
@@ -188,9 +188,9 @@ def _full(keys: Column, key: tuple[str, ...]) -> Column:
 
 
 def _is_new(known: str) -> Column:
-    """Whether a change is newer than what is known of its key, and the newest one of the key is as well.
+    """Whether a change is newer than the known change of its key, and the newest of the key is as well.
 
-    Else merging the same changes again would bring others of them to the fore.
+    Otherwise merging the same changes again would select other ones of them.
     """
     from pyspark.sql import functions as F  # noqa: N812
 
@@ -198,9 +198,9 @@ def _is_new(known: str) -> Column:
 
 
 def _newer(mine: str, theirs: str) -> Column:
-    """Whether one change is newer than another: by position; between equals by Kafka, within a partition.
+    """Whether one change is newer than another: by position; between equal ones by offset, within a partition.
 
-    Between partitions the order is unknown, so the change that comes now is the newer one.
+    Between partitions the order is unknown, so the change of this run counts as newer.
     """
     from pyspark.sql import functions as F  # noqa: N812
 

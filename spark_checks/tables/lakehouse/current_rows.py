@@ -1,7 +1,7 @@
-"""Current rows of tables: the result of a history of changes, kept in a table of its own.
+"""Current rows: the result of a history of changes, in a separate table.
 
-A row of it is the source's row as the newest change left it; `deleted` holds the keys whose newest change deleted them,
-so that a change that comes late does not bring a row back. Merging the same changes again changes nothing.
+A row is the source's row after its newest change; `deleted` holds the keys whose newest change deleted them, so that a
+late change does not restore a row. Merging is idempotent.
 """
 
 from __future__ import annotations
@@ -40,16 +40,16 @@ _KEPT: Final = pa.schema([
     pa.field("_absent", pa.list_(pa.string())),
     pa.field("_raw", pa.map_(pa.string(), pa.string())),
 ])  # fmt: skip
-"""Columns whose value no change has told, and the text of values that their column cannot hold."""
+"""Columns whose value no change has set, and the text of values that their column cannot hold."""
 
 _WHOLE: Final = "whole"
-"""What a table is besides, once it was made of the whole history: if that is cut off, it begins anew."""
+"""Set once a table was built from the whole history: if that is interrupted, it starts again."""
 _VIEW: Final = "cdc_contracts_folded"
 
 
 @dataclass(frozen=True)
 class CurrentRowNames:
-    """How columns are called in tables of current rows: those of the source, and metadata."""
+    """The column names in tables of current rows: those of the source, and metadata."""
 
     columns: Mapping[str, str]
     facts: Mapping[str, str]
@@ -66,10 +66,10 @@ class CurrentTables:
         self, session: SparkSession, layout: TableLayout, key: tuple[str, ...], rows: DataFrame, history: DataFrame,
         emptyings: Emptyings | None = None,
     ) -> Merged | None:  # fmt: skip
-        """Bring the current rows up to date with new rows of the history; None if no primary key is known.
+        """Update the current rows with new rows of the history; None if no primary key is known.
 
-        Until they were once made of the whole history they are made of it.
-        Raises UnavailableError if the table that is there has another key, or columns named as metadata is.
+        The first time, they are built from the whole history.
+        Raises UnavailableError if the existing table has another key, or columns with names of metadata.
         """
         key = key or self._known_key(session, layout)
         if not key:
@@ -78,7 +78,7 @@ class CurrentTables:
         current = self._ensure(session, CURRENT, layout, key, names)
         deleted = self._ensure(session, DELETED, layout, key, names)
         emptied = empty_by(emptyings, self.ordered) if emptyings is not None else None
-        # What earlier runs knew of went then, and is left out of what is merged now.
+        # Rows known to earlier runs were removed then, and are left out of this merge.
         gone = _empty(session, current, names, emptied) if emptyings is not None and emptied and emptyings.new else 0
         whole = all((read_facts(session, table) or {}).get(_WHOLE) for table in (current, deleted))
         known = _known(session, current, key, names), _known(session, deleted, key, names)
@@ -86,7 +86,7 @@ class CurrentTables:
         try:
             merged, loaded, returned = _count(folded)
             folded.where("_keyed").createOrReplaceTempView(_VIEW)
-            # The current rows first: a repeated merge is recognised by the deletions.
+            # The current rows first: the deletions show that a merge is repeated.
             if merged.changed or merged.deleted:
                 session.sql(_merge_current(current, layout, key, names))
             if merged.deleted or returned:
@@ -97,7 +97,7 @@ class CurrentTables:
         if not whole:
             for table in (current, deleted):
                 session.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ('{OWN}{_WHOLE}' = 'true')")
-        untold = _count_untold(session, current, names, emptied) if emptied is not None else 0
+        untold = _count_undecided(session, current, names, emptied) if emptied is not None else 0
         return structs.replace(merged, emptied=gone, untold=untold, reloaded=0 if emptied is None else loaded)
 
     def _known_key(self, session: SparkSession, layout: TableLayout) -> tuple[str, ...]:
@@ -117,18 +117,18 @@ class CurrentTables:
             *((names.columns[name], columns[name]) for name in result),
             *(field.with_name(names.facts[field.name]) for field in facts),
         ])  # fmt: skip
-        told_by = {
+        properties = {
             "table": layout.name.text,
             "holds": kind,
             "primary-key": json.dumps(key),
             "metadata": json.dumps(list(names.facts.values())),
         }
-        ensure_table(session, identifier, self.addresses.format, schema, told_by)
+        ensure_table(session, identifier, self.addresses.format, schema, properties)
         return identifier
 
 
 def ordered_contracts(catalogue: Catalogue) -> frozenset[str]:
-    """Return the contracts whose positions are numbers that rise, by their references."""
+    """Return the references of the contracts whose positions are increasing numbers."""
     positions = {str(version): version.meaning.envelope.position for version in catalogue.all_versions()}
     return frozenset(
         name for name, position in positions.items() if position is not None and position.order == "integer"
@@ -136,13 +136,13 @@ def ordered_contracts(catalogue: Catalogue) -> frozenset[str]:
 
 
 def current_names(layout: TableLayout, table_format: str) -> CurrentRowNames:
-    """Return how the columns of current rows are called: those of the source go before metadata of the same name."""
+    """Return the column names of current rows: on a conflict the source keeps its name, not the metadata."""
     columns = free_names((column.name for column in layout.columns), table_format)
     return CurrentRowNames(columns, free_names((*_FACTS.names, *_KEPT.names), table_format, columns.values()))
 
 
 def _empty(session: SparkSession, identifier: str, names: CurrentRowNames, emptied: Emptied) -> int:
-    """The rows that are older than what has emptied the table are gone; return how many were there."""
+    """Remove the rows older than the statements that have emptied the table; return their number."""
     older = emptied.is_older(_facts(names))
     count = session.table(identifier).where(older).count()
     if count:
@@ -150,8 +150,8 @@ def _empty(session: SparkSession, identifier: str, names: CurrentRowNames, empti
     return count
 
 
-def _count_untold(session: SparkSession, identifier: str, names: CurrentRowNames, emptied: Emptied) -> int:
-    return session.table(identifier).where(emptied.is_untold(_facts(names))).count() if emptied.own else 0
+def _count_undecided(session: SparkSession, identifier: str, names: CurrentRowNames, emptied: Emptied) -> int:
+    return session.table(identifier).where(emptied.may_be_older(_facts(names))).count() if emptied.own else 0
 
 
 def _facts(names: CurrentRowNames) -> dict[str, str]:
@@ -159,7 +159,7 @@ def _facts(names: CurrentRowNames) -> dict[str, str]:
 
 
 def _known(session: SparkSession, identifier: str, key: tuple[str, ...], names: CurrentRowNames) -> DataFrame:
-    """The keys of a table (`k0`, `k1`, ...) and by which change each is there (`there`)."""
+    """Return the keys of a table (`k0`, `k1`, ...) with the change that wrote each (`there`)."""
     from pyspark.sql import functions as F  # noqa: N812  as everybody calls them
 
     keys = [F.col(quote(names.columns[name])).alias(f"k{place}") for place, name in enumerate(key)]
@@ -168,7 +168,7 @@ def _known(session: SparkSession, identifier: str, key: tuple[str, ...], names: 
 
 
 def _count(folded: DataFrame) -> tuple[Merged, int, int]:
-    """What the merge will come to, how many keys are there by a full load, and how many come back that were deleted."""
+    """Return the counts of the merge, the number of keys from a full load, and of restored deleted keys."""
     *counts, loaded, returned = folded.selectExpr(
         "count_if(_keyed and not _delete)",
         "count_if(_keyed and _delete)",
@@ -180,7 +180,7 @@ def _count(folded: DataFrame) -> tuple[Merged, int, int]:
 
 
 def _merge_current(identifier: str, layout: TableLayout, key: tuple[str, ...], names: CurrentRowNames) -> str:
-    """One MERGE: what the newest changes say of a column wins, and what they do not say stays as it was."""
+    """Return one MERGE: columns that the newest changes set are overwritten, all others stay."""
     updated: dict[str, str] = {}
     inserted: dict[str, str] = {}
     for place, column in enumerate(layout.columns):
@@ -195,8 +195,8 @@ def _merge_current(identifier: str, layout: TableLayout, key: tuple[str, ...], n
     absent, raw = (quote(names.facts[name]) for name in _KEPT.names)
     inserted |= {absent: "s._absent", raw: "s._raw"}
     updated[absent] = f"if(s._fresh, s._absent, array_intersect(s._absent, t.{absent}))"
-    # Of what was there as text, that stays whose column no change has set; and of columns that the layout lacks
-    # everything, until a whole image comes.
+    # Stored texts stay if no change has set their column; those of columns that the layout lacks stay until the next
+    # complete image.
     columns = ", ".join(f"'{escape(column.name)}'" for column in layout.columns)
     kept = (
         f"map_filter(t.{raw}, (name, text) -> not map_contains_key(s._raw, name) "
@@ -212,7 +212,7 @@ def _merge_current(identifier: str, layout: TableLayout, key: tuple[str, ...], n
 
 
 def _merge_deleted(identifier: str, key: tuple[str, ...], names: CurrentRowNames) -> str:
-    """One MERGE: keys that are deleted come, and those that are back go."""
+    """Return one MERGE: deleted keys are inserted, restored keys are removed."""
     facts = {quote(names.facts[name]): f"s._last.{name}" for name in _FACTS.names}
     keys = {quote(names.columns[name]): f"s.k{place}" for place, name in enumerate(key)}
     changed = f"SELECT * FROM {_VIEW} WHERE _delete OR _was_deleted"  # noqa: S608  a constant

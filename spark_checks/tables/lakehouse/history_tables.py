@@ -21,24 +21,24 @@ _NEWEST: Final = 50
 
 @dataclass(frozen=True)
 class Commit:
-    """Which version of its table a write made, and of how many rows; None if that is not known any more."""
+    """The table version that a write made, and its number of rows; None if no longer known."""
 
     version: TableCommit | None
     rows: int | None
 
 
 class History(Protocol):
-    """How a format appends rows once."""
+    """Appends rows exactly once, in the way of a format."""
 
     def append(
         self, session: SparkSession, identifier: str, table: TableName, rows: DataFrame, key: WriteKey
     ) -> Commit:
-        """Append the rows, unless the same write or a later one of the same writer is there; return what is there."""
+        """Append the rows, unless the same or a later write of the writer exists; return the existing commit."""
         ...
 
 
 class DeltaHistory:
-    """By the number of the transaction: Delta itself skips a repeated write."""
+    """By transaction number: Delta itself skips a repeated write."""
 
     def append(
         self, session: SparkSession, identifier: str, table: TableName, rows: DataFrame, key: WriteKey
@@ -53,7 +53,7 @@ class DeltaHistory:
 
 
 class IcebergHistory:
-    """By properties of the snapshot, looked up first. Two processes that are the same writer are not distinguished."""
+    """By snapshot properties, looked up first. Two processes with the same writer id are not distinguished."""
 
     def append(
         self, session: SparkSession, identifier: str, table: TableName, rows: DataFrame, key: WriteKey
@@ -66,7 +66,7 @@ class IcebergHistory:
         return snapshots.get(key.number, Commit(None, None))
 
     def _snapshots(self, session: SparkSession, identifier: str, key: WriteKey) -> dict[int, Commit]:
-        """The snapshots of a writer by number, as far as they have not expired."""
+        """Return the snapshots of a writer by number that have not expired."""
         own = session.table(f"{identifier}.snapshots").where(f"summary['{WRITER}'] = '{key.writer}'")
         return {
             int(found.summary[NUMBER]): Commit(
@@ -77,7 +77,7 @@ class IcebergHistory:
 
 
 def open_history(table_format: str) -> History:
-    """Return how a format appends. Raises UsageError if there is no such format."""
+    """Return the history writer of a format. Raises UsageError if there is no such format."""
     if table_format == "delta":
         return DeltaHistory()
     if table_format == "iceberg":

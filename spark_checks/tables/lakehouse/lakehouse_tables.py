@@ -1,4 +1,4 @@
-"""Lakehouse tables, of Delta and Iceberg: a history per source table, and if asked for its current rows."""
+"""Lakehouse tables in Delta and Iceberg: a history per source table, and optionally its current rows."""
 
 from __future__ import annotations
 
@@ -55,11 +55,11 @@ def find_keys(
 ) -> dict[TableName, tuple[str, ...]]:
     """Return the primary key of each table, in the order of its columns; none if it is not known.
 
-    It is not known where the messages name none, or several, or columns that the table has not.
+    It is not known if the messages name none, or several, or columns that the table does not have.
     """
     named = {name: {layout.primary_key} for name, layout in layouts.items() if layout.primary_key}
     if len(named) < len(layouts):
-        for name, result in _told(session, place, changes):
+        for name, result in _named_keys(session, place, changes):
             if name in layouts and not layouts[name].primary_key:
                 named.setdefault(name, set()).add(result)
     keys = {}
@@ -71,10 +71,10 @@ def find_keys(
     return keys
 
 
-def _told(
+def _named_keys(
     session: SparkSession, place: SinkPlace, changes: Sequence[FilePart]
 ) -> Iterator[tuple[TableName, tuple[str, ...]]]:
-    """The keys that messages name, once or more often each."""
+    """Yield the keys that messages name, with duplicates."""
 
     def work(numbers: Iterator[int]) -> Iterator[pa.RecordBatch]:
         for number in numbers:
@@ -97,7 +97,7 @@ def open_lakehouse(
 ) -> LakehouseTables:
     """Return the tables of a format below a directory, or in a schema `CATALOG.DB` that Spark's settings define.
 
-    With a catalogue they keep the current rows as well.
+    With a catalogue they maintain current rows as well.
     Raises UsageError if the schema is written otherwise.
     """
     addresses: TableIdentifiers
@@ -117,7 +117,7 @@ open_iceberg = partial(open_lakehouse, "iceberg")
 
 @dataclass(frozen=True)
 class LakehouseTables:
-    """Tables of a format that keeps versions of its tables; `current` keeps the rows that are there now as well."""
+    """Tables of a versioned format; `current` maintains the current rows as well."""
 
     addresses: TableIdentifiers
     current: CurrentTables | None = None
@@ -141,16 +141,16 @@ class LakehouseTables:
     def prepare(self, engine: Engine) -> None:
         """Make the session know the tables' catalog. Raises UnavailableError if the user's settings lack it."""
         session = engine.session
-        # Spark's own default counts 96 bits of nanoseconds without a zone, which most readers get wrong before 1677.
+        # Spark writes INT96 without a zone by default, which most readers get wrong before 1677.
         session.conf.set("spark.sql.parquet.outputTimestampType", "TIMESTAMP_MICROS")
-        # Names stand in SQL as messages spell them: ${env:HOME} is a name, and not the value of a variable.
+        # Names are used in SQL as in messages: ${env:HOME} is a name, not a variable.
         session.conf.set("spark.sql.variable.substitute", "false")
         self.addresses.prepare(session)
 
     def write(self, engine: Engine, order: WriteOrder) -> TypedWrite:
         """Write the rows of the changes files, typed, to the table of each layout.
 
-        Raises UnavailableError if a table that is there is not the one of its layout.
+        Raises UnavailableError if an existing table does not match its layout.
         """
         if not order.layouts:
             return TypedWrite()
@@ -172,7 +172,7 @@ class LakehouseTables:
         return replace(join_writes(written), raw=staged.raw, commits=commits)
 
     def _open(self, session: SparkSession, layout: TableLayout) -> TableLayout:
-        """Make sure of a history; return the layout with what it holds besides, as another run may have grown it."""
+        """Make sure that a history exists; return the layout with the columns that other runs may have added."""
         found = ensure_table(
             session, self.addresses.find(HISTORY, layout.name), self.name, self._schema(layout),
             {"table": layout.name.text, "holds": HISTORY},
@@ -206,7 +206,7 @@ class LakehouseTables:
         result = commit.version or TableCommit()
         if self.current is not None:
             whole = session.table(history).select(*map(quote, names)).toDF(*layout.arrow.names)
-            # What is there is read first and written over then: between the two nobody else may write.
+            # The table is read first and then overwritten: no other process may write in between.
             with Folder(place.directory).locked(STAGED):
                 merged = self.current.merge(session, layout, columns, rows, whole, emptied)
             result = structs.replace(result, current=merged)
@@ -220,7 +220,7 @@ class LakehouseTables:
 
 
 def _read(session: SparkSession, place: SinkPlace, parts: Sequence[FilePart], schema: pa.Schema) -> DataFrame:
-    """Return the typed rows of some files, read where the files are by what wrote them."""
+    """Return the typed rows of some files, read with pyarrow, which wrote them."""
 
     def work(numbers: Iterator[int]) -> Iterator[pa.RecordBatch]:
         return (rows for number in numbers for rows in read_part(place, parts[number], schema, most=_ROWS))

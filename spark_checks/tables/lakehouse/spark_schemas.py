@@ -1,4 +1,4 @@
-"""Spark schemas of tables: made once, extended by columns that come later, never changed otherwise."""
+"""Spark schemas of tables: created once, extended by new columns, never changed otherwise."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _TAKEN: Final = {
 
 
 def free_names(wanted: Iterable[str], table_format: str, taken: Iterable[str] = ()) -> dict[str, str]:
-    """Return how each column is called: a name that is taken gets one more `_` before it, until it is free."""
+    """Return the name of each column: a name that is taken gets another `_` in front until it is free."""
     used = {*_TAKEN.get(table_format, ()), *(name.casefold() for name in taken)}
     names = {}
     for name in wanted:
@@ -44,10 +44,10 @@ def free_names(wanted: Iterable[str], table_format: str, taken: Iterable[str] = 
 def ensure_table(
     session: SparkSession, identifier: str, table_format: str, schema: pa.Schema, facts: Mapping[str, str]
 ) -> StructType:
-    """Make sure that a table is there and has the columns of a schema; return the schema that it has.
+    """Make sure that a table exists and has the columns of a schema; return its schema.
 
-    `facts` is what the table is and stays; doing this again changes nothing.
-    Raises UnavailableError if the table is another one, has a column of another type, or cannot be made.
+    `facts` are fixed properties of the table; this is idempotent.
+    Raises UnavailableError if the table is another one, has a column of another type, or cannot be created.
     """
     from pyspark.errors import AnalysisException
 
@@ -82,7 +82,7 @@ def _ensure_table(
 
 
 def read_facts(session: SparkSession, identifier: str) -> dict[str, str] | None:
-    """Return what a table is by `ensure_table`, None if there is no table."""
+    """Return the facts that `ensure_table` stored for a table, None if there is no table."""
     from pyspark.errors import AnalysisException
 
     try:
@@ -108,7 +108,7 @@ def _check_facts(session: SparkSession, identifier: str, properties: Mapping[str
 
 
 def _missing(identifier: str, found: StructType, wanted: StructType) -> Iterator[tuple[str, StructField]]:
-    """The columns that a table lacks, each with what stands before its name; images are looked into."""
+    """Yield the columns that a table lacks, each with the prefix of its name; images are compared inside."""
     from pyspark.sql.types import StructType
 
     there = {field.name: field.dataType for field in found}
@@ -132,7 +132,7 @@ def _declare(field: StructField) -> str:
 
 
 def _spell(kind: DataType) -> str:
-    """A type as SQL writes it, with the names in it quoted."""
+    """Return a type in SQL, with the names in it quoted."""
     from pyspark.sql.types import ArrayType, MapType, StructType
 
     match kind:
@@ -146,7 +146,7 @@ def _spell(kind: DataType) -> str:
 
 
 def _delta_needs(fields: Iterable[StructField]) -> dict[str, str]:
-    """The properties that a Delta table needs for such columns; they shut out readers that do not support them."""
+    """Return the properties that a Delta table needs for such columns; they exclude readers without support."""
     needs: dict[str, str] = {}
     for name, kind in _walk(fields):
         if _ODD & set(name):
@@ -168,11 +168,11 @@ def _walk(fields: Iterable[StructField]) -> Iterator[tuple[str, str]]:
 def _properties(values: Mapping[str, Any]) -> str:
     if not values:
         return ""
-    # Only names and JSON come here; SQL takes a backslash and a quote inside by a backslash.
+    # Only names and JSON are passed here; SQL escapes a backslash and a quote by a backslash.
     result = ", ".join(f"'{name}' = '{escape(value)}'" for name, value in values.items())
     return f"TBLPROPERTIES ({result})"
 
 
 def escape(text: str) -> str:
-    """Return a text as it stands between the quotes of SQL."""
+    """Return a text escaped for an SQL string literal."""
     return text.replace("\\", "\\\\").replace("'", "\\'")

@@ -1,4 +1,4 @@
-"""Table identifiers: by which Spark finds the tables that belong to a source table.
+"""Table identifiers: the names by which Spark finds the tables of a source table.
 
 DIR/tables/<database>.<table>        Delta: the history            DIR/current/..., DIR/deleted/...  as well
 DIR/tables/<database>/<table>        Iceberg: the history, in a catalog without a service; current, deleted as well
@@ -32,7 +32,7 @@ _NAMESPACE: Final = "_"
 
 
 class TableIdentifiers(Protocol):
-    """Where tables are. `format` is what they are written in."""
+    """Locates tables. `format` is their table format."""
 
     @property
     def format(self) -> str: ...
@@ -54,7 +54,7 @@ class DeltaDirectory:
     format: str = "delta"
 
     def prepare(self, session: SparkSession) -> None:
-        """Nothing is to be done: a path needs no catalog."""
+        """Do nothing: a path needs no catalog."""
 
     def find(self, kind: str, table: TableName) -> str:
         return f"delta.{quote(f'{self.directory}/{table_folder(table, kind)}')}"
@@ -62,7 +62,7 @@ class DeltaDirectory:
 
 @dataclass(frozen=True)
 class IcebergDirectory:
-    """Iceberg tables below a directory, each kind in a catalog that is nothing but a folder."""
+    """Iceberg tables below a directory, each kind in a catalog that is just a folder."""
 
     directory: str
     format: str = "iceberg"
@@ -73,7 +73,7 @@ class IcebergDirectory:
                 "": "org.apache.iceberg.spark.SparkCatalog",
                 ".type": "hadoop",
                 ".warehouse": f"{self.directory}/{kind}",
-                # What another process has committed is to be seen.
+                # Commits of other processes have to be visible.
                 ".cache-enabled": "false",
             }
             for name, value in settings.items():
@@ -84,7 +84,7 @@ class IcebergDirectory:
         return f"{self._catalog(kind)}.{quote(namespace)}.{quote(encode_name(table._replace(database=None)))}"
 
     def _catalog(self, kind: str) -> str:
-        # A session keeps a catalog as it was first used, so each directory has one of its own.
+        # A session keeps a catalog as it was first used, so each directory needs a separate one.
         return f"cdc_{hashlib.sha256(self.directory.encode()).hexdigest()[:8]}_{kind}"
 
 
@@ -116,7 +116,7 @@ class CatalogSchema:
 
 
 def parse_schema(text: str, table_format: str) -> CatalogSchema:
-    """Return the schema that `CATALOG.DB` names; a part with dots stands in backquotes.
+    """Return the schema that `CATALOG.DB` names; a part with dots is quoted with backquotes.
 
     Raises UsageError if it is written otherwise.
     """
@@ -132,5 +132,5 @@ def quote(name: str) -> str:
 
 
 def _spell(name: str) -> str:
-    """The name as every catalog takes it. Two names may come out alike: tables say which one they hold."""
+    """Return a name that every catalog accepts. Two names may become equal: tables record which one they hold."""
     return re.sub(rb"[^A-Za-z0-9_]", lambda odd: b"_x%02x" % odd[0][0], name.encode()).decode()
