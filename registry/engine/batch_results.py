@@ -15,6 +15,7 @@ from cdc_contracts.registry.common.pointers import split_pointer
 from cdc_contracts.registry.contract.catalogue import Version
 from cdc_contracts.registry.engine.decoded_batches import DecodedBatch
 from cdc_contracts.registry.engine.frozen_copies import copy_with
+from cdc_contracts.registry.engine.native.scanned_columns import ScannedColumn
 from cdc_contracts.registry.engine.row_images import ColumnTable, ImageTexts
 from cdc_contracts.registry.message.reading import Reading
 from cdc_contracts.registry.message.transport import Wire
@@ -98,6 +99,12 @@ class RecordGroup:
             return None
         listed = values if isinstance(values, list | tuple) else list(values)
         return [None if listed[position] is UNSET else listed[position] for position in self.positions.tolist()]
+
+    def last_counts(self, pointer: str | None) -> list[int] | None:
+        """Return the last number of a member that is a list of unsigned integers in every record, None if it is not."""
+        values = self.decoded_batch.members.get(pointer or "")
+        counts = values.last_counts[self.positions] if isinstance(values, ScannedColumn) else np.zeros(0, np.int64)
+        return counts.tolist() if len(counts) and counts.min() >= 0 else None
 
     def types(self, version: int) -> tuple[str, dict[str, str] | None]:
         """Return the origin of the source types of the columns, and the types by column."""

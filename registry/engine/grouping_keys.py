@@ -101,6 +101,8 @@ def _scanned(decoded_batch: DecodedBatch, pointer: str, column: ScannedColumn, p
         found = None
     else:
         found = column.by_kind
+    if found is None and column.decoder == decoder_kinds.RAW and not discrete and pointer not in plan.filled:
+        return _part_of(_outlines(decoded_batch.unfit, column))
     if found is None:
         return _parsed(decoded_batch, pointer, column.objects, plan)
     codes, values = found
@@ -139,6 +141,17 @@ def _parsed(decoded_batch: DecodedBatch, pointer: str, values: Sequence[Any], pl
     if len(kinds) == 1 and Odd not in kinds:
         return _KeyPart(kinds.pop())
     return _part_of([value if type(value) is Odd else type(value) for value in values])
+
+
+def _outlines(unfit: set[int], column: ScannedColumn) -> Sequence[Any]:
+    """Return the outline of each value; lists of unsigned integers are alike, so one of them is parsed."""
+    counted = column.last_counts >= 0
+    if not counted.any():
+        return [_outline(unfit, place, value) for place, value in enumerate(column.objects)]
+    outlines = [outline_of(column.token(int(column.cells[int(np.argmax(counted))])))] * len(column)
+    for place in np.flatnonzero(~counted).tolist():
+        outlines[place] = _outline(unfit, place, column[place])
+    return outlines
 
 
 def _outline(unfit: set[int], position: int, value: Any) -> Any:

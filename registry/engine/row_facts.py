@@ -13,7 +13,13 @@ from cdc_contracts.registry.contract.envelope_model import Place
 from cdc_contracts.registry.engine.batch_results import RecordGroup
 from cdc_contracts.registry.engine.decoder_kinds import open_tokens
 from cdc_contracts.registry.engine.row_images import SideTexts
-from cdc_contracts.registry.message.envelope_times import EventTime, read_integer_times, read_time
+from cdc_contracts.registry.message.envelope_times import (
+    LAST_OF_LIST,
+    EventTime,
+    read_integer_times,
+    read_listed_times,
+    read_time,
+)
 from cdc_contracts.registry.message.reading import Reading, as_sent
 from cdc_contracts.registry.values import Number
 
@@ -75,6 +81,9 @@ def times_of(
 ) -> tuple[Sequence[int | None], Sequence[str | None]]:
     """Return the times of the records, and the texts of times that microseconds cannot represent in full."""
     nothing = [None] * len(record_group.positions)
+    listed = record_group.last_counts(place.at) if place is not None and place.form == LAST_OF_LIST else None
+    if listed is not None and (micros := read_listed_times(listed)) is not None:
+        return micros, nothing
     values = record_group.member(place.at) if place is not None else None
     if place is None or values is None:
         return nothing, nothing
@@ -93,7 +102,13 @@ def texts_sent(record_group: RecordGroup, place: Place | None) -> list[str | Non
     """Return a member of each record as it was sent."""
     if place is None:
         return [None] * len(record_group.positions)
-    return [as_sent(value, place) for value in _as_parsed(record_group.member(place.at) or ())]
+    values = record_group.member(place.at) or ()
+    kinds = set(map(type, values))
+    if kinds == {int} and place.absent_value is None:
+        return [str(value) for value in values]
+    if kinds == {str}:
+        return [None if value == place.null_text else value for value in values]
+    return [as_sent(value, place) for value in _as_parsed(values)]
 
 
 def pair_ids(record_group: RecordGroup, reading: Reading) -> list[str | None]:

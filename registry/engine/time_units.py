@@ -30,6 +30,8 @@ from cdc_contracts.registry.values import Number
 
 _LIST_OF_COUNTS: Final = r"^\[\s*(?:[0-9]{1,18}\s*,\s*)*(?P<last>[0-9]{9,18})\s*\]$"
 
+_LEAST_LISTED: Final = 10**8
+"""The least last count of a list that the pattern accepts."""
 _NO_MOMENT: Final = np.iinfo(np.int64).max
 
 
@@ -67,6 +69,8 @@ def _counts(values: Sequence[Any], place: Place) -> NDArray[np.int64]:
     """Return the time of each record as a count of its unit, 0 if it has none."""
     if isinstance(values, ScannedColumn) and values.are_all(1 << INTEGER):
         return values.integers()
+    if isinstance(values, ScannedColumn) and values.decoder == RAW and values.last_counts.min() >= _LEAST_LISTED:
+        return values.last_counts
     texts_alone = isinstance(values, ScannedColumn) and values.decoder != RAW and values.are_all(TEXTS)
     kinds = {str} if texts_alone else set(map(type, values))
     try:

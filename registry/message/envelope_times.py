@@ -34,6 +34,8 @@ class EventTime:
 
 NO_TIME: Final = EventTime(None, None)
 
+LAST_OF_LIST: Final = "epoch-millis-list-last"
+"""The form of times that are the last of a list."""
 TIME_UNIT: Final = "time-unit"
 """The cause of the finding on a moment that is counted in another unit than its contract says."""
 _FROM, _TO = 946_684_800, 4_102_444_800
@@ -64,11 +66,20 @@ def read_time(value: Any, place: Place, zone: Zone | None) -> EventTime:
 def read_integer_times(values: Sequence[int], place: Place) -> list[int] | None:
     """Return many moments at once, as `read_time` reads each; None if one of them has to be looked at."""
     scale = _SCALES.get(place.form or "epoch-millis")
-    if scale is None or not values or (place.absent_value is not None and place.absent_value in values):
+    if scale is None or (place.absent_value is not None and place.absent_value in values):
         return None
-    if min(values) * scale < _FIRST or max(values) * scale > _LAST:
+    return _to_micros(values, scale)
+
+
+def read_listed_times(counts: Sequence[int]) -> list[int] | None:
+    """Return many times at once, each the last of a list of milliseconds; None if one of them has to be looked at."""
+    return _to_micros(counts, 1_000)
+
+
+def _to_micros(counts: Sequence[int], scale: int) -> list[int] | None:
+    if not counts or min(counts) * scale < _FIRST or max(counts) * scale > _LAST:
         return None
-    return [value * scale for value in values]
+    return [count * scale for count in counts]
 
 
 def unit_of_form(place: Place) -> str | None:
@@ -118,7 +129,7 @@ def limits_of(place: Place) -> tuple[int, int]:
 
 def _counted(value: Any, place: Place) -> Any:
     """Return the text of what a member of the envelope counts, where it is one."""
-    if isinstance(value, list) and place.form == "epoch-millis-list-last":
+    if isinstance(value, list) and place.form == LAST_OF_LIST:
         value = value[-1] if value else None
     return value.token if isinstance(value, Number) else value
 
@@ -169,7 +180,7 @@ def _last_of_list(value: Any, zone: Zone | None) -> EventTime:
 
 _UNITS: Final[Mapping[str, str]] = {
     "epoch-millis": "milliseconds",
-    "epoch-millis-list-last": "milliseconds",
+    LAST_OF_LIST: "milliseconds",
     "epoch-seconds": "seconds",
     "epoch-seconds-text": "seconds",
 }
@@ -178,7 +189,7 @@ _READINGS: Final[Mapping[str, Callable[[Any, Zone | None], EventTime]]] = {
     "epoch-millis": _epoch(1000),
     "epoch-seconds": _epoch(1_000_000),
     "epoch-seconds-text": _epoch(1_000_000),
-    "epoch-millis-list-last": _last_of_list,
+    LAST_OF_LIST: _last_of_list,
     "iso-local": _iso,
     "iso-local-or-utc": _iso,
 }

@@ -7,6 +7,7 @@ context or a declared type needs more than the check can decide, there is no che
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -16,7 +17,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from cdc_contracts.registry.engine.layout_parts import FormUse
-from cdc_contracts.registry.engine.native.scanned_columns import BOOLEANS, NUMBERS, TEXTS, ScannedColumn
+from cdc_contracts.registry.engine.native.scanned_columns import BOOLEANS, NAMELESS, NUMBERS, TEXTS, ScannedColumn
 from cdc_contracts.registry.values import Context, ValueForm
 from cdc_contracts.registry.values.civil_time import FIRST_DAY, LAST_DAY
 from cdc_contracts.registry.values.day_times import MOST_MICROS
@@ -79,10 +80,31 @@ _FORMS: Final = {
     "epoch-seconds.fraction": _Plain(_SECONDS_FRACTION, most=LAST_SECOND),
     "iso-instant": _Plain(_ISO_INSTANT),
 }
+_YEARS: Final = (1901, 2155)
+_NAMED_FORMS: Final[dict[str, tuple[tuple[str, _Plain], ...]]] = {
+    "avro-integer": (("Integer", _Plain(_INTEGERS)),),
+    "avro-decimal": (("Decimal", _Plain(_DECIMALS)),),
+    "avro-float32": (("Float", _Plain(_FLOATS, writes=False)),),
+    "avro-float64": (("Float", _Plain(_FLOATS)),),
+    "avro-character": (("Character", _Plain(_ANY_TEXT)),),
+    "avro-bytes": (("BinaryObject", _Plain(_BASE64)),),
+    "avro-text-object": (("TextObject", _Plain(_ANY_TEXT)),),
+    "avro-text-or-bytes": (
+        ("Character", _Plain(_ANY_TEXT)), ("TextObject", _Plain(_ANY_TEXT)), ("BinaryObject", _Plain(_BASE64)),
+    ),
+    "avro-geometry": (("TextGeometry", _Plain(_ANY_TEXT)), ("BinaryGeometry", _Plain(_BASE64))),
+    "avro-timestamp": (("Timestamp", _Plain(_SECONDS_FRACTION, most=LAST_SECOND)),),
+    "avro-date": (("DateTime", _Plain(_DATE)),),
+    "avro-time": (("DateTime", _Plain(_TIME)),),
+    "avro-datetime": (("DateTime", _Plain(_SQL_DATETIME)),),
+    "avro-year": (("DateTime", _Plain(_INTEGERS, *_YEARS)),),
+}  # fmt: skip
+"""What the forms of named records ask of the text behind each name."""
 _OPEN: Final = 255
 _MOST_ADDED: Final = 32
 """Bytes that a canonical text may be longer than what was sent."""
 _TIMES: Final = (_DATE, _TIME, _TIME_MINUTES, _SQL_DATETIME, _ISO_MINUTES, _ISO_INSTANT, _SECONDS, _SECONDS_FRACTION)
+_AS_SENT: Final = (_ANY_TEXT, _BASE64)
 _NEAR: Final = (2, 9998)
 """Years in which a moment is one in every zone."""
 
@@ -106,17 +128,12 @@ def check_values(column: ScannedColumn, use: FormUse) -> tuple[NDArray[np.uint8]
 
     Only values of the kinds that the form accepts are flagged. None if there is no check for this use of the form.
     """
-    check = _check_of(use.form, use.context, use.bound)
-    if check is None:
+    checks = _checks_of(use.form, use.context, use.bound)
+    if checks is None:
         return None
-    flags, totals = np.empty(len(column), np.uint8), np.zeros(2, np.int64)
-    column.source.library.cdc_check(
-        column.source.address, column.cells.ctypes.data, len(column), kinds_of_wire(use.form.wire),
-        ctypes.addressof(check), flags.ctypes.data, totals.ctypes.data,
-    )  # fmt: skip
-    undecided, marked = totals.tolist()
-    places = np.flatnonzero(flags == _OPEN) if undecided else np.zeros(0, np.int64)
-    return flags if marked else None, places
+    if use.form.records:
+        return _check_named(column, use, checks)
+    return _run(column, kinds_of_wire(use.form.wire), checks[0])
 
 
 def write_values(
@@ -126,13 +143,50 @@ def write_values(
 
     None if it has to write all of them.
     """
-    check, plain, total = _check_of(use.form, use.context, use.bound), _FORMS[use.form.name], len(column)
+    checks = _checks_of(use.form, use.context, use.bound)
     zoned = use.form.name == "sql-datetime-instant" and use.context.zone is not None
-    if check is None or zoned or not plain.writes:
+    if checks is None or zoned or not all(plain.writes for _, plain in _parts_of(use.form)):
         return None
-    kinds, source = kinds_of_wire(use.form.wire), column.source
-    if plain.number == _ANY_TEXT:
+    kinds = kinds_of_wire(use.form.wire)
+    if use.form.records:
+        column, _ = column.strip_names(_heads_of(use.form))
+    if all(plain.number in _AS_SENT for _, plain in _parts_of(use.form)):
         return column.texts(kinds), np.zeros(0, np.int64)
+    return _write(column, kinds, checks[0], flags)
+
+
+def _check_named(
+    column: ScannedColumn, use: FormUse, checks: Sequence[_Check]
+) -> tuple[NDArray[np.uint8] | None, NDArray[np.int64]]:
+    """Check values that have the name of a record before them, each by the check of that record."""
+    behind, places = column.strip_names(_heads_of(use.form))
+    flags: NDArray[np.uint8] | None = None
+    for place, check in enumerate(checks):
+        own = behind if len(checks) == 1 else behind.where(places == place)
+        found, _ = _run(own, TEXTS, check)
+        flags = found if flags is None or found is None else np.maximum(flags, found)
+    nameless = places == NAMELESS
+    if nameless.any():
+        flags = np.zeros(len(column), np.uint8) if flags is None else flags
+        flags[nameless] = _OPEN
+    return flags, np.zeros(0, np.int64) if flags is None else np.flatnonzero(flags == _OPEN)
+
+
+def _run(column: ScannedColumn, kinds: int, check: _Check) -> tuple[NDArray[np.uint8] | None, NDArray[np.int64]]:
+    flags, totals = np.empty(len(column), np.uint8), np.zeros(2, np.int64)
+    column.source.library.cdc_check(
+        column.source.address, column.cells.ctypes.data, len(column), kinds, ctypes.addressof(check),
+        flags.ctypes.data, totals.ctypes.data,
+    )  # fmt: skip
+    undecided, marked = totals.tolist()
+    places = np.flatnonzero(flags == _OPEN) if undecided else np.zeros(0, np.int64)
+    return flags if marked else None, places
+
+
+def _write(
+    column: ScannedColumn, kinds: int, check: _Check, flags: NDArray[np.uint8] | None
+) -> tuple[pa.Array, NDArray[np.int64]]:
+    source, total = column.source, len(column)
     flags = np.zeros(total, np.uint8) if flags is None else flags.copy()
     size = source.library.cdc_text_size(column.cells.ctypes.data, total, kinds)
     offsets, valid = pa.allocate_buffer(4 * (total + 1)), np.zeros((total + 7) // 8, np.uint8)
@@ -145,11 +199,26 @@ def write_values(
     return pa.StringArray.from_buffers(total, offsets, text, pa.py_buffer(valid)), places
 
 
-@lru_cache(maxsize=4096)
-def _check_of(form: ValueForm, context: Context, bound: TypeBound | None) -> _Check | None:
+def _parts_of(form: ValueForm) -> tuple[tuple[str, _Plain], ...]:
+    """Return what a form asks of its values, by the name of the record that holds them if it is a form of records."""
+    if form.records:
+        return _NAMED_FORMS.get(form.name, ())
     plain = _FORMS.get(form.name)
-    if plain is None or form.records:
-        return None
+    return () if plain is None else (("", plain),)
+
+
+def _heads_of(form: ValueForm) -> tuple[str, ...]:
+    return tuple(f"{name} " for name, _ in _parts_of(form))
+
+
+@lru_cache(maxsize=4096)
+def _checks_of(form: ValueForm, context: Context, bound: TypeBound | None) -> tuple[_Check, ...] | None:
+    checks = [_check_of(plain, form, context, bound) for _, plain in _parts_of(form)]
+    sure = [check for check in checks if check is not None]
+    return tuple(sure) if sure and len(sure) == len(checks) else None
+
+
+def _check_of(plain: _Plain, form: ValueForm, context: Context, bound: TypeBound | None) -> _Check | None:
     if context.zeros_left_out and plain.number not in _TIMES:
         return None
     literal = context.invalid_literal.encode() if context.invalid_literal is not None else None

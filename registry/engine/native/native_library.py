@@ -37,6 +37,10 @@ _SIGNATURES: Final[dict[str, tuple[Any, tuple[Any, ...]]]] = {
     "cdc_digests": (None, (c_void_p, c_void_p, c_int64, c_void_p)),
     "cdc_integers": (None, (c_void_p, c_void_p, c_int64, c_void_p)),
     "cdc_codes": (c_int64, (c_void_p, c_void_p, c_int64, c_void_p, c_void_p)),
+    "cdc_last_counts": (None, (c_void_p, c_void_p, c_int64, c_void_p)),
+    "cdc_strip_names": (
+        c_int64, (c_void_p, c_void_p, c_int64, c_void_p, c_void_p, c_int32, c_void_p, c_void_p),
+    ),
     "cdc_is_avro_program": (c_int32, (c_void_p,)),
     "cdc_read_avro": (
         c_int64,

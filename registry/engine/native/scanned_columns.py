@@ -27,6 +27,7 @@ NUMBERS: Final = 1 << INTEGER | 1 << DECIMAL | 1 << NUMBER
 BOOLEANS: Final = 1 << TRUTH | 1 << FALSEHOOD
 _KIND_BITS: Final = np.uint64(15)
 _SINGLE: Final = (decoder_kinds.TEXT, decoder_kinds.INT, decoder_kinds.TEXT_OR_INT)
+NAMELESS: Final = 255
 _FEW: Final = 64
 """So many values are made one by one; whoever asks for more gets all of them made at once."""
 STATE: Final = "state"
@@ -56,6 +57,7 @@ class ScannedColumn(Sequence[Any]):
     def __init__(self, source: ScannedBytes, cells: Cells, decoder: str) -> None:
         self.source, self.cells, self.decoder = source, cells, decoder
         self._asked = 0
+        self._behind: dict[tuple[str, ...], tuple[ScannedColumn, NDArray[np.uint8]]] = {}
 
     def __len__(self) -> int:
         return len(self.cells)
@@ -134,6 +136,36 @@ class ScannedColumn(Sequence[Any]):
             self.source.address, self.cells.ctypes.data, len(self), numbers.ctypes.data
         )  # fmt: skip
         return numbers
+
+    @cached_property
+    def last_counts(self) -> NDArray[np.int64]:
+        """The last number of each value that is a list of unsigned integers without blanks; -1 for other values."""
+        numbers = np.empty(len(self), np.int64)
+        self.source.library.cdc_last_counts(
+            self.source.address, self.cells.ctypes.data, len(self), numbers.ctypes.data
+        )  # fmt: skip
+        return numbers
+
+    def strip_names(self, names: tuple[str, ...]) -> tuple[ScannedColumn, NDArray[np.uint8]]:
+        """Return what stands behind one of some names, and the place of the name of each value.
+
+        A text with none of them is null and has the place NAMELESS; a value that is no text is null and has 0.
+        """
+        if names in self._behind:
+            return self._behind[names]
+        cells, places = np.empty(len(self), np.uint64), np.empty(len(self), np.uint8)
+        text = "".join(names).encode()
+        starts = np.cumsum([0, *map(len, names)]).astype(np.int32)
+        self.source.library.cdc_strip_names(
+            self.source.address, self.cells.ctypes.data, len(self), text, starts.ctypes.data, len(names),
+            cells.ctypes.data, places.ctypes.data,
+        )  # fmt: skip
+        self._behind[names] = ScannedColumn(self.source, cells, self.decoder), places
+        return self._behind[names]
+
+    def where(self, chosen: NDArray[np.bool_]) -> ScannedColumn:
+        """Return the column with null in the place of the values that are not chosen."""
+        return ScannedColumn(self.source, np.where(chosen, self.cells, np.uint64(NULL)), self.decoder)
 
     def texts(self, kinds: int) -> pa.StringArray:
         """Return the texts, or tokens, of the values of some kinds, with null in place of others."""

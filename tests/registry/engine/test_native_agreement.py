@@ -5,8 +5,10 @@ CDC_CONTRACTS_BYTES=all tries many times as many.
 
 from __future__ import annotations
 
+import json
 import os
 import random
+from base64 import b64encode
 from dataclasses import replace
 from datetime import timedelta, timezone
 from zoneinfo import ZoneInfo
@@ -29,8 +31,10 @@ from cdc_contracts.registry.engine.kernel import Kernel
 from cdc_contracts.registry.engine.layout_parts import FormUse
 from cdc_contracts.registry.engine.native import native_library as loading
 from cdc_contracts.registry.engine.native import scanning
+from cdc_contracts.registry.engine.native.form_checks import check_values, write_values
 from cdc_contracts.registry.engine.native.scanned_columns import (
     DECIMAL,
+    ESCAPED,
     INTEGER,
     NULL,
     NUMBER,
@@ -41,7 +45,7 @@ from cdc_contracts.registry.engine.native.scanned_columns import (
 from cdc_contracts.registry.engine.native.scanned_values import ScannedPart
 from cdc_contracts.registry.engine.text_digests import digest_values
 from cdc_contracts.registry.validate.validation_context import open_validation
-from cdc_contracts.registry.values import FIRST_MISFIT, FORMS, NOTED_MISFIT, Context, Flag
+from cdc_contracts.registry.values import FIRST_MISFIT, FORMS, NOTED_MISFIT, RECORDS, Context, Flag
 from cdc_contracts.registry.values.type_bounds import bound_of
 
 LIBRARY = loading.native_library()
@@ -184,6 +188,7 @@ DATES = st.dates().map(str) | st.sampled_from(("0000-00-00", "0000-01-01", "2020
 CLOCKS = st.times().map(lambda time: time.strftime("%H:%M:%S")) | st.sampled_from(("24:00:00", "23:59:60", "99:00:00"))
 FRACTIONS = st.from_regex(r"(\.[0-9]{0,10})?", fullmatch=True)
 TIMES = st.builds("".join, st.tuples(DATES, st.sampled_from(" T"), CLOCKS, FRACTIONS, st.sampled_from(("", "", "Z"))))
+BYTES = st.binary(max_size=12).map(lambda value: b64encode(value).decode())
 MINUTES = TIMES.map(lambda text: text[:16])
 SECONDS = st.builds("".join, st.tuples(st.integers(-5, 10**12).map(str), FRACTIONS))
 ODD = tuple(" 0:-.TZeE=+/é\0")
@@ -213,11 +218,15 @@ def of_form(form) -> st.SearchStrategy[tuple[int, str]]:
     """Give values as a kind and a text or token."""
     kinds = []
     if "text" in form.wire:
-        pattern = form.schema.get("pattern")
+        pattern = None if form.records else form.schema.get("pattern")
         shaped = st.from_regex(pattern, fullmatch=True) if pattern else st.text(max_size=12)
         plain = st.one_of(
             shaped, TIMES, MINUTES, SECONDS, DATES, TOKENS, st.builds("".join, st.tuples(CLOCKS, FRACTIONS))
         )
+        if form.records:
+            names = st.sampled_from((*form.records * 4, *RECORDS, form.records[0] + "!", "", form.records[0].lower()))
+            plain = st.builds(" ".join, st.tuples(names, plain | BYTES | st.integers(-9, 2200).map(str)))
+        kinds.append(plain.map(lambda text: (ESCAPED, json.dumps(text + '"\n')[1:-1])))
         texts = near(plain).filter(lambda text: all(letter >= " " and letter not in '"\\' for letter in text))
         kinds.append(texts.map(lambda text: (TEXT, text)))
     if "number" in form.wire:
@@ -240,7 +249,7 @@ def column_of(values: list[tuple[int, str]], decoder: str) -> ScannedColumn:
     return ScannedColumn(ScannedBytes(LIBRARY, pa.py_buffer(bytes(data) or b" ")), np.array(cells, np.uint64), decoder)
 
 
-CHECKED = [form for form in FORMS.values() if not form.records and form.name != "bool-json"]
+CHECKED = [form for form in FORMS.values() if form.name != "bool-json"]
 CONTEXTS = st.builds(
     Context,
     zone=st.sampled_from((None, timezone(timedelta(hours=8)), ZoneInfo("America/New_York"))),
@@ -274,6 +283,33 @@ def test_flags_and_texts_of_scanned_values_are_those_of_the_form(form, data):
         assert written is None or list(zip(values, written.to_pylist(), strict=True)) == list(
             zip(values, texts, strict=True)
         )
+
+
+@pytest.mark.parametrize(
+    ("form", "sent", "canonical"),
+    [
+        ("avro-integer", "Integer -42", "-42"),
+        ("avro-decimal", "Decimal 12.10", "12.10"),
+        ("avro-float64", "Float 33589.625", "33589.625"),
+        ("avro-character", "Character red apple", "red apple"),
+        ("avro-bytes", "BinaryObject amc=", "amc="),
+        ("avro-text-object", "TextObject {}", "{}"),
+        ("avro-text-or-bytes", "Character Character x", "Character x"),
+        ("avro-text-or-bytes", "BinaryObject amc=", "amc="),
+        ("avro-geometry", "TextGeometry POINT(1 2)", "POINT(1 2)"),
+        ("avro-timestamp", "Timestamp 1718000000.5", "2024-06-10T06:13:20.5Z"),
+        ("avro-date", "DateTime 2024-02-29", "2024-02-29"),
+        ("avro-time", "DateTime 12:30:00.5", "12:30:00.5"),
+        ("avro-datetime", "DateTime 2024-06-10 14:13:20", "2024-06-10T14:13:20"),
+        ("avro-year", "DateTime 2024", "2024"),
+    ],
+)
+def test_usual_values_of_named_records_are_decided_and_written_without_the_form(form, sent, canonical):
+    use, column = FormUse(FORMS[form], Context(), lenient=False), column_of([(TEXT, sent), (NULL, "null")], "text")
+    flags, undecided = check_values(column, use)
+    written, unwritten = write_values(column, use, flags)
+    assert (flags, undecided.tolist(), unwritten.tolist()) == (None, [], [])
+    assert written.to_pylist() == [canonical, None]
 
 
 def flags_and_texts(expected, use: FormUse, array) -> tuple[list[int], list[str | None]]:

@@ -1,0 +1,47 @@
+/* Lists of whole numbers, and texts that begin with a name: what members and values beside plain ones are asked for. */
+#include "cells.h"
+
+/* Behind a whole number without a sign, of at most MOST_DIGITS digits, or NULL. */
+static const uint8_t *skip_count(const uint8_t *p, const uint8_t *end, int64_t *number) {
+    const uint8_t *start = p;
+    for (*number = 0; p < end && is_digit(*p) && p - start < MOST_DIGITS; p++) *number = *number * 10 + (*p - '0');
+    return p == start || (*start == '0' && p - start > 1) ? NULL : p;
+}
+
+/* Writes the last number of each value that is a list of such numbers and commas, and of nothing else; -1 for others. */
+EXPORT void cdc_last_counts(const uint8_t *data, const uint64_t *cells, int64_t count, int64_t *numbers) {
+    for (int64_t i = 0; i < count; i++) {
+        numbers[i] = -1;
+        if (kind_of(cells[i]) != ARRAY) continue;
+        const uint8_t *p = data + start_of(cells[i]), *end = p + length_of(cells[i]);
+        int64_t number;
+        do p = skip_count(p + 1, end, &number);
+        while (p != NULL && p < end && *p == ',');
+        if (p != NULL && end - p == 1) numbers[i] = number; /* the bracket that closes it */
+    }
+}
+
+/* Writes the values without the name before them, and for each the place of its name. `names` are one after the other,
+ * `starts` has where each begins and where the last ends. Texts with none of the names become null, and so do all other
+ * values; the place of the former is 255, of the latter 0. Returns how many have no name.
+ */
+EXPORT int64_t cdc_strip_names(const uint8_t *data, const uint64_t *cells, int64_t count, const uint8_t *names,
+                               const int32_t *starts, int32_t total, uint64_t *behind, uint8_t *places) {
+    int64_t nameless = 0;
+    for (int64_t i = 0; i < count; i++) {
+        unsigned kind = kind_of(cells[i]);
+        uint32_t length = length_of(cells[i]);
+        behind[i] = make_cell(start_of(cells[i]), 0, NUL), places[i] = 0;
+        if (kind != TEXT && kind != ESCAPED) continue;
+        const uint8_t *text = data + start_of(cells[i]);
+        int32_t place = 0;
+        for (; place < total; place++) {
+            uint32_t own = (uint32_t)(starts[place + 1] - starts[place]);
+            if (length < own || memcmp(text, names + starts[place], own) != 0) continue;
+            behind[i] = make_cell(start_of(cells[i]) + own, length - own, kind), places[i] = (uint8_t)place;
+            break;
+        }
+        if (place == total) places[i] = 255, nameless++;
+    }
+    return nameless;
+}
