@@ -24,7 +24,7 @@ def list_contracts(contracts: ContractFolders = None, *, as_json: AsJson = False
         })  # fmt: skip
         return
     _print_versions(catalogue)
-    console.print_heading("What tells the versions of a subject apart")
+    console.print_heading("How to tell versions apart")
     apart: dict[str, list[str]] = {}
     for subject in catalogue.subjects():
         apart.setdefault(describe_distinction(catalogue.versions(subject)), []).append(subject)

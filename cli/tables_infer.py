@@ -150,7 +150,7 @@ def _print_rest(evidence: InferenceEvidence) -> None:
     if evidence.nameless:
         console.say(f"{evidence.nameless:,} rows name no table: --table names it")
     if evidence.cut:
-        console.say("there was more than is kept: of tables, columns or types only the first by name are told;")
-        console.say("  --include and --exclude choose tables")
+        console.say("there is more than can be kept: of tables, columns or types only the first by name are listed;")
+        console.say("  use --include and --exclude to choose tables")
     if not evidence.tables:
         console.say("no row of a table was read: there is nothing to infer from")

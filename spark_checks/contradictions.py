@@ -29,7 +29,7 @@ def contradiction(tally: Tally, validation: ValidationContext, earlier: Chains |
         run = tally.refutes(version.reference)
         if run is not None:
             return (
-                f"the sample speaks for {version}, offset {run.first} is proven to be {run.version}, and "
+                f"the sample supports {version}, offset {run.first} is proven to be {run.version}, and "
                 f"{tally.differing or run.records} records fit both versions but mean different rows"
             )
     if not (tally.outcomes[OTHER_VERSION] and tally.differing):
@@ -100,7 +100,7 @@ def _reaches(stretch: ChainStretch, line: ChainLine, tally: Tally) -> bool:
 
 
 def _describe(line: ChainLine, stretch: ChainStretch) -> str:
-    sure = "prove" if stretch.proven else "speak for"
+    sure = "prove" if stretch.proven else "support"
     few = "" if stretch.proven else ", too few to prove it"
     return (
         f"{line.topic} partition {line.partition}: key chains {sure} {stretch.contract} from offset "

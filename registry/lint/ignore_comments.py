@@ -99,7 +99,7 @@ def _parse(file: Traversable, line: int, comment: re.Match[str], target: int | N
         folder = Path(str(file)).parent
         place = os.path.normpath(folder / name)
         if not _lies_in(place, os.path.normpath(folder)):
-            problem = f"{said['at']}, outside of the folder that the comment stands in"
+            problem = f"{said['at']}, outside the folder of the comment"
     return Ignore(
         file, line, column, said["rule"], until, said["reason"] or "", target, is_first, place, pointer, problem,
         comment[0].strip(),

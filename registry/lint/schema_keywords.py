@@ -65,7 +65,7 @@ def _outside(schema: Any, parts: tuple[str, ...]) -> Iterator[tuple[str, str]]: 
         if keyword not in KEYWORDS:
             yield join_pointer(*here), "keyword outside the closed list"
         elif keyword == "allOf" and parts:
-            yield join_pointer(*here), "allOf stands only at the top, for branches by op or flag"
+            yield join_pointer(*here), "allOf is allowed only at the top, for branches by op or flag"
         elif keyword == "$ref" and not value.startswith("#/"):
             yield join_pointer(*here), "only references within the file are followed"
         elif keyword in ("properties", "$defs"):

@@ -274,7 +274,7 @@ def _action(telling: Telling, key: FindingKey, finding: FindingTally, version: V
     if len(seen) < 2 or write is None:  # noqa: PLR2004
         return CLASSES[key.name].action
     return (
-        f"The version changes in mid-stream: `{write} --write-versions versions.yaml` writes which holds where, and "
+        f"The version changes midway: `{write} --write-versions versions.yaml` writes which applies where, and "
         "`decode --versions versions.yaml` decodes each part by its own."
     )
 

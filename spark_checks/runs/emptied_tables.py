@@ -59,7 +59,7 @@ def describe_unfollowed(record: RunRecord | None) -> Iterator[str]:
     for one in record.tables:
         merged, table = (one.commit or TableCommit()).current or Merged(), visible(one.table)
         if merged.untold:
-            result = f"nothing tells if {merged.untold:,} rows from other partitions are older: they stay"
+            result = f"it is unknown whether {merged.untold:,} rows from other partitions are older, so they stay"
             yield f"{table} was emptied, and {result}"
         if merged.reloaded:
             rows = f"{merged.reloaded:,} rows of a full load"

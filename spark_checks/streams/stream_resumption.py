@@ -79,7 +79,7 @@ def check_checkpoint(checkpoint: Checkpoint, wanted: Wanted, contract: str) -> S
         raise _other_checkpoint(checkpoint, f"its stream reads {', '.join(known.topics)}")
     if known.contract != contract:
         raise _other_checkpoint(
-            checkpoint, f"its stream is judged by {known.contract}, this one is to be by {contract}"
+            checkpoint, f"its stream is validated against {known.contract}, this one against {contract}"
         )
     return known
 

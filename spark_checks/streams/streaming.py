@@ -241,7 +241,7 @@ class Follow:
             return Rolling()
         kept = read_rolling(self._checkpoint.rolling(number) or b"")
         if kept is None:
-            self._say(f"the account of the batches up to {number} cannot be read: the report begins behind them")
+            self._say(f"the totals up to batch {number} cannot be read: the report begins after it")
         return kept or Rolling()
 
 

@@ -83,7 +83,7 @@ def test_samples_wait_until_every_contract_holds_together(root, capsys):
     out, err = capsys.readouterr()
     assert "L17" not in out
     assert out.count("L02") == 1
-    assert err.endswith("samples were not judged, because not every contract holds together\n")
+    assert err.endswith("samples were not validated, because some contracts have errors\n")
 
 
 def test_contracts_beside_are_used_and_not_reported(root, tmp_path, capsys):
@@ -107,4 +107,4 @@ def test_where_there_are_none_it_says_that_it_looked_at_the_shipped_ones(tmp_pat
     out, err = capsys.readouterr()
     assert out == ""
     assert err.startswith(f"{len(VERSION_FOLDERS)} contracts, ")
-    assert err.endswith("; these are the contracts that are shipped, for there are none in ./contracts\n")
+    assert err.endswith("; linted the shipped contracts, because there are none in ./contracts\n")

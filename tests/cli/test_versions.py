@@ -47,8 +47,8 @@ def test_what_auto_cannot_tell_is_judged_part_by_part_by_the_file_that_it_says_h
     assert code == 4
     assert unclear["count"] > 200
     assert unclear["action"] == (
-        "The version changes in mid-stream: `cdc-contracts detect a.jsonl b.jsonl --write-versions versions.yaml` writes "
-        "which holds where, and `decode --versions versions.yaml` decodes each part by its own."
+        "The version changes midway: `cdc-contracts detect a.jsonl b.jsonl --write-versions versions.yaml` writes "
+        "which applies where, and `decode --versions versions.yaml` decodes each part by its own."
     )
     (command,) = re.findall("`cdc-contracts (detect [^`]*)`", unclear["action"])
     assert main(command.split()) == 4  # as the audit: what lies between is of neither

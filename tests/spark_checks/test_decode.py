@@ -299,7 +299,7 @@ def test_nothing_is_published_where_a_record_proves_the_sample_wrong(spark, tmp_
     lines = [*rendered("dts/canal@2", 3_000), *other, *rendered("dts/canal@2", 6_000, seed=2)]
     decoded = decode_undeclared(spark, write_lines(tmp_path / "a.jsonl", lines), tmp_path / "out")
     assert decoded.report.verdict == "inconclusive"
-    assert "the sample speaks for dts/canal@2, offset 3000 is proven to be dts/canal@1" in decoded.withheld
+    assert "the sample supports dts/canal@2, offset 3000 is proven to be dts/canal@1" in decoded.withheld
     assert not (tmp_path / "out" / "_runs").exists()
 
 

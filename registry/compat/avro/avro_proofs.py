@@ -35,10 +35,8 @@ MAX_NAMED: Final = 2_000
 TOO_MANY: Final = "No proof is made for it: there are so many findings that those of the first ones have to do."
 TOO_LARGE: Final = "No proof is made for it: the schema is too large for messages of it to be made and checked."
 TOO_DEEP: Final = "No proof is made for it: the message would be too deep for any reader."
-NOTHING_WRITTEN: Final = (
-    "No message shows it: the writer's schema holds a union of nothing, so that nothing is written."
-)
-NOT_SEEN: Final = "No proof is shown: the library that checks proofs reads both alike."
+NOTHING_WRITTEN: Final = "No message shows it: the writer's schema contains an empty union, so nothing can be written."
+NOT_SEEN: Final = "No proof is shown: the library that checks proofs reads both the same way."
 _Value = tuple[AvroType, AvroType, Any]
 """The writer's and the reader's type cut out of their schemas, and a datum that shows the mismatch."""
 _REFUSED: Final = frozenset(

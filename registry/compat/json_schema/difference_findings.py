@@ -118,7 +118,7 @@ def _say(
         said[0] += f", at {where or 'the message'}{named}"
     said[0] += f": {says[0].lower()}{says[1:]}"
     if outcome.shown == HARMLESS:
-        said.append(f"No message shows it: {policy} refuses a change that no reader would notice.")
+        said.append(f"No message shows it: {policy} rejects a change that no reader would notice.")
     elif outcome.shown == NOT_SHOWN and outcome.severity != UNDECIDED:
         said.append("No message was found that shows it.")
     elif outcome.shown == PARDONED_BY_POLICY:

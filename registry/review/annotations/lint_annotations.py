@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from cdc_contracts.registry.lint.ignore_comments import Ignore
     from cdc_contracts.registry.lint.lint_rule import LintFinding, LintReport
 
-UNJUDGED: Final = "samples were not judged, because not every contract holds together"
-SHIPPED: Final = "these are the contracts that are shipped, for there are none in ./contracts"
+UNJUDGED: Final = "samples were not validated, because some contracts have errors"
+SHIPPED: Final = "linted the shipped contracts, because there are none in ./contracts"
 
 
 def review_lint(report: LintReport) -> Review:

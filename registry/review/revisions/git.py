@@ -105,7 +105,7 @@ class Repository:
         found = self._call(*arguments)
         if found.returncode != 0:
             result = found.stderr.decode("utf-8", "replace").strip().removeprefix("fatal: ")
-            raise UnavailableError(f"git cannot tell: {result}", where=str(self.folder), hint="compare with a folder")
+            raise UnavailableError(f"git failed: {result}", where=str(self.folder), hint="compare with a folder")
         return found.stdout.decode("utf-8", "surrogateescape")
 
     def _call(self, *arguments: str, given: bytes = b"") -> subprocess.CompletedProcess[bytes]:

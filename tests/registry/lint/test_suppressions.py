@@ -124,5 +124,5 @@ def test_a_contract_that_cannot_be_judged_never_passes_because_its_finding_is_ig
     assert main(["lint", str(root)]) == 1
     assert capsys.readouterr().err == (
         "2 contracts, 11 samples, 2 mappings: no findings, 1 ignored; "
-        "samples were not judged, because not every contract holds together\n"
+        "samples were not validated, because some contracts have errors\n"
     )

@@ -173,7 +173,7 @@ def test_a_branch_that_only_origin_has_is_named(repository, tmp_path):
 
 def test_without_a_repository_git_says_so(tmp_path):
     root = shutil.copytree(OWN, tmp_path / "contracts")
-    with pytest.raises(UnavailableError, match="git cannot tell: not a git repository"):
+    with pytest.raises(UnavailableError, match="git failed: not a git repository"):
         open_revision("main", root)
 
 

@@ -195,7 +195,7 @@ def test_the_chains_of_earlier_batches_of_a_stream_speak_against_a_later_one():
 
     assert contradiction(later, scope_of(NEW)) is None
     withheld = contradiction(later, scope_of(NEW), pickle.loads(pickle.dumps(earlier)).chains)
-    assert "key chains speak for dts/canal@1 from offset 200 to 200 (1 of them, too few to prove it)" in withheld
+    assert "key chains support dts/canal@1 from offset 200 to 200 (1 of them, too few to prove it)" in withheld
     assert contradiction(earlier, scope_of(NEW), earlier.chains) is None
 
 
