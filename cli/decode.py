@@ -100,9 +100,11 @@ def join(
     else:
         for half in joined.lone:
             where = f"{half['topic']}/{half['partition']}@{half['offset']}"
-            console.print_line(f"{where} {half['update_part']} half of {half['pair_id']!r} is alone")
-        again = f", {joined.repeated:,} halves sent again" if joined.repeated else ""
-        console.say(f"{joined.rows:,} updates joined in {joined.directory}, {len(joined.lone):,} halves alone{again}")
+            console.print_line(f"{where} {half['update_part']} half of {half['pair_id']!r} has no counterpart")
+        again = f", {joined.repeated:,} duplicate halves" if joined.repeated else ""
+        console.say(
+            f"{joined.rows:,} updates joined in {joined.directory}, {len(joined.lone):,} halves without a counterpart{again}"
+        )
     raise typer.Exit(EXIT_CODES[joined.as_document()["verdict"]])
 
 

@@ -274,7 +274,7 @@ def _finish(follow: Follow | None, stop: Stop, ending: Ending) -> None:
     own = report_output.compare_with(follow.report(follow.own), ending.known, None)
     if own.verdict != whole.verdict:
         read = f"{own.ledger.read:,} records" if follow.own.batches else "nothing new"
-        console.say(f"this time: {own.verdict}, {read}; the report is of all since the stream began")
+        console.say(f"this run: {own.verdict}, {read}; the report covers everything since the stream began")
     raise typer.Exit(EXIT_CODES[own.verdict])
 
 

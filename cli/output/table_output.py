@@ -83,7 +83,7 @@ def file_tables(made: Sequence[Made], output: Path | None, *, replace: bool) -> 
     filings = file_contracts(output, [contract for contract, _, _ in made])
     differing = [one for one in filings if one.state == DIFFERS]
     for one in differing if not replace else ():
-        console.say(f"{one.file} says something else of {one.contract.table}:")
+        console.say(f"{one.file} differs for {one.contract.table}:")
         _print_differences(one)
     if differing and not replace:
         console.say("nothing was written; --replace overwrites existing files")
@@ -141,7 +141,7 @@ def _print_differences(filing: Filing) -> None:
     result = compare_table(filing.before, filing.contract.model_copy(update={"version": None}))
     for one in result[:_MOST_TOLD]:
         place = " ".join(split_pointer(one.path)[1:])
-        console.say(f"  {place}: {_short(one.old)} there, {_short(one.new)} here")
+        console.say(f"  {place}: {_short(one.old)} in the file, {_short(one.new)} now")
     if len(result) > _MOST_TOLD:
         console.say(f"  and {len(result) - _MOST_TOLD} more")
     if not result:

@@ -77,8 +77,8 @@ def test_what_says_something_else_is_told_and_not_written_over_unasked(here, cap
     mine.write_text("version: 3\n" + ORDERS.replace("10,2", "8,2") + "source_time_zone: Z\n")
     assert from_ddl("-o", "tables") == 1
     assert capsys.readouterr().err == (
-        "tables/orders.yaml says something else of shop.orders:\n"
-        "  columns price type: decimal(8,2) there, decimal(10,2) here\n"
+        "tables/orders.yaml differs for shop.orders:\n"
+        "  columns price type: decimal(8,2) in the file, decimal(10,2) now\n"
         "nothing was written; --replace overwrites existing files\n"
     )
     assert sorted(file.name for file in (here / "tables").iterdir()) == ["orders.yaml"]
@@ -241,7 +241,7 @@ def test_contracts_are_inferred_from_a_file_and_then_hold(here, capsys):
     written.write_text(written.read_text().replace("decimal(20,2)", "decimal(18,2)"))
     capsys.readouterr()
     assert main([*call, "-o", "tables"]) == 1
-    assert "  columns total type: decimal(18,2) there, decimal(20,2) here\n" in capsys.readouterr().err
+    assert "  columns total type: decimal(18,2) in the file, decimal(20,2) now\n" in capsys.readouterr().err
     assert main([*call, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["read"] == len(values)
