@@ -100,10 +100,10 @@ def join(
     else:
         for half in joined.lone:
             where = f"{half['topic']}/{half['partition']}@{half['offset']}"
-            console.print_line(f"{where} {half['update_part']} half of {half['pair_id']!r} has no counterpart")
+            console.print_line(f"{where} {half['update_part']} half of {half['pair_id']!r} is unmatched")
         again = f", {joined.repeated:,} duplicate halves" if joined.repeated else ""
         console.say(
-            f"{joined.rows:,} updates joined in {joined.directory}, {len(joined.lone):,} halves without a counterpart{again}"
+            f"{joined.rows:,} updates joined in {joined.directory}, {len(joined.lone):,} unmatched halves{again}"
         )
     raise typer.Exit(EXIT_CODES[joined.as_document()["verdict"]])
 
