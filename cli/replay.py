@@ -105,6 +105,7 @@ def _options(
         files=None if known is None else directory,
         current=found.current,
         drop_duplicates=found.drops,
+        outputs=output_options.Outputs.BOTH if found.changes else output_options.Outputs.TABLES,
     )
 
 

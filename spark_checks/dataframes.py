@@ -25,6 +25,7 @@ from cdc_contracts.registry.report.audit_report import build_report
 from cdc_contracts.registry.report.report_model import ReportSource
 from cdc_contracts.registry.report.stored_reports import write_document
 from cdc_contracts.registry.validate.validation_context import AUTO, ValidationContext, open_ranges, open_validation
+from cdc_contracts.spark_checks.decode_tasks import rows_work
 from cdc_contracts.spark_checks.spark_tasks import (
     RESULT_SCHEMA,
     Work,
@@ -33,7 +34,6 @@ from cdc_contracts.spark_checks.spark_tasks import (
     merge_tallies,
     open_bundle,
     read_results,
-    rows_work,
 )
 from cdc_contracts.spark_checks.tables.arrow_schemas import spark_schema
 

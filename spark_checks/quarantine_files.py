@@ -53,8 +53,8 @@ class QuarantineFiles:
 
     `topics` are those that the runs have read. `redacted` counts by run the records of which only shapes are stored;
     `formats` are those of the runs' tables, `schemas` the catalog schemas of the tables, None for the directory;
-    `current` means that there are tables of current rows, `drops` that repeats are left out of the tables. `begun` is
-    the logged intent of an unfinished replay.
+    `current` means that there are tables of current rows, `drops` that repeats are left out of the tables, `changes`
+    that the runs keep `changes/`. `begun` is the logged intent of an unfinished replay.
     """
 
     files: tuple[QuarantineFile, ...]
@@ -65,6 +65,7 @@ class QuarantineFiles:
     schemas: frozenset[str | None]
     current: bool
     drops: bool
+    changes: bool = True
     begun: LoggedIntent | None = None
 
     @property
@@ -114,6 +115,7 @@ def list_quarantine(runs: RunDirectory) -> QuarantineFiles:
     formats: set[str] = set()
     schemas: set[str | None] = set()
     current = drops = False
+    changes = True
     for record in runs.records():
         topics |= {one.topic for one in record.ranges}
         formats.add(record.table_format)
@@ -124,6 +126,7 @@ def list_quarantine(runs: RunDirectory) -> QuarantineFiles:
         )
         dropped = record.repeats.dropped > 0 if record.drops_repeats is UNSET else record.drops_repeats
         drops = drops or dropped
+        changes = changes and record.keeps_changes
         if record.replay is not None:
             replayed += _files(record, "replayed")
         elif record.redacted and record.counts["quarantined"]:
@@ -132,7 +135,7 @@ def list_quarantine(runs: RunDirectory) -> QuarantineFiles:
             files += _files(record, "quarantine")
     return QuarantineFiles(
         tuple(sorted(files)), tuple(sorted(replayed)), frozenset(topics), redacted, frozenset(formats),
-        frozenset(schemas), current, drops, runs.begun.replay(),
+        frozenset(schemas), current, drops, changes, runs.begun.replay(),
     )  # fmt: skip
 
 

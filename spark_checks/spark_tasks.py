@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import pickle
 import sys
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from enum import Enum
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final, Protocol
 
@@ -16,42 +14,14 @@ import pyarrow as pa
 from cdc_contracts.registry.contract.bundle import Bundle, bundle
 from cdc_contracts.registry.contract.catalogue import Catalogue
 from cdc_contracts.registry.contract.version_ranges import VersionRanges
-from cdc_contracts.registry.engine.kernel import Kernel, Written, paced
-from cdc_contracts.registry.records.output_schemas import (
-    CHANGES_SCHEMA,
-    CONTROL_SCHEMA,
-    QUARANTINE_SCHEMA,
-    REPLAYED_SCHEMA,
-)
-from cdc_contracts.registry.records.redacted_quarantine import redact_quarantine
-from cdc_contracts.registry.stats.observed_columns import ObservedColumns, TableName
-from cdc_contracts.registry.stats.positions import Positions
+from cdc_contracts.registry.engine.kernel import Kernel, paced
 from cdc_contracts.registry.stats.tally import Tally
-from cdc_contracts.registry.tables.canonical.added_columns import MOST_STATEMENTS, DdlStatement, ddl_statements
-from cdc_contracts.registry.tables.canonical.table_resets import Resets, read_control
 from cdc_contracts.registry.validate.validation_context import DetectedSubjects, ValidationContext, open_again
-from cdc_contracts.spark_checks.file_sinks import FilePart, SinkPlace, TableWriter
-from cdc_contracts.spark_checks.record_coordinates import COORDINATES, gather_coordinates, leave_out
 
 Work = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
 RESULT_SCHEMA: Final = "result binary"
 _RESULT: Final = pa.schema([pa.field("result", pa.binary())])
-_TABLES: Final[Mapping[str, pa.Schema]] = {
-    "changes": CHANGES_SCHEMA,
-    "control": CONTROL_SCHEMA,
-    "quarantine": QUARANTINE_SCHEMA,
-    "replayed": REPLAYED_SCHEMA,
-}
-
-
-class Quarantine(Enum):
-    """How a decode treats records that do not conform."""
-
-    WHOLE = "whole"
-    REDACTED = "redacted"
-    LEFT = "left"
-    """They are in quarantine already: the coordinates of the others are written instead, to `replayed/`."""
 
 
 @dataclass(frozen=True)
@@ -68,29 +38,6 @@ class ScopeSpec:
         """Return the validation context; a worker caches it, with the layouts its kernel has learnt."""
         reading_options = pickle.loads(self.reading_options)  # noqa: S301  our own bytes
         return open_again(open_bundle(self.documents), self.declared, self.detected, self.ranges, reading_options)
-
-
-@dataclass
-class TaskResult:
-    """The result of one task: its tally and files, and the tables of its row changes with the evidence for layouts."""
-
-    tally: Tally
-    parts: tuple[FilePart, ...] = ()
-    rows: Counter[TableName] = field(default_factory=Counter)
-    sightings: ObservedColumns = field(default_factory=ObservedColumns)
-    statements: set[DdlStatement] = field(default_factory=set)
-    resets: Resets = field(default_factory=Resets)
-    positions: Positions = field(default_factory=Positions)
-
-    def merge(self, other: TaskResult) -> None:
-        """Merge the result of another task; only the order of the files depends on the order of merging."""
-        self.tally.merge(other.tally)
-        self.parts += other.parts
-        self.rows.update(other.rows)
-        self.sightings.merge(other.sightings)
-        self.statements |= other.statements
-        self.resets.merge(other.resets)
-        self.positions.merge(other.positions)
 
 
 def describe_validation(validation: ValidationContext) -> ScopeSpec:
@@ -131,78 +78,9 @@ def audit_work(spec: ScopeSpec, watch: Watch | None = None) -> Work:
             tally.merge(kernel.audit(records))
         if watch is not None:
             watch.add(tally)
-        yield as_result(TaskResult(tally))
+        yield as_result(tally)
 
     return work
-
-
-def decode_work(
-    spec: ScopeSpec, place: SinkPlace, watch: Watch | None = None, quarantine: Quarantine = Quarantine.WHOLE
-) -> Work:
-    """Return the work of a decode: each task writes its files under unique names, and returns them."""
-    opened = pickle.dumps(spec)
-
-    def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        kernel = open_kernel(opened)
-        result = TaskResult(Tally())
-        writers = {name: TableWriter(place, name, schema, attempt_name()) for name, schema in _TABLES.items()}
-        try:
-            for records in paced(batches):
-                for written in kernel.decode(records):
-                    _note(result, written)
-                    if watch is not None:
-                        watch.add(written.tally)
-                    for name, rows in _outputs(written, quarantine, kernel).items():
-                        writers[name].write(rows)
-            result.parts = tuple(part for writer in writers.values() for part in writer.close())
-        except BaseException:
-            for writer in writers.values():
-                writer.discard()
-            raise
-        yield as_result(result)
-
-    return work
-
-
-def rows_work(spec: ScopeSpec, table: str) -> Work:
-    """Return work that yields the rows of one output table, without counting."""
-    opened = pickle.dumps(spec)
-
-    def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        kernel = open_kernel(opened)
-        for records in paced(batches):
-            for written in kernel.decode(records):
-                yield getattr(written, table)
-
-    return work
-
-
-def _outputs(written: Written, quarantine: Quarantine, kernel: Kernel) -> dict[str, pa.RecordBatch]:
-    """Return the rows to be written, by output."""
-    rows = {"changes": written.changes, "control": written.control}
-    if quarantine is Quarantine.LEFT:
-        coordinates = written.records.select(list(COORDINATES)).cast(REPLAYED_SCHEMA)
-        return {**rows, "replayed": leave_out(coordinates, gather_coordinates([written.quarantine]))}
-    if quarantine is Quarantine.REDACTED:
-        return {**rows, "quarantine": redact_quarantine(written.quarantine, kernel.validation.catalogue)}
-    return {**rows, "quarantine": written.quarantine}
-
-
-def _note(result: TaskResult, written: Written) -> None:
-    result.tally.merge(written.tally)
-    result.rows.update(_count_tables(written.changes))
-    result.sightings.merge(written.sightings)
-    result.positions.note(written.changes)
-    result.resets.note(read_control(written.control))
-    if len(result.statements) < MOST_STATEMENTS:
-        result.statements.update(ddl_statements(written.control))
-
-
-def _count_tables(changes: pa.RecordBatch) -> Counter[TableName]:
-    """Return the number of rows of each table, by the table name of its layout."""
-    grouped = pa.Table.from_batches([changes]).group_by(["database", "schema", "table"])
-    counts = grouped.aggregate([([], "count_all")]).to_pylist()
-    return Counter({TableName.of(one["database"], one["schema"], one["table"]): one["count_all"] for one in counts})
 
 
 def read_results(rows: Iterable[Any]) -> list[Any]:
@@ -210,17 +88,12 @@ def read_results(rows: Iterable[Any]) -> list[Any]:
     return [pickle.loads(bytes(row[0])) for row in rows]  # noqa: S301  written by our own tasks
 
 
-def merge_results(results: Iterable[TaskResult]) -> TaskResult:
-    """Return the merged result of all tasks."""
-    total = TaskResult(Tally())
-    for result in results:
-        total.merge(result)
-    return total
-
-
-def merge_tallies(results: Iterable[TaskResult]) -> Tally:
+def merge_tallies(tallies: Iterable[Tally]) -> Tally:
     """Return the tally of all tasks together."""
-    return merge_results(results).tally
+    total = Tally()
+    for tally in tallies:
+        total.merge(tally)
+    return total
 
 
 @lru_cache(maxsize=2)

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from cdc_contracts.registry.common.errors import UsageError
 from cdc_contracts.registry.explain.rulebook import find_rule
 from cdc_contracts.registry.validate.decoded_changes import HALVES
 from cdc_contracts.spark_checks.folders import escape_pattern
@@ -58,9 +59,16 @@ def join_split_updates(session: SparkSession, directory: str) -> Joined:
     Parts belong together by topic, partition, pair id and table; if several have one pair id, the first before image
     is joined with the first after image, by offset. A joined row has the coordinates of its after part. A remaining
     part that equals a joined one except for its coordinates was sent again: it is counted as repeated, not reported.
-    Raises UnavailableError if the directory has no finished run.
+    Raises UnavailableError if the directory has no finished run, UsageError if one keeps no changes.
     """
     runs = RunDirectory(directory)
+    without = next((record.run for record in runs.records() if not record.keeps_changes), None)
+    if without is not None:
+        raise UsageError(
+            f"run {without} was decoded with --outputs tables: there are no changes/ to join",
+            where=directory,
+            hint="decode the range again, into another directory and with --outputs changes,tables",
+        )
     root = runs.root.rstrip("/")
     target = f"{root}/{JOINED}"
     paths = [f"{root}/{part.path}" for record in runs.records() for part in record.files_of("changes")]

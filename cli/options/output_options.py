@@ -39,6 +39,13 @@ class TableFormat(StrEnum):
     ICEBERG = "iceberg"
 
 
+class Outputs(StrEnum):
+    """Which rows of changes are kept."""
+
+    BOTH = "changes,tables"
+    TABLES = "tables"
+
+
 @dataclass(frozen=True)
 class OutputOptions:
     """Where rows go, and on what conditions."""
@@ -65,6 +72,11 @@ class OutputOptions:
     current: Annotated[
         bool, typer.Option("--current", help="Also maintain the current rows, in tables of their own.")
     ] = False
+
+    outputs: Annotated[
+        Outputs,
+        typer.Option("--outputs", help="Keep changes/ beside the typed tables, or the tables alone."),
+    ] = Outputs.BOTH
 
     redact: Annotated[
         bool, typer.Option("--redact-quarantine", help="Keep only shapes in the quarantine, no row values.")
@@ -93,6 +105,11 @@ class OutputOptions:
                 f"--replace cannot remove rows from {self.table_format} tables",
                 hint="decode into another directory, or decode only the missing range",
             )
+        needing = next((option for option, given in self._needing_changes() if given), None)
+        if self.outputs is Outputs.TABLES and needing is not None:
+            raise UsageError(
+                f"{needing} needs changes/, which --outputs tables leaves out", hint="leave out one of the two options"
+            )
         if named != (self.files is not None):
             raise UsageError(
                 "--files DIR and --to table:CATALOG.DB must be given together",
@@ -110,6 +127,15 @@ class OutputOptions:
             from cdc_contracts.registry.common.atomic_files import check_folder
 
             check_folder(path)
+
+    def _needing_changes(self) -> Sequence[tuple[str, bool]]:
+        """Return options that work on changes/, and whether each was given."""
+        lakehouse = self.table_format is not TableFormat.PARQUET
+        return [
+            ("--drop-duplicates", self.drop_duplicates),
+            ("--current", self.current),
+            (f"--table-format {self.table_format}", lakehouse),
+        ]
 
     def open(self, catalogue: Catalogue) -> Output:
         """Return the output that the options stand for."""
@@ -132,6 +158,7 @@ class OutputOptions:
             trust_contract=self.trust_contract,
             redact=self.redact,
             drop_duplicates=self.drop_duplicates,
+            keeps_changes=self.outputs is Outputs.BOTH,
         )
 
 

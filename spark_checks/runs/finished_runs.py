@@ -59,7 +59,9 @@ class PastRun:
             topics=record.topics,
             query=record.stream.query if record.stream else None,
             resets=record.upheavals,
-            write_mode=WriteMode(record.table_format, record.table_schema or None, record.current),
+            write_mode=WriteMode(
+                record.table_format, record.table_schema or None, record.current, record.keeps_changes
+            ),
         )
 
     def overlaps(self, spans: Mapping[Source, Span]) -> bool:

@@ -13,13 +13,13 @@ from typing import Final
 from cdc_contracts.registry.contract.catalogue import Catalogue
 from cdc_contracts.registry.stats.position_sequences import NOT_FALLING, ONCE_EACH, RISING
 from cdc_contracts.registry.stats.positions import PositionLine, PositionStretch
+from cdc_contracts.spark_checks.decode_tasks import DecodeResult
 from cdc_contracts.spark_checks.engines import Engine
 from cdc_contracts.spark_checks.file_sinks import SinkPlace
 from cdc_contracts.spark_checks.repeat_search import RepeatSearch
 from cdc_contracts.spark_checks.runs.finished_runs import PastRun, PastRuns
 from cdc_contracts.spark_checks.runs.repeats import Repeats, find_repeats
 from cdc_contracts.spark_checks.runs.run_directory import RunDirectory
-from cdc_contracts.spark_checks.spark_tasks import TaskResult
 
 _EACH_ITS_OWN: Final = (RISING, ONCE_EACH)
 _ORDERED: Final = (RISING, NOT_FALLING)
@@ -32,7 +32,7 @@ def look_for_repeats(
     runs: RunDirectory,
     finished: PastRuns,
     place: SinkPlace,
-    judged: TaskResult,
+    judged: DecodeResult,
     catalogue: Catalogue,
     *,
     query: str | None,

@@ -19,20 +19,23 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any, Final
 
+from msgspec.structs import astuple
 from pyarrow import fs
 
 from cdc_contracts.registry.common.errors import UnavailableError
 from cdc_contracts.registry.report.audit_report import Span
 from cdc_contracts.registry.report.report_model import Report
 from cdc_contracts.registry.report.stored_reports import read_document, write_document
+from cdc_contracts.registry.stats.observed_columns import TableName
 from cdc_contracts.registry.stats.partition_tallies import Source
-from cdc_contracts.spark_checks.file_sinks import SinkPlace
+from cdc_contracts.spark_checks.file_sinks import TABLES, SinkPlace, table_folder
 from cdc_contracts.spark_checks.folders import Folder
 from cdc_contracts.spark_checks.repeat_search import REPEATS
 from cdc_contracts.spark_checks.runs.deduplicated_changes import UNREPEATED
 from cdc_contracts.spark_checks.runs.finished_runs import RUNS, PastRun, PastRuns
 from cdc_contracts.spark_checks.runs.intent_log import BEGUN, IntentLog
 from cdc_contracts.spark_checks.runs.run_records import RunRecord, read_record, write_record
+from cdc_contracts.spark_checks.tables.table_formats import PARQUET
 from cdc_contracts.spark_checks.tables.typed_tables import WriteKey
 
 OUTPUTS: Final = ("changes", "control", "quarantine", "replayed", "ledger", REPEATS, UNREPEATED)
@@ -133,21 +136,22 @@ class RunDirectory:
     def tidy(self, record: RunRecord) -> None:
         """Remove files left by killed attempts at a finished run, and the runs it replaces."""
         kept = record.paths
-        for folder in {*map(_folder, kept), *(f"{one}/run={record.run}" for one in OUTPUTS)}:
+        for folder in {*map(_folder, kept), *(f"{one}/run={record.run}" for one in (*OUTPUTS, *_without_rows(record)))}:
             self._remove(self._files(folder) - kept)
             self._folder.remove_if_empty(folder)
         if record.replaces:
             self.past()
             self._remove_replaced()
 
-    def discard(self, place: SinkPlace, folders: Iterable[str] = ()) -> None:
-        """Remove the files that this attempt at a run has written, in `folders` besides its outputs.
+    def discard(self, place: SinkPlace) -> None:
+        """Remove the files that this attempt at a run has written.
 
         Files that the record of the run names stay: an attempt may be stopped after it was published.
         """
         known = self._record(place.run)
         kept = known.paths if known is not None else set()
-        for folder in [*map(place.folder, OUTPUTS), *map(place.folder, folders)]:
+        tables = [f"{TABLES}/{name}" for name in self._folder.folders(TABLES)]
+        for folder in map(place.folder, [*OUTPUTS, *tables]):
             own = {path for path in self._files(folder) if path.endswith(f"-{place.token}.parquet")}
             self._remove(own - kept)
             self._folder.remove_if_empty(folder)
@@ -196,6 +200,13 @@ class RunDirectory:
 
     def _files(self, folder: str) -> set[str]:
         return {f"{folder}/{entry.base_name}" for entry in self._folder.files(folder)}
+
+
+def _without_rows(record: RunRecord) -> list[str]:
+    """Return the folders of tables of which an attempt may have left rows, and the run has none."""
+    if record.table_format != PARQUET:
+        return []
+    return [table_folder(TableName(*astuple(one.layout.name))) for one in record.tables if not one.files]
 
 
 def _folder(path: str) -> str:

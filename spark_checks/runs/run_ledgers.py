@@ -60,9 +60,12 @@ def sum_rows(ledger: pa.RecordBatch) -> dict[str, int]:
     return {name: sum(ledger.column(name).to_pylist()) for name in COUNTS}
 
 
-def check_rows(tally: Tally, parts: Iterable[FilePart], *, replay: bool = False) -> None:
-    """Raise LedgerError if the rows written are not the rows counted; a replay writes no quarantined rows."""
-    written = dict.fromkeys(("changes", "control", "quarantine", "replayed"), 0)
+def check_rows(tally: Tally, parts: Iterable[FilePart], changes: int, *, replay: bool = False) -> None:
+    """Raise LedgerError if the rows written are not the rows counted; a replay writes no quarantined rows.
+
+    `changes` is the number of row changes that tasks have counted and written to no file of changes.
+    """
+    written = {**dict.fromkeys(("control", "quarantine", "replayed"), 0), "changes": changes}
     for part in parts:
         written[part.table] += part.rows
     counted = {

@@ -67,8 +67,9 @@ class RunRecord(Struct, frozen=True, kw_only=True):
     the topics, if it provided them. `stream` is the stream batch that the run is, None if it is no batch.
     `table_schema` is the catalog schema of the typed tables, None for the directory; `current` means that there are
     tables of current rows, `drops_repeats` that repeated rows are left out of the tables; `upheavals` are the
-    statements that emptied tables. `redacted` means that its quarantine holds shapes only; `replay` names the runs from
-    whose quarantine it has decoded records, None if it read them from their source.
+    statements that emptied tables. `redacted` means that its quarantine holds shapes only; `outputs` are those of
+    `changes` and `tables` that it keeps, missing where it keeps both; `replay` names the runs
+    from whose quarantine it has decoded records, None if it read them from their source.
     """
 
     run: str
@@ -79,6 +80,7 @@ class RunRecord(Struct, frozen=True, kw_only=True):
     table_contracts_fingerprint: Sometimes[str] = UNSET
     stream: RecordedBatch | None = None
     redacted: bool = False
+    outputs: Sometimes[tuple[str, ...]] = UNSET
     replay: RecordedReplay | None = None
     topics: dict[str, str] = {}
     ranges: tuple[RecordedRange, ...] = field(name="range")
@@ -97,6 +99,11 @@ class RunRecord(Struct, frozen=True, kw_only=True):
     def spans(self) -> dict[Source, Span]:
         """The range read of each partition."""
         return read_ranges(self.ranges)
+
+    @property
+    def keeps_changes(self) -> bool:
+        """Whether it keeps the rows of its tables in `changes/` as well."""
+        return self.outputs is UNSET or "changes" in self.outputs
 
     @property
     def all_files(self) -> tuple[FilePart, ...]:

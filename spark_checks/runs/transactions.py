@@ -9,21 +9,28 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
-from cdc_contracts.registry.common.errors import UnavailableError
-from cdc_contracts.registry.contract.table_contracts import TableContracts
+from cdc_contracts.registry.common.errors import UnavailableError, UsageError
 from cdc_contracts.registry.report.audit_report import Spans
 from cdc_contracts.registry.report.report_model import Report
 from cdc_contracts.registry.stats.positions import write_positions
 from cdc_contracts.registry.stats.tally import Tally
-from cdc_contracts.registry.tables.canonical.added_columns import added_columns
-from cdc_contracts.registry.tables.canonical.layout_resolution import MESSAGES, resolve_layouts
-from cdc_contracts.registry.tables.canonical.table_layouts import Layouts, TableLayout, TableName
+from cdc_contracts.registry.tables.canonical.layout_resolution import settle_layouts
+from cdc_contracts.registry.tables.canonical.table_layouts import Layouts, TableName
 from cdc_contracts.registry.tables.canonical.table_resets import TableReset
 from cdc_contracts.registry.validate.validation_context import ValidationContext
+from cdc_contracts.spark_checks.decode_tasks import (
+    DecodePlan,
+    DecodeResult,
+    Quarantine,
+    decode_work,
+    merge_results,
+    retype_work,
+)
 from cdc_contracts.spark_checks.engines import Engine, Input
-from cdc_contracts.spark_checks.file_sinks import SinkPlace, table_folder, write_table
+from cdc_contracts.spark_checks.file_sinks import TABLES, SinkPlace, write_table
 from cdc_contracts.spark_checks.runs.deduplicated_changes import drop_repeats
 from cdc_contracts.spark_checks.runs.emptied_tables import finalize_resets, find_emptied
 from cdc_contracts.spark_checks.runs.finished_runs import PastRun, PastRuns
@@ -41,18 +48,17 @@ from cdc_contracts.spark_checks.runs.run_records import (
     write_stream,
     write_tables,
 )
-from cdc_contracts.spark_checks.spark_tasks import (
-    Quarantine,
-    TaskResult,
-    Watch,
-    decode_work,
-    describe_validation,
-    merge_results,
-    read_results,
-)
+from cdc_contracts.spark_checks.spark_tasks import Watch, describe_validation, read_results
 from cdc_contracts.spark_checks.tables.parquet_tables import ParquetTables
 from cdc_contracts.spark_checks.tables.table_formats import WriteMode
-from cdc_contracts.spark_checks.tables.typed_tables import Emptyings, TypedTables, WriteKey, WriteOrder
+from cdc_contracts.spark_checks.tables.typed_files import remove_parts
+from cdc_contracts.spark_checks.tables.typed_tables import (
+    Emptyings,
+    ProvisionalWrite,
+    TypedTables,
+    WriteKey,
+    WriteOrder,
+)
 
 
 @dataclass(frozen=True)
@@ -61,7 +67,8 @@ class Output:
 
     With `replace` a run replaces others that read the same records, and itself. With `trust_contract`
     it is published although a record proves another version. With `drop_duplicates` repeated rows are left out of the
-    typed tables, with `redact` the quarantine stores shapes only.
+    typed tables, with `redact` the quarantine stores shapes only. Without `keeps_changes` row changes are written
+    to typed tables alone, and repeated rows are not looked for.
     """
 
     directory: str
@@ -70,29 +77,21 @@ class Output:
     trust_contract: bool = False
     redact: bool = False
     drop_duplicates: bool = False
+    keeps_changes: bool = True
+
+    def __post_init__(self) -> None:
+        if not self.keeps_changes and (self.drop_duplicates or self.tables.typed_above is None):
+            needs = "dropping duplicates" if self.drop_duplicates else f"the format {self.tables.name}"
+            raise UsageError(f"{needs} needs changes/", hint="keep changes/, or write typed tables as Parquet files")
 
     @property
     def write_mode(self) -> WriteMode:
         """How the typed tables are written."""
-        return WriteMode(self.tables.name, self.tables.schema, self.tables.keeps_current)
+        return WriteMode(self.tables.name, self.tables.schema, self.tables.keeps_current, self.keeps_changes)
 
     @cached_property
     def runs(self) -> RunDirectory:
         return RunDirectory(self.directory)
-
-
-def fix_layouts(known: Layouts, contracts: TableContracts, judged: TaskResult) -> Layouts:
-    """Return the layouts of the tables that a run has rows of, or whose layout it changes.
-
-    A table beyond the limit of observed columns has no columns: all values of its rows are text in `_raw`.
-    """
-    columns = {name: [column.name for column in layout.columns] for name, layout in known.items()}
-    for name in judged.sightings.tables():
-        columns[name] = [*columns.get(name, ()), *judged.sightings.columns(name)]
-    settled = resolve_layouts(known, contracts, judged.sightings, added_columns(judged.statements, columns))
-    changed = {name: layout for name, layout in settled.items() if layout != known.get(name)}
-    bare = {name: TableLayout(name, (), (), MESSAGES) for name in judged.rows if name not in settled}
-    return {name: settled[name] for name in judged.rows if name in settled} | changed | bare
 
 
 def check_settled(known: Layouts, settled: Layouts) -> None:
@@ -160,17 +159,21 @@ class Attempt:
         """The runs that no longer count once this one is published, including an earlier run of the same name."""
         return frozenset({self.run, *(past.run for past in self.replaces)})
 
-    def judge(self, watch: Watch | None = None) -> TaskResult:
+    def judge(self, watch: Watch | None = None) -> DecodeResult:
         """Validate every record and write the results, in tasks that read each record once.
 
         Raises LedgerError if the counts do not add up.
         """
-        work = decode_work(describe_validation(self.validation), self.place, watch, self._quarantine)
+        known = self.output.runs.past().layouts(without=self.gone)
+        above, keeps_changes = self.output.tables.typed_above, self.output.keeps_changes
+        plan = DecodePlan(self.place, self._quarantine, known, above, keeps_changes=keeps_changes)
+        work = decode_work(describe_validation(self.validation), plan, watch)
         judged = merge_results(read_results(self.engine.run_in_order(self.source, work)))
-        check_rows(judged.tally, judged.parts, replay=self.replay is not None)
+        noted = 0 if self.output.keeps_changes else judged.rows.total()
+        check_rows(judged.tally, judged.parts, noted, replay=self.replay is not None)
         return judged
 
-    def publish(self, judged: TaskResult, report: Report) -> tuple[RunRecord, Report]:
+    def publish(self, judged: DecodeResult, report: Report) -> tuple[RunRecord, Report]:
         """Type the rows, write the ledger, and publish the run by writing its record last.
 
         Return the record, and the report with the repeated rows.
@@ -180,9 +183,12 @@ class Attempt:
         past = runs.past()  # others may have finished while this one validated
         query = None if self.key is None else self.key.writer
         comparable = runs.begun.comparable(self.run, past)
-        repeats = look_for_repeats(self.engine, runs, comparable, self.place, judged, validation.catalogue, query=query)
-        found = repeats.report(dropped=output.drop_duplicates)
-        report = replace(report, repeats=found)
+        repeats = Repeats()
+        if output.keeps_changes:
+            repeats = look_for_repeats(
+                self.engine, runs, comparable, self.place, judged, validation.catalogue, query=query
+            )
+            report = replace(report, repeats=repeats.report(dropped=output.drop_duplicates))
         resets, emptied = self._finalize(judged, past)
         if self.replay is None and not output.tables.replaceable:
             runs.begun.add(self._begun(comparable))
@@ -203,7 +209,7 @@ class Attempt:
             table_format=output.tables.name,
             table_schema=output.tables.schema,
             tables=tables,
-            repeats=found,
+            repeats=repeats.report(dropped=output.drop_duplicates),
             positions=write_positions(judged.positions.whole()),
             topics=dict(sorted(self.topics.items())),
             upheavals=tuple(resets),
@@ -211,6 +217,7 @@ class Attempt:
             current=output.tables.keeps_current,
             drops_repeats=output.drop_duplicates,
             redacted=output.redact and self.replay is None,
+            outputs=UNSET if output.keeps_changes else (TABLES,),
             replay=self.replay.record(judged.tally) if self.replay is not None else None,
         )
         runs.commit(record, report, replaced=self.gone - {self.run}, check=self._check)
@@ -218,7 +225,7 @@ class Attempt:
 
     def discard(self) -> None:
         """Remove all files it has written."""
-        self.output.runs.discard(self.place, map(table_folder, self._layouts))
+        self.output.runs.discard(self.place)
 
     def _begun(self, compared: PastRuns) -> Intent:
         output = self.output
@@ -239,11 +246,12 @@ class Attempt:
         return Quarantine.REDACTED if self.output.redact else Quarantine.WHOLE
 
     def _finalize(
-        self, judged: TaskResult, past: PastRuns
+        self, judged: DecodeResult, past: PastRuns
     ) -> tuple[tuple[TableReset, ...], dict[TableName, Emptyings]]:
         """Finalize the layouts of tables; return the statements that empty tables, by table."""
         known = past.layouts(without=self.gone)
-        layouts = fix_layouts(known, self.validation.reading_options.tables, judged)
+        contracts = self.validation.reading_options.tables
+        layouts = settle_layouts(known, contracts, judged.sightings, judged.statements, judged.rows.keys())
         resets = finalize_resets(judged.resets.all(), {**known, **layouts})
         others = [one for one in past if one.run not in self.gone]
         emptied = find_emptied(resets, self._reach, others, {**known, **layouts})
@@ -251,20 +259,38 @@ class Attempt:
         return resets, emptied
 
     def _type(
-        self, judged: TaskResult, repeats: Repeats, emptied: Mapping[TableName, Emptyings]
+        self, judged: DecodeResult, repeats: Repeats, emptied: Mapping[TableName, Emptyings]
     ) -> tuple[RecordedTable, ...]:
         """Write the rows of `changes/` to the typed tables; a layout without rows is only recorded."""
         changes = [part for part in judged.parts if part.table == "changes"]
+        provisional: Sequence[ProvisionalWrite] = judged.typed
         dropped: Counter[TableName] = Counter()
         if self.output.drop_duplicates and repeats.parts:
             changes = drop_repeats(self.engine, self.place, changes, repeats.parts)
             dropped = repeats.by_table()
+            remove_parts(self.place, [part for one in provisional for part in one.write.parts])
+            provisional = ()
         concerned = judged.rows.keys() | {name for name, one in emptied.items() if one.new}
         layouts = {name: layout for name, layout in self._layouts.items() if name in concerned}
+        if not self.output.keeps_changes:
+            provisional = self._read_again(provisional, layouts)
         key = self.key or WriteKey(self.run, 0)
-        written = self.output.tables.write(self.engine, WriteOrder(self.place, key, changes, layouts, emptied))
+        order = WriteOrder(self.place, key, changes, layouts, emptied, provisional)
+        written = self.output.tables.write(self.engine, order)
         check_typed(judged.rows, dropped, written.rows)
         return write_tables(self._layouts, written)
+
+    def _read_again(self, typed: Sequence[ProvisionalWrite], layouts: Layouts) -> list[ProvisionalWrite]:
+        """Return the typed rows; if the layout of a table has changed since, its rows are read and typed again."""
+        names = frozenset[TableName]().union(*(one.outdated(layouts) for one in typed))
+        if not names:
+            return list(typed)
+        gone = {name.text for name in names}
+        remove_parts(self.place, [part for one in typed for part in one.write.parts if part.table in gone])
+        settled = {name: layouts[name] for name in names}
+        work = retype_work(describe_validation(self.validation), self.place, settled, self.output.tables.typed_above)
+        again = read_results(self.engine.run_in_order(self.source, work))
+        return [ProvisionalWrite((), write, {}) for write in (*(one.write.without(gone) for one in typed), *again)]
 
     def _check(self, finished: PastRuns) -> None:
         """Raise UnavailableError if runs that have finished meanwhile conflict with this one."""

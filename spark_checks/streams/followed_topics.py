@@ -78,7 +78,7 @@ def open_decode(
 
     def judge(
         source: TopicInput, within: ValidationContext, key: WriteKey, earlier: Chains
-    ) -> tuple[Tally, RepeatedRows]:
+    ) -> tuple[Tally, RepeatedRows | None]:
         decoded = decode_input(SparkEngine(session), source, within, output, fail_on=fail_on, key=key, earlier=earlier)
         if decoded.withheld is not None:
             raise WithheldError(
@@ -91,6 +91,8 @@ def open_decode(
         tally = decoded.tally or audit_again(source, within, key, decoded.report)
         if output.redact:  # the totals of a stream are stored with its rows
             forget_examples(tally)
+        if not output.keeps_changes:
+            return tally, None
         return tally, _repeats_besides(decoded.report.repeats or NO_REPEATS, output, key)
 
     def audit_again(source: TopicInput, within: ValidationContext, key: WriteKey, report: Report) -> Tally:

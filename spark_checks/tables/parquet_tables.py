@@ -3,30 +3,26 @@
 from __future__ import annotations
 
 import pickle
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
 
-import numpy as np
 import pyarrow as pa
 
 from cdc_contracts.registry.records.output_schemas import CHANGES_SCHEMA
-from cdc_contracts.registry.tables.canonical.table_layouts import Layouts, TableLayout, TableName
-from cdc_contracts.registry.tables.canonical.typed_rows import split_by_table, type_rows
+from cdc_contracts.registry.tables.canonical.table_layouts import TableLayout, TableName
 from cdc_contracts.spark_checks.engines import Engine
-from cdc_contracts.spark_checks.file_sinks import TABLES, FilePart, SinkPlace, TableWriter, table_folder
+from cdc_contracts.spark_checks.file_sinks import TABLES, FilePart, SinkPlace
 from cdc_contracts.spark_checks.spark_tasks import as_result, attempt_name, read_results
 from cdc_contracts.spark_checks.tables.part_files import read_part
+from cdc_contracts.spark_checks.tables.typed_files import TypedFiles, join_writes, remove_parts
 from cdc_contracts.spark_checks.tables.typed_tables import TypedWrite, WriteOrder
 
 _NOT_TYPED: Final = ("primary_key", "before_complete", "after_complete", "types_from", "kafka_timestamp", "kafka_key")
 TYPED_FROM: Final = pa.schema([one for one in CHANGES_SCHEMA if one.name not in _NOT_TYPED])
 """What of `changes/` typed rows are made of."""
-WAITING_BYTES: Final = 64 * 1024 * 1024
-MOST_OPEN: Final = 200
-"""So much may a task hold, however many tables there are: rows that wait, and files that are not finished."""
 
 
 class ParquetTables:
@@ -43,128 +39,75 @@ class ParquetTables:
     def __init__(self, above: str = TABLES) -> None:
         self._above = above
 
+    @property
+    def typed_above(self) -> str | None:
+        return self._above
+
     def prepare(self, engine: Engine) -> None:
         """Do nothing: files need no settings."""
 
     def write(self, engine: Engine, order: WriteOrder) -> TypedWrite:
-        """Write the rows of the changes files, typed, to the table of each layout, with a task per file."""
-        if not order.changes:
-            return TypedWrite()
-        job = pickle.dumps(WriteJob(order.place, tuple(order.changes), dict(order.layouts), self._above))
+        """Write the rows of the changes files, typed, to the table of each layout: a task for each file.
+
+        What tasks have typed already by the same layouts stays as it is.
+        """
+        kept, again = keep_provisional(order)
+        if not again:
+            return join_writes(kept)
+        job = pickle.dumps(WriteJob(order.place, tuple(again), dict(order.layouts), self._above, again))
 
         def work(numbers: Iterator[int]) -> Iterator[pa.RecordBatch]:
             yield as_result(_open_job(job).run(numbers))
 
-        return join_writes(read_results(engine.run_shares(len(order.changes), work)))
+        return join_writes([*kept, *read_results(engine.run_shares(len(again), work))])
 
 
-def join_writes(writes: Iterable[TypedWrite]) -> TypedWrite:
-    """Return the joint result of several writes."""
-    parts: list[FilePart] = []
-    rows: Counter[str] = Counter()
-    raw: dict[str, Counter[str]] = {}
-    for write in writes:
-        parts += write.parts
-        rows.update(write.rows)
-        for table, counts in write.raw.items():
-            raw.setdefault(table, Counter()).update(counts)
-    return TypedWrite(tuple(parts), dict(rows), {table: dict(counts) for table, counts in raw.items()})
+def keep_provisional(order: WriteOrder) -> tuple[list[TypedWrite], dict[FilePart, AbstractSet[TableName] | None]]:
+    """Return the provisional rows that count, and which tables of which changes files have to be typed still.
+
+    None stands for all of them. What does not count is removed.
+    """
+    kept: list[TypedWrite] = []
+    again: dict[FilePart, AbstractSet[TableName] | None] = dict.fromkeys(order.changes)
+    for one in order.provisional:
+        outdated = one.outdated(order.layouts)
+        gone = {name.text for name in outdated}
+        remove_parts(order.place, [part for part in one.write.parts if part.table in gone])
+        kept.append(one.write.without(gone))
+        for part in one.changes:
+            if outdated:
+                again[part] = outdated
+            else:
+                del again[part]
+    return kept, again
 
 
 @dataclass(frozen=True)
 class WriteJob:
-    """The input that the tasks of a write share."""
+    """What the tasks of a write share; `wanted` says of which tables the rows of a file are typed, None is all."""
 
     place: SinkPlace
     changes: tuple[FilePart, ...]
     layouts: Mapping[TableName, TableLayout]
     above: str = TABLES
+    wanted: Mapping[FilePart, AbstractSet[TableName] | None] = field(default_factory=dict)
 
     def run(self, numbers: Iterable[int]) -> TypedWrite:
         """Type the rows of some changes files; if that fails, no files are left."""
-        files = _TypedFiles(self.place, self.layouts, self.above)
+        files = TypedFiles(self.place, self.layouts.__getitem__, self.above, attempt_name())
         try:
             for number in numbers:
-                for changes in read_part(self.place, self.changes[number], TYPED_FROM):
-                    for name, rows in split_by_table(changes):
-                        files.add(name, rows if rows.num_rows == changes.num_rows else _copy(rows))
+                part = self.changes[number]
+                wanted = self.wanted.get(part)
+                for changes in read_part(self.place, part, TYPED_FROM):
+                    files.add(changes, wanted)
             return files.close()
         except BaseException:
             files.discard()
             raise
 
 
-def _copy(rows: pa.RecordBatch) -> pa.RecordBatch:
-    """Return a copy of rows, since a slice would keep the rows of other tables in memory."""
-    return rows.take(pa.array(np.arange(rows.num_rows)))
-
-
 @lru_cache(maxsize=2)
 def _open_job(job: bytes) -> WriteJob:
     found: WriteJob = pickle.loads(job)  # noqa: S301  our own bytes
     return found
-
-
-class _TypedFiles:
-    """The rows of one task by table: buffered rows, and open files."""
-
-    def __init__(self, place: SinkPlace, layouts: Layouts, above: str) -> None:
-        self._place = place
-        self._above = above
-        self._layouts = layouts
-        self._waiting: dict[TableName, list[pa.RecordBatch]] = {}
-        self._bytes: Counter[TableName] = Counter()
-        self._open: dict[TableName, TableWriter] = {}
-        self._opened = 0
-        self._done: list[TypedWrite] = []
-        self._parts: list[FilePart] = []
-
-    def add(self, name: TableName, rows: pa.RecordBatch) -> None:
-        """Add rows of a table; if too many rows are buffered, those of the largest table are written."""
-        self._waiting.setdefault(name, []).append(rows)
-        self._bytes[name] += rows.nbytes
-        if self._bytes.total() > WAITING_BYTES:
-            self._write(self._bytes.most_common(1)[0][0])
-
-    def close(self) -> TypedWrite:
-        """Finish all files and return the result of the write."""
-        for name in list(self._waiting):
-            self._write(name)
-        for name in list(self._open):
-            self._finish(name)
-        return join_writes([TypedWrite(tuple(self._parts)), *self._done])
-
-    def discard(self) -> None:
-        """Remove what was written."""
-        for writer in self._open.values():
-            writer.discard()
-        filesystem, root = self._place.open()
-        for part in self._parts:
-            filesystem.delete_file(f"{root}/{part.path}")
-
-    def _write(self, name: TableName) -> None:
-        changes = pa.Table.from_batches(self._waiting.pop(name)).combine_chunks().to_batches()
-        del self._bytes[name]
-        for batch in changes:
-            rows, raw = type_rows(batch, self._layouts[name])
-            writer = self._writer(name)
-            writer.write(rows)
-            writer.flush()
-            self._done.append(TypedWrite(rows={name.text: rows.num_rows}, raw={name.text: raw} if raw else {}))
-
-    def _writer(self, name: TableName) -> TableWriter:
-        writer = self._open.pop(name, None)
-        if writer is None:
-            # The number keeps file names unique if a filesystem ignores the case of folder names.
-            attempt = f"{attempt_name()}-{self._opened}"
-            writer = TableWriter(
-                self._place, name.text, self._layouts[name].arrow, attempt, table_folder(name, self._above)
-            )
-            self._opened += 1
-        self._open[name] = writer  # moved to the end: the least recently used writer is finished first
-        if len(self._open) > MOST_OPEN:
-            self._finish(next(iter(self._open)))
-        return writer
-
-    def _finish(self, name: TableName) -> None:
-        self._parts += self._open.pop(name).close()

@@ -21,7 +21,9 @@ FORMATS: Final = tuple(_MAKERS)
 
 @dataclass(frozen=True)
 class WriteMode:
-    """How a run writes its typed tables: format, catalog schema or None, and whether it maintains current rows.
+    """How a run writes: table format, catalog schema or None, and whether it maintains current rows.
+
+    `changes` says whether it keeps `changes/` beside the tables.
 
     All runs of a directory have to agree on it, otherwise rows would be spread over different tables.
     """
@@ -29,6 +31,7 @@ class WriteMode:
     table_format: str = PARQUET
     table_schema: str | None = None
     current: bool = False
+    changes: bool = True
 
     def check(self, wanted: WriteMode, run: str, directory: str) -> None:
         """Raise UnavailableError if another run would write differently from this one, `run`."""
@@ -44,6 +47,13 @@ class WriteMode:
                 f"run {run} keeps the current rows of its tables: they would lack what is read now",
                 where=directory,
                 hint="choose another directory, or continue with --current",
+            )
+        if self.changes != wanted.changes:
+            outputs = "changes,tables" if self.changes else "tables"
+            raise UnavailableError(
+                f"run {run} was decoded with --outputs {outputs}: some rows would be in changes/ and others not",
+                where=directory,
+                hint=f"choose another directory, or continue with --outputs {outputs}",
             )
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -10,7 +11,7 @@ from msgspec import UNSET, Struct
 
 from cdc_contracts.registry.common.written_models import Sometimes
 from cdc_contracts.registry.report.audit_report import Spans
-from cdc_contracts.registry.tables.canonical.table_layouts import Layouts, TableName
+from cdc_contracts.registry.tables.canonical.table_layouts import Layouts, TableLayout, TableName
 from cdc_contracts.registry.tables.canonical.table_resets import TableReset
 from cdc_contracts.spark_checks.engines import Engine
 from cdc_contracts.spark_checks.file_sinks import FilePart, SinkPlace
@@ -45,7 +46,8 @@ class Emptyings:
 class WriteOrder:
     """The input of a write: rows of changes files, for the table of each layout; `emptied` are the emptied tables.
 
-    A history keeps the rows of an emptied table; only its current rows are removed.
+    A history keeps the rows of an emptied table; only its current rows are removed. `provisional` are rows that tasks
+    have typed already.
     """
 
     place: SinkPlace
@@ -53,6 +55,7 @@ class WriteOrder:
     changes: Sequence[FilePart]
     layouts: Layouts
     emptied: Mapping[TableName, Emptyings]
+    provisional: Sequence[ProvisionalWrite] = ()
 
 
 class Merged(Struct, frozen=True):
@@ -95,6 +98,34 @@ class TypedWrite:
     raw: dict[str, dict[str, int]] = field(default_factory=dict)
     commits: dict[str, TableCommit] = field(default_factory=dict)
 
+    def without(self, tables: Iterable[str]) -> TypedWrite:
+        """Return the write without what it wrote to some tables."""
+        gone = set(tables)
+        return TypedWrite(
+            tuple(part for part in self.parts if part.table not in gone),
+            {name: rows for name, rows in self.rows.items() if name not in gone},
+            {name: counts for name, counts in self.raw.items() if name not in gone},
+            {name: commit for name, commit in self.commits.items() if name not in gone},
+        )
+
+
+@dataclass(frozen=True)
+class ProvisionalWrite:
+    """What a task has typed while it validated, by the layouts it could know; `left` are tables that it could not.
+
+    `changes` are the files that hold the same rows untyped.
+    """
+
+    changes: tuple[FilePart, ...]
+    write: TypedWrite
+    layouts: Mapping[TableName, TableLayout]
+    left: AbstractSet[TableName] = frozenset()
+
+    def outdated(self, settled: Layouts) -> frozenset[TableName]:
+        """Return the tables whose rows have to be typed again, as their layouts have become others."""
+        others = {name for name, layout in self.layouts.items() if layout.arrow != settled[name].arrow}
+        return frozenset(others | self.left)
+
 
 class TypedTables(Protocol):
     """A table format with idempotent writes. `name` is the value of `--table-format`."""
@@ -110,6 +141,11 @@ class TypedTables(Protocol):
     @property
     def schema(self) -> str | None:
         """The catalog schema of the tables, None if they are in the directory."""
+        ...
+
+    @property
+    def typed_above(self) -> str | None:
+        """The folder in whose folders tasks may type rows while they validate, None if they may not."""
         ...
 
     @property

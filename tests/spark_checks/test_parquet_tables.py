@@ -7,7 +7,7 @@ import pytest
 from cdc_contracts.registry.records.output_schemas import CHANGES_SCHEMA
 from cdc_contracts.registry.tables.canonical.table_layouts import ColumnLayout, TableLayout, TableName
 from cdc_contracts.spark_checks.file_sinks import SinkPlace, TableWriter, table_folder
-from cdc_contracts.spark_checks.tables import parquet_tables
+from cdc_contracts.spark_checks.tables import typed_files
 from cdc_contracts.spark_checks.tables.parquet_tables import WriteJob
 
 
@@ -48,8 +48,8 @@ def write(tmp_path):
 def test_rows_of_many_tables_are_all_there_in_order_however_little_may_wait_or_be_open(
     write, tmp_path, monkeypatch, waiting, most_open
 ):
-    monkeypatch.setattr(parquet_tables, "WAITING_BYTES", waiting)
-    monkeypatch.setattr(parquet_tables, "MOST_OPEN", most_open)
+    monkeypatch.setattr(typed_files, "WAITING_BYTES", waiting)
+    monkeypatch.setattr(typed_files, "MOST_OPEN", most_open)
     written = write(1_000, 40)
     assert written.rows == {f"shop.t{number}": 25 for number in range(40)}
     assert len({part.path for part in written.parts}) == len(written.parts)
@@ -65,7 +65,7 @@ def test_rows_of_many_tables_are_all_there_in_order_however_little_may_wait_or_b
 
 
 def test_nothing_is_left_of_a_task_that_fails(write, tmp_path, monkeypatch):
-    monkeypatch.setattr(parquet_tables, "WAITING_BYTES", 20_000)
+    monkeypatch.setattr(typed_files, "WAITING_BYTES", 20_000)
     with pytest.raises(KeyError):
         write(1_000, 40, known=39)
     assert list((tmp_path / "tables").rglob("*.parquet")) == []

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from typing import Final
 
 from cdc_contracts.registry.contract.catalogue import Version
@@ -16,6 +17,7 @@ from cdc_contracts.registry.contract.table_contracts import TableContract, Table
 from cdc_contracts.registry.schema.message_schemas.table_columns import table_mappings
 from cdc_contracts.registry.schema.message_schemas.table_examples import table_in
 from cdc_contracts.registry.stats.observed_columns import ObservedColumn, ObservedColumns, TableName
+from cdc_contracts.registry.tables.canonical.added_columns import DdlStatement, added_columns
 from cdc_contracts.registry.tables.canonical.column_types import TEXT, column_type
 from cdc_contracts.registry.tables.canonical.table_layouts import ColumnLayout, Layouts, TableLayout
 from cdc_contracts.registry.values import FORMS
@@ -58,6 +60,45 @@ def resolve_layouts(
         )
         layouts[name] = _widen(before, allowed, seen, contract)
     return layouts
+
+
+def settle_layouts(
+    known: Layouts,
+    tables: TableContracts,
+    sightings: ObservedColumns,
+    statements: Iterable[DdlStatement],
+    names: AbstractSet[TableName],
+) -> dict[TableName, TableLayout]:
+    """Return the layouts of the tables `names`, of which a run has rows, and of those whose layout it changes.
+
+    A table beyond the limit of observed columns has no columns: all values of its rows are text in `_raw`.
+    """
+    columns = {name: [column.name for column in layout.columns] for name, layout in known.items()}
+    for name in sightings.tables():
+        columns[name] = [*columns.get(name, ()), *sightings.columns(name)]
+    settled = resolve_layouts(known, tables, sightings, added_columns(statements, columns))
+    changed = {name: layout for name, layout in settled.items() if layout != known.get(name)}
+    bare = {name: TableLayout(name, (), (), MESSAGES) for name in names if name not in settled}
+    return {name: settled[name] for name in names if name in settled} | changed | bare
+
+
+@dataclass(frozen=True)
+class LayoutGuess:
+    """What layouts of tables will be, if the rest of a run is like what it has seen so far.
+
+    `sightings` and `statements` may grow between two guesses.
+    """
+
+    known: Layouts
+    tables: TableContracts
+    sightings: ObservedColumns
+    statements: AbstractSet[DdlStatement]
+
+    def of(self, name: TableName) -> TableLayout:
+        """Return the layout of a table of which there are rows."""
+        known = {name: self.known[name]} if name in self.known else {}
+        shapes = {name: self.sightings.shapes[name]} if name in self.sightings.shapes else {}
+        return settle_layouts(known, self.tables, ObservedColumns(shapes), self.statements, {name})[name]
 
 
 def _untold(layout: TableLayout, seen: _Seen) -> list[str]:

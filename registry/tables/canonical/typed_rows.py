@@ -67,7 +67,8 @@ def type_rows(changes: pa.RecordBatch, layout: TableLayout) -> tuple[pa.RecordBa
     raw, absent = _Entries(rows), _Entries(rows)
     sides = {side: _Held.of(changes.column(side), layout) for side in _SIDES}
     for side, held in sides.items():
-        raw.add_all(held.others(side))
+        if len(held.other_rows):
+            raw.add_all(*held.others(side))
         for place, column in enumerate(layout.columns):
             absent.add(f"{side}.{column.name}", held.lacks(place))
     typed: list[pa.Array] = []
@@ -139,15 +140,12 @@ class _Held:
         lacks: Mask = self.there & (self.places[column] < 0)
         return lacks
 
-    def others(self, side: str) -> Iterator[tuple[str, Places, pa.Array]]:
-        """Yield what the layout has no column for, by name: rows and texts. A NULL is kept as one."""
-        if not len(self.other_rows):
-            return
+    def others(self, side: str) -> tuple[list[str], Places, Places, pa.Array]:
+        """Return what the layout has no column for: names, the name and row of each entry, and texts, NULLs too."""
         encoded = self.other_names.dictionary_encode()
-        codes = encoded.indices.to_numpy()
-        for code, name in enumerate(encoded.dictionary.to_pylist()):
-            chosen = np.flatnonzero(codes == code)
-            yield f"{side}.{name}", self.other_rows[chosen], self.items.take(pa.array(self.other_places[chosen]))
+        names = [f"{side}.{name}" for name in encoded.dictionary.to_pylist()]
+        texts = self.items.take(pa.array(self.other_places))
+        return names, encoded.indices.to_numpy().astype(np.int64), self.other_rows, texts
 
 
 @dataclass
@@ -156,23 +154,30 @@ class _Entries:
 
     total: int
     names: list[str] = field(default_factory=list)
+    codes: list[Places] = field(default_factory=list)
     rows: list[Places] = field(default_factory=list)
     texts: list[pa.Array] = field(default_factory=list)
 
     def add(self, name: str, marked: Mask, texts: pa.Array | None = None) -> None:
         rows = np.flatnonzero(marked)
         if len(rows):
-            self._add(name, rows, None if texts is None else texts.take(pa.array(rows)))
+            texts = None if texts is None else texts.take(pa.array(rows))
+            self.add_all([name], np.zeros(len(rows), np.int64), rows, texts)
 
-    def add_all(self, entries: Iterator[tuple[str, Places, pa.Array]]) -> None:
-        for name, rows, texts in entries:
-            self._add(name, rows, texts)
+    def add_all(self, names: list[str], codes: Places, rows: Places, texts: pa.Array | None) -> None:
+        """Add entries; `codes` says which of the names each has."""
+        self.codes.append(codes + len(self.names))
+        self.names += names
+        self.rows.append(rows)
+        if texts is not None:
+            self.texts.append(texts)
 
     def counts(self) -> dict[str, int]:
         counts: dict[str, int] = {}
-        for name, rows in zip(self.names, self.rows, strict=True):
+        each = np.bincount(np.concatenate(self.codes), minlength=len(self.names)) if self.codes else ()
+        for name, count in zip(self.names, map(int, each), strict=True):
             column = name.partition(".")[2]
-            counts[column] = counts.get(column, 0) + len(rows)
+            counts[column] = counts.get(column, 0) + count
         return counts
 
     def as_lists(self) -> pa.Array:
@@ -184,19 +189,13 @@ class _Entries:
         texts = pa.concat_arrays(self.texts) if self.texts else pa.array([], pa.string())
         return pa.MapArray.from_arrays(offsets, names.take(order), texts.take(order))
 
-    def _add(self, name: str, rows: Places, texts: pa.Array | None) -> None:
-        self.names.append(name)
-        self.rows.append(rows)
-        if texts is not None:
-            self.texts.append(texts)
-
     def _laid_out(self) -> tuple[pa.Array, pa.Array, pa.Array]:
         """Return the offsets of the rows, the order that brings the entries there, and the name of each entry."""
         rows = np.concatenate(self.rows) if self.rows else np.zeros(0, np.int64)
         counts = np.bincount(rows, minlength=self.total)
         offsets = pa.array(np.concatenate([[0], np.cumsum(counts)]).astype(np.int32))
-        places = np.repeat(np.arange(len(self.names)), [len(one) for one in self.rows])
-        names = pa.array(self.names, pa.string()).take(pa.array(places))
+        codes = np.concatenate(self.codes) if self.codes else np.zeros(0, np.int64)
+        names = pa.array(self.names, pa.string()).take(pa.array(codes))
         return offsets, pa.array(np.argsort(rows, kind="stable")), names
 
 

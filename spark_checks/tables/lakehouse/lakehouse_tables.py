@@ -31,8 +31,9 @@ from cdc_contracts.spark_checks.tables.lakehouse.table_identifiers import (
     parse_schema,
     quote,
 )
-from cdc_contracts.spark_checks.tables.parquet_tables import ParquetTables, join_writes
+from cdc_contracts.spark_checks.tables.parquet_tables import ParquetTables
 from cdc_contracts.spark_checks.tables.part_files import read_part
+from cdc_contracts.spark_checks.tables.typed_files import join_writes
 from cdc_contracts.spark_checks.tables.typed_tables import TableCommit, TypedWrite, WriteOrder
 from cdc_contracts.spark_checks.task_shares import hand_out
 
@@ -133,6 +134,10 @@ class LakehouseTables:
     @property
     def schema(self) -> str | None:
         return self.addresses.text if isinstance(self.addresses, CatalogSchema) else None
+
+    @property
+    def typed_above(self) -> None:
+        return None  # a table may hold more columns than any run knows
 
     @property
     def keeps_current(self) -> bool:
