@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from vocabulary_page import vocabulary
+from vocabulary_page import TERMS, vocabulary
 
 from cdc_contracts.registry.contract.catalogue import AVRO_MESSAGE_SCHEMA, MESSAGE_SCHEMA, Catalogue, Version, span
 from cdc_contracts.registry.contract.phrases import describe_distinction
@@ -29,7 +29,11 @@ def catalogue_pages(catalogue: Catalogue) -> dict[str, str]:
 
 def vocabulary_page(catalogue: Catalogue) -> str:
     """Return the page of the whole vocabulary."""
-    lines = ["# The vocabulary of contracts", "", _NOTE, ""]
+    lines = ["# Vocabulary", "", _NOTE, "", "## Terms of this documentation", "", *table(("Term", "Meaning"), TERMS)]
+    lines += [
+        "Each table below lists keywords that a `contract.yaml` or a value mapping may use, with the number of contract"
+    ]
+    lines += ["versions that use them. For keywords with a place, the meaning is shown for an example.", ""]
     for title, entries in vocabulary(catalogue):
         rows = [(f"`{word}`", says, str(count)) for word, says, count in entries]
         lines += [f"## {title}", "", *table(("Keyword", "Meaning", "Contracts"), rows)]

@@ -24,6 +24,37 @@ from cdc_contracts.registry.values import FORMS
 Entry = tuple[str, str, int]
 """A word, its meaning, and the number of contracts that use it."""
 
+TERMS: Final = (
+    (
+        "system, dialect, subject",
+        "A producer (`dts`), one of its message formats (`canal`), and both together (`dts/canal`).",
+    ),
+    (
+        "version",
+        "An edition of a subject's format, such as `dts/canal@2`, with the releases or dates that it applies to.",
+    ),
+    ("contract", "The documents of one version: meaning, JSON Schema, Avro schema, value forms and samples."),
+    ("envelope", "The members of a message around the row: op, names, times, position."),
+    ("op", "What a message says happened: an insert, an update, a statement, a heartbeat."),
+    ("image", "A row before or after a change. A partial image has only some of its columns."),
+    ("value form", "How the values of one source type are written, such as `epoch-seconds.fraction`."),
+    ("canonical text", "The text of a value after decoding, the same whatever the dialect."),
+    ("control message", "A message without a row: DDL, a heartbeat, a transaction mark."),
+    ("tombstone", "A Kafka record whose value is null."),
+    ("drift", "A difference between messages and their contract."),
+    ("finding", "One kind of drift or fault with rule, severity, path, what was expected and what was observed."),
+    ("stray", "One of a few messages that fit none of the contracts that the others follow."),
+    ("quarantine", "The records that do not conform, kept in full with their findings."),
+    ("ledger", "The counts that add up: read = conforming + control + tombstone + quarantined + excluded."),
+    ("run", "One audit, decode or replay of a range. A decode is published as a whole or not at all."),
+    ("table contract", "A user's description of one source table: columns, types, key, time zone."),
+    ("reference validator", "Validates one message at a time and decides what is right."),
+    ("fast validator", "Validates batches with the same verdicts; the package `registry/engine`."),
+    ("execution engine", "Where a run takes place, `--engine spark` or `local`. Both run the fast validator."),
+    ("room", "A package directly below `registry/`; it imports only the rooms below it."),
+)
+"""The terms of the documentation."""
+
 _SIDES: Final = (
     {"at": "/data"},
     {"at": "/old", "over": "/data"},

@@ -125,8 +125,8 @@ QUESTIONS: Final = {
 ROOMS = """
 ## The rooms of `registry`
 
-A room may import only the rooms below it; `lint-imports` checks this. An arrow points to a room whose code is used;
-arrows that follow from others are left out.
+A room is a package directly below `registry`. It may import only the rooms below it; `lint-imports` checks this. An
+arrow points to a room whose code is used; arrows that follow from others are left out.
 """
 TAIL = """
 ## The folders of `spark_checks` and `cli`
