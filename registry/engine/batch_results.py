@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -11,10 +11,9 @@ import pyarrow as pa
 from msgspec import UNSET
 from numpy.typing import NDArray
 
-from cdc_contracts.registry.common.pointers import split_pointer
 from cdc_contracts.registry.contract.catalogue import Version
+from cdc_contracts.registry.engine.batch_tables import BatchTables, Tables, table_of_all
 from cdc_contracts.registry.engine.decoded_batches import DecodedBatch
-from cdc_contracts.registry.engine.frozen_copies import copy_with
 from cdc_contracts.registry.engine.native.scanned_columns import ScannedColumn
 from cdc_contracts.registry.engine.row_images import ColumnTable, ImageTexts
 from cdc_contracts.registry.message.reading import Reading
@@ -42,8 +41,6 @@ class CachedVerdict:
     """What its records add to the statistics of a stream, by verdict: found when first asked for."""
     shapes: dict[int, ObservedRow] = field(default_factory=dict, compare=False, repr=False)
     """The columns that the types of its records name, by the place of the version: found when first asked for."""
-    like: CachedVerdict | None = field(default=None, compare=False, repr=False)
-    """What was judged, where this one differs from it in the names of the table alone."""
     strangers: dict[str, Reading | None] = field(default_factory=dict, compare=False, repr=False)
     """How another subject would read its records, by their own: found when first asked for."""
     plain: dict[WrittenTable, set[tuple[str, int, str]]] = field(default_factory=dict, compare=False, repr=False)
@@ -61,23 +58,22 @@ class CachedVerdict:
             for claims, opinion, reading in zip(self.claims, self.opinions, self.readings, strict=True)
         )
 
-    def of_table(self, names: Mapping[str, Any]) -> CachedVerdict:
-        """Return the same verdict for messages that differ only in the names of their table, which no rule reads."""
-        message = self.readings[0].message
-        for pointer, name in names.items():
-            message = _with_member(message, split_pointer(pointer), name)
-        readings = tuple([_with_names(reading, message) for reading in self.readings])
-        return copy_with(
-            self, readings=readings, facts_by_verdict={}, like=self.like or self, strangers={}, plain={}
-        )  # fmt: skip
-
     def fitting(self) -> tuple[Version, ...]:
         return tuple(opinion.version for opinion in self.opinions if not opinion.errors)
 
 
+def place_of(cached_verdict: CachedVerdict, verdict: Verdict) -> int:
+    """Return the place of a verdict's version among those of which there are opinions; the last where it has none."""
+    opinions = cached_verdict.opinions
+    return next((place for place, opinion in enumerate(opinions) if opinion.version is verdict.version), -1)
+
+
 @dataclass(eq=False)
 class RecordGroup:
-    """Records of a decoded batch that share a verdict; `positions` are indices in the batch, in ascending order."""
+    """Records of a decoded batch that share a verdict; `positions` are in the batch, rising.
+
+    `batch_tables` is None where the cached verdict is that of one table.
+    """
 
     decoded_batch: DecodedBatch
     columns: ColumnTable
@@ -85,6 +81,24 @@ class RecordGroup:
     cached_verdict: CachedVerdict
     _texts: dict[int, ImageTexts]
     _wire: Wire
+    batch_tables: BatchTables | None = None
+
+    def tables(self, version: int) -> Tables:
+        """Return the table of each record as the version of that place reads it."""
+        if self.batch_tables is None:
+            return table_of_all(self.cached_verdict.readings[version].names, len(self.positions))
+        return self.batch_tables.tables.select(self.positions)
+
+    def by_table(self) -> list[RecordGroup]:
+        """Return the records of each table by themselves."""
+        if self.batch_tables is None:
+            return [self]
+        codes = self.batch_tables.tables.codes[self.positions]
+        if (codes == codes[0]).all():
+            return [self]
+        order = np.argsort(codes, kind="stable")
+        parts = np.split(self.positions[order], np.flatnonzero(np.diff(codes[order])) + 1)
+        return [replace(self, positions=part) for part in parts]
 
     def texts(self, version: int) -> ImageTexts:
         """The images of the batch as the version with that index reads them."""
@@ -168,16 +182,3 @@ class BatchResult:
             if len(kept):
                 group_results.append(GroupResult(group_result.verdict, replace(record_group, positions=kept)))
         self.group_results = group_results
-
-
-def _with_names(reading: Reading, message: dict[str, Any]) -> Reading:
-    """Return the reading of a message that differs from another only in the names of its table."""
-    other = copy_with(reading, message=message)
-    vars(other).pop("names", None)
-    return other
-
-
-def _with_member(message: dict[str, Any], path: Sequence[str], value: Any) -> dict[str, Any]:
-    """Return a copy of a message with another value at one path, sharing the rest."""
-    name, *below = path
-    return {**message, name: _with_member(message[name], below, value) if below else value}

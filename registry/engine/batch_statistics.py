@@ -13,11 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cdc_contracts.registry.contract.table_contracts import table_name
-from cdc_contracts.registry.engine.batch_results import BatchResult, CachedVerdict, RecordGroup
-from cdc_contracts.registry.engine.frozen_copies import copy_with
+from cdc_contracts.registry.engine.batch_results import BatchResult, CachedVerdict, place_of
+from cdc_contracts.registry.engine.batch_tables import Tables
 from cdc_contracts.registry.engine.native.scanned_columns import INTEGER, ScannedColumn
-from cdc_contracts.registry.engine.written_columns import note_writing, stretch_of
+from cdc_contracts.registry.engine.written_columns import WrittenGroup, note_writing, stretch_of
 from cdc_contracts.registry.message.reading import Reading
 from cdc_contracts.registry.records.record_batches import NO_TIMESTAMP, Batch
 from cdc_contracts.registry.stats.partition_tallies import Source
@@ -70,35 +69,33 @@ def count_statistics(judged: Sequence[tuple[Batch, BatchResult]], tally: Tally) 
 
 def _count_part(batch_result: BatchResult, batch: Batch, statistics: StreamStatistics) -> _CountedPart:
     counted = _CountedPart(batch)
-    result: list[tuple[RecordGroup, Facts]] = []
+    result: list[WrittenGroup] = []
     for group_result in batch_result.group_results:
-        facts = _facts_of(group_result.record_group.cached_verdict, group_result.verdict)
+        record_group = group_result.record_group
+        facts = _facts_of(record_group.cached_verdict, group_result.verdict)
         if facts is not None:
-            members = group_result.record_group.decoded_batch.members
+            members = record_group.decoded_batch.members
             values = members.get(facts.track.path) if facts.track is not None else None
-            counted.take(facts, group_result.record_group.numbers, values, group_result.record_group.positions)
-            result.append((group_result.record_group, facts))
+            tables = record_group.tables(place_of(record_group.cached_verdict, group_result.verdict))
+            counted.take(facts, tables, record_group.numbers, values, record_group.positions)
+            result.append(WrittenGroup(record_group, facts, tables))
     note_writing(statistics.writing, result, batch)
     for number, judged in batch_result.alone:
         alone = facts_of_one(judged)
         if alone is not None and judged.reading is not None:
             values = [judged.reading.at(alone.track.path)] if alone.track is not None else None
-            counted.take(alone, np.array([number]), values, np.array([0]))
+            tables = Tables(np.zeros(1, np.int64), [judged.reading.names], [alone.table])
+            counted.take(alone, tables, np.array([number]), values, np.array([0]))
             counted.take_rows(statistics, alone, number, judged.reading)
     return counted
 
 
 def _facts_of(cached_verdict: CachedVerdict, verdict: Verdict) -> Facts | None:
-    """Return the facts that records of one kind add to the statistics; for another table only its name differs."""
+    """Return what records of one kind add to the statistics, whatever their table is called."""
     key = (verdict.version, verdict.outcome, bool(verdict.fits))
     if key not in cached_verdict.facts_by_verdict:
-        index = next((at for at, one in enumerate(cached_verdict.opinions) if one.version is verdict.version), -1)
-        reading = cached_verdict.readings[index]
-        if cached_verdict.like is None:
-            found = facts_of(verdict, reading, cached_verdict.columns[index])
-        else:
-            like, names = _facts_of(cached_verdict.like, verdict), reading.names
-            found = like and copy_with(like, table=table_name(names.database, names.schema, names.table))
+        index = place_of(cached_verdict, verdict)
+        found = facts_of(verdict, cached_verdict.readings[index], cached_verdict.columns[index])
         cached_verdict.facts_by_verdict[key] = found
     result: Facts | None = cached_verdict.facts_by_verdict[key]
     return result
@@ -111,13 +108,18 @@ class _CountedPart:
         self.batch = batch
         self.facts: list[Facts] = []
         self._codes = np.full(len(batch), -1, np.int64)
+        self._tables = np.zeros(len(batch), np.int64)
+        self._known_tables: dict[str | None, int] = {}
         self._positions: NDArray[Any] = np.zeros(len(batch), np.int64)
         self._has_position = np.zeros(len(batch), np.bool_)
         self._opened: dict[int, tuple[Sequence[Any], NDArray[Any], NDArray[np.bool_]]] = {}
 
-    def take(self, facts: Facts, numbers: Numbers, values: Sequence[Any] | None, places: Numbers) -> None:
-        """Add records of one kind; if they have positions, each by its index in `values`."""
+    def take(
+        self, facts: Facts, tables: Tables, numbers: Numbers, values: Sequence[Any] | None, places: Numbers
+    ) -> None:
+        """Take records of one kind; where they have a position, each by its index in `values`."""
         self._codes[numbers] = len(self.facts)
+        self._tables[numbers] = tables.numbered(self._known_tables)
         self.facts.append(facts)
         if values is None or facts.track is None:
             return
@@ -134,12 +136,12 @@ class _CountedPart:
             source = self.batch.source(number)
             stretch = stretch_of(facts, self.batch, np.array([number]))
             for row in reading.rows(facts.written.source) or ():
-                statistics.writing.add_row(written_table(facts, facts.written, source), row, stretch)
+                statistics.writing.add_row(written_table(facts.table, facts, facts.written, source), row, stretch)
 
     def count(self, tally: Tally, statements: Mapping[Source, list[int]]) -> None:
         """Count the records by kind and partition, each with the first and the last of them."""
-        for facts, source, stretch in self._stretches(statements):
-            count_facts(tally, facts, source, stretch)
+        for facts, table, source, stretch in self._stretches(statements):
+            count_facts(tally, facts, table, source, stretch)
         totals = np.bincount(self._codes[self._codes >= 0], minlength=len(self.facts)).tolist()
         record_group: dict[int, int] = {}
         for facts, total in zip(self.facts, totals, strict=True):
@@ -194,8 +196,8 @@ class _CountedPart:
         for source, chosen in self.batch.by_source(numbers):
             yield source, self.batch.offsets[numbers[chosen]].tolist()
 
-    def _stretches(self, statements: Mapping[Source, list[int]]) -> Iterator[tuple[Facts, Source, Stretch]]:
-        """Yield each kind of records in each partition, split at the DDL statements of the partition."""
+    def _stretches(self, statements: Mapping[Source, list[int]]) -> Iterator[tuple[Facts, str | None, Source, Stretch]]:
+        """Yield each kind of records of each table in each partition, cut at the statements of the partition."""
         order = self._order()
         order = order[self._codes[order] >= 0]
         keys = self._codes[order] * len(self.batch.sources) + self.batch.source_of[order]
@@ -206,21 +208,22 @@ class _CountedPart:
                 mine = self.batch.source_of[order] == place
                 eras[mine] = np.searchsorted(statements.get(Source(*pair), []), self.batch.offsets[order[mine]])
             keys = keys * most + eras
-        if len(self.facts) * len(self.batch.sources) * most < 2**15:
+        called = list(self._known_tables)
+        keys = keys * len(called) + self._tables[order]
+        if len(self.facts) * len(self.batch.sources) * most * len(called) < 2**15:
             keys = keys.astype(np.int16)  # sorted by radix
-        order = order[np.argsort(keys, kind="stable")]
-        keys = np.sort(keys, kind="stable")
+        by_key = np.argsort(keys, kind="stable")
+        order, keys = order[by_key], keys[by_key]
         starts = np.flatnonzero(np.append(True, np.diff(keys) != 0)) if len(keys) else np.zeros(0, np.int64)
         ends = np.append(starts[1:], len(keys))
-        for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
-            code, place = divmod(int(keys[start]) // most, len(self.batch.sources))
-            facts, total = self.facts[code], end - start
+        firsts, lasts = self.batch.points(order[starts]), self.batch.points(order[ends - 1])
+        sources = [Source(*pair) for pair in self.batch.sources]
+        totals, tables = (ends - starts).tolist(), self._tables[order[starts]].tolist()
+        codes, places = self._codes[order[starts]].tolist(), self.batch.source_of[order[starts]].tolist()
+        for code, place, table, total, first, last in zip(codes, places, tables, totals, firsts, lasts, strict=True):
+            facts = self.facts[code]
             ops = {facts.code: total} if facts.code is not None else {}
-            points = self._point(order[start]), self._point(order[end - 1])
-            yield (
-                facts, Source(*self.batch.sources[place]),
-                Stretch(total, *points, {facts.contract: total}, ops),
-            )  # fmt: skip
+            yield facts, called[table], sources[place], Stretch(total, first, last, {facts.contract: total}, ops)
 
     def _point(self, number: Any) -> Point:
         timestamp = int(self.batch.timestamps[number])

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from cdc_contracts.registry.contract.table_contracts import table_name
 from cdc_contracts.registry.engine.batch_results import BatchResult, CachedVerdict, GroupResult
+from cdc_contracts.registry.engine.batch_tables import Tables, join_tables, table_of_all
 from cdc_contracts.registry.engine.image_digests import (
     NOTHING,
     ImagePair,
@@ -95,35 +96,39 @@ class _Collector:
             if self._is_followed(group_result.verdict) and self._readings(group_result)
         ]
         opened = digest_batches([group_result.record_group for group_result in chosen])
-        for same in self._of_many_tables(chosen):
+        for same in self._read_alike(chosen):
             decoded_batch, readings = opened[id(same[0].record_group.decoded_batch)], self._readings(same[0])
             positions = np.concatenate([group_result.record_group.positions for group_result in same])
             changes = _changes([decoded_batch.images(reading, positions) for reading in readings], readings[0])
             if changes is not None:
                 numbers = np.concatenate([group_result.record_group.numbers for group_result in same])
                 moments = [moments[positions] for moments in decoded_batch.moments(readings[0])]
-                names = [self._readings(group_result)[0].names for group_result in same]
-                of_table = np.repeat(
-                    np.arange(len(same)), [len(group_result.record_group.positions) for group_result in same]
-                )
-                yield same[0].verdict.fits[0].subject, self._placed(changes, numbers, moments, names, of_table)
+                tables = join_tables([self._tables_of(group_result) for group_result in same])
+                yield same[0].verdict.fits[0].subject, self._placed(changes, numbers, moments, tables)
         alone = [(number, judged) for number, judged in self._batch_result.alone if self._is_followed(judged.verdict)]
         for number, judged in alone:
             result = self._readings_of(judged)
             changes = _changes([images_of_one(reading) for reading in result], result[0]) if result else None
             if changes is not None:
                 moments = [np.array([moment]) for moment in moments_of_one(result[0])]
-                names, first = [result[0].names], np.zeros(1, np.int64)
-                yield judged.verdict.fits[0].subject, self._placed(changes, np.array([number]), moments, names, first)
+                tables = table_of_all(result[0].names, 1)
+                yield judged.verdict.fits[0].subject, self._placed(changes, np.array([number]), moments, tables)
 
-    def _of_many_tables(self, group_results: Sequence[GroupResult]) -> list[list[GroupResult]]:
-        """Group the results that differ only in the table of their records: they are read at once."""
+    def _read_alike(self, group_results: Sequence[GroupResult]) -> list[list[GroupResult]]:
+        """Return the results together whose records are read in the same way: they are read at once."""
         found: dict[Any, list[GroupResult]] = {}
         for group_result in group_results:
             key = [id(group_result.record_group.decoded_batch), group_result.verdict.fits[0].subject]
             key += [_way_of(reading) for reading in self._readings(group_result)]
             found.setdefault(tuple(key), []).append(group_result)
         return list(found.values())
+
+    def _tables_of(self, group_result: GroupResult) -> Tables:
+        """Return the tables of records as the first way reads them."""
+        record_group = group_result.record_group
+        if record_group.batch_tables is None:
+            return table_of_all(self._readings(group_result)[0].names, len(record_group.positions))
+        return record_group.tables(0)
 
     def _is_followed(self, verdict: Verdict) -> bool:
         return bool(verdict.fits) and verdict.outcome != CONTROL and verdict.fits[0].subject in self._placings
@@ -165,16 +170,16 @@ class _Collector:
         changes: _Changes,
         numbers: Numbers,
         moments: Sequence[Numbers],
-        names: Sequence[TableNames],
-        of_table: Numbers,
+        of: Tables,
     ) -> _Rows:
-        """Return row changes with table, offset and moment; `of_table` gives the table of each record."""
+        """Return row changes where they stand: by table, offset and moment."""
         fragments, records = changes
         mine = numbers[records]
         for partition in np.unique(self._batch.source_of[mine]).tolist() if len(mine) else ():
             topic, of_topic = self._batch.sources[partition][0], self._batch.source_of[mine] == partition
-            tables = np.array([self._table(topic, one) for one in names], np.uint64)
-            fragments["table"][of_topic] = tables[of_table[records]][of_topic]
+            held, codes = np.unique(of.codes[records[of_topic]], return_inverse=True)
+            tables = np.array([self._table(topic, of.names[place]) for place in held.tolist()], np.uint64)
+            fragments["table"][of_topic] = tables[codes]
         fragments["key"] = mix(fragments["key"] ^ fragments["table"])
         for end in ("first", "last"):
             fragments[end]["offset"], fragments[end]["time"] = self._batch.offsets[mine], self._batch.timestamps[mine]
@@ -196,15 +201,9 @@ def _way_of(reading: Reading) -> tuple[Any, ...]:
 
 
 def _read_strangely(cached_verdict: CachedVerdict, subject: str, placing: Placing) -> Reading | None:
-    """Return how a stranger reads records of one kind; records of another table differ only in its name."""
+    """Return how a stranger reads records of one kind, whatever their table is called."""
     if subject not in cached_verdict.strangers:
-        reading = cached_verdict.readings[0]
-        if cached_verdict.like is None:
-            found = placing.stranger(reading)
-        else:
-            like = _read_strangely(cached_verdict.like, subject, placing)
-            found = None if like is None else Reading(like.meaning, reading.message, reading.reading_options)
-        cached_verdict.strangers[subject] = found
+        cached_verdict.strangers[subject] = placing.stranger(cached_verdict.readings[0])
     return cached_verdict.strangers[subject]
 
 

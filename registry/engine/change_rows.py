@@ -8,17 +8,19 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
+from cdc_contracts.registry.engine.batch_tables import Tables, join_tables, table_of_all
 from cdc_contracts.registry.engine.row_facts import Places
 from cdc_contracts.registry.engine.row_images import SideTexts
 from cdc_contracts.registry.message.canonical_changes import Change
+from cdc_contracts.registry.message.reading import TableNames
 from cdc_contracts.registry.records.output_schemas import CHANGES_SCHEMA, INSTANT
 from cdc_contracts.registry.records.record_batches import Batch
 from cdc_contracts.registry.validate.verdicts import Verdict
 
 _PER_RESULT: Final = (
-    "contract", "undecided", "op", "tenant", "database", "schema", "table", "primary_key", "column_types",
-    "types_from", "update_part",
+    "contract", "undecided", "op", "primary_key", "column_types", "types_from", "update_part",
 )  # fmt: skip
+_OF_TABLE: Final = ("tenant", "database", "schema", "table")
 _PER_ROW: Final = (
     "before_complete", "after_complete", "changed", "invalid", "invalid_values", "event_time", "event_time_text",
     "process_time", "position", "transaction", "pair_id",
@@ -83,6 +85,7 @@ class ChangeRows:
     within: list[Places] = field(default_factory=list)
     group_results: dict[str, list[Any]] = field(default_factory=lambda: {name: [] for name in _PER_RESULT})
     sizes: list[int] = field(default_factory=list)
+    tables: list[Tables] = field(default_factory=list)
     rows: dict[str, list[Any]] = field(default_factory=lambda: {name: [] for name in _PER_ROW})
     before: _ImageColumns = field(default_factory=_ImageColumns)
     after: _ImageColumns = field(default_factory=_ImageColumns)
@@ -98,6 +101,8 @@ class ChangeRows:
         for name in _PER_RESULT:
             value = {"contract": reference, "undecided": verdict.undecided}.get(name, getattr(change, name, None))
             self.group_results[name].append(value)
+        names = TableNames(change.tenant, change.database, change.schema, change.table)
+        self.tables.append(table_of_all(names, 1))
         for name in _PER_ROW:
             self.rows[name].append(getattr(change, name))
         self.own += [(self.before, change.before), (self.after, change.after)]
@@ -116,6 +121,14 @@ class ChangeRows:
             name: pa.array(values, CHANGES_SCHEMA.field(name).type).take(spread)
             for name, values in self.group_results.items()
         }
+        if self.tables:
+            tables = join_tables(self.tables)
+            of_row = pa.array(tables.codes[order])
+            for name in _OF_TABLE:
+                names = pa.array([getattr(one, name) for one in tables.names], CHANGES_SCHEMA.field(name).type)
+                columns[name] = names.take(of_row)
+        else:
+            columns |= {name: pa.array([], CHANGES_SCHEMA.field(name).type) for name in _OF_TABLE}
         for name, values in self.rows.items():
             columns[name] = pa.array(values, CHANGES_SCHEMA.field(name).type).take(ordered)
         columns["before"] = self.before.as_array(texts, order)

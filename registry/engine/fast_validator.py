@@ -21,16 +21,16 @@ from cdc_contracts.registry.common.json_messages import Unreadable
 from cdc_contracts.registry.engine.batch_parser import Parser
 from cdc_contracts.registry.engine.batch_results import BatchResult, CachedVerdict, GroupResult, RecordGroup
 from cdc_contracts.registry.engine.batch_sorter import BatchSorter
+from cdc_contracts.registry.engine.batch_tables import BatchTables
 from cdc_contracts.registry.engine.decoded_batches import DecodedBatch
 from cdc_contracts.registry.engine.envelope_flags import member_flags, relation_flags
 from cdc_contracts.registry.engine.flag_readers import FlagReaders, fold_flags, readers_of_flags
 from cdc_contracts.registry.engine.group_splits import Differences, split_by_claim, split_by_reading
-from cdc_contracts.registry.engine.grouping_keys import nameless
 from cdc_contracts.registry.engine.image_flags import completion_flags, hint_flags, key_flags, whole_records
 from cdc_contracts.registry.engine.layout_plans import make_plan
 from cdc_contracts.registry.engine.native.avro_reading import AvroReader
 from cdc_contracts.registry.engine.native.scanning import Scanner
-from cdc_contracts.registry.engine.record_grouping import VerdictGroup, group_records, plain_names
+from cdc_contracts.registry.engine.record_grouping import VerdictGroup, group_records
 from cdc_contracts.registry.engine.row_images import ColumnTable, ImageTexts
 from cdc_contracts.registry.engine.shape_columns import ShapeColumns, pool_columns
 from cdc_contracts.registry.engine.struct_layouts import LayoutPlan
@@ -60,7 +60,6 @@ class FastValidator:
         meanings = [judge.meaning for judge in self._judges]
         self._plan: LayoutPlan | None = make_plan(meanings, [judge.version.schema for judge in self._judges])
         self._cached_verdicts: OrderedDict[Any, CachedVerdict] = OrderedDict()
-        self._by_form: OrderedDict[Any, CachedVerdict] = OrderedDict()
         self._columns = ShapeColumns(validation, self._plan)
         self._sorter = None if self._plan is None else self._make_sorter(self._plan)
         wire = validation.wire
@@ -85,10 +84,12 @@ class FastValidator:
         for one in record_group:
             for part, differs in split_by_reading(one, found) if texts else [(one, frozenset())]:
                 for claimed, claimed_by in split_by_claim(part, claimants):
-                    key = (id(claimed.cached_verdict.like or claimed.cached_verdict), differs, claimed_by)
+                    key = (id(claimed.cached_verdict), differs, claimed_by)
                     if key not in verdicts:
                         verdicts[key] = decide(self._case(claimed, differs, claimed_by))
-                    batch_result.group_results.append(GroupResult(verdicts[key], claimed))
+                    verdict = verdicts[key]
+                    of_tables = claimed.by_table() if verdict.findings else [claimed]  # findings are counted by table
+                    batch_result.group_results += [GroupResult(verdict, one) for one in of_tables]
         batch_result.alone = list(self._judge_alone(sorted(alone), values))
         if not texts:
             batch_result.alone = [(number, _without_differences(judged)) for number, judged in batch_result.alone]
@@ -139,21 +140,38 @@ class FastValidator:
         for decoded_batch, columns in zip(decoded_batches, tables, strict=True):
             value_flags = self._flags(decoded_batch, columns, self._plan)
             texts_of: dict[int, ImageTexts] = {}
-            groups = group_records(decoded_batch, self._plan, value_flags)
+            groups = group_records(decoded_batch, self._plan, value_flags, self._plain_names)
+            batch_tables = None
+            if self._plain_names:
+                reading_options = self.validation.reading_options
+                batch_tables = BatchTables(decoded_batch, self._judges[-1].meaning, reading_options.table)
             alone += decoded_batch.numbers[sorted(decoded_batch.unfit)].tolist()
             for group in groups:
-                cached_verdict = self._cached_verdict(decoded_batch, group, values, self._plan)
+                cached_verdict = self._cached_verdict(decoded_batch, group, values)
                 if cached_verdict is None:
                     alone += decoded_batch.numbers[group.positions].tolist()
                 else:
                     found.append(
                         RecordGroup(
-                            decoded_batch, columns, group.positions, cached_verdict, texts_of, self.validation.wire
+                            decoded_batch,
+                            columns,
+                            group.positions,
+                            cached_verdict,
+                            texts_of,
+                            self.validation.wire,
+                            batch_tables,
                         )
                     )
         return found, alone, in_order.tombstones, value_columns.texts
 
     # --- flags
+
+    @cached_property
+    def _plain_names(self) -> frozenset[str]:
+        """The names that no verdict depends on but for how they are built: none where tables have contracts."""
+        if self._plan is None or self.validation.reading_options.tables:
+            return frozenset()
+        return self._plan.plain_names
 
     @cached_property
     def _compares_blocks(self) -> bool:
@@ -201,26 +219,17 @@ class FastValidator:
     # --- verdicts
 
     def _cached_verdict(
-        self, decoded_batch: DecodedBatch, group: VerdictGroup, values: MessageValues, plan: LayoutPlan
+        self, decoded_batch: DecodedBatch, group: VerdictGroup, values: MessageValues
     ) -> CachedVerdict | None:
-        family = decoded_batch.layout.family
-        key = (family, group.grouping_key, group.value_flags)
+        key = (decoded_batch.layout.family, group.grouping_key, group.value_flags)
         if key in self._cached_verdicts:
             return self._cached_verdicts[key]
-        plain = {} if self.validation.reading_options.tables else plain_names(decoded_batch, plan, group)
-        form = (family, nameless(group.grouping_key, plain), group.value_flags)
-        if plain and form in self._by_form:
-            found = self._by_form[form].of_table(plain)
-        else:
-            judged = self._judge_first(values[decoded_batch.numbers[group.positions[0]]] or b"")
-            if judged is None:
-                return None
-            found = judged
-        for memory, name in ((self._cached_verdicts, key), (self._by_form, form)):
-            memory[name] = found
-            if len(memory) > _MOST_CACHED_VERDICTS:
-                memory.popitem(last=False)
-        return found
+        judged = self._judge_first(values[decoded_batch.numbers[group.positions[0]]] or b"")
+        if judged is not None:
+            self._cached_verdicts[key] = judged
+            if len(self._cached_verdicts) > _MOST_CACHED_VERDICTS:
+                self._cached_verdicts.popitem(last=False)
+        return judged
 
     def _judge_first(self, value: bytes) -> CachedVerdict | None:
         """Have the reference validate the first message of a group; None if each has to be validated there."""

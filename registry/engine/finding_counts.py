@@ -76,7 +76,8 @@ def find_series(tally: Tally, parts: Sequence[PartitionRecords]) -> None:
         lasts = tally.lasts.setdefault(part.source, {})
         for op in {part.verdict_records.canonical_op, ANY_OP}:
             for table, last in part.lasts.items():
-                lasts[table, op] = max(last, lasts.get((table, op), last))
+                if last >= lasts.get((table, op), last):
+                    lasts[table, op] = last
         for key in tally.findings.keys() & part.verdict_records.keys:  # if there are too many, not all are kept
             found.setdefault((part.source, key), []).append(part)
     by_table_and_op = _by_table_and_op(parts) if found else {}

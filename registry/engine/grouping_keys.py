@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cdc_contracts.registry.engine import decoder_kinds
+from cdc_contracts.registry.engine.batch_tables import distinct_values
 from cdc_contracts.registry.engine.decoded_batches import DecodedBatch
 from cdc_contracts.registry.engine.decoder_kinds import Odd, Unfit, outline_of
 from cdc_contracts.registry.engine.native.scanned_columns import NUMBER, ScannedColumn
@@ -20,20 +21,17 @@ _NUMBERS: Final = frozenset({int, float, Number})
 _LARGE: Final = 2**40
 
 
-def nameless(grouping_key: tuple[Any, ...], plain: Mapping[str, str]) -> tuple[Any, ...]:
-    """Return a grouping key in which plain names are replaced by their structure, the parts between dots."""
-    *pointers, columns, result = grouping_key
-    parts = list(result)
-    for pointer, name in plain.items():
-        parts[pointers.index(pointer)] = ("name", *map(bool, name.split(".")))
-    return (*pointers, columns, *parts)
-
-
 def find_grouping_keys(
-    decoded_batch: DecodedBatch, plan: LayoutPlan
+    decoded_batch: DecodedBatch, plan: LayoutPlan, plain_names: Collection[str]
 ) -> tuple[NDArray[np.int64], list[tuple[Any, ...]]]:
-    """Return the grouping key of each record as an index into the distinct keys, and the distinct keys."""
-    parts = [_discrete(decoded_batch, pointer, values, plan) for pointer, values in decoded_batch.members.items()]
+    """Return the grouping key of each record as its place among the distinct keys, and those.
+
+    Of plain names it has only how they are built.
+    """
+    parts = [
+        _part_of_names(values) if pointer in plain_names else _discrete(decoded_batch, pointer, values, plan)
+        for pointer, values in decoded_batch.members.items()
+    ]
     parts += [_part_of_states(states) for states in decoded_batch.states.values()]
     parts += [_part_of_numbers(rows.state) for rows in decoded_batch.rows.values()]
     constant = [part.same for part in parts]
@@ -83,6 +81,18 @@ class _KeyPart:
     each: Sequence[Any] | None = None
     coded: tuple[NDArray[Any], Sequence[Any]] | None = None
     """The same as the place of each record's value among the distinct ones."""
+
+
+def _part_of_names(values: Sequence[Any]) -> _KeyPart:
+    """What belongs to the key of a name: the parts between its dots that are empty, and whatever is not a text."""
+    codes, names = distinct_values(values)
+    return _coded(codes, [_build_of(name) for name in names])
+
+
+def _build_of(name: Any) -> Any:
+    if type(name) is str:
+        return ("name", *map(bool, name.split("."))) if "." in name else ("name", bool(name))
+    return (type(name), str(name)) if type(name) in _NUMBERS else name
 
 
 def _discrete(decoded_batch: DecodedBatch, pointer: str, values: Sequence[Any], plan: LayoutPlan) -> _KeyPart:

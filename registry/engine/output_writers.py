@@ -121,12 +121,11 @@ def _add_group_result(rows: ChangeRows, group_result: GroupResult) -> None:
     total = len(shown.records)
     op, part = update_part(reading.op or "", before is not None, after is not None)
     origin, types = record_group.types(index)
-    names = reading.names
     result = {
-        "contract": version.reference, "undecided": group_result.verdict.undecided, "op": op, "tenant": names.tenant,
-        "database": names.database, "schema": names.schema, "table": names.table, "primary_key": reading.primary_key,
-        "column_types": types, "types_from": origin, "update_part": part,
+        "contract": version.reference, "undecided": group_result.verdict.undecided, "op": op,
+        "primary_key": reading.primary_key, "column_types": types, "types_from": origin, "update_part": part,
     }  # fmt: skip
+    rows.tables.append(record_group.tables(index).select(shown.records))
     for name, value in result.items():
         rows.group_results[name].append(value)
     rows.sizes.append(total)
@@ -151,5 +150,5 @@ def _add_group_result(rows: ChangeRows, group_result: GroupResult) -> None:
     for name, place in (("position", envelope.position), ("transaction", envelope.transaction)):
         rows.rows[name] += spread_over_rows(texts_sent(record_group, place), record)
     rows.rows["pair_id"] += (
-        spread_over_rows(pair_ids(record_group, reading), record) if part in HALVES else [None] * total
+        spread_over_rows(pair_ids(record_group, index), record) if part in HALVES else [None] * total
     )

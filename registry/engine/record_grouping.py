@@ -6,7 +6,7 @@ So the reference validator validates the first of a group, and its verdict appli
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -31,10 +31,16 @@ class VerdictGroup:
 
 
 def group_records(
-    decoded_batch: DecodedBatch, plan: LayoutPlan, value_flags: Sequence[tuple[ValueFlag, Mask]]
+    decoded_batch: DecodedBatch,
+    plan: LayoutPlan,
+    value_flags: Sequence[tuple[ValueFlag, Mask]],
+    plain_names: Collection[str],
 ) -> list[VerdictGroup]:
-    """Return the records of a batch by key and flags, without those that only the reference may validate."""
-    codes, grouping_keys = find_grouping_keys(decoded_batch, plan)
+    """Return the records of a batch by key and flags, leaving out those only the reference may validate.
+
+    Records that differ in plain names alone are of one group.
+    """
+    codes, grouping_keys = find_grouping_keys(decoded_batch, plan, plain_names)
     used = [(value_flag, mask) for value_flag, mask in value_flags if mask.any()]
     groups = []
     for positions in _alike(codes, [mask for _, mask in used]):
@@ -61,14 +67,3 @@ def _alike(codes: NDArray[np.int64], masks: Sequence[Mask]) -> list[NDArray[np.i
         keys = keys.astype(np.int16)  # sorted by radix
     order = np.argsort(keys, kind="stable")
     return np.split(order, np.flatnonzero(np.diff(keys[order])) + 1)
-
-
-def plain_names(decoded_batch: DecodedBatch, plan: LayoutPlan, group: VerdictGroup) -> dict[str, str]:
-    """Return the names of a group's table by pointer, if rules can read only their structure."""
-    first = group.positions[0]
-    result = {
-        pointer: decoded_batch.members[pointer][first]
-        for pointer in plan.plain_names
-        if pointer in decoded_batch.members
-    }
-    return {pointer: name for pointer, name in result.items() if type(name) is str}

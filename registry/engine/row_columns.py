@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 
 from cdc_contracts.registry.engine.batch_results import BatchResult, GroupResult
+from cdc_contracts.registry.engine.batch_tables import Tables
 from cdc_contracts.registry.message.canonical_changes import Change
 from cdc_contracts.registry.message.reading import Reading
 from cdc_contracts.registry.stats.observed_columns import ObservedColumn, ObservedColumns, ObservedRow, TableName
@@ -34,8 +35,15 @@ def observe_columns(batch_result: BatchResult) -> ObservedColumns:
                 cached_verdict.shapes[place] = _typed_shape(columns, reading)
             typed = cached_verdict.shapes[place]
             all_typed = columns.origin == "message" and columns.types is not None
-            untyped = () if all_typed else tuple(_untyped_names(group_result, reading, columns))
-            seen.add(_name_of(reading), _with_untyped(typed, untyped))
+            tables = group_result.record_group.tables(place)
+            untyped = {} if all_typed else _untyped_names(group_result, reading, columns, tables)
+            shapes: dict[tuple[str, ...], ObservedRow] = {(): typed}
+            for code in tables.held():
+                names = tables.names[code]
+                found = tuple(untyped.get(code, ()))
+                if found not in shapes:
+                    shapes[found] = _with_untyped(typed, found)
+                seen.add(TableName.of(names.database, names.schema, names.table), shapes[found])
     for _, judged in batch_result.alone:
         if judged.changes and judged.reading is not None and judged.columns is not None:
             typed = _typed_shape(judged.columns, judged.reading)
@@ -71,8 +79,11 @@ def _with_untyped(typed: ObservedRow, names: Sequence[str]) -> ObservedRow:
     return typed + tuple(ObservedColumn(name, None, None) for name in dict.fromkeys(names) if name not in known)
 
 
-def _untyped_names(group_result: GroupResult, reading: Reading, columns: TypedColumns) -> Iterator[str]:
-    """Yield the columns of the records' rows that have no declared type."""
+def _untyped_names(
+    group_result: GroupResult, reading: Reading, columns: TypedColumns, tables: Tables
+) -> dict[int, list[str]]:
+    """Return the columns without a declared type that rows of the records have, by the place of their table."""
+    found: dict[int, list[str]] = {}
     record_group, images = group_result.record_group, reading.meaning.images.of(reading.op or "")
     sides = [side for side in (images.before, images.after) if side] if images else []
     for pointer in dict.fromkeys(
@@ -81,13 +92,17 @@ def _untyped_names(group_result: GroupResult, reading: Reading, columns: TypedCo
         rows = record_group.decoded_batch.rows.get(pointer)
         if rows is None:
             continue
-        mine = np.isin(rows.record_of_row, record_group.positions)
+        mine = rows.of(record_group.positions)
+        codes = np.repeat(tables.codes, rows.count[record_group.positions])
+        all_held = np.unique(codes).tolist()
         for index, column in enumerate(rows.image.columns):
             if column.name in (columns.types or ()) or (pointer, index) not in record_group.columns:
                 continue
             present = record_group.columns[pointer, index].present
-            if (mine if present is None else mine & present).any():
-                yield column.name
+            held = all_held if present is None else np.unique(codes[present[mine]]).tolist()
+            for code in held:
+                found.setdefault(code, []).append(column.name)
+    return found
 
 
 def _names_in(changes: Iterable[Change]) -> Iterator[str]:

@@ -20,7 +20,7 @@ from cdc_contracts.registry.message.envelope_times import (
     read_listed_times,
     read_time,
 )
-from cdc_contracts.registry.message.reading import Reading, as_sent
+from cdc_contracts.registry.message.reading import as_sent
 from cdc_contracts.registry.values import Number
 
 Places = NDArray[np.int64]
@@ -111,8 +111,9 @@ def texts_sent(record_group: RecordGroup, place: Place | None) -> list[str | Non
     return [as_sent(value, place) for value in _as_parsed(values)]
 
 
-def pair_ids(record_group: RecordGroup, reading: Reading) -> list[str | None]:
-    """Return for each record the id that the two parts of its split update have in common."""
+def pair_ids(record_group: RecordGroup, version: int) -> list[str | None]:
+    """Return for each record what the two parts of its split update have in common."""
+    reading = record_group.cached_verdict.readings[version]
     halves = reading.meaning.halves
     if halves is None:
         return [None] * len(record_group.positions)
@@ -120,7 +121,7 @@ def pair_ids(record_group: RecordGroup, reading: Reading) -> list[str | None]:
     parts: list[Iterable[str | None]] = []
     for key in halves.pair_by:
         if key == "table":
-            parts.append([reading.names.table] * len(record_group.positions))
+            parts.append([one.table for one in record_group.tables(version).each()])
         else:
             place = {"position": envelope.position, "transaction": envelope.transaction}.get(key) or Place(at=key)
             parts.append(texts_sent(record_group, place))

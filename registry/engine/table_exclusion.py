@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cdc_contracts.registry.contract.table_contracts import table_name
 from cdc_contracts.registry.contract.table_selection import Selection
-from cdc_contracts.registry.engine.batch_results import BatchResult, GroupResult
+from cdc_contracts.registry.engine.batch_results import BatchResult, GroupResult, place_of
 from cdc_contracts.registry.engine.tallying import note_extent
 from cdc_contracts.registry.records.record_batches import Batch
 from cdc_contracts.registry.stats.partition_tallies import PartitionTally
@@ -22,10 +22,14 @@ def exclude(batch_result: BatchResult, batch: Batch, selection: Selection) -> tu
     kept = replace(batch_result, group_results=[], alone=[])
     tally = Tally()
     for group_result in batch_result.group_results:
-        if _is_taken(selection, group_result.verdict, _table_of(group_result)):
-            kept.group_results.append(group_result)
-        else:
-            _count(tally, group_result.record_group.numbers, batch)
+        record_group, verdict = group_result.record_group, group_result.verdict
+        tables = record_group.tables(place_of(record_group.cached_verdict, verdict))
+        taken = tables.marked(partial(_is_taken, selection, verdict))
+        if taken.any():
+            chosen = replace(record_group, positions=record_group.positions[taken])
+            kept.group_results.append(GroupResult(verdict, chosen))
+        if not taken.all():
+            _count(tally, record_group.numbers[~taken], batch)
     for number, judged in batch_result.alone:
         if _is_taken(selection, judged.verdict, judged.table):
             kept.alone.append((number, judged))
@@ -37,14 +41,6 @@ def exclude(batch_result: BatchResult, batch: Batch, selection: Selection) -> tu
 def _is_taken(selection: Selection, verdict: Verdict, table: str | None) -> bool:
     """Return whether to keep records; always if they are no messages of the subject: their table is unknown."""
     return verdict.outcome in (UNREADABLE, OTHER_DIALECT) or selection.takes(table)
-
-
-def _table_of(group_result: GroupResult) -> str | None:
-    cached_verdict = group_result.record_group.cached_verdict
-    versions = [opinion.version for opinion in cached_verdict.opinions]
-    found = group_result.verdict.version
-    names = cached_verdict.readings[versions.index(found) if found in versions else -1].names
-    return table_name(names.database, names.schema, names.table)
 
 
 def _count(tally: Tally, numbers: NDArray[np.int64], batch: Batch) -> None:

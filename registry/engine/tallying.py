@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import compress
 from types import MappingProxyType
 from typing import Final
 
@@ -18,9 +17,8 @@ from cdc_contracts.registry.engine.verdict_records import (
     Numbers,
     PartitionRecords,
     VerdictRecords,
-    gather_tables,
-    join_results,
     record_alone,
+    records_of_group,
     time_of,
 )
 from cdc_contracts.registry.records.record_batches import NO_TIMESTAMP, Batch
@@ -70,11 +68,8 @@ def count_parts(
 def _count_part(
     batch_result: BatchResult, batch: Batch, versions: list[str], *, show_values: bool
 ) -> tuple[Tally, list[PartitionRecords], Numbers]:
-    """Return the tally of one part without series and runs, its records, and the version each proves (-1: none)."""
-    result = [
-        join_results(group_results, batch, values=show_values)
-        for group_results in gather_tables(batch_result.group_results)
-    ]
+    """Return the tally of one part without series and runs, its records, and which of `versions` each proves, or -1."""
+    result = [records_of_group(one, batch, values=show_values) for one in batch_result.group_results]
     result += [record_alone(number, judged, batch, values=show_values) for number, judged in batch_result.alone]
     if batch_result.tombstones:
         nothing = Verdict(TOMBSTONE, None, ())
@@ -87,7 +82,7 @@ def _count_part(
         verdict, total = one.verdict, len(one.numbers)
         tally.outcomes[verdict.outcome] += total
         if one.readable:
-            tally.readable.update(one.tables or {one.table: total})
+            tally.readable.update({one.table: total} if one.tables is None else one.tables.totals())
         if len(verdict.fits) == 1:
             reference = verdict.fits[0].reference
             if reference not in versions:
@@ -118,7 +113,7 @@ def _count_partitions(tally: Tally, one: VerdictRecords, batch: Batch) -> list[P
         column = _LEDGER.get(one.verdict.outcome, "quarantined")
         setattr(partition, column, getattr(partition, column) + total)
         partition.changes += one.changes * total if isinstance(one.changes, int) else int(one.changes[chosen].sum())
-        tables = one.tables if isinstance(chosen, slice) else [*compress(one.tables, chosen.tolist())]
+        tables = None if one.tables is None else one.tables.select(chosen)
         parts.append(PartitionRecords(one, source, mine, batch.offsets[mine], batch.timestamps[mine], tables))
     return parts
 

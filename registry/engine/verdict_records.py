@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cdc_contracts.registry.contract.known_codes import show_known
 from cdc_contracts.registry.contract.table_contracts import table_name
-from cdc_contracts.registry.engine.batch_results import GroupResult
+from cdc_contracts.registry.engine.batch_results import GroupResult, place_of
+from cdc_contracts.registry.engine.batch_tables import Tables
 from cdc_contracts.registry.engine.observed_shapes import observed_code, observed_kinds, observed_shapes
 from cdc_contracts.registry.message.reading import Reading
 from cdc_contracts.registry.records.record_batches import NO_TIMESTAMP, Batch
@@ -26,9 +27,6 @@ from cdc_contracts.registry.validate.validation_context import JudgedMessage
 from cdc_contracts.registry.validate.verdicts import CONFORMING, CONTROL, OTHER_DIALECT, TOMBSTONE, UNREADABLE, Verdict
 
 Numbers = NDArray[np.int64]
-
-_FEW: Final = 8
-"""Up to so many records of a table are counted together with those of others."""
 
 
 @dataclass(eq=False)
@@ -43,7 +41,7 @@ class VerdictRecords:
     shapes: Sequence[list[str] | None]
     kinds: Sequence[Counter[str] | None]
     statements: Iterable[Statement] = ()
-    tables: Sequence[str | None] = ()
+    tables: Tables | None = None
     """The table of each record, where they are of several; nothing is found in such records."""
 
     @cached_property
@@ -78,20 +76,19 @@ class PartitionRecords:
     numbers: Numbers
     offsets: Numbers
     times: Numbers
-    tables: Sequence[str | None] = ()
+    tables: Tables | None = None
 
     @cached_property
     def lasts(self) -> dict[str | None, int]:
         """The last offset of each table, and under None of all tables."""
         if not self.verdict_records.readable:
             return {None: self.last}
-        if not self.tables:
+        if self.tables is None:
             return {self.verdict_records.table: self.last, None: self.last}
-        found: dict[str | None, int] = {}
-        for table, offset in zip(self.tables, self.offsets.tolist(), strict=True):
-            if offset >= found.get(table, offset):
-                found[table] = offset
-        return found | {None: self.last}
+        order = np.argsort(self.offsets, kind="stable")
+        called, codes = self.tables.called, self.tables.codes[order]
+        offsets = self.offsets[order].tolist()
+        return {called[code]: offset for code, offset in zip(codes.tolist(), offsets, strict=True)} | {None: self.last}
 
     @cached_property
     def first(self) -> int:
@@ -102,72 +99,33 @@ class PartitionRecords:
         return int(self.offsets.max())
 
 
-def gather_tables(group_results: Sequence[GroupResult]) -> list[list[GroupResult]]:
-    """Group results of few records without findings that differ only in the table."""
-    found: dict[Any, list[GroupResult]] = {}
-    for group_result in group_results:
-        record_group, verdict = group_result.record_group, group_result.verdict
-        joins = not verdict.findings and len(record_group.positions) <= _FEW
-        key = (
-            (
-                id(record_group.decoded_batch),
-                id(record_group.cached_verdict.like or record_group.cached_verdict),
-                id(verdict),
-            )
-            if joins
-            else id(group_result)
-        )
-        found.setdefault(key, []).append(group_result)
-    return list(found.values())
-
-
-def join_results(group_results: Sequence[GroupResult], batch: Batch, *, values: bool) -> VerdictRecords:
-    """Return the records of one verdict for counting, whether they are of one table or of many."""
-    first = group_results[0]
-    if len(group_results) == 1:
-        return _records_of_group(first, batch, values=values)
-    positions = [group_result.record_group.positions for group_result in group_results]
-    result = _records_of_group(
-        GroupResult(first.verdict, replace(first.record_group, positions=np.concatenate(positions))),
-        batch,
-        values=values,
-    )
-    if is_ours(first.verdict):
-        index = _place_of(first)
-        result.tables = [
-            table
-            for group_result, mine in zip(group_results, positions, strict=True)
-            for table in [_table_of(group_result.record_group.cached_verdict.readings[index])] * len(mine)
-        ]
-    return result
-
-
-def _place_of(group_result: GroupResult) -> int:
-    opinions = group_result.record_group.cached_verdict.opinions
-    return next((at for at, opinion in enumerate(opinions) if opinion.version is group_result.verdict.version), -1)
-
-
 def _table_of(reading: Reading) -> str | None:
     names = reading.names
     return table_name(names.database, names.schema, names.table)
 
 
-def _records_of_group(group_result: GroupResult, batch: Batch, *, values: bool) -> VerdictRecords:
+def records_of_group(group_result: GroupResult, batch: Batch, *, values: bool) -> VerdictRecords:
+    """Return the counted records of one verdict, whether they are of one table or of many."""
     record_group, verdict = group_result.record_group, group_result.verdict
-    index = _place_of(group_result)
+    index = place_of(record_group.cached_verdict, verdict)
     reading = record_group.cached_verdict.readings[index]
     changes: int | Numbers = 0
     if verdict.outcome == CONFORMING:
         source = record_group.cached_verdict.opinions[index].placed_at
         changes = record_group.decoded_batch.rows[source].count[record_group.positions]
-    table = _table_of(reading) if is_ours(verdict) else None
+    tables = record_group.tables(index) if is_ours(verdict) else None
+    several = tables is not None and bool((tables.codes != tables.codes[0]).any())
+    table = tables.called[int(tables.codes[0])] if tables is not None else None
     shapes = [observed_shapes(record_group, finding, values=values) for finding in verdict.findings]
     kinds = [observed_kinds(record_group, finding, values=values) for finding in verdict.findings]
     statements: list[Statement] = []
     if reading.op == DDL and verdict.outcome == CONTROL:
         for number, one in record_group.reread(index, batch.values):
             statements += _statement(batch, number, _table_of(one), one.ddl_text)
-    return VerdictRecords(verdict, record_group.numbers, table, reading.code, changes, shapes, kinds, statements)
+    return VerdictRecords(
+        verdict, record_group.numbers, table, reading.code, changes, shapes, kinds, statements,
+        tables if several else None,
+    )  # fmt: skip
 
 
 def record_alone(number: int, judged: JudgedMessage, batch: Batch, *, values: bool) -> VerdictRecords:

@@ -8,20 +8,23 @@ there any more.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from operator import itemgetter
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from cdc_contracts.registry.engine import decoder_kinds
 from cdc_contracts.registry.engine.batch_results import RecordGroup
+from cdc_contracts.registry.engine.batch_tables import Tables
 from cdc_contracts.registry.engine.decoded_batches import Rows
 from cdc_contracts.registry.engine.native.scanned_columns import TEXTS
 from cdc_contracts.registry.engine.native.scanned_values import ScannedValues
 from cdc_contracts.registry.engine.value_columns import ColumnValues
-from cdc_contracts.registry.records.record_batches import NO_TIMESTAMP, Batch
+from cdc_contracts.registry.records.record_batches import Batch
 from cdc_contracts.registry.stats.column_writing import (
     BOOLEAN,
     DIGITS,
@@ -37,13 +40,14 @@ from cdc_contracts.registry.stats.column_writing import (
     TEXT,
     ColumnWriting,
     Writing,
+    WrittenTable,
     layout_of,
     layout_of_token,
     writing_of,
 )
 from cdc_contracts.registry.stats.partition_tallies import Source
-from cdc_contracts.registry.stats.position_sequences import Point, Stretch
-from cdc_contracts.registry.stats.record_facts import Facts, WrittenRows, written_table
+from cdc_contracts.registry.stats.position_sequences import Stretch
+from cdc_contracts.registry.stats.record_facts import Facts, written_table
 from cdc_contracts.registry.values import Number
 from cdc_contracts.registry.values.arrow_columns import Texts, are_digits
 
@@ -55,41 +59,96 @@ _PLAIN, _ISO, _SQL, _SECONDS, _DIGITS = range(len(_LAYOUTS))
 _DASH, _COLON, _POINT, _MOST, _T, _SPACE = b"-:.4T "
 _FEW: Final = 8
 """Values up to which each is looked at by itself."""
+_MOST_KNOWN: Final = 4096
+_TOKENS: Final = (decoder_kinds.RAW, decoder_kinds.INT)
+"""Decoders of numbers that keep their tokens."""
 
 
-def note_writing(seen: ColumnWriting, found: Iterable[tuple[RecordGroup, Facts]], batch: Batch) -> None:
-    """Count the value layouts in the columns of validated records, given as groups of one verdict with their facts."""
-    few: dict[tuple[int, str], list[tuple[RecordGroup, Facts]]] = {}
-    for record_group, facts in found:
-        rows = record_group.decoded_batch.rows.get(facts.written.source) if facts.written is not None else None
-        if facts.written is None or rows is None or not rows.total:
+class WrittenGroup(NamedTuple):
+    """Records with one verdict, with their facts and their tables."""
+
+    record_group: RecordGroup
+    facts: Facts
+    tables: Tables
+
+
+@dataclass(frozen=True, eq=False)
+class _Cells:
+    """Rows by table and partition, and in order of their offsets: their places, and the numbers of their records.
+
+    `cells` has for each row the number of its cell, `sources` and `tables` for each cell the places of both.
+    """
+
+    rows: Numbers
+    numbers: Numbers
+    cells: Numbers
+    sources: list[int]
+    tables: list[int]
+
+    def slices(self) -> Iterator[slice]:
+        """Yield where the rows of each cell stand."""
+        ends = np.append(np.flatnonzero(np.diff(self.cells)) + 1, len(self.cells)).tolist()
+        yield from map(slice, [0, *ends[:-1]], ends)
+
+
+def note_writing(seen: ColumnWriting, found: Iterable[WrittenGroup], batch: Batch) -> None:
+    """Count how the columns of validated records are written."""
+    for one in found:
+        facts, decoded_batch, positions = one.facts, one.record_group.decoded_batch, one.record_group.positions
+        rows = decoded_batch.rows.get(facts.written.source) if facts.written is not None else None
+        if facts.written is None or rows is None:
             continue
-        if len(record_group.positions) <= _FEW:
-            few.setdefault((id(rows), facts.written.source), []).append((record_group, facts))
-        else:
-            _note_many(seen, record_group, facts, facts.written, rows, batch)
-    for (_, source), alike_ones in few.items():
-        _note_few(seen, alike_ones, source, batch)
+        mine = rows.of(positions)
+        if not len(mine):
+            continue
+        codes = one.tables.codes if rows.one_each else np.repeat(one.tables.codes, rows.count[positions])
+        cells = _by_cell(mine, decoded_batch.numbers[rows.record_of_row[mine]], codes, batch)
+        tables = [
+            written_table(one.tables.called[table], facts, facts.written, Source(*batch.sources[source]))
+            for source, table in zip(cells.sources, cells.tables, strict=True)
+        ]
+        note = _note_many if len(mine) > _FEW * len(tables) else _note_few
+        note(seen, one, rows, cells, tables, batch)
+
+
+def _by_cell(rows: Numbers, numbers: Numbers, codes: Numbers, batch: Batch) -> _Cells:
+    offsets, sources = batch.offsets[numbers], batch.source_of[numbers]
+    keys = sources * (int(codes.max()) + 1) + codes
+    if (keys == keys[0]).all():
+        if (np.diff(offsets) < 0).any():
+            order = np.argsort(offsets, kind="stable")
+            rows, numbers = rows[order], numbers[order]
+        return _Cells(rows, numbers, np.zeros(len(rows), np.int64), [int(sources[0])], [int(codes[0])])
+    order = np.lexsort((offsets, keys))
+    begins = np.append(True, np.diff(keys[order]) != 0)
+    firsts = order[begins]
+    return _Cells(
+        rows[order], numbers[order], np.cumsum(begins) - 1, sources[firsts].tolist(), codes[firsts].tolist()
+    )  # fmt: skip
 
 
 def _note_many(
-    seen: ColumnWriting, record_group: RecordGroup, facts: Facts, written: WrittenRows, rows: Rows, batch: Batch
+    seen: ColumnWriting,
+    one: WrittenGroup,
+    rows: Rows,
+    cells: _Cells,
+    tables: Sequence[WrittenTable],
+    batch: Batch,
 ) -> None:
-    """Count the values of many records a column at a time."""
-    mine = rows.of(record_group.positions)
-    if not len(mine):
-        return
+    """Count the values of many records of each table a column at a time."""
+    facts, record_group = one.facts, one.record_group
+    known_plain = record_group.cached_verdict.plain
+    if len(known_plain) > _MOST_KNOWN:
+        known_plain.clear()
     result = [
-        (written_table(facts, written, source), numbers, places, stretch_of(facts, batch, numbers))
-        for source, numbers, places in _by_source(
-            mine, record_group.decoded_batch.numbers[rows.record_of_row[mine]], batch
-        )
+        (table, cells.numbers[part], cells.rows[part], stretch_of(facts, batch, cells.numbers[part]))
+        for table, part in zip(tables, cells.slices(), strict=True)
     ]
     for (pointer, index), values in record_group.columns.items():
-        if pointer == written.source and values.kinds:
+        if pointer == rows.image.pointer and values.kinds:
             column = _Column(values)
             for table, numbers, places, whole in result:
-                known = record_group.cached_verdict.plain.setdefault(table, set())
+                known = known_plain.setdefault(table, set())
                 plain = {kind for kind in values.kinds if (pointer, index, kind) in known}
                 for writing, which in column.ways(places, plain):
                     stretch = whole if which is None else stretch_of(facts, batch, numbers[which])
@@ -97,47 +156,49 @@ def _note_many(
                 known.update((pointer, index, kind) for kind in plain)
 
 
-def _note_few(seen: ColumnWriting, found: Sequence[tuple[RecordGroup, Facts]], source: str, batch: Batch) -> None:
-    """Count the values of many tables with few records each, from one decoded batch: all columns, then row by row."""
-    decoded_batch, columns = found[0][0].decoded_batch, found[0][0].columns
-    rows = decoded_batch.rows[source]
-    positions = np.concatenate([record_group.positions for record_group, _ in found])
-    mine = rows.of(positions)
-    if not len(mine):
-        return
-    of_record = np.repeat(np.arange(len(found)), [len(record_group.positions) for record_group, _ in found])
-    of_row = np.repeat(of_record, rows.count[positions])
-    held = [(index, values) for (pointer, index), values in columns.items() if pointer == source]
-    names = [rows.image.columns[index].name for index, _ in held]
-    ways = zip(*(_Column(values).each(mine) for _, values in held), strict=True)
-    numbers = decoded_batch.numbers[rows.record_of_row[mine]]
-    for place, number, result in zip(of_row.tolist(), numbers.tolist(), ways, strict=True):
-        facts = found[place][1]
-        if facts.written is not None:
-            table = written_table(facts, facts.written, batch.source(number))
-            seen.add_ways(table, zip(names, result, strict=True), stretch_of(facts, batch, [number]))
+def _note_few(
+    seen: ColumnWriting,
+    one: WrittenGroup,
+    rows: Rows,
+    cells: _Cells,
+    tables: Sequence[WrittenTable],
+    batch: Batch,
+) -> None:
+    """Count the values of many tables with few records each: all columns of all of them, then table by table."""
+    written: list[tuple[str, NDArray[Any], list[Writing | None]]] = []
+    keys = cells.cells
+    for (pointer, index), values in one.record_group.columns.items():
+        if pointer == rows.image.pointer:
+            codes, ways = _Column(values).coded(cells.rows)
+            written.append((rows.image.columns[index].name, codes, ways))
+            if (codes != codes[0]).any():
+                _, keys = np.unique(keys * len(ways) + codes, return_inverse=True)
+    order = np.argsort(keys, kind="stable")  # of equal keys, that of their offsets
+    begins = np.flatnonzero(np.append(True, np.diff(keys[order]) != 0))
+    firsts, lasts = order[begins], order[np.append(begins[1:], len(order)) - 1]
+    totals = np.diff(np.append(begins, len(order))).tolist()
+    names = [name for name, _, _ in written]
+    each = [[ways[code] for code in codes[firsts].tolist()] for _, codes, ways in written]
+    stretches = _stretches_of(one.facts, batch, cells.numbers[firsts], cells.numbers[lasts], totals)
+    for cell, stretch, *ways in zip(cells.cells[firsts].tolist(), stretches, *each, strict=True):
+        seen.add_ways(tables[cell], zip(names, ways, strict=True), stretch)
 
 
-def _by_source(rows: Numbers, numbers: Numbers, batch: Batch) -> Iterator[tuple[Source, Numbers, Numbers]]:
-    """Yield the rows of each partition in order of their offsets: the numbers of their records, and their places."""
-    offsets = batch.offsets[numbers]
-    if (np.diff(offsets) < 0).any():
-        order = np.argsort(offsets, kind="stable")
-        rows, numbers = rows[order], numbers[order]
-    for source, mine in batch.by_source(numbers):
-        yield source, numbers[mine], rows[mine]
+def _stretches_of(
+    facts: Facts, batch: Batch, firsts: Numbers, lasts: Numbers, totals: Sequence[int]
+) -> Iterator[Stretch]:
+    points = zip(batch.points(firsts), batch.points(lasts), totals, strict=True)
+    for first, last, total in points:
+        ops = {facts.code: total} if facts.code is not None else {}
+        yield Stretch(total, first, last, {facts.contract: total}, ops)
 
 
 def stretch_of(facts: Facts, batch: Batch, numbers: Numbers | Sequence[int]) -> Stretch:
     """Return some records of one kind as a stretch; they are of one partition, in order of their offsets."""
-    total, first, last = len(numbers), numbers[0], numbers[-1]
+    total = len(numbers)
+    first, last = batch.points(np.array([numbers[0], numbers[-1]]))
     ops = {facts.code: total} if facts.code is not None else {}
-    return Stretch(total, _point(batch, first), _point(batch, last), {facts.contract: total}, ops)
-
-
-def _point(batch: Batch, number: Any) -> Point:
-    timestamp = int(batch.timestamps[number])
-    return Point(int(batch.offsets[number]), None if timestamp == NO_TIMESTAMP else timestamp)
+    return Stretch(total, first, last, {facts.contract: total}, ops)
 
 
 class _Column:
@@ -174,22 +235,27 @@ class _Column:
             chosen = which if of_code is None else of_code if which is None else which[of_code]
             yield Writing(kind, _LAYOUTS[code]), chosen
 
-    def each(self, rows: Numbers) -> Sequence[Writing | None]:
-        """Return how the value of each of some rows is written; None if it is null or absent."""
+    def coded(self, rows: Numbers) -> tuple[NDArray[np.uint8], list[Writing | None]]:
+        """Return how the value of each of some rows is written, by its place among the ways; None if nothing is."""
         held, which = self._held(rows)
-        found: list[Writing | None] = [None] * len(rows)
+        codes = np.zeros(len(rows), np.uint8)
         if not len(held):
-            return found
+            return codes, [None]
+        ways: list[Writing | None] = [None]
         values, kinds = self._take(held), self._values.kinds
         if len(kinds) > 1:
-            result = [writing_of(_as_parsed(value)) for value in values]
+            places: dict[Writing | None, int] = {None: 0}
+            found = [writing_of(_as_parsed(value)) for value in values]
+            own = np.array([places.setdefault(writing, len(places)) for writing in found], np.uint8)
+            ways = [*places]
         else:
-            result = _ways_of(next(iter(kinds)), values)
+            (kind,) = kinds
+            own = np.ones(len(values), np.uint8) if kind == BOOLEAN else _codes_of_each(kind, values) + np.uint8(1)
+            ways += [Writing(kind, layout) for layout in _LAYOUTS]
         if which is None:
-            return result
-        for place, writing in zip(which.tolist(), result, strict=True):
-            found[place] = writing
-        return found
+            return own, ways
+        codes[which] = own
+        return codes, ways
 
     def _held(self, rows: Numbers) -> tuple[Numbers, NDArray[Any] | None]:
         """Return the indices of the non-null values of some rows, and which of the rows have them."""
@@ -221,14 +287,19 @@ class _Column:
         return itemgetter(*places.tolist())(values) if len(places) > 1 else [values[int(places[0])]]
 
 
-def _ways_of(kind: str, values: Sequence[Any]) -> list[Writing | None]:
-    """Return how each value of one kind is written."""
-    if kind == BOOLEAN:
-        return [Writing(kind)] * len(values)
-    many = kind == TEXT and len(values) > _FEW
-    codes = _layouts_of_texts(values) if many else _codes_of_few(kind, values)
-    ways = [Writing(kind, layout) for layout in _LAYOUTS]
-    return [ways[code] for code in codes.tolist()]
+def _codes_of_each(kind: str, values: Sequence[Any]) -> Codes:
+    """Return the layout of each value of one kind."""
+    if len(values) <= _FEW:
+        return _codes_of_few(kind, values)
+    if kind == TEXT:
+        return _layouts_of_texts(values)
+    if isinstance(values, ScannedValues) and values.column.decoder in _TOKENS:
+        codes = np.full(len(values), _PLAIN, np.uint8)
+        long = np.flatnonzero(values.column.lengths == SECOND_DIGITS)
+        if len(long):
+            codes[long] = _codes_of_few(kind, values.select(long).objects)
+        return codes
+    return _codes_of_few(kind, values)
 
 
 def _codes_of(kind: str, values: Sequence[Any]) -> Codes:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from cdc_contracts.registry.common.pointers import ABSENT, follow, join_pointer, split_pointer
 from cdc_contracts.registry.contract.document_model import ROW_OPS
@@ -23,8 +23,7 @@ from cdc_contracts.registry.values import Number
 Row = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class TableNames:
+class TableNames(NamedTuple):
     """Where a row lives; a part the dialect does not have is None."""
 
     tenant: str | None

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from cdc_contracts.registry.records.message_values import MessageValues
 from cdc_contracts.registry.records.output_schemas import HEADERS_TYPE, INSTANT
 from cdc_contracts.registry.stats.partition_tallies import Source
+from cdc_contracts.registry.stats.position_sequences import Point
 
 MOST_RECORDS: Final = 6_144  # few enough for a cache, many enough to be worth a call
 MOST_BYTES: Final = 16 * 1024 * 1024
@@ -83,6 +84,14 @@ class Batch:
             else:
                 arrays.append(self.column(wanted.name, coordinates[wanted.name]).take(numbers))
         return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+    def points(self, numbers: NDArray[np.int64]) -> list[Point]:
+        """Return some records by offset and time."""
+        times = self.timestamps[numbers].tolist()
+        return [
+            Point(offset, None if time == NO_TIMESTAMP else time)
+            for offset, time in zip(self.offsets[numbers].tolist(), times, strict=True)
+        ]
 
     def source(self, number: int) -> Source:
         """Return the partition of a record."""

@@ -103,12 +103,15 @@ class ColumnWriting:
     def add_ways(self, rows: WrittenTable, ways: Iterable[tuple[str, Writing | None]], stretch: Stretch) -> None:
         """Count the values of some columns, each with its way; None if nothing is written."""
         columns = self.seen.get(rows)
+        if columns is None:
+            columns = {name: {writing: stretch} for name, writing in ways if writing is not None}
+            if columns:
+                self.seen[rows] = columns
+                self._bound()
+            return
         for name, writing in ways:
             if writing is not None:
-                if columns is None:
-                    columns = self.seen[rows] = {}
                 _count(columns.setdefault(name, {}), writing, stretch)
-        self._bound()
 
     def add_row(self, rows: WrittenTable, row: Mapping[str, Any], stretch: Stretch) -> None:
         """Count the values of one row."""

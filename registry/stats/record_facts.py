@@ -128,11 +128,11 @@ def facts_of_one(judged: JudgedMessage) -> Facts | None:
     return facts_of(judged.verdict, judged.reading, judged.columns)
 
 
-def count_facts(tally: Tally, facts: Facts, source: Source, stretch: Stretch) -> None:
-    """Count records of one kind in a partition."""
+def count_facts(tally: Tally, facts: Facts, table: str | None, source: Source, stretch: Stretch) -> None:
+    """Count records of one kind and table in a partition."""
     statistics = tally.statistics
     if facts.rows is not None:
-        group = RowGroup(*source, facts.table, facts.subject, facts.rows.kind, facts.rows.at, facts.rows.listed)
+        group = RowGroup(*source, table, facts.subject, facts.rows.kind, facts.rows.at, facts.rows.listed)
         statistics.shapes.add(group, facts.rows.shape, stretch)
     if facts.control is not None:
         statistics.add_control(ControlKind(*source, *facts.control), stretch)
@@ -145,12 +145,12 @@ def count_facts(tally: Tally, facts: Facts, source: Source, stretch: Stretch) ->
             finding.severity, Counter({finding.expected: stretch.count}), Counter({finding.observed: stretch.count}),
             Counter(stretch.ops), Counter(stretch.contracts), {source: extent},
         )  # fmt: skip
-        tally.add_finding(finding, facts.table, found)
+        tally.add_finding(finding, table, found)
 
 
-def written_table(facts: Facts, rows: WrittenRows, source: Source) -> WrittenTable:
-    """Return which rows of a partition the values of some records belong to."""
-    return WrittenTable(*source, facts.table, facts.subject, rows.loaded, rows.at, rows.typed)
+def written_table(table: str | None, facts: Facts, rows: WrittenRows, source: Source) -> WrittenTable:
+    """Return which rows of a partition the values of some records of a table belong to."""
+    return WrittenTable(*source, table, facts.subject, rows.loaded, rows.at, rows.typed)
 
 
 def count_coverage(tally: Tally, facts: Facts, total: int) -> None:

@@ -62,10 +62,10 @@ def account_of(judged: JudgedMessage, source: Source, point: Point) -> Tally:
     if facts is not None and version is not None and judged.reading is not None:
         contract = version.reference
         ops = {facts.code: 1} if facts.code is not None else {}
-        count_facts(tally, facts, source, Stretch(1, point, point, {contract: 1}, ops))
+        count_facts(tally, facts, facts.table, source, Stretch(1, point, point, {contract: 1}, ops))
         count_coverage(tally, facts, 1)
         if facts.written is not None:
-            written = written_table(facts, facts.written, source)
+            written = written_table(facts.table, facts, facts.written, source)
             stretch = Stretch(1, point, point, {contract: 1}, dict(ops))
             for row in judged.reading.rows(facts.written.source) or ():
                 tally.statistics.writing.add_row(written, row, stretch)

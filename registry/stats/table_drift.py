@@ -81,8 +81,11 @@ class TableShapes:
 
     def add(self, group: RowGroup, shape: Shape, stretch: Stretch) -> None:
         """Count rows of a group, between which no statement lies."""
-        self._count(group, shape, [stretch], stretch)
-        self._bound(group)
+        if group in self.seen or self._is_parted(group):
+            self._count(group, shape, [stretch], stretch)
+            self._bound(group)
+        else:
+            self._take(group, {shape: stretch})
 
     def add_read(self, topic: str, partition: int, offsets: ReadOffsets) -> None:
         """Note what was read of a partition and where its statements stand, before its rows are counted."""
@@ -99,7 +102,11 @@ class TableShapes:
         self.cut |= other.cut
         for place, offsets in other.offsets.items():
             self.add_read(*place, offsets)
+        parted = any(offsets.parted for offsets in self.offsets.values())
         for group, shapes in other.seen.items():
+            if group not in self.seen and not (parted and self._is_parted(group)):
+                self._take(group, dict(shapes))
+                continue
             for shape, stretch in shapes.items():
                 self._count(group, shape, other.parts(group, shape), stretch)
             self._bound(group)
@@ -119,6 +126,17 @@ class TableShapes:
             of_kind = had[group.table, group.subject, group.listed, group.kind]
             due = wanted.keys() & of_kind | wanted.keys() - of_any
             yield from _breaches_of(group, shapes, wanted, due)
+
+    def _is_parted(self, group: RowGroup) -> bool:
+        """Return whether rows of the group are counted in parts."""
+        offsets = self.offsets.get(group[:2])
+        return offsets is not None and offsets.parted
+
+    def _take(self, group: RowGroup, shapes: dict[Shape, Stretch]) -> None:
+        """Keep the shapes of a group that is new here, and does not come in parts."""
+        self.seen[group] = shapes
+        if len(self.seen) > 2 * MOST_GROUPS:
+            self.bound()
 
     def _count(self, group: RowGroup, shape: Shape, parts: Sequence[Stretch], whole: Stretch) -> None:
         """Count rows that come in parts, and as a whole."""

@@ -82,7 +82,8 @@ class Tally:
         for source, lanes in other.lasts.items():
             mine = self.lasts.setdefault(source, {})
             for lane, offset in lanes.items():
-                mine[lane] = max(mine.get(lane, -1), offset)
+                if offset >= mine.get(lane, -1):
+                    mine[lane] = offset
         self.seen.update(other.seen)
         self.undecided += other.undecided
         self.differing += other.differing

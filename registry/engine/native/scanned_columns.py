@@ -26,6 +26,7 @@ TEXTS: Final = 1 << TEXT | 1 << ESCAPED
 NUMBERS: Final = 1 << INTEGER | 1 << DECIMAL | 1 << NUMBER
 BOOLEANS: Final = 1 << TRUTH | 1 << FALSEHOOD
 _KIND_BITS: Final = np.uint64(15)
+_LENGTH_AT, _LENGTH_BITS = np.uint64(4), np.uint64(0x0FFFFFFF)
 _SINGLE: Final = (decoder_kinds.TEXT, decoder_kinds.INT, decoder_kinds.TEXT_OR_INT)
 NAMELESS: Final = 255
 _FEW: Final = 64
@@ -88,6 +89,11 @@ class ScannedColumn(Sequence[Any]):
     def kinds(self) -> NDArray[np.uint8]:
         """The kind of each value."""
         return (self.cells & _KIND_BITS).astype(np.uint8)
+
+    @property
+    def lengths(self) -> NDArray[np.uint64]:
+        """How many bytes each value has, a text without its quotes."""
+        return self.cells >> _LENGTH_AT & _LENGTH_BITS
 
     @cached_property
     def totals(self) -> list[int]:

@@ -8,7 +8,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from cdc_contracts.registry.common.garbage_collection import put_off_collection
-from cdc_contracts.registry.engine.batch_results import BatchResult, GroupResult
+from cdc_contracts.registry.engine.batch_results import BatchResult, GroupResult, RecordGroup
 from cdc_contracts.registry.engine.kernel import Kernel, open_wrapped, paced
 from cdc_contracts.registry.engine.output_writers import write_changes
 from cdc_contracts.registry.engine.row_columns import observe_columns
@@ -73,9 +73,10 @@ def _mappings_in(batch_result: BatchResult) -> Iterator[tuple[TableName, str]]:
     for group_result in batch_result.group_results:
         if group_result.verdict.outcome == CONFORMING:
             cached_verdict = group_result.record_group.cached_verdict
-            for opinion, reading in zip(cached_verdict.opinions, cached_verdict.readings, strict=True):
+            for place, opinion in enumerate(cached_verdict.opinions):
                 if opinion.version is group_result.verdict.version:
-                    yield _name_of(reading), reading.mapping_name
+                    for table in _tables_of(group_result.record_group, place):
+                        yield table, cached_verdict.readings[place].mapping_name
     for _, judged in batch_result.alone:
         if judged.changes and judged.reading is not None:
             yield _name_of(judged.reading), judged.reading.mapping_name
@@ -93,12 +94,13 @@ def _kinds_in(batch_result: BatchResult) -> Iterator[tuple[TableName, str, str]]
 
 def _kinds_of_result(group_result: GroupResult) -> Iterator[tuple[TableName, str, str]]:
     record_group = group_result.record_group
-    table = _name_of(record_group.cached_verdict.readings[0])
+    tables = _tables_of(record_group, 0)
     for (pointer, index), values in record_group.columns.items():
         column = record_group.decoded_batch.rows[pointer].image.columns[index]
         if column.by_kind:
             for kind in {_KINDS[one] for one in set(map(type, values.values)) if one in _KINDS}:
-                yield table, column.name, kind
+                for table in tables:
+                    yield table, column.name, kind
 
 
 def _kinds_of_one(judged: JudgedMessage, reading: Reading) -> Iterator[tuple[TableName, str, str]]:
@@ -109,6 +111,12 @@ def _kinds_of_one(judged: JudgedMessage, reading: Reading) -> Iterator[tuple[Tab
             for name, value in row.items():
                 if type(value) in _KINDS:
                     yield _name_of(reading), name, _KINDS[type(value)]
+
+
+def _tables_of(record_group: RecordGroup, version: int) -> list[TableName]:
+    tables = record_group.tables(version)
+    names = [tables.names[code] for code in tables.held()]
+    return [TableName.of(one.database, one.schema, one.table) for one in names]
 
 
 def _name_of(reading: Reading) -> TableName:

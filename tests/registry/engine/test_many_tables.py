@@ -91,6 +91,16 @@ def test_a_new_table_in_each_message_is_no_new_case_for_the_reference(reference,
     assert count(many) <= 2 * count(one)
 
 
+@pytest.mark.one_in(2)
+@pytest.mark.parametrize("reference", TYPED)
+def test_records_of_many_tables_are_as_few_groups_as_those_of_one(reference):
+    def groups(name):
+        batch = records_of(list(stream(reference, MESSAGES, name)))
+        return sum(len(result.group_results) for _, result in Kernel(scope_of(reference)).batch_results(batch))
+
+    assert groups("t{}".format) == groups(lambda _: "t")
+
+
 @pytest.mark.parametrize("reference", ["oms-community/default@1", "oms-community/default@2", "oms/default@2"])
 def test_tables_with_the_columns_of_another_are_not_learnt_anew(reference, monkeypatch):
     learnt = []

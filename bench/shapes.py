@@ -1,0 +1,141 @@
+"""What the kernel costs for topics of other shapes than the usual one: `python bench/shapes.py [DIALECT...]`.
+
+CPU nanoseconds for each byte, audited and decoded, and how many times that of the standard topic: one table of twelve
+columns in one partition. The topics take turns in rounds, each with the median of its rounds and their range. A new
+table in every message is one that no batch before has had either.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from statistics import median
+
+import pyarrow as pa
+from dialects import BATCH, batch_of
+
+from cdc_contracts.registry.contract.catalogue import shipped_catalogue
+from cdc_contracts.registry.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.engine.kernel import Kernel
+from cdc_contracts.registry.engine.native.native_library import describe_native
+from cdc_contracts.registry.generate.event_streams import ORDERS, row_stream
+from cdc_contracts.registry.generate.rendering import Renderer
+from cdc_contracts.registry.generate.source_events import SourceTable
+from cdc_contracts.registry.message.canonical_changes import Image
+from cdc_contracts.registry.validate.validation_context import open_validation
+
+NUMBER = "0000000"
+"""Stands in the name of the table for the number of one, so that a message is rendered once for all of them."""
+AGAIN = 25
+"""So often each of the twelve columns is there in a wide table."""
+LONG, LONG_TEXT = b"LONG", "ein längerer Text, ".encode() * 50_000
+
+
+@dataclass(frozen=True)
+class Topic:
+    """How a topic differs from the standard one; `tables` 0 stands for a new one in every message."""
+
+    messages: int = 20_000
+    tables: int = 1
+    partitions: int = 1
+    wide: bool = False
+    long: bool = False
+
+
+TOPICS = {
+    "standard": Topic(),
+    "2,000 tables": Topic(tables=2_000),
+    "a new table in every message": Topic(tables=0),
+    "200 partitions": Topic(partitions=200),
+    "300 columns": Topic(messages=1_000, wide=True),
+    "1 MB values": Topic(messages=24, long=True),
+    "new tables, 200 partitions": Topic(tables=0, partitions=200),
+    "new tables, 200 partitions, 300 columns": Topic(messages=1_000, tables=0, partitions=200, wide=True),
+}
+
+
+def main() -> None:
+    asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    asked.add_argument("--rounds", type=int, default=5)
+    asked.add_argument("--topics", default=",".join(map(str, range(len(TOPICS)))), help="their numbers from 0")
+    asked.add_argument("dialects", nargs="*", default=["oms-community/canal@2", "oms-community/default@2"])
+    options = asked.parse_args()
+    wanted = [[*TOPICS][int(number)] for number in options.topics.split(",")]
+    print(f"fast validator: {describe_native()}")
+    for reference in options.dialects:
+        print(f"\n{reference:<42}{'audit, ns a byte':>26}{'x':>7}{'decode, ns a byte':>26}{'x':>7}")
+        found = measure(reference, wanted, options.rounds)
+        for name in wanted:
+            shown = ""
+            for way in ("audit", "decode"):
+                times, usual = found[name, way], median(found[wanted[0], way])
+                shown += f"{median(times):>10.2f} ({min(times):.2f} to {max(times):.2f})".rjust(26)
+                shown += f"{median(times) / usual:7.2f}"
+            print(f"{name:<42}{shown}", flush=True)
+
+
+def measure(reference: str, wanted: list[str], rounds: int) -> dict[tuple[str, str], list[float]]:
+    """Return the nanoseconds a byte of each topic, audited and decoded, of each round after a warm one."""
+    catalogue, reading_options = shipped_catalogue(), ReadingOptions(table=f"shop.orders_{NUMBER}")
+    renderer = Renderer(catalogue.version(reference), reading_options)
+    kernels = {name: Kernel(open_validation(catalogue, reference, reading_options)) for name in wanted}
+    values = {name: render(renderer, TOPICS[name]) for name in wanted}
+    found: dict[tuple[str, str], list[float]] = {}
+    for number in range(rounds + 1):
+        for name in wanted:
+            for way in ("audit", "decode"):
+                batches = list(make_batches(TOPICS[name], values[name], number * 2 + (way == "decode")))
+                size = sum(batch.column("value").nbytes for batch in batches)
+                start = time.process_time_ns()
+                for batch in batches:
+                    run(kernels[name], way, batch)
+                if number:
+                    found.setdefault((name, way), []).append((time.process_time_ns() - start) / size)
+    return found
+
+
+def run(kernel: Kernel, way: str, batch: pa.RecordBatch) -> None:
+    if way == "audit":
+        kernel.audit(batch)
+    else:
+        for _ in kernel.decode(batch):
+            pass
+
+
+def render(renderer: Renderer, topic: Topic) -> list[bytes]:
+    """Return the messages of a topic, all of the table 0."""
+    events = row_stream(5, topic.messages, table=table_of(topic))
+    if not topic.long:
+        return [*renderer.render_all(events)]
+    longer = (replace(event, before=lengthen(event.before), after=lengthen(event.after)) for event in events)
+    return [value.replace(LONG, LONG_TEXT) for value in renderer.render_all(longer)]
+
+
+def lengthen(row: Image | None) -> Image | None:
+    return row and row | {"note": f"{row['note']}{LONG.decode()}"}
+
+
+def table_of(topic: Topic) -> SourceTable:
+    types = ORDERS.types
+    if topic.wide:
+        types = {f"{name}_{again}" if again else name: type_ for again in range(AGAIN) for name, type_ in types.items()}
+    return replace(ORDERS, name=f"orders_{NUMBER}", types=types)
+
+
+def make_batches(topic: Topic, values: list[bytes], turn: int) -> Iterator[pa.RecordBatch]:
+    """Yield the batches of a topic; in another turn, a topic of a new table in every message has others."""
+    first = turn * len(values)
+    named = [
+        value.replace(NUMBER.encode(), f"{(number % topic.tables if topic.tables else first + number):07}".encode())
+        for number, value in enumerate(values)
+    ]
+    for start in range(0, len(named), BATCH):
+        batch = batch_of(named[start : start + BATCH], start)
+        partitions = pa.array([number % topic.partitions for number in range(start, start + len(batch))], pa.int32())
+        yield batch.set_column(batch.schema.get_field_index("partition"), "partition", partitions)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,171 @@
+"""Batch tables: which table each record of a decoded batch is of, found for all of them at once.
+
+Where a verdict does not depend on the name of a table, records of many tables share one, and their tables stand here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from cdc_contracts.registry.contract.model import Meaning
+from cdc_contracts.registry.contract.table_contracts import table_name
+from cdc_contracts.registry.engine.decoded_batches import DecodedBatch
+from cdc_contracts.registry.engine.native.scanned_columns import ABSENT, NULL, TEXTS, ScannedColumn
+from cdc_contracts.registry.message.reading import TableNames, names_outside, split_names
+
+Codes = NDArray[np.int64]
+
+
+def distinct_values(values: Sequence[Any]) -> tuple[NDArray[Any], list[Any]]:
+    """Return the place of each value among some that every value is one of; equal ones may be there twice."""
+    if isinstance(values, ScannedColumn):
+        if values.distinct is not None:
+            return values.distinct
+        if values.are_all(TEXTS | 1 << NULL | 1 << ABSENT):
+            kinds, firsts = values.by_kind
+            texts = pc.dictionary_encode(values.texts(TEXTS))
+            found: list[Any] = texts.dictionary.to_pylist()
+            codes = pc.fill_null(texts.indices, 0).to_numpy().astype(np.int64)
+            others = [place for place, first in enumerate(firsts) if type(first) is not str]
+            for place in others:
+                codes[kinds == place] = len(found)
+                found.append(firsts[place])
+            return codes, found
+        values = values.objects
+    known: dict[Any, int] = {}
+    places = [known.setdefault((type(value), value), len(known)) for value in values]
+    return np.array(places, np.int64), [value for _, value in known]
+
+
+@dataclass(frozen=True, eq=False)
+class Tables:
+    """The tables of some records: `codes` has for each record the place of its table in `names` and in `called`.
+
+    `called` is what findings and table contracts call it: that may be the same for tables with other names.
+    """
+
+    codes: Codes
+    names: Sequence[TableNames]
+    called: Sequence[str | None]
+
+    def numbered(self, known: dict[str | None, int]) -> Codes:
+        """Return the table of each record by what it is called, as its number in `known`, which learns new ones."""
+        if len(self.called) == 1:
+            return np.full(len(self.codes), known.setdefault(self.called[0], len(known)), np.int64)
+        held = self.held()
+        numbers = np.zeros(len(self.called), np.int64)
+        numbers[held] = [known.setdefault(self.called[code], len(known)) for code in held]
+        return numbers[self.codes]
+
+    def marked(self, holds: Callable[[str | None], bool]) -> NDArray[np.bool_]:
+        """Say for each record whether something holds of what its table is called."""
+        if len(self.called) == 1:
+            return np.full(len(self.codes), holds(self.called[0]), np.bool_)
+        held = self.held()
+        marks = np.zeros(len(self.called), np.bool_)
+        marks[held] = [holds(self.called[code]) for code in held]
+        return marks[self.codes]
+
+    def held(self) -> list[int]:
+        """Return the places of the tables that some record is of."""
+        places: list[int] = [0] if len(self.called) == 1 else np.unique(self.codes).tolist()
+        return places
+
+    def each(self) -> list[TableNames]:
+        """Return the names of the table of each record."""
+        names = self.names
+        return [names[code] for code in self.codes.tolist()]
+
+    def totals(self) -> dict[str | None, int]:
+        """Return how many records there are of each table."""
+        counts = np.bincount(self.codes, minlength=len(self.called)).tolist()
+        totals: dict[str | None, int] = {}
+        for called, count in zip(self.called, counts, strict=True):
+            if count:  # names that differ in the tenant, or in where their dots are, may be called the same
+                totals[called] = totals.get(called, 0) + count
+        return totals
+
+    def select(self, positions: Any) -> Tables:
+        """Return the tables of some of the records."""
+        return Tables(self.codes[positions], self.names, self.called)
+
+
+def table_of_all(names: TableNames, records: int) -> Tables:
+    """Return the one table that some records are of."""
+    return Tables(np.zeros(records, np.int64), [names], [_called(names)])
+
+
+def join_tables(parts: Sequence[Tables]) -> Tables:
+    """Return the tables of some records after those of others; those of several parts may be there twice."""
+    if len(parts) == 1:
+        return parts[0]
+    names: list[TableNames] = []
+    called: list[str | None] = []
+    codes = []
+    starts: dict[int, int] = {}
+    for part in parts:
+        start = starts.setdefault(id(part.names), len(names))
+        if start == len(names):
+            names += part.names
+            called += part.called
+        codes.append(part.codes + start)
+    return Tables(np.concatenate(codes), names, called)
+
+
+class BatchTables:
+    """The tables of a decoded batch as the versions of a subject read them, which has to be the same for all."""
+
+    def __init__(self, decoded_batch: DecodedBatch, meaning: Meaning, outside: str | None) -> None:
+        self._decoded_batch, self._meaning, self._outside = decoded_batch, meaning, outside
+
+    @cached_property
+    def tables(self) -> Tables:
+        """The table of each record."""
+        envelope, total = self._meaning.envelope, len(self._decoded_batch)
+        if envelope.table is not None and envelope.table.source is not None:
+            return table_of_all(names_outside(self._outside), total)
+        places = (envelope.database, envelope.schema_name, envelope.table, envelope.database_table)
+        codes = np.zeros(total, np.int64)
+        combinations: list[tuple[Any, ...]] = [()]
+        for place in places:
+            values = self._decoded_batch.members.get(place.at or "") if place is not None else None
+            if values is None:
+                combinations = [(*one, None) for one in combinations]
+                continue
+            own, found = distinct_values(values)
+            texts = [value if type(value) is str else None for value in found]
+            codes, combinations = _combine(codes, combinations, own, texts)
+        known: dict[TableNames, int] = {}
+        numbers = [
+            known.setdefault(
+                split_names(envelope.database, database, schema, table, envelope.database_table, joined), len(known)
+            )
+            for database, schema, table, joined in combinations
+        ]
+        if len(known) < len(numbers):
+            codes = np.array(numbers)[codes]
+        return Tables(codes, [*known], [_called(one) for one in known])
+
+
+def _combine(
+    codes: Codes, combinations: list[Any], own: NDArray[Any], found: Sequence[str | None]
+) -> tuple[Codes, list[Any]]:
+    """Return combinations of names with one name more, and which of them each record has."""
+    if len(found) == 1:
+        return codes, [(*one, found[0]) for one in combinations]
+    if len(combinations) == 1:
+        return own.astype(np.int64), [(*combinations[0], one) for one in found]
+    both, codes = np.unique(codes * len(found) + own, return_inverse=True)
+    pairs = (divmod(one, len(found)) for one in both.tolist())
+    return codes, [(*combinations[left], found[right]) for left, right in pairs]
+
+
+def _called(names: TableNames) -> str | None:
+    return table_name(names.database, names.schema, names.table)
