@@ -93,8 +93,8 @@ QUESTIONS: Final = {
     ),
     "What exactly is read, and how is it split into Spark tasks?": (
         "ranges in `spark_checks/kafka/offsets.py`; topics in `reading_options` of "
-        "`spark_checks/kafka/spark_source.py`, files in `spark_checks/file_inputs.py`; what a task does: "
-        "`spark_checks/spark_tasks.py`"
+        "`spark_checks/kafka/spark_source.py`, with shares from `spark_checks/task_shares.py`; files in "
+        "`spark_checks/file_inputs.py`; what a task does: `spark_checks/spark_tasks.py`"
     ),
     "When is a run published?": (
         "`spark_checks/runs/transactions.py`; which files count then: `spark_checks/runs/run_directory.py`"

@@ -75,7 +75,7 @@ class OutputOptions:
 
     outputs: Annotated[
         Outputs,
-        typer.Option("--outputs", help="Keep changes/ beside the typed tables, or the tables alone."),
+        typer.Option("--outputs", help="Write changes/ and typed tables, or typed tables only."),
     ] = Outputs.BOTH
 
     redact: Annotated[
