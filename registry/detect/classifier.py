@@ -239,11 +239,12 @@ class _Deliberation:
         self, verdict: str, versions: Sequence[Version], relatives: Sequence[Relative], proofs: Mapping[str, int]
     ) -> str | None:
         """Return what would resolve an open question."""
-        result = [self._open_question(verdict, versions, relatives)]
+        result: list[str | None] = []
         fit, messages = self.weights.taken(versions[0]), self.accumulator.messages
         if not self.weights.fits_nearly_all(versions[0]):
             result.append(f"Only {fit:,} of {messages:,} messages fit {versions[0].reference}.")
             result.append(wrapped_messages.describe_wrapping(self.accumulator))
+        result.append(self._open_question(verdict, versions, relatives))
         if verdict != AMBIGUOUS:
             result.append(_describe_undecided(proofs))
         return " ".join(filter(None, result)) or None
@@ -262,7 +263,7 @@ class _Deliberation:
             before, after = turns[0]
             return f"Midway, columns change from the form of {before} to that of {after}: neither covers all messages."
         if verdict == LIKELY:
-            return f"No message distinguishes {names}, which read all of them alike. Declare one with --contract."
+            return f"No message distinguishes {names}: all are read the same way. Declare one with --contract."
         more = "more messages"
         if any(entry.key_chain for version in versions for entry in version.meaning.version_evidence):
             more = f"a few DELETEs, or at least {LINKS} rows that are changed twice,"

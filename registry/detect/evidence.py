@@ -88,7 +88,7 @@ class EvidenceList:
         """Yield how many messages a relative may have sent."""
         found = [heard for heard in self.weights.heard if relative in heard.sides]
         first = min(self.accumulator.first[heard] for heard in found)
-        says = f"the messages have the structure of {relative.name}"
+        says = f"the messages have the structure of {relative.name} messages"
         yield EvidenceItem(MARK, says, relative.name, None, self.weights.taken(relative), 0, first)
 
     def _refusals(self, taken: Version, refused: Version) -> int:
