@@ -55,9 +55,9 @@ def check(
         if detection is not None and not detection.messages:
             raise UndetectedError("there is no message to detect the contract from", where=", ".join(paths[:3]))
         raise UndetectedError("the contract of these messages cannot be detected", hint=_MEND)
-    tell: Any = None if as_json else console.print_line
+    print_line: Any = None if as_json else console.print_line
     report = check_batches(
-        batches, validation, plan=plan, paths=paths, fail_on=fail_on, tell=tell, detection=detection
+        batches, validation, plan=plan, paths=paths, fail_on=fail_on, print_line=print_line, detection=detection
     )  # fmt: skip
     if as_json:
         console.print_json(write_document(report))

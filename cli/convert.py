@@ -267,11 +267,11 @@ def _check_quarantine(quarantine: Path | None, others: list[Path]) -> None:
 
 def _finish(counts: Counts, lines: set[Source] | None, quarantine: Path | None) -> None:
     """Tell what was refused, and what became of all, and end with the exit code."""
-    for source, offset, reason in counts.told:
+    for source, offset, reason in counts.examples:
         of_a_line = lines is None or source in lines
         where = f"{source.topic}:{offset + 1}" if of_a_line else f"{source.topic}/{source.partition}@{offset}"
         console.say(f"{where} refused: {reason}")
-    if (more := counts.refused - len(counts.told)) > 0:
+    if (more := counts.refused - len(counts.examples)) > 0:
         console.say(f"and {more:,} more that are refused")
     if counts.refused:
         console.say(f"kept in {quarantine}" if quarantine else "--quarantine FILE.parquet keeps refused messages")

@@ -53,7 +53,7 @@ def _chained(tally: Tally, validation: ValidationContext, earlier: Chains | None
     joined = _joined(tally, earlier)
     asked = [validation.judged, *((version,) for version in validation.preferences)]
     for versions in asked:
-        for line, stretch in joined.speaks_against(*(version.reference for version in versions)):
+        for line, stretch in joined.contradicting_stretches(*(version.reference for version in versions)):
             if (tally.differing or is_strange(line, stretch)) and _reaches(stretch, line, tally):
                 result = f"{tally.differing or stretch.records} records fit both versions but mean different rows"
                 return f"{_describe(line, stretch)}, and {result}"

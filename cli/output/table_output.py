@@ -26,7 +26,7 @@ Folder = Annotated[
 ]
 Replace = Annotated[bool, typer.Option("--replace", help="Overwrite contracts that differ.")]
 
-_MOST_TOLD = 12
+_MOST_LISTED = 12
 
 
 def read_ddl(file: Path, dialect: str, database: str | None) -> Definitions:
@@ -54,8 +54,8 @@ def print_definitions(found: Sequence[tuple[Path, Definitions]]) -> bool:
         for one in definitions.left_out:
             console.say(f"{file}:{one.line}: left out: {one.what}\n  {one.hint}")
         if definitions.passed:
-            result = ", ".join(f"{count} {name}" for name, count in sorted(definitions.passed.items())[:_MOST_TOLD])
-            more = len(definitions.passed) - _MOST_TOLD
+            result = ", ".join(f"{count} {name}" for name, count in sorted(definitions.passed.items())[:_MOST_LISTED])
+            more = len(definitions.passed) - _MOST_LISTED
             console.say(f"{file}: skipped, as they define no table: {result}" + (" and others" if more > 0 else ""))
         bare = [one.table for one in definitions.tables if "." not in one.table]
         if bare:
@@ -139,11 +139,11 @@ def _print_differences(filing: Filing) -> None:
     if filing.before is None:
         raise ContractError(f"nothing to compare {filing.contract.table} with")
     result = compare_table(filing.before, filing.contract.model_copy(update={"version": None}))
-    for one in result[:_MOST_TOLD]:
+    for one in result[:_MOST_LISTED]:
         place = " ".join(split_pointer(one.path)[1:])
         console.say(f"  {place}: {_short(one.old)} in the file, {_short(one.new)} now")
-    if len(result) > _MOST_TOLD:
-        console.say(f"  and {len(result) - _MOST_TOLD} more")
+    if len(result) > _MOST_LISTED:
+        console.say(f"  and {len(result) - _MOST_LISTED} more")
     if not result:
         console.say("  comments only")
 

@@ -75,7 +75,7 @@ def base_name(source_type: str) -> str:
     return source_type.lower().partition("(")[0].split(" ")[0]
 
 
-def told_in(mapping: ValueMapping, source_type: str, table: str | None) -> str | None:
+def type_name_in(mapping: ValueMapping, source_type: str, table: str | None) -> str | None:
     """Return the type by which a dialect names a source type, or None if it cannot.
 
     Its own name where the mapping knows it; with a `table` of numbers the number; else the first type whose values

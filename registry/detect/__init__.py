@@ -1,4 +1,4 @@
-"""Detection: which contract messages follow, found from many of them, with the evidence.
+"""Detection: the contract that messages follow, found from many of them, with the evidence.
 
 In: a sample of messages, or an audited topic. Out: the contract, how sure that is, and the share of each version.
 """

@@ -1,4 +1,4 @@
-"""Chain votes: under the right reading, the row that one update leaves is the row that the next one finds."""
+"""Chain votes: under the right reading, the after image of a change is the before image of the next one."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from cdc_contracts.registry.contract.catalogue import Version
 from cdc_contracts.registry.detect.message_evidence import MessageEvidence, RecordPlace
-from cdc_contracts.registry.detect.strays import strays
+from cdc_contracts.registry.detect.outliers import most_outliers
 from cdc_contracts.registry.message.canonical_changes import Change, Image
 from cdc_contracts.registry.stats.chain_blocks import prove
 from cdc_contracts.registry.stats.chain_evidence import ChainProof
@@ -28,8 +28,8 @@ _LEAST: Final = 2 * _TORN_SHARE
 class Link(NamedTuple):
     """Two changes of a row, the second at `place`: the reading that joins them, and the one that does not.
 
-    `since` is the offset of the first of the two that is proven to be of the version that joins them. `ends` count
-    among the messages that the versions read differently. `plain` is whether the one that joins them warns of nothing.
+    `since` is the offset of the first of the two that is proven to be of the version that joins them. `ends` are
+    numbers among the messages that the versions read differently. `plain` is whether that version has no warning.
     """
 
     whole: Version
@@ -41,7 +41,7 @@ class Link(NamedTuple):
 
 
 class _Left(NamedTuple):
-    """The row as a change left it, and when; the number of its message among those that are read differently."""
+    """The row after a change, and the number of its message among those that are read differently."""
 
     image: Image
     moment: tuple[int, int]
@@ -52,14 +52,13 @@ class _Left(NamedTuple):
 class KeyChains:
     """The rows of a topic as each version of a subject would have left them.
 
-    Of two changes of one row that follow each other, the after image of the first is the before image of the second.
-    Versions that place the images differently cannot both be right about that. In reverse order, or with changes left
-    out, a row that returns to earlier values would support the wrong one. So only neighbours are compared that nothing
-    can lie between, the later one after the earlier, and no row that appears in several partitions, nor any row of a
-    table in which more than a stray does. A version is proven for all messages only where its links are found
-    throughout. What is found of a reading holds for every contract that reads the row that way, whatever its subject.
-    Of three versions those that a message fits are compared: a newer one that places the images as the one before it
-    does changes nothing for messages of the older two.
+    Of two consecutive changes of a row, the after image of the first is the before image of the second. Versions that
+    place the images differently cannot both be right about that. In reverse order, or with changes missing, a row that
+    returns to earlier values would support the wrong one. So only adjacent changes are compared, in order, and no row
+    that appears in several partitions, nor any row of a table in which more rows than outliers do. A version is proven
+    for all messages only if its links are found throughout. Evidence for a reading holds for every contract that reads
+    the row that way, whatever its subject. Of three versions those that a message fits are compared: a newer one with
+    the same placing as the one before it changes nothing for messages of the older two.
     """
 
     def __init__(self, versions: Sequence[Version]) -> None:
@@ -75,7 +74,7 @@ class KeyChains:
         self._open = 0
 
     def follow(self, message_evidence: MessageEvidence) -> None:
-        """Take the changes of a message into account."""
+        """Add the changes of a message."""
         place = message_evidence.place
         self.pass_over(place)
         readings = {
@@ -95,7 +94,7 @@ class KeyChains:
             self._link(place, dict(zip(readings, changes, strict=True)), plain)
 
     def pass_over(self, place: RecordPlace) -> None:
-        """Note that a record was read; where others were left out before it, what they did to a row is not known."""
+        """Record that a record was read; if records before it were left out, their changes are unknown."""
         last = self._last.get(place[:2])
         if last is not None and place.offset != last + 1:
             self._left[place[:2]].clear()
@@ -109,7 +108,7 @@ class KeyChains:
 
     @property
     def doubt(self) -> str | None:
-        """Why the links decide nothing: something is missing or switched; None if they do."""
+        """Why the links do not decide: changes are missing or versions switch; None if they do."""
         links = self.links
         joined = len({link.place for link in links})
         if _TORN_SHARE * sum(count for row, count in self._torn.items() if self._stays(row)) > max(joined, _LEAST):
@@ -118,7 +117,7 @@ class KeyChains:
         return "but only in some part of what was read" if len(proven) < _PARTS else None
 
     def turns(self) -> list[tuple[Version, RecordPlace, RecordPlace]]:
-        """Return which versions are proven one after the other, and from where to where; nothing if only one is."""
+        """Return the versions proven one after the other, each with its range; nothing if only one is."""
         pairs: dict[tuple[str, int], list[Link]] = defaultdict(list)
         for link in self.links:
             if {link.whole, link.broken} <= {*self._versions}:
@@ -140,13 +139,13 @@ class KeyChains:
         return result if len({version for version, _, _ in result}) > 1 else []
 
     def _reading(self, alike: Iterable[Link]) -> int:
-        """Return the number of the version that joins a row; of several the newest of those that warn of nothing."""
+        """Return the index of the version that joins a row; of several the newest of those without warnings."""
         return max((link.plain, self._versions.index(link.whole)) for link in alike)[1]
 
     def _stays(self, row: _Row) -> bool:
-        """Return whether a row appears in one partition only, as all rows of its table do, except strays."""
+        """Return whether a row appears in one partition only, as do all rows of its table except outliers."""
         scattered = self._scattered.get(row[0], ())
-        return row not in scattered and len(scattered) <= strays(self._rows[row[0]])
+        return row not in scattered and len(scattered) <= most_outliers(self._rows[row[0]])
 
     def _link(self, place: RecordPlace, readings: Mapping[Version, Change], plain: set[Version]) -> None:
         left = self._left[place[:2]]
@@ -168,7 +167,7 @@ class KeyChains:
                 self._scattered[row[0]].add(row)
             for version in self._readers:
                 left.pop((version, row), None)
-        if len(rows) != 1:  # a key that changes is a row of its own in each reading
+        if len(rows) != 1:  # a changed key is a different row in each reading
             return
         (row,) = rows
         self._readers |= readings.keys()
@@ -202,7 +201,7 @@ def _moment(change: Change) -> tuple[int, int]:
 
 
 def _row(place: RecordPlace, change: Change, image: Image | None) -> _Row | None:
-    """Return what names a row of a topic; None if it has no key."""
+    """Return the identity of a row in a topic; None if it has no key."""
     if image is None or not change.primary_key or any(image.get(name) is None for name in change.primary_key):
         return None
     table = (place.topic, change.database, change.schema, change.table)

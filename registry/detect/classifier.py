@@ -1,8 +1,8 @@
 """Classifier: from accumulated evidence to a detection.
 
-A contract is never guessed. Those that refuse no more than strays remain; evidence for one and against another,
-contradicted by no more than strays, leaves fewer. Of several that read every message in the same way the first in
-catalogue order is named.
+A contract is never guessed. Contracts that refuse no more messages than outliers remain; evidence for one and against
+another, contradicted by no more than outliers, leaves fewer. Of several that read every message in the same way, the
+first in catalogue order is named.
 """
 
 from __future__ import annotations
@@ -39,15 +39,15 @@ _LOOK: Final = "`cdc-contracts why` explains one message and compares it with th
 def detect(accumulator: EvidenceAccumulator) -> Detection:
     """Return the detection of an accumulator that has been given all its messages."""
     accumulator.finalize()
-    return _Deliberation(accumulator).conclude()
+    return _Classification(accumulator).conclude()
 
 
-class _Deliberation:
+class _Classification:
     """One pass from the accumulated evidence to the detection."""
 
     def __init__(self, accumulator: EvidenceAccumulator) -> None:
         self.accumulator = accumulator
-        self.weights = Weights(accumulator.heard, accumulator.messages, accumulator.votes)
+        self.weights = Weights(accumulator.senders, accumulator.messages, accumulator.votes)
         self.sides = self._sides()
         self.evidence_list = EvidenceList(accumulator, self.weights, self.sides)
 
@@ -74,16 +74,16 @@ class _Deliberation:
             or not self.weights.fits_most(versions[0])
         )
         sure = len(versions) == 1 and not relatives and self._is_sure(versions[0], leaders)
-        return self._told(AMBIGUOUS if open_ else CERTAIN if sure else LIKELY, versions, relatives)
+        return self._detection(AMBIGUOUS if open_ else CERTAIN if sure else LIKELY, versions, relatives)
 
     def _sides(self) -> list[Side]:
         """Return every side that takes some message: versions in catalogue order, then relatives."""
-        found = {side for heard in self.weights.heard for side in heard.sides}
+        found = {side for senders in self.weights.senders for side in senders.sides}
         versions = [one for one in self.accumulator.catalogue.all_versions() if one in found]
         return [*versions, *sorted((one for one in found if isinstance(one, Relative)), key=lambda one: one.name)]
 
     def _is_sure(self, version: Version, leaders: Sequence[Side]) -> bool:
-        """Return whether strong evidence beats every other leader, and all messages but strays fit."""
+        """Return whether strong evidence beats every other leader, and all messages except outliers fit."""
         strong = all(
             any(self.accumulator.votes.beats(one, other) - WEAK for one in leaders)
             for other in leaders
@@ -93,7 +93,7 @@ class _Deliberation:
 
     # --- verdicts
 
-    def _told(self, verdict: DetectionVerdict, versions: list[Version], relatives: list[Relative]) -> Detection:
+    def _detection(self, verdict: DetectionVerdict, versions: list[Version], relatives: list[Relative]) -> Detection:
         subjects = list(dict.fromkeys(version.subject for version in versions))
         subject = versions[0].subject if verdict != AMBIGUOUS or len(subjects) == 1 else None
         same = [version for version in versions if version.subject == subject]
@@ -111,7 +111,7 @@ class _Deliberation:
             equivalent=tuple(one.reference for one in others) if verdict == LIKELY else (),
             detected=judged,
             nearest=None,
-            evidence=(*self.evidence_list.evidence(versions), *self.evidence_list.strays(versions)),
+            evidence=(*self.evidence_list.evidence(versions), *self.evidence_list.unmatched(versions)),
             messages=self.accumulator.messages,
             finalize=self._decide(verdict, versions, relatives, proofs),
             preferences=preferences,
@@ -137,7 +137,7 @@ class _Deliberation:
             evidence=(
                 *self.evidence_list.detected(mixture.detected),
                 *self.evidence_list.evidence(mixture.detected),
-                *self.evidence_list.strays(mixture.detected),
+                *self.evidence_list.unmatched(mixture.detected),
             ),
             messages=self.accumulator.messages,
             finalize=_describe_mixture(mixture, proofs),
@@ -146,7 +146,7 @@ class _Deliberation:
         )
 
     def _turned(self, turns: Sequence[tuple[Version, RecordPlace, RecordPlace]]) -> Detection:
-        """Return the detection where key chains prove that one version follows another."""
+        """Return the detection if key chains prove that one version follows another."""
         detected = tuple(dict.fromkeys(version for version, _, _ in turns))
         result = [
             EvidenceItem(
@@ -181,7 +181,7 @@ class _Deliberation:
             equivalent=(),
             detected=(),
             nearest=relative.near[0] if relative else self._nearest(),
-            evidence=tuple(self.evidence_list.marks(relative) if relative else self.evidence_list.strays(())),
+            evidence=tuple(self.evidence_list.marks(relative) if relative else self.evidence_list.unmatched(())),
             messages=accumulator.messages,
             finalize=finalize,
             settled=False,
@@ -201,10 +201,10 @@ class _Deliberation:
         )
         return max(found, key=lambda one: found[one]) if found else None
 
-    # --- what is left open
+    # --- open questions
 
     def _preferences(self, subjects: Sequence[str]) -> Iterator[Version]:
-        """Yield of each subject the one version that is left by its own messages, where one is."""
+        """Yield for each subject the one version that its messages leave, if there is exactly one."""
         for number, subject in enumerate(subjects):
             versions = [side for side in self.sides if isinstance(side, Version) and side.subject == subject]
             own = self.weights.of_subject(subject, subjects[:number])
@@ -213,26 +213,28 @@ class _Deliberation:
                 yield left[0]
 
     def _proofs_against(self, judged: Sequence[Version], preferences: Sequence[Version]) -> Mapping[str, int]:
-        """Return what keeps messages of the validated subjects from having one reading: versions, and how often.
+        """Return the versions, with counts of messages, that keep the subjects' messages from having one reading.
 
-        Where versions of a subject accept messages and decode them differently, one has to be preferred, and no message
+        If versions of a subject accept messages and decode them differently, one has to be preferred, and no message
         may prove another. A message is validated against the first subject that accepts it.
         """
         preferred = {version.subject: version for version in preferences}
         own = {
-            heard: next((one.subject for one in judged if any(one.subject == it.subject for it in heard.versions)), "")
-            for heard in self.weights.heard
+            senders: next(
+                (one.subject for one in judged if any(one.subject == it.subject for it in senders.versions)), ""
+            )
+            for senders in self.weights.senders
         }
         parted: Counter[str] = Counter()
-        for heard, subject in own.items():
-            parted[subject] += self.accumulator.parted[heard, subject]
+        for senders, subject in own.items():
+            parted[subject] += self.accumulator.parted[senders, subject]
         found: Counter[str] = Counter()
-        for heard, subject in own.items():
-            named = " or ".join(one.reference for one in heard.versions if one.subject == subject)
+        for senders, subject in own.items():
+            named = " or ".join(one.reference for one in senders.versions if one.subject == subject)
             if subject not in preferred:
-                found[named] += self.accumulator.parted[heard, subject]
-            elif parted[subject] and preferred[subject] not in heard.versions:
-                found[named] += self.weights.heard[heard]
+                found[named] += self.accumulator.parted[senders, subject]
+            elif parted[subject] and preferred[subject] not in senders.versions:
+                found[named] += self.weights.senders[senders]
         return +found
 
     def _decide(

@@ -1,4 +1,4 @@
-"""Column forms: in topics whose messages have no types, how a column is written throughout."""
+"""Column forms: the value form of each column in topics whose messages have no types."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final
 
 from cdc_contracts.registry.contract.catalogue import Version
 from cdc_contracts.registry.detect.message_evidence import MessageEvidence
-from cdc_contracts.registry.detect.strays import strays
+from cdc_contracts.registry.detect.outliers import most_outliers
 from cdc_contracts.registry.message.canonical_changes import Change
 from cdc_contracts.registry.values import FORMS, BrokenValue, Context, Flag
 
@@ -27,16 +27,16 @@ class _Column:
 
 
 class ColumnForms:
-    """How the columns without a type are written, by the forms that distinguish some versions."""
+    """The value forms of untyped columns, as far as they distinguish versions."""
 
     def __init__(self, versions: Sequence[Version]) -> None:
-        self._form_of = {version: form for version in versions if (form := _telling_form(version)) is not None}
+        self._form_of = {version: form for version in versions if (form := _distinguishing_form(version)) is not None}
         self._forms = tuple(dict.fromkeys(self._form_of.values()))
         self._columns: dict[tuple[str | None, str | None, str | None, str], _Column] = defaultdict(_Column)
 
     def take(self, message_evidence: MessageEvidence) -> None:
-        """Look at the values of an untyped message."""
-        if len(self._forms) < 2:  # noqa: PLR2004  one form tells nothing apart
+        """Add the values of an untyped message."""
+        if len(self._forms) < 2:  # noqa: PLR2004  a single form distinguishes nothing
             return
         changes = next(
             (message_evidence.fits[version].changes for version in self._form_of if version in message_evidence.fits),
@@ -47,9 +47,9 @@ class ColumnForms:
                 self._take_change(change)
 
     def votes(self) -> Iterator[tuple[Version, Version, str]]:
-        """Yield for every column written as one version writes it, but for strays, that version, another, its name."""
+        """Yield, for every column in the form of one version except outliers, that version, another, and the column."""
         for (*_, name), column in sorted(self._columns.items(), key=lambda entry: str(entry[0])):
-            few = strays(column.values)
+            few = most_outliers(column.values)
             always = [form for form in self._forms if column.values - column.written[form] <= few]
             if column.values < ENOUGH or len(always) != 1:
                 continue
@@ -71,8 +71,8 @@ class ColumnForms:
                 column.written[form] += _is_written(form, text)
 
 
-def _telling_form(version: Version) -> str | None:
-    """Return how a version writes the type that distinguishes versions in untyped columns."""
+def _distinguishing_form(version: Version) -> str | None:
+    """Return the form by which a version writes the type that distinguishes versions in untyped columns."""
     meaning = version.meaning
     if meaning.columns.types != "none":
         return None

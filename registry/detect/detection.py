@@ -1,4 +1,4 @@
-"""Detection: which contract the messages follow, how certain that is, and on what evidence."""
+"""Detection: the contract that messages follow, how certain that is, and the evidence."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MIXED: Final = "mixed"
 
 @dataclass(frozen=True)
 class DetectionCandidate:
-    """A contract that accepts some of the messages: how many, how many support it alone, and what contradicts it."""
+    """A contract that accepts some of the messages: how many, how many support only it, and what contradicts it."""
 
     contract: str
     records: int
@@ -64,13 +64,13 @@ class EvidenceItem:
 
 @dataclass(frozen=True)
 class Detection:
-    """Which contract messages follow.
+    """The contract that messages follow.
 
-    `version` is set where one version of the subject is left, `equivalent` names contracts that say the same of every
-    message, `detected` the contracts to validate against, the most frequent first; `nearest` is the nearest where none
-    is followed, `finalize` what would resolve an open question. `preferences` are the versions to read by what several
-    read differently. It is `settled` where every message that fits has one reading: an audit of them is not
-    inconclusive.
+    `version` is set if one version of the subject is left; `equivalent` names contracts with the same reading of every
+    message, `detected` the contracts to validate against, the most frequent first; `nearest` is the nearest contract if
+    none fits, `finalize` says what would resolve an open question. `preferences` are the versions to prefer for
+    messages that several read differently. It is `settled` if every message that fits has one reading, so that an
+    audit is not inconclusive.
     """
 
     verdict: DetectionVerdict
@@ -87,7 +87,7 @@ class Detection:
     settled: bool = True
 
     def open_validation(self, asked: Undetected) -> ValidationContext | None:
-        """Return the validation context for the messages; None if they are of no contract that can be named."""
+        """Return the validation context for the messages; None if no contract was detected."""
         if not self.detected:
             return None
         subjects = tuple(dict.fromkeys(version.subject for version in self.detected))
@@ -95,7 +95,7 @@ class Detection:
         return open_detected(asked.catalogue, DetectedSubjects(subjects, preferences), asked.reading_options)
 
     def report(self) -> ReportedDetection:
-        """Return the detection as `detect --json`, reports and checkpoints keep it."""
+        """Return the detection in the form of `detect --json`, reports and checkpoints."""
         return ReportedDetection(
             verdict=self.verdict,
             subject=self.subject,
@@ -113,7 +113,7 @@ class Detection:
 
 
 def read_detection(reported: ReportedDetection, catalogue: Catalogue, detected: DetectedSubjects) -> Detection:
-    """Return the detection that was reported.
+    """Return the detection from its reported form.
 
     Raises UsageError if the catalogue lacks a contract that it names.
     """

@@ -1,4 +1,4 @@
-"""Evidence of a detection: the candidates with what supports and contradicts them, and the pieces of evidence."""
+"""Evidence of a detection: the candidates with what supports and contradicts them, and single pieces of evidence."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cdc_contracts.registry.detect.weights import Weights
 
 
 class EvidenceList:
-    """The evidence of an accumulator about the contracts that are named."""
+    """The evidence of an accumulator about detected contracts."""
 
     def __init__(self, accumulator: EvidenceAccumulator, weights: Weights, sides: Sequence[Side]) -> None:
         self.accumulator = accumulator
@@ -21,7 +21,7 @@ class EvidenceList:
         self._sides = sides
 
     def candidates(self, named: Sequence[Side]) -> tuple[DetectionCandidate, ...]:
-        """Return the contracts that are named and their rivals, which accept half of the messages of one of them."""
+        """Return the named contracts and their rivals, which accept at least half of the messages of one of them."""
         first = [side for side in named if isinstance(side, Version)]
         rivals = [
             side
@@ -35,7 +35,7 @@ class EvidenceList:
     def _candidate(self, version: Version) -> DetectionCandidate:
         weights = self.weights
         records = weights.taken(version)
-        alone = sum(count for heard, count in weights.heard.items() if heard.sides == (version,))
+        alone = sum(count for senders, count in weights.senders.items() if senders.sides == (version,))
         result = self.accumulator.votes.all()
         votes = [(winner, loser, vote.count) for winner, loser, kind, vote in result if kind not in HINTS]
         return DetectionCandidate(
@@ -46,7 +46,7 @@ class EvidenceList:
         )
 
     def evidence(self, named: Sequence[Side]) -> tuple[EvidenceItem, ...]:
-        """Return the evidence for the contracts that are named, the most frequent first."""
+        """Return the evidence for the named contracts, the most frequent first."""
         names = {name_of(side) for side in named}
         result = [
             EvidenceItem("refused", f"{refused.reference} rejects {describe_breach(refusal.finding)}", taken.reference,
@@ -63,31 +63,32 @@ class EvidenceList:
         return tuple(sorted(result, key=lambda one: (-one.count, one.kind, one.winner, one.loser or "")))
 
     def detected(self, detected: Sequence[Side]) -> Iterator[EvidenceItem]:
-        """Yield for each detected contract how many messages none of the others accepts."""
+        """Yield for each detected contract the number of messages that none of the others accepts."""
         for side in detected:
             found = [
-                heard
-                for heard in self.weights.heard
-                if side in heard.sides and not {*heard.sides} & {*detected} - {side}
+                senders
+                for senders in self.weights.senders
+                if side in senders.sides and not {*senders.sides} & {*detected} - {side}
             ]
             if found:
-                count = sum(self.weights.heard[heard] for heard in found)
-                first = min(self.accumulator.first[heard] for heard in found)
+                count = sum(self.weights.senders[senders] for senders in found)
+                first = min(self.accumulator.first[senders] for senders in found)
                 says = f"of the contracts detected here, only {name_of(side)} accepts these messages"
                 yield EvidenceItem("spoken", says, name_of(side), None, count, 0, first)
 
-    def strays(self, named: Sequence[Side]) -> Iterator[EvidenceItem]:
-        """Yield which messages fit other contracts and none that is named: too few to decide anything."""
-        for heard in sorted(self.weights.heard, key=lambda one: self.accumulator.first[one]):
-            if not {*heard.sides} & {*named}:
-                says = f"{' or '.join(map(name_of, heard.sides))} accepts messages that no contract named here accepts"
-                count, first = self.weights.heard[heard], self.accumulator.first[heard]
-                yield EvidenceItem("stray", says, name_of(heard.sides[0]), None, count, 0, first)
+    def unmatched(self, named: Sequence[Side]) -> Iterator[EvidenceItem]:
+        """Yield the messages that fit other contracts but none of the named ones: too few to decide anything."""
+        for senders in sorted(self.weights.senders, key=lambda one: self.accumulator.first[one]):
+            if not {*senders.sides} & {*named}:
+                names = " or ".join(map(name_of, senders.sides))
+                says = f"{names} accepts messages that no contract named here accepts"
+                count, first = self.weights.senders[senders], self.accumulator.first[senders]
+                yield EvidenceItem("stray", says, name_of(senders.sides[0]), None, count, 0, first)
 
     def marks(self, relative: Relative) -> Iterator[EvidenceItem]:
-        """Yield how many messages a relative may have sent."""
-        found = [heard for heard in self.weights.heard if relative in heard.sides]
-        first = min(self.accumulator.first[heard] for heard in found)
+        """Yield the number of messages that a relative may have sent."""
+        found = [senders for senders in self.weights.senders if relative in senders.sides]
+        first = min(self.accumulator.first[senders] for senders in found)
         says = f"the messages have the structure of {relative.name} messages"
         yield EvidenceItem(MARK, says, relative.name, None, self.weights.taken(relative), 0, first)
 

@@ -1,4 +1,4 @@
-"""Evidence accumulator: many messages, one after the other, and the evidence of all of them."""
+"""Evidence accumulator: collects the evidence of many messages, one after the other."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from cdc_contracts.registry.contract.table_contracts import table_name
 from cdc_contracts.registry.detect.chain_votes import KeyChains
 from cdc_contracts.registry.detect.column_forms import ColumnForms
 from cdc_contracts.registry.detect.message_evidence import CatalogueValidators, MessageEvidence, RecordPlace
+from cdc_contracts.registry.detect.outliers import enough
 from cdc_contracts.registry.detect.relatives import Relative
-from cdc_contracts.registry.detect.strays import enough
 from cdc_contracts.registry.detect.votes import (
     CODE_SEEN,
     COLUMN_FORM,
@@ -41,7 +41,7 @@ from cdc_contracts.registry.message.reading import Reading
 from cdc_contracts.registry.stats.column_writing import ColumnWriting, WrittenTable
 from cdc_contracts.registry.stats.position_sequences import Point, Stretch
 from cdc_contracts.registry.stats.record_facts import written_rows
-from cdc_contracts.registry.stats.writing_turns import told_turns
+from cdc_contracts.registry.stats.writing_turns import drifting_turns
 from cdc_contracts.registry.values import Number
 
 _WHOLE: Final = "the after image of one change of a row is the before image of the next"
@@ -53,7 +53,7 @@ _EPOCH: Final = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
 
 @dataclass
 class VersionRefusal:
-    """Messages that one version accepts and another refuses, and why the first of them is refused."""
+    """Messages that one version accepts and another refuses, with the reason for the first of them."""
 
     finding: Finding
     first: RecordPlace
@@ -64,7 +64,7 @@ class VersionRefusal:
 class EvidenceAccumulator:
     """The evidence of the messages so far.
 
-    `heard` counts messages by who may have sent them. `differing` counts for two versions the messages with rows that
+    `senders` counts messages by their possible senders. `differing` counts for two versions the messages with rows that
     both accept and read differently, `unlike_controls` those without rows, `parted` for a subject the messages that
     some of its versions accept and decode differently.
     """
@@ -72,7 +72,7 @@ class EvidenceAccumulator:
     catalogue: Catalogue
     reading_options: ReadingOptions
     messages: int = 0
-    heard: Counter[WeighedMessages] = field(default_factory=Counter)
+    senders: Counter[WeighedMessages] = field(default_factory=Counter)
     first: dict[WeighedMessages, RecordPlace] = field(default_factory=dict)
     differing: Counter[frozenset[Version]] = field(default_factory=Counter)
     unlike_controls: Counter[frozenset[Version]] = field(default_factory=Counter)
@@ -93,18 +93,18 @@ class EvidenceAccumulator:
         return CatalogueValidators(self.catalogue, self.reading_options)
 
     def add(self, place: RecordPlace, value: bytes) -> None:
-        """Take one message into account."""
+        """Add one message."""
         message_evidence = self.validators.add(place, value)
         self.messages += 1
-        heard = WeighedMessages(tuple(message_evidence.fits), message_evidence.may_be, message_evidence.marked)
-        self._count(heard, place, value)
+        senders = WeighedMessages(tuple(message_evidence.fits), message_evidence.may_be, message_evidence.marked)
+        self._count(senders, place, value)
         for relative, version in product(message_evidence.marked, message_evidence.fits):
             if version.subject in relative.near:
                 self.votes.cast(relative, version, MARK, f"what only {relative.name} writes", place)
         for relative, version in product(self._repeating(message_evidence, value), message_evidence.fits):
             if version.subject in relative.near:
                 self._repeats.setdefault((relative, version), []).append(place)
-        self._compare(message_evidence, heard)
+        self._compare(message_evidence, senders)
         for chains in self._chains.values():
             chains.follow(message_evidence)
         if any(entry.column_form for version in message_evidence.fits for entry in version.meaning.version_evidence):
@@ -112,24 +112,24 @@ class EvidenceAccumulator:
             self._take_writing(message_evidence)
 
     def read_alike(self, one: Version, other: Version) -> bool:
-        """Return whether two versions read all rows that both accept the same, and control messages except strays."""
+        """Return whether two versions read all rows that both accept alike, and control messages except outliers."""
         pair = frozenset((one, other))
         return not self.differing[pair] and self.unlike_controls[pair] < max(enough(self.messages), 1)
 
     def add_unreadable(self, place: RecordPlace, value: bytes) -> None:
-        """Take a value into account that holds no message."""
+        """Add a value that is not a message."""
         self.messages += 1
         self._count(WeighedMessages(), place, value)
         self.pass_over(place)
 
-    def _count(self, heard: WeighedMessages, place: RecordPlace, value: bytes) -> None:
-        self.heard[heard] += 1
-        self.first.setdefault(heard, place)
-        if not heard.sides and len(self.samples) < _SAMPLES:
+    def _count(self, senders: WeighedMessages, place: RecordPlace, value: bytes) -> None:
+        self.senders[senders] += 1
+        self.first.setdefault(senders, place)
+        if not senders.sides and len(self.samples) < _SAMPLES:
             self.samples.append(value)
 
     def _repeating(self, message_evidence: MessageEvidence, value: bytes) -> Iterator[Relative]:
-        """Yield the relatives whose repeating member has its value from the message before, where the two differ."""
+        """Yield the relatives whose repeating member has the value of the previous message, if the messages differ."""
         place = message_evidence.place
         for relative in message_evidence.may_be:
             if relative.repeats is not None:
@@ -143,12 +143,12 @@ class EvidenceAccumulator:
                 self._before[key] = result, value
 
     def pass_over(self, place: RecordPlace) -> None:
-        """Note a record that holds no message."""
+        """Skip a record without a message."""
         for chains in self._chains.values():
             chains.pass_over(place)
 
     def finalize(self) -> None:
-        """Cast the votes that need all messages; once, at the end."""
+        """Cast the votes that need all messages; call it once, at the end."""
         self.votes.messages = self.messages
         for (relative, version), places in self._repeats.items():
             kind = REPEAT if _BATCHES * len(places) >= self._neighbours[relative] else SELDOM_REPEAT
@@ -164,7 +164,7 @@ class EvidenceAccumulator:
             form = version.catalogue.mapping(version.mapping_names()[0]).form_of("DATETIME")
             self.votes.cast(version, other, COLUMN_FORM, f"column {name} is always written as {form}", None)
 
-        turns = [(turn, switch) for turn, switch in told_turns(self._writing, self.catalogue) if switch is not None]
+        turns = [(turn, switch) for turn, switch in drifting_turns(self._writing, self.catalogue) if switch is not None]
         names = ", ".join(sorted({turn.name for turn, _ in turns}))
         for turn, switch in sorted(turns, key=lambda one: (one[0].rows[:2], one[0].stretch.first.offset)):
             place = RecordPlace(turn.rows.topic, turn.rows.partition, turn.stretch.first.offset)
@@ -172,7 +172,7 @@ class EvidenceAccumulator:
             self.votes.cast(switch.after, switch.before, COLUMN_TURN, says, place)
 
     def _take_writing(self, message_evidence: MessageEvidence) -> None:
-        """Note how the columns of an untyped message are written."""
+        """Record the value layouts of the columns of an untyped message."""
         version = next(iter(message_evidence.fits))
         reading = Reading(version.meaning, dict(message_evidence.message), self.reading_options)
         written = (
@@ -191,8 +191,8 @@ class EvidenceAccumulator:
         for row in reading.rows(written.source) or ():
             self._writing.add_row(rows, row, Stretch(1, point, point))
 
-    def _compare(self, message_evidence: MessageEvidence, heard: WeighedMessages) -> None:
-        """Note what distinguishes the versions that accept a message from each other, and from those that refuse it."""
+    def _compare(self, message_evidence: MessageEvidence, senders: WeighedMessages) -> None:
+        """Record what distinguishes versions that accept a message from each other and from those that refuse it."""
         fits, place = message_evidence.fits, message_evidence.place
         for taken in fits:
             for version, finding in message_evidence.refused.items():
@@ -204,20 +204,20 @@ class EvidenceAccumulator:
                 (self.differing if rows else self.unlike_controls)[frozenset((one, other))] += 1
         for subject in dict.fromkeys(version.subject for version in fits):
             changes = [judgement.changes for version, judgement in fits.items() if version.subject == subject]
-            self.parted[heard, subject] += any(one != changes[0] for one in changes)
+            self.parted[senders, subject] += any(one != changes[0] for one in changes)
         for one, other in permutations(fits, 2):
             if message_evidence.is_plain(one) and not message_evidence.is_plain(other):
                 finding = next(found for found in fits[other].findings if found.severity != INFO)
                 self.votes.cast(
                     one, other, PLAINER, f"{other.reference} would warn about {describe_breach(finding)}", place
                 )
-            result = dict(reversed([*_tells(message_evidence, one, other)]))  # a message gives each vote once
+            result = dict(reversed([*_evidence_for(message_evidence, one, other)]))  # a message gives each vote once
             for kind, says in reversed(result.items()):
                 self.votes.cast(one, other, kind, says, place)
 
     @cached_property
     def _chains(self) -> Mapping[str, KeyChains]:
-        """The key chains of every subject that has several versions which place the images differently."""
+        """The key chains of every subject with versions that place the images differently."""
         found = {}
         for subject in self.catalogue.subjects():
             versions = self.catalogue.versions(subject)
@@ -231,18 +231,18 @@ class EvidenceAccumulator:
         return ColumnForms(list(self.catalogue.all_versions()))
 
 
-def _tells(message_evidence: MessageEvidence, one: Version, other: Version) -> Iterator[tuple[str, str]]:
-    """Yield what a message that two versions accept says for the first of them, by the evidence of its contract."""
+def _evidence_for(message_evidence: MessageEvidence, one: Version, other: Version) -> Iterator[tuple[str, str]]:
+    """Yield the evidence, by the contract of the first of two accepting versions, for it and against the other."""
     for entry in _own_evidence(one, other):
-        for kind, tell in _WITNESSES.items():
-            says = tell(entry, message_evidence, one, other)
+        for kind, describe in _EVIDENCE_KINDS.items():
+            says = describe(entry, message_evidence, one, other)
             if says is not None:
                 yield kind, says
 
 
 @lru_cache(4096)
 def _own_evidence(one: Version, other: Version) -> tuple[Evidence, ...]:
-    """Return the evidence of a version that another does not have too."""
+    """Return the evidence entries of a version that another does not have."""
     theirs = other.meaning.version_evidence
     return tuple(entry for entry in one.meaning.version_evidence if entry not in theirs)
 
@@ -283,7 +283,7 @@ def _describe_time(entry: Evidence, message_evidence: MessageEvidence, one: Vers
     return f"written before {entry.process_time_before}" if earlier else None
 
 
-_WITNESSES: Final[Mapping[str, Callable[[Evidence, MessageEvidence, Version, Version], str | None]]] = {
+_EVIDENCE_KINDS: Final[Mapping[str, Callable[[Evidence, MessageEvidence, Version, Version], str | None]]] = {
     VALUE_FORM: _describe_form,
     CODE_SEEN: _describe_code,
     DDL_SEEN: _describe_ddl,
@@ -292,7 +292,7 @@ _WITNESSES: Final[Mapping[str, Callable[[Evidence, MessageEvidence, Version, Ver
 
 
 def describe_breach(finding: Finding) -> str:
-    """Return in words what a finding says of a message."""
+    """Return a finding on a message in words."""
     return f"{finding.path or 'the message'}: expected {finding.expected}, observed {finding.observed}"
 
 

@@ -1,4 +1,4 @@
-"""Message evidence: what one message says for and against every version whose discriminators hold."""
+"""Message evidence: evidence of one message for and against every version whose discriminators hold."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SAID_OR_NOT: Final = frozenset({"transaction", "position", "event_time", "event
 
 
 class RecordPlace(NamedTuple):
-    """Where a message stands."""
+    """The coordinates of a message."""
 
     topic: str
     partition: int
@@ -28,8 +28,8 @@ class RecordPlace(NamedTuple):
 class MessageEvidence:
     """The evidence of one message.
 
-    `fits` has the versions whose discriminators hold and that find no error, `refused` the first error of the others
-    whose discriminators hold; `may_be` and `marked` name relatives outside the catalogue.
+    `fits` has the versions whose discriminators hold and that find no error, `refused` the first error of other
+    versions whose discriminators hold; `may_be` and `marked` name relatives outside the catalogue.
     """
 
     place: RecordPlace
@@ -40,7 +40,7 @@ class MessageEvidence:
     marked: tuple[Relative, ...] = ()
 
     def is_plain(self, version: Version) -> bool:
-        """Return whether a version that the message fits finds nothing to warn of."""
+        """Return whether a version that the message fits has no warning."""
         return all(finding.severity == INFO for finding in self.fits[version].findings)
 
     def agree(self, one: Version, other: Version) -> bool:
@@ -67,7 +67,7 @@ class CatalogueValidators:
         self._binary = [judge for judges in by_wire.values() for judge in judges]
 
     def add(self, place: RecordPlace, value: bytes) -> MessageEvidence:
-        """Return the evidence of a value; one that holds no message gives none."""
+        """Return the evidence of a value; a value that is not a message gives none."""
         opened = _open(self._json[:1], value)
         if opened:
             ((_, message),) = opened
@@ -93,14 +93,14 @@ class CatalogueValidators:
 def _agree(one: Any, other: Any) -> bool:
     """Return whether two changes or control messages contradict each other nowhere.
 
-    Where only one knows a transaction, a position or a time, they do not; of rows nothing may be missing.
+    A transaction, position or time that only one of them has is no contradiction; of rows nothing may be missing.
     """
     result = ((name, getattr(one, name), getattr(other, name)) for name in one.__slots__)
     return all(mine == theirs or (name in _SAID_OR_NOT and None in (mine, theirs)) for name, mine, theirs in result)
 
 
 def _open(judges: Sequence[ReferenceValidator], value: bytes) -> list[tuple[ReferenceValidator, dict[str, Any]]]:
-    """Return the message of a value as each validator reads it; nothing if it is no message to them."""
+    """Return the message of a value as each validator reads it; nothing if none can read it."""
     found = []
     for judge in judges:
         try:

@@ -1,4 +1,4 @@
-"""Relatives: products outside the catalogue whose messages could be taken for those of one in it (`relatives.yaml`)."""
+"""Relatives: products outside the catalogue whose messages resemble those of one in it (`relatives.yaml`)."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ FILE: Final = "relatives.yaml"
 _NAME: Final = re.compile(r"[A-Za-z]+")
 
 
-class Tell(Document):
-    """One test on a message: one of a discriminator's, or one on how the types in a map of columns are written.
+class RelativeTest(Document):
+    """One test on a message: a discriminator test, or a test of the spelling of types in a map of columns.
 
-    `parameters` holds where some type has them (`varchar(32)`), `capitals` where some type is in capitals, `not-bare`
-    where none of `types` stands without parameters, `at-most` where an integer is not more than `value`.
+    `parameters` holds if some type has parameters (`varchar(32)`), `capitals` if some type is in capitals, `not-bare`
+    if none of `types` occurs without parameters, `at-most` if an integer is at most `value`.
     """
 
     parameters: At | None = None
@@ -59,15 +59,15 @@ class Tell(Document):
 
 
 class Relative(Document):
-    """A product outside the catalogue: what all its messages have, and what only they have.
+    """A product outside the catalogue: tests that all its messages pass, and tests that only they pass.
 
-    `repeats` is a member that has the same value in a whole batch of messages, which others number one by one.
+    `repeats` is a member with the same value in a whole batch of messages, which other products number one by one.
     """
 
     name: str
     near: tuple[str, ...]
-    could_be: tuple[Tell, ...]
-    marks: tuple[Tell, ...] = ()
+    could_be: tuple[RelativeTest, ...]
+    marks: tuple[RelativeTest, ...] = ()
     repeats: At | None = None
     reads: Literal["same", "other"]
 
@@ -75,16 +75,16 @@ class Relative(Document):
         return hash(self.name)
 
     def may_be(self, message: dict[str, Any]) -> bool:
-        """Return whether a message could be one of theirs."""
-        return all(tell.holds(message) for tell in self.could_be)
+        """Return whether a message could be of this product."""
+        return all(test.holds(message) for test in self.could_be)
 
     def marked(self, message: dict[str, Any]) -> bool:
-        """Return whether a message that could be theirs shows what the contracts near it never have."""
-        return any(tell.holds(message) for tell in self.marks)
+        """Return whether a message that could be of this product differs from all contracts near it."""
+        return any(test.holds(message) for test in self.marks)
 
 
 def read_relatives(catalogue: Catalogue) -> list[Relative]:
-    """Return the relatives of all folders of a catalogue. Raises ContractError if a file is not as it should be."""
+    """Return the relatives in all folders of a catalogue. Raises ContractError if a file is invalid."""
     found = []
     for root in catalogue.roots:
         file = root.joinpath(FILE)

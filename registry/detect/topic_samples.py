@@ -47,9 +47,9 @@ def _touches(one: Slice, following: Slice | None, windows: Mapping[Source, Windo
 def find_validation(
     validation: ValidationContext | Undetected, sample: Callable[[], Iterable[pa.RecordBatch]]
 ) -> tuple[ValidationContext | None, Detection | None]:
-    """Return the validation context for the messages, and how it was detected where none was declared.
+    """Return the validation context for the messages, and its detection if no contract was declared.
 
-    There is none if the messages are of no contract that can be named. Raises what `sample` raises.
+    The context is undetected if no contract was found. Raises what `sample` raises.
     """
     if isinstance(validation, ValidationContext):
         return validation, None
@@ -60,9 +60,9 @@ def find_validation(
 
 
 def add_batches(accumulator: EvidenceAccumulator, batches: Iterable[pa.RecordBatch], most: int) -> None:
-    """Add the messages of some batches to an accumulator, up to a number; records without a value say nothing.
+    """Add the messages of some batches to an accumulator, up to a number; records without a value are skipped.
 
-    What another tool wrapped is unwrapped as the reading options say; a value not wrapped like this is of no contract.
+    Values are unwrapped as the reading options say; a value without this wrapping is of no contract.
     """
     wrapping = accumulator.reading_options.wrapping
     for batch in batches:

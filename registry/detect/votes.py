@@ -9,8 +9,8 @@ from typing import Final
 from cdc_contracts.registry.contract.catalogue import Version
 from cdc_contracts.registry.detect.column_forms import ENOUGH as VALUES_OF_A_COLUMN
 from cdc_contracts.registry.detect.message_evidence import RecordPlace
+from cdc_contracts.registry.detect.outliers import SHARE, enough, tolerates
 from cdc_contracts.registry.detect.relatives import Relative
-from cdc_contracts.registry.detect.strays import SHARE, enough, tolerates
 
 Side = Version | Relative
 """What a message may speak: a contract, or a relative outside the catalogue."""
@@ -60,7 +60,7 @@ class Votes:
     def cast(
         self, winner: Side, loser: Side, kind: str, says: str, place: RecordPlace | None, *, count: int = 1
     ) -> None:
-        """Count votes; `says` is kept as the first one gave it."""
+        """Count votes; the text `says` of the first is kept."""
         vote = self._cast.setdefault((name_of(winner), name_of(loser), kind), Vote(says, first=place))
         vote.count += count
 
@@ -82,12 +82,12 @@ class Votes:
         )
 
     def strongest(self, winner: Side, loser: Side) -> int:
-        """Return how many votes of one strong kind there are at most for one side against another."""
+        """Return the most votes of any one strong kind for one side against another."""
         weighing = self._weighing(winner, loser)
         return max((vote.count for kind, vote in weighing.items() if kind not in WEAK), default=0)
 
     def unbeaten(self, sides: Sequence[Side]) -> list[Side]:
-        """Return the sides that evidence for no other of them beats; all of them where that would leave none."""
+        """Return the sides that no other of them beats by evidence; all of them if none would be left."""
         left = [one for one in sides if not any(self.beats(other, one) for other in sides if other is not one)]
         return left or list(sides)
 
@@ -97,14 +97,14 @@ class Votes:
             yield winner, loser, kind, vote
 
     def contradicting(self, winner: str, loser: str, kind: str) -> int:
-        """Return how many votes of a kind say the opposite."""
+        """Return the number of votes of a kind for the opposite."""
         vote = self._cast.get((loser, winner, kind))
         return vote.count if vote else 0
 
     def _needed(self, kind: str) -> int:
-        """Return how many votes of a kind decide: one for a column, which rests on many values.
+        """Return how many votes of a kind decide: one for a column, since it is based on many values.
 
-        Few discriminators of a relative among many messages are drift of a contract near it.
+        A few discriminators of a relative among many messages are drift of a similar contract.
         """
         share = -(-self.messages // SHARE) if kind == MARK else 0
         return {KEY_CHAIN: LINKS, COLUMN_FORM: 1}.get(kind, max(enough(self.messages), share))
@@ -114,12 +114,12 @@ class Votes:
 
 
 def _tolerates(kind: str, count: int, against: Mapping[str, int]) -> bool:
-    """Return whether votes of a kind decide against opposite votes; the vote of a column counts for all its values."""
+    """Return whether votes of a kind outweigh opposite votes; the vote of a column counts for all its values."""
     if kind == KEY_CHAIN and against.get(KEY_CHAIN, 0) > count // _LINKS_TO_ONE:
         return False
     return tolerates(count * VALUES_OF_A_COLUMN if kind == COLUMN_FORM else count, sum(against.values()))
 
 
 def name_of(side: Side) -> str:
-    """Return the reference of a contract, the name of a relative."""
+    """Return the reference of a contract, or the name of a relative."""
     return side.reference if isinstance(side, Version) else side.name

@@ -1,4 +1,4 @@
-"""Wrapped messages: what `--unwrap` would take out of values that fit nothing as they stand."""
+"""Wrapped messages: the wrapping that `--unwrap` would remove from values that fit no contract."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NOWHERE: Final = RecordPlace("", 0, 0)
 
 
 def describe_wrapping(accumulator: EvidenceAccumulator) -> str | None:
-    """Return what most of the values that nothing accepts seem to be, and how to read them; None if unclear."""
+    """Return the likely wrapping of most values that no contract accepts, and how to read them; None if unclear."""
     result = Counter(hint for value in accumulator.samples for hint in list(_hints(accumulator, value))[:1])
     hint, count = max(result.items(), key=lambda one: one[1], default=(None, 0))
     return hint if 2 * count > len(accumulator.samples) else None

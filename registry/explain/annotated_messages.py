@@ -139,7 +139,7 @@ class _Envelope:
         }
         self._columns |= set(reading.types or ())
         self._facts = dict(self._read_facts())
-        self._told = {member.at: member.meaning for member in describe_members(judge.version.schema)}
+        self._described = {member.at: member.meaning for member in describe_members(judge.version.schema)}
         self._whole = {pointer for pointer in reading.meaning.images.pointers() if pointer}
         columns = reading.meaning.columns
         if columns.codes is not None:
@@ -169,15 +169,15 @@ class _Envelope:
 
     def _goes_below(self, at: str) -> bool:
         return at not in self._facts and any(
-            known.startswith(at + "/") for known in (*self._facts, *self._told, *self._whole)
+            known.startswith(at + "/") for known in (*self._facts, *self._described, *self._whole)
         )
 
     def _part(self, at: str, value: Any) -> MessagePart:
         fact, reads, clear = self._facts.get(at, (None, None, False))
         clear = clear and self._may_show(at, value)
-        known = fact is not None or at in self._told or at in self._whole
+        known = fact is not None or at in self._described or at in self._whole
         shown = self._show.wire(value, clear=clear)
-        return MessagePart(at, kind_of(value), shown, fact, reads, self._told.get(at, ""), known)
+        return MessagePart(at, kind_of(value), shown, fact, reads, self._described.get(at, ""), known)
 
     def _may_show(self, at: str, value: Any, *, listed: bool = False) -> bool:
         """Return whether a member's value may be shown; lists and objects are shown by their size."""

@@ -115,10 +115,10 @@ def struct_schema(kind: type[msgspec.Struct]) -> dict[str, Any]:
 
 
 def _is_required(field: msgspec.structs.FieldInfo, hint: Any) -> bool:
-    return field.default is not msgspec.UNSET or any(SINCE in (one.extra or {}) for one in _told_beside(hint))
+    return field.default is not msgspec.UNSET or any(SINCE in (one.extra or {}) for one in _annotations_of(hint))
 
 
-def _told_beside(hint: Any) -> list[msgspec.Meta]:
+def _annotations_of(hint: Any) -> list[msgspec.Meta]:
     """Return what an annotation says beside the type, outermost only."""
     return [one for one in getattr(hint, "__metadata__", ()) if isinstance(one, msgspec.Meta)]
 
@@ -137,7 +137,7 @@ def _shape(hint: Any) -> dict[str, Any]:
     if origin is Annotated:
         bounds = {
             keyword: value
-            for one in _told_beside(hint)
+            for one in _annotations_of(hint)
             for keyword, value in (("minimum", one.ge), ("pattern", one.pattern))
             if value is not None
         }

@@ -45,14 +45,14 @@ class Sample:
         return self.file.read_bytes()
 
     @cached_property
-    def told(self) -> str:
+    def expected_text(self) -> str:
         """What the expectation says. Raises UnicodeDecodeError if that is no text."""
         return self.expectation.read_text(encoding="utf-8")
 
     def expected(self) -> Any:
         """Return the changes, or the outcome with its findings. Raises ContractError if that is no JSON."""
         try:
-            return json.loads(self.told)
+            return json.loads(self.expected_text)
         except ValueError as error:
             raise ContractError(f"not readable as JSON: {error}", where=str(self.expectation)) from error
 
@@ -104,12 +104,12 @@ def find_samples(version: Version) -> Samples:
     return Samples(messages, drifts, streams, tuple(table_files), (*unpaired, *unpaired_drifts, *strays))
 
 
-def told_changes(judged: JudgedMessage) -> list[dict[str, Any]]:
+def changes_document(judged: JudgedMessage) -> list[dict[str, Any]]:
     """Return the row changes of a validated sample as `.change.json` writes them."""
     return [change.as_document(undecided=judged.verdict.undecided) for change in judged.changes]
 
 
-def told_statistics(tally: Tally, expected: Any) -> dict[str, Any]:
+def statistics_document(tally: Tally, expected: Any) -> dict[str, Any]:
     """Return the findings of a stream, counted in full and finalized, as `.findings.json` writes them.
 
     Notes are left out where what is expected has none of their class: few streams are about them.
@@ -135,7 +135,7 @@ def told_statistics(tally: Tally, expected: Any) -> dict[str, Any]:
     }
 
 
-def told_findings(judged: JudgedMessage) -> dict[str, Any]:
+def findings_document(judged: JudgedMessage) -> dict[str, Any]:
     """Return the outcome and findings of a validated sample as `.findings.json` writes them."""
     return {
         "outcome": judged.verdict.outcome,

@@ -272,7 +272,7 @@ class Renderer:
         return self._columns[table]
 
     def _told_type(self, name: str, source_type: str) -> str:
-        result = self._capabilities.told_as(source_type)
+        result = self._capabilities.type_name_of(source_type)
         if result is None:
             raise UsageError(f"{self.version} has no value form for the type {source_type} of column {name}")
         return result

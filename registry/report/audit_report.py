@@ -16,7 +16,7 @@ from cdc_contracts.registry.common.thresholds import split_words, verdict_of
 from cdc_contracts.registry.contract.catalogue import Catalogue
 from cdc_contracts.registry.contract.version_ranges import TIMES, VersionRange, VersionRanges
 from cdc_contracts.registry.message.envelope_times import instant
-from cdc_contracts.registry.report.drift_findings import Telling, column_of, describe_drift
+from cdc_contracts.registry.report.drift_findings import FindingContext, column_of, describe_drift
 from cdc_contracts.registry.report.finding_causes import group_by_cause
 from cdc_contracts.registry.report.report_model import (
     DeclaredRange,
@@ -108,7 +108,7 @@ def build_report(
     if detection is None and contract == AUTO:  # found out before, for a stream: what was met is all that is known
         subjects = sorted({reference.partition("@")[0] for reference in tally.seen})
     runs = proven_runs(tally)
-    telling = Telling(tally, catalogue, contract, source, show_values, runs, ranged=versions is not None)
+    context = FindingContext(tally, catalogue, contract, source, show_values, runs, ranged=versions is not None)
     return Report(
         tool=f"cdc-contracts {__version__}",
         source=source,
@@ -120,7 +120,7 @@ def build_report(
         stopped=stopped,
         baseline=None,
         ledger=_ledger(tally, spans),
-        findings=_findings(telling),
+        findings=_findings(context),
         findings_cut=tally.dropped,
         findings_other=_others(tally),
         versions_seen=_versions_seen(tally, catalogue, subjects),
@@ -207,13 +207,13 @@ def _counts(counts: PartitionTally) -> dict[str, int]:
     return {name: getattr(counts, name) for name in names}
 
 
-def _findings(telling: Telling) -> tuple[ReportedFinding, ...]:
-    tally = telling.tally
+def _findings(context: FindingContext) -> tuple[ReportedFinding, ...]:
+    tally = context.tally
     valued = sum(counts.valued for counts in tally.partitions.values())
     findings = [
         (
-            describe_drift(telling, key, finding, tally.readable[key.table] if key.table is not None else valued),
-            column_of(telling, key, finding),
+            describe_drift(context, key, finding, tally.readable[key.table] if key.table is not None else valued),
+            column_of(context, key, finding),
         )
         for key, finding in tally.findings.items()
     ]
@@ -228,7 +228,7 @@ def _versions_seen(tally: Tally, catalogue: Catalogue, subjects: Iterable[str]) 
 def _others(tally: Tally) -> OtherFindings:
     """Count what belongs to findings that are not kept; how many those are, nobody can know."""
     kept = sum(finding.count for finding in tally.findings.values())
-    return OtherFindings(findings=None if tally.dropped else 0, records=tally.told - kept)
+    return OtherFindings(findings=None if tally.dropped else 0, records=tally.total_findings - kept)
 
 
 def _unproven(found: Unproven) -> UnprovenVersion:

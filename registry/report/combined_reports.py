@@ -81,12 +81,12 @@ def _source(reports: Sequence[Report]) -> ReportSource:
         sources[0],
         topics=tuple(topic for source in sources for topic in source.topics or ()),
         ranges={topic: found for source in sources for topic, found in (source.ranges or {}).items()},
-        contracts={topic: _spoken(report) for topic, report in by_topic.items()},
+        contracts={topic: _contract_of(report) for topic, report in by_topic.items()},
         detections=found or UNSET,
     )
 
 
-def _spoken(report: Report) -> str:
+def _contract_of(report: Report) -> str:
     """Return the contract of a topic; of one that was found out, what was found."""
     found = report.detection
     return report.contract if not found else f"{report.contract}: {found.reference or found.verdict}"

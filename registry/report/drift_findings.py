@@ -55,7 +55,7 @@ class _Onset(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Telling:
+class FindingContext:
     """What describing the findings of a run needs: its tally, contracts, source, and whether values may be shown."""
 
     tally: Tally
@@ -70,13 +70,15 @@ class Telling:
         return None if reference is None else self.catalogue.version(reference)
 
 
-def describe_drift(telling: Telling, key: FindingKey, finding: FindingTally, denominator: int) -> ReportedFinding:
+def describe_drift(
+    context: FindingContext, key: FindingKey, finding: FindingTally, denominator: int
+) -> ReportedFinding:
     """Return one finding as the report has it; `denominator` counts the records that might have had it."""
     extents = [finding.extents[source] for source in sorted(finding.extents)]
     ops = dict(sorted(finding.ops.items()))
     contract = min(finding.contracts.items(), key=_by_count)[0] if finding.contracts else None
-    version = telling.version(contract)
-    onset = _onset(telling.tally, key, finding)
+    version = context.version(contract)
+    onset = _onset(context.tally, key, finding)
     return ReportedFinding(
         rule=key.rule,
         name=key.name,
@@ -102,23 +104,23 @@ def describe_drift(telling: Telling, key: FindingKey, finding: FindingTally, den
         expected=" / ".join(sorted(finding.expected)),
         observed=tuple(text for text, _ in sorted(finding.observed.items(), key=_by_count))[:_MOST_OBSERVED],
         document=None if version is None else version.source,
-        action=_action(telling, key, finding, version),
+        action=_action(context, key, finding, version),
         fingerprint=fingerprint(key),
         contract=contract,
         explanation=explain_drift(key.name, key.rule, finding.expected, finding.observed),
         onset=FindingOnset(onset.kind, tuple(_moment(moment) for moment in onset.since)),
         histogram=_histogram(finding),
-        similar=tuple(_similar(key, finding, version, _message(telling, finding.example))),
-        explained_by=_explained_by(telling, key, finding, onset, version),
-        example=_example(telling, finding.example),
-        reproduce=_reproduce(telling, finding, contract),
+        similar=tuple(_similar(key, finding, version, _message(context, finding.example))),
+        explained_by=_explained_by(context, key, finding, onset, version),
+        example=_example(context, finding.example),
+        reproduce=_reproduce(context, finding, contract),
     )
 
 
-def column_of(telling: Telling, key: FindingKey, finding: FindingTally) -> str | None:
+def column_of(context: FindingContext, key: FindingKey, finding: FindingTally) -> str | None:
     """Return the column that a finding is about, None if it is about no single one."""
     contract = min(finding.contracts.items(), key=_by_count)[0] if finding.contracts else None
-    return _column(key, telling.version(contract))
+    return _column(key, context.version(contract))
 
 
 def fingerprint(key: FindingKey) -> str:
@@ -190,16 +192,16 @@ def _known_codes(finding: FindingTally, version: Version) -> Iterator[str]:
 
 
 def _explained_by(
-    telling: Telling, key: FindingKey, finding: FindingTally, onset: _Onset, version: Version | None
+    context: FindingContext, key: FindingKey, finding: FindingTally, onset: _Onset, version: Version | None
 ) -> ExplainingStatement | None:
     """Return the DDL message that changed the column, or the table, that the finding is about."""
     column = _column(key, version)
     if key.table is None or (column is None and key.name not in _OF_TABLES):
         return None
-    found = explaining_statement(telling.tally.statements, key.table, column, onset.begins)
+    found = explaining_statement(context.tally.statements, key.table, column, onset.begins)
     if found is None:
         return None
-    text = found.text if telling.show_values else redact_statement(found.text)
+    text = found.text if context.show_values else redact_statement(found.text)
     return ExplainingStatement(*found[:3], instant(found[3]), cut_text(text))
 
 
@@ -214,15 +216,15 @@ def _column(key: FindingKey, version: Version | None) -> str | None:
     return path[-1] if path[:-1] in [_names(place) for place in places if place is not None] else None
 
 
-def _example(telling: Telling, example: FindingExample | None) -> ExampleMessage | None:
+def _example(context: FindingContext, example: FindingExample | None) -> ExampleMessage | None:
     if example is None:
         return None
-    version = telling.version(example.contract)
+    version = context.version(example.contract)
     try:
         text = _wire_text(version, example)
     except Unreadable:
         text = example.value
-    message = cut_text(text.decode("utf-8", "replace")) if telling.show_values else redact_message(text, version)
+    message = cut_text(text.decode("utf-8", "replace")) if context.show_values else redact_message(text, version)
     if len(example.value) < example.size and not message.endswith(CUT):
         message += CUT
     return ExampleMessage(
@@ -235,9 +237,9 @@ def _example(telling: Telling, example: FindingExample | None) -> ExampleMessage
     )
 
 
-def _message(telling: Telling, example: FindingExample | None) -> dict[str, Any] | None:
+def _message(context: FindingContext, example: FindingExample | None) -> dict[str, Any] | None:
     """Return the message of an example, None if its bytes are not all there or hold none."""
-    version = telling.version(example.contract) if example is not None else None
+    version = context.version(example.contract) if example is not None else None
     if example is None or version is None or len(example.value) < example.size:
         return None
     try:
@@ -250,13 +252,13 @@ def _wire_text(version: Version | None, example: FindingExample) -> bytes:
     return example.value if version is None else open_wire(version, ReadingOptions()).text_of(example.value)
 
 
-def _reproduce(telling: Telling, finding: FindingTally, contract: str | None) -> str | None:
+def _reproduce(context: FindingContext, finding: FindingTally, contract: str | None) -> str | None:
     first = min((extent.first for extent in finding.extents.values()), key=_place)
-    reference = contract if telling.declared == "auto" or telling.ranged else telling.declared
-    return why_command(telling.source, *_place(first), reference)
+    reference = contract if context.declared == "auto" or context.ranged else context.declared
+    return why_command(context.source, *_place(first), reference)
 
 
-def _action(telling: Telling, key: FindingKey, finding: FindingTally, version: Version | None) -> str:
+def _action(context: FindingContext, key: FindingKey, finding: FindingTally, version: Version | None) -> str:
     """Return what to do; where a topic changes versions, how each part of it is decoded by its own."""
     if key.name != AMBIGUOUS:
         return CLASSES[key.name].action
@@ -267,10 +269,10 @@ def _action(telling: Telling, key: FindingKey, finding: FindingTally, version: V
     seen = {
         run.version
         for source in finding.extents
-        for run in telling.runs.get(source, ())
+        for run in context.runs.get(source, ())
         if version is not None and run.version.startswith(f"{version.subject}@")
     }
-    write = detect_command(telling.source, [source.topic for source in finding.extents])
+    write = detect_command(context.source, [source.topic for source in finding.extents])
     if len(seen) < 2 or write is None:  # noqa: PLR2004
         return CLASSES[key.name].action
     return (

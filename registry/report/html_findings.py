@@ -50,9 +50,9 @@ def finding_list(report: Report) -> Markup:
     return join([*shown, more(len(findings) - len(shown), "findings")], "\n")
 
 
-def facts(told: Sequence[tuple[str, str | None]]) -> Markup:
+def facts(pairs: Sequence[tuple[str, str | None]]) -> Markup:
     """Return titles with the text under them; what is not known is left out."""
-    entries = [join([element("dt", title), element("dd", text)]) for title, text in told if text]
+    entries = [join([element("dt", title), element("dd", text)]) for title, text in pairs if text]
     return element("dl", *entries, class_="facts")
 
 

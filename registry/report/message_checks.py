@@ -28,10 +28,10 @@ def check_batches(
     plan: FilePlan | None,
     paths: Sequence[str],
     fail_on: str,
-    tell: Callable[[str], None] | None,
+    print_line: Callable[[str], None] | None,
     detection: Detection | None = None,
 ) -> Report:
-    """Validate every record and return the report; `tell` gets a line for each finding of each message.
+    """Validate every record and return the report; `print_line` gets a line for each finding of each message.
 
     A line is `FILE:LINE severity class path expected observed`, lines counted from 1; where records have coordinates of
     their own it is `TOPIC/PARTITION@OFFSET` instead. What only the messages together show comes last, each once, at
@@ -49,12 +49,12 @@ def check_batches(
             tally.merge(
                 count(bench, batch, show_values=validation.reading_options.show_values, placings=kernel.placings)
             )
-            for number, findings in findings_by_record(bench) if tell else ():
+            for number, findings in findings_by_record(bench) if print_line else ():
                 source = Source(*batch.sources[int(batch.source_of[number])])
                 offset = int(batch.offsets[number])
                 for finding in findings:
-                    if tell is not None:
-                        tell(_line(where(source, offset), finding))
+                    if print_line is not None:
+                        print_line(_line(where(source, offset), finding))
     spans = {source: Span(*window) for source, window in plan.limits.items()} if plan is not None else {}
     blank = sum(
         spans[source].end - spans[source].start - (tally.partitions[source].read if source in tally.partitions else 0)
@@ -72,15 +72,15 @@ def check_batches(
         versions=validation.ranges,
     )
     judged = [version.reference for version in validation.judged]
-    chained = any(stretch.proven for _, stretch in tally.speaks_against(*judged))
+    chained = any(stretch.proven for _, stretch in tally.contradicting_stretches(*judged))
     of_stream = {*CLASSES_OF_A_COURSE, *(("other-version",) if chained else ())}
-    for found in report.findings if tell else ():
-        if found.name in of_stream and found.severity != INFO and tell is not None:
+    for found in report.findings if print_line else ():
+        if found.name in of_stream and found.severity != INFO and print_line is not None:
             first = found.first
             at = where(Source(first.topic, first.partition), first.offset)
             observed = f"{', '.join(found.observed)} ({found.count:,} of {found.denominator:,} messages)"
             head = f"{at} {found.severity} {found.name} {found.path or '(message)'}"
-            tell(visible(f"{head} expected {found.expected}, observed {observed}", most=None))
+            print_line(visible(f"{head} expected {found.expected}, observed {observed}", most=None))
     return report
 
 

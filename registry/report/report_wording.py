@@ -31,7 +31,7 @@ _MOST_NAMES: Final = 8
 
 def headline(report: Report) -> str:
     """Return the sentence behind the verdict."""
-    ledger, said = report.ledger, _said(report)
+    ledger, contracts = report.ledger, _contracts_of(report)
     judged, valued = ledger.judged, ledger.valued
     if not judged:
         return "there was nothing to validate" if ledger.read else _unread(report)
@@ -40,7 +40,7 @@ def headline(report: Report) -> str:
     unclear = _unclear(report)
     wrong = max(ledger.quarantined - sum(count for count, _ in unclear), _of_other_versions(report))
     if wrong > 0:
-        result = f"{wrong:,} of {valued:,} messages do not conform to {said}"
+        result = f"{wrong:,} of {valued:,} messages do not conform to {contracts}"
         result += "".join(f", {count:,} {why}" for count, why in unclear)
     elif unclear:
         (count, why), *more = unclear
@@ -48,10 +48,12 @@ def headline(report: Report) -> str:
     elif report.verdict == PASS or all(finding.severity == INFO for finding in report.findings):
         read = " read so far" if report.stopped else ""
         messages = f"all {judged:,} messages{read} conform" if judged > 1 else f"the one message{read} conforms"
-        result = f"{messages} to {said}"
+        result = f"{messages} to {contracts}"
     else:
-        result = f"{count_of(len(report.findings), 'finding')} in {valued:,} messages that should conform to {said}"
-    result += _untold(report)
+        result = (
+            f"{count_of(len(report.findings), 'finding')} in {valued:,} messages that should conform to {contracts}"
+        )
+    result += _unproven_part(report)
     if report.verdict != PASS:
         return result
     if known(report):
@@ -64,7 +66,7 @@ def _of_other_versions(report: Report) -> int:
     return sum(finding.count for finding in report.findings if finding.rule == "D03.images")
 
 
-def _untold(report: Report) -> str:
+def _unproven_part(report: Report) -> str:
     """Return the part that names what was asked for and could not be tested at all."""
     groups: dict[tuple[str, ...], list[UnprovenVersion]] = {}
     for one in report.unproven or ():
@@ -97,12 +99,12 @@ def _unread(report: Report) -> str:
     return "nothing was validated, because the contract of the messages cannot be determined"
 
 
-def _said(report: Report) -> str:
+def _contracts_of(report: Report) -> str:
     contracts = set((report.source.contracts or {}).values())
     found = report.detection
     mixed = report.contract == "auto" and found and found.verdict == "mixed" and not found.subject
     several = len(contracts) > 1 or mixed or report.versions
-    return "their contracts" if several else spoken_contract(report)
+    return "their contracts" if several else contract_name_of(report)
 
 
 def counts_of(ledger: Ledger) -> tuple[str, ...]:
@@ -119,7 +121,7 @@ def _unclear(report: Report) -> list[tuple[int, str]]:
     return [(count, why) for why, count in result.items() if count]
 
 
-def spoken_contract(report: Report) -> str:
+def contract_name_of(report: Report) -> str:
     """Return the contract that the messages were validated against, detected or declared."""
     found = report.detection
     if report.contract != "auto":
@@ -286,7 +288,7 @@ def place(moment: ReportedMoment | ExampleMessage | EvidencePlace) -> str:
 
 
 def places(moments: Sequence[ReportedMoment]) -> str:
-    """Return the first few of some records, topic and time said once."""
+    """Return the first few of some records, with topic and time written once."""
     result = [place(moments[0])]
     for before, moment in pairwise(moments[:_MOST_PLACES]):
         short = f"partition {moment.partition} offset {moment.offset}"
@@ -301,7 +303,7 @@ def clock(instant: str) -> str:
 
 
 def period(first: str | None, last: str | None) -> str | None:
-    """Return from when to when, the date said once where it is one; None if a time is missing."""
+    """Return from when to when, with the date written once if it is the same; None if a time is missing."""
     if not first or not last:
         return None
     start, end = clock(first), clock(last)

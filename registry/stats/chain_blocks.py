@@ -1,4 +1,4 @@
-"""Blocks of key chains: runs of links that follow each other in a partition and prove the same reading."""
+"""Chain blocks: consecutive runs of links in a partition that prove the same reading."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ MOST_NOISE: Final = 0.1
 
 
 def prove(links: Sequence[ChainProof]) -> list[ChainProof]:
-    """Return the stretches that single links of one partition prove, in order of their offsets.
+    """Return the stretches that the links of one partition prove, in order of their offsets.
 
-    None if they contradict each other all over.
+    Empty if links throughout contradict each other.
     """
     runs = np.zeros(len(links), RUN)
     for at, link in enumerate(links):
@@ -36,7 +36,7 @@ def prove(links: Sequence[ChainProof]) -> list[ChainProof]:
 
 @dataclass
 class ChainBlock:
-    """Ends of runs that follow each other and prove the same reading; each weighs half of its run's links."""
+    """Consecutive run ends that prove the same reading; each weighs half of its run's links."""
 
     reading: int
     first: Point
@@ -45,7 +45,7 @@ class ChainBlock:
 
 
 def gather_blocks(runs: Array, proofs: Sequence[ChainProof]) -> list[ChainBlock]:
-    """Return the ends of all runs in order of their offsets, neighbours of one reading together."""
+    """Return the ends of all runs in order of their offsets, adjacent ones of one reading grouped."""
     own = np.zeros(len(proofs), RUN)
     for at, proof in enumerate(proofs):
         first, last = ((point.offset, NO_TIME if point.timestamp is None else point.timestamp) for point in proof[2:])
@@ -72,9 +72,9 @@ def gather_blocks(runs: Array, proofs: Sequence[ChainProof]) -> list[ChainBlock]
 
 
 def resolve_blocks(blocks: list[ChainBlock]) -> tuple[list[ChainBlock], float]:
-    """Leave out what is too little to prove anything between blocks of the other reading that do; and how much that is.
+    """Remove blocks too light to prove anything between blocks of the other reading that do; also return their weight.
 
-    What lies at an end of the range stays: a version may have turned there.
+    Blocks at an end of the range stay: the version may have switched there.
     """
     noise = 0.0
     while True:
@@ -101,5 +101,5 @@ def overlap(proof: ChainProof, block: ChainBlock) -> bool:
 
 
 def point_of(offset: Any, time: Any) -> Point:
-    """Return a record by its offset and its time in microseconds; without one where it is NO_TIME."""
+    """Return a point by its offset and its time in microseconds; NO_TIME becomes None."""
     return Point(int(offset), None if time == NO_TIME else int(time))

@@ -1,4 +1,4 @@
-"""Evidence of key chains: the stretches of a partition in which changes prove one reading, and their proofs."""
+"""Chain evidence: the stretches of a partition in which changes prove one reading, and their proofs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class TableShare(NamedTuple):
 
 
 class ChainStretch(NamedTuple):
-    """Records of one partition that prove one reading, from the first to the last; `proven` where enough do."""
+    """Records of one partition that support one reading, from the first to the last; `proven` if enough do."""
 
     contract: str
     reading: int
@@ -43,7 +43,7 @@ class ChainStretch(NamedTuple):
 
 
 class ChainProof(NamedTuple):
-    """Records that prove their version by themselves, as far as it reads like one of the two readings."""
+    """Records that prove their version by themselves, if that version has one of the two readings."""
 
     reading: int
     records: int
@@ -53,10 +53,10 @@ class ChainProof(NamedTuple):
 
 @dataclass(frozen=True)
 class ChainEvidence:
-    """What the chains of one line come to.
+    """The evidence of the chains of one line.
 
-    `links` count for each of the two readings, `torn` neighbours that no reading joins. `doubtful` says that the
-    chains contradict each other all over, so that they prove nothing.
+    `links` counts for each of the two readings, `torn` the adjacent changes that no reading joins. `doubtful` means
+    that the chains contradict each other throughout, so that they prove nothing.
     """
 
     line: ChainLine
@@ -76,10 +76,10 @@ class ChainEvidence:
         return tuple(stretch for stretch in self.stretches if stretch.proven)
 
     def against(self, *references: str) -> tuple[ChainStretch, ...]:
-        """Return the stretches that contradict a version, or several that read an UPDATE in one way.
+        """Return the stretches that contradict a version, or several versions that read an UPDATE alike.
 
-        Those that prove nothing are among them as long as they have more links than neighbours are torn: where changes
-        are missing or come late, a few links come about by themselves.
+        This includes unproven stretches with more links than torn pairs: if changes are missing or late, a few links
+        arise by chance.
         """
         own = next((way for way, versions in enumerate(self.readings) if {*references} <= {*versions}), None)
         if self.doubtful or own is None:
@@ -87,13 +87,13 @@ class ChainEvidence:
         others = (one for one in self.stretches if one.reading != own)
         return tuple(one for one in others if one.proven or one.links > self.torn)
 
-    def speaks_for(self, reference: str) -> bool:
+    def proves(self, reference: str) -> bool:
         """Return whether some stretch proves the reading of a version, and of no other."""
         return any(self.readings[one.reading] == (reference,) for one in self.proven())
 
 
 def is_strange(line: ChainLine, stretch: ChainStretch) -> bool:
-    """Return whether a stretch is read as another subject than that of its line reads an UPDATE."""
+    """Return whether a stretch is read as another subject than that of its line."""
     return stretch.contract.partition("@")[0] != line.subject
 
 

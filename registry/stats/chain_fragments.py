@@ -1,4 +1,4 @@
-"""Fragments of key chains: the changes of each row, joined where nothing can lie between them."""
+"""Chain fragments: the changes of each row, joined if no other change can be between them."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ RUN: Final = np.dtype([
 
 @dataclass(eq=False)
 class ChainRows:
-    """The rows of one line: what was read of it, and what is kept of its rows.
+    """The rows of one line: the offsets read, and the fragments kept of its rows.
 
-    It is compared and pickled by its bytes, so that an account of a stream holds nothing but plain values.
+    It is compared and pickled by its bytes, so that the totals of a stream consist of plain values only.
     """
 
     covered: Array = field(default_factory=lambda: np.zeros((0, 2), np.int64))
@@ -53,7 +53,7 @@ class ChainRows:
             self.compact()
 
     def compact(self) -> None:
-        """Join what nothing can come between any more."""
+        """Join fragments between which nothing can come any more."""
         if not self.pending:
             return
         parts = [(self.covered, self.fragments, self.runs), *self.pending]
@@ -89,7 +89,7 @@ class ChainRows:
 
 
 def _join_intervals(covered: Array) -> Array:
-    """Return the intervals of offsets that were read, those that touch as one."""
+    """Return the intervals of offsets that were read, adjacent ones joined."""
     if not len(covered):
         return covered
     covered = covered[np.argsort(covered[:, 0], kind="stable")]
@@ -104,7 +104,7 @@ def _interval_of(offsets: Array, covered: Array) -> Array:
 
 
 def _join_fragments(fragments: Array, covered: Array) -> tuple[Array, Array]:
-    """Return the fragments, those of a row between which nothing can lie as one, and what their joints prove."""
+    """Return the fragments, joined if no other change of the row can be between them, and the links found."""
     if not len(fragments):
         return fragments, np.zeros(0, RUN)
     first = fragments["first"]
@@ -124,10 +124,10 @@ def _join_fragments(fragments: Array, covered: Array) -> tuple[Array, Array]:
 
 
 def _solve(left: Array, right: Array) -> tuple[Array, Array]:
-    """Return what pairs of neighbouring changes prove, and which of them no reading joins.
+    """Return which reading each pair of adjacent changes proves, and which pairs no reading joins.
 
-    A pair proves something where one combination of readings makes the after image of the first the before image of
-    the second, and no other does. A row that changes back and forth, or a change sent again, fits two of them.
+    A pair proves a reading if exactly one combination of readings makes the after image of the first the before image
+    of the second. A row that changes back and forth, or a repeated change, fits two combinations.
     """
     one, two = left["last"], right["first"]
     result = (one["shape"] != 0) & (one["shape"] == two["shape"]) & (one["image"] != 0).all(axis=1)
@@ -137,7 +137,7 @@ def _solve(left: Array, right: Array) -> tuple[Array, Array]:
     right_open = two["image"][:, 0] != two["image"][:, 1]
     result &= left_open | right_open
     fits = one["image"][:, :, None] == two["image"][:, None, :]
-    fits[:, 1, :] &= left_open[:, None]  # both readings of a change that is read the same are one
+    fits[:, 1, :] &= left_open[:, None]  # a change with only one reading counts once
     fits[:, :, 1] &= right_open[:, None]
     solutions = fits.reshape(len(fits), READINGS**2).sum(axis=1)
     at = np.flatnonzero(result & (solutions == 1))
@@ -160,7 +160,7 @@ def _solve(left: Array, right: Array) -> tuple[Array, Array]:
 
 
 def _join_runs(runs: Array, covered: Array) -> Array:
-    """Return the runs of each row, neighbours of one reading as one where nothing can lie between them."""
+    """Return the runs of each row, adjacent ones of one reading joined if nothing can be between them."""
     if not len(runs):
         return runs
     runs = runs[np.lexsort((runs["last"], runs["found"], runs["first"], runs["key"]))]

@@ -1,8 +1,8 @@
-"""Column writing: how the values of columns without a type are written, and where that changes in mid-stream.
+"""Column writing: how the values of untyped columns are written, and where that changes mid-stream.
 
-A dialect without source types gives no sign when a column turns from numbers to texts, or from one text layout to
-another, as times did in OMS 3.3.0. So for each partition, table and column the range of offsets is kept in which values
-were written in each way. That is small and exact, and it does not depend on batch limits or on the order of merging.
+In a dialect without source types nothing shows that a column switches from numbers to texts, or from one text layout
+to another, as times did in OMS 3.3.0. So for each partition, table and column the range of offsets in which values
+were written in each way is kept. That is small and exact, and independent of batch limits and the order of merging.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _DASH, _COLON, _POINT, _MOST = b"-:.4"
 
 
 class Writing(NamedTuple):
-    """How a value is written: its JSON kind, and the layout that distinguishes it from others of the kind."""
+    """A way of writing a value: its JSON kind, and the layout that distinguishes it from others of the kind."""
 
     kind: str
     layout: str = PLAIN
@@ -49,9 +49,9 @@ class Writing(NamedTuple):
 
 
 class WrittenTable(NamedTuple):
-    """Rows of one table in a partition, loaded or changed; `at` is where an insert has its row.
+    """Rows of one table in a partition, loaded or changed; `at` is the pointer to the row of an insert.
 
-    `typed` where a table contract gives the types.
+    `typed` if a table contract gives the types.
     """
 
     topic: str
@@ -66,8 +66,8 @@ class WrittenTable(NamedTuple):
 class Turn(NamedTuple):
     """A column of a partition whose values were written in one way, and then in another.
 
-    `clean` is the last offset of a value in the first way; where the ways overlap it lies after the first of the
-    others.
+    `clean` is the last offset of a value in the first way; if the ways overlap, it is after the first value in another
+    way.
     """
 
     rows: WrittenTable
@@ -89,19 +89,19 @@ Column = dict[Writing, Stretch]
 class ColumnWriting:
     """The ways in which values of each column were written.
 
-    Where one value of a kind has no characteristic layout, the layouts of the others mean nothing either, and only the
-    kind is kept. Bounded: of too many tables the first by name are kept, and `cut` says so.
+    If one value of a kind has no characteristic layout, the layouts of the others mean nothing either, and only the
+    kind is kept. Bounded: of too many tables the first by name are kept, and `cut` is set.
     """
 
     seen: dict[WrittenTable, dict[str, Column]] = field(default_factory=dict)
     cut: bool = False
 
     def add(self, rows: WrittenTable, name: str, writing: Writing, stretch: Stretch) -> None:
-        """Count values of a column that are written in the same way."""
+        """Count values of a column written in the same way."""
         self.add_ways(rows, ((name, writing),), stretch)
 
     def add_ways(self, rows: WrittenTable, ways: Iterable[tuple[str, Writing | None]], stretch: Stretch) -> None:
-        """Count the values of some columns, each with its way; None if nothing is written."""
+        """Count the values of some columns, each with its writing; None for a column without a value."""
         columns = self.seen.get(rows)
         if columns is None:
             columns = {name: {writing: stretch} for name, writing in ways if writing is not None}
@@ -118,7 +118,7 @@ class ColumnWriting:
         self.add_ways(rows, ((name, writing_of(value)) for name, value in row.items()), stretch)
 
     def merge(self, other: ColumnWriting) -> None:
-        """Merge what another part of the run saw; the order of merging does not matter."""
+        """Merge the data of another part of the run; the order of merging does not matter."""
         self.cut |= other.cut
         for rows, columns in other.seen.items():
             mine = self.seen.get(rows)
@@ -131,7 +131,7 @@ class ColumnWriting:
         self._bound()
 
     def turns(self) -> Iterator[Turn]:
-        """Yield the columns that are written otherwise than their first value, by table, name and way."""
+        """Yield the columns written differently from their first value, by table, name and way."""
         for rows in heapq.nsmallest(MOST_TABLES, self.seen, key=_order):
             for name, column in sorted(self.seen[rows].items()):
                 if len(column) > 1:
@@ -176,7 +176,7 @@ def layout_of_token(token: str) -> str:
 
 
 def _count(column: Column, writing: Writing, stretch: Stretch) -> None:
-    """Count values of a column; what is counted stays as it is, for the other columns of its rows have it as well."""
+    """Count values of a column; the stretch is not changed, since the other columns of its rows share it."""
     if not column:
         column[writing] = stretch
         return

@@ -1,4 +1,4 @@
-"""DDL statements of a topic, and which of them explains that a table looks different since then."""
+"""DDL statements of a topic, and the one that explains a change of a table."""
 
 from __future__ import annotations
 
@@ -37,22 +37,22 @@ class Statement(NamedTuple):
 
 
 def keep_first(statements: Iterable[Statement]) -> list[Statement]:
-    """Return the first statements by topic, partition and offset, no more than are kept."""
+    """Return the first statements by topic, partition and offset, up to a maximum."""
     return sorted(statements, key=lambda one: one[:3])[:MOST_STATEMENTS]
 
 
 def explaining_statement(
     statements: Iterable[Statement], table: str, column: str | None, onsets: Sequence[tuple[str, int, int, int | None]]
 ) -> Statement | None:
-    """Return the statement about a table, and a column of it, that comes last before the onset of a finding.
+    """Return the last statement about a table, and a column of it, before the onset of a finding.
 
-    `onsets` are topic, partition, offset and time. A statement shortly after the onset is taken where there is none
-    before.
+    `onsets` are topic, partition, offset and time. If there is none before the onset, a statement shortly after it is
+    returned.
     """
     ranked = [
         (rank, one)
         for one in statements
-        if _speaks_of(one, table, column)
+        if _concerns(one, table, column)
         for onset in onsets
         if (rank := _rank(one, onset)) is not None
     ]
@@ -70,13 +70,13 @@ def dropped_columns(statement: Statement) -> frozenset[str]:
 
 
 def altered_table(statement: Statement) -> str:
-    """Return the table that a statement alters, without its database, in lower case; nothing if it names none."""
+    """Return the table that a statement alters, without its database, in lower case; empty if it names none."""
     found = _ALTERS.match(_QUOTED.sub(" ", statement.text))
     parts = _IDENTIFIER.findall(found[1]) if found else []
     return next(filter(None, parts[-1])).casefold() if parts else ""
 
 
-def _speaks_of(statement: Statement, table: str, column: str | None) -> bool:
+def _concerns(statement: Statement, table: str, column: str | None) -> bool:
     named = named_in(statement.text)
     whole, own = table.casefold(), table.rpartition(".")[2].casefold()
     about = own in named or (statement.table or "").casefold() in (own, whole)
@@ -85,13 +85,13 @@ def _speaks_of(statement: Statement, table: str, column: str | None) -> bool:
 
 @lru_cache(MOST_STATEMENTS)
 def named_in(text: str) -> frozenset[str]:
-    """Return the words and quoted names of a statement, but for the texts in it."""
+    """Return the words and quoted names of a statement, without its string literals."""
     found = _IDENTIFIER.findall(_QUOTED.sub(" ", text))
     return frozenset(next(filter(None, one)).casefold() for one in found)
 
 
 def _rank(statement: Statement, onset: tuple[str, int, int, int | None]) -> tuple[bool, bool, int] | None:
-    """Rank a statement by its distance from an onset: earlier ranks above later, the same partition above others."""
+    """Rank a statement by its distance to an onset: earlier ones above later ones, the same partition above others."""
     topic, partition, offset, time = onset
     if statement.topic != topic:
         return None

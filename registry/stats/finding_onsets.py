@@ -1,4 +1,4 @@
-"""Finding onsets: from which record on every message has a finding, in a stream that was counted in parts."""
+"""Finding onsets: the record from which every message has a finding, in a stream counted in parts."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class Start(NamedTuple):
 
 @dataclass
 class FindingSeries:
-    """Records of one partition, table and op that have a finding, against those that do not.
+    """Records of one partition, table and op with and without a finding.
 
-    `clean` is the last offset of a record without it, -1 for none. `starts` are records after that offset that have it:
+    `clean` is the last offset of a record without it, -1 for none. `starts` are records with it after that offset:
     the first of each part of the partition that was counted separately.
     """
 
@@ -33,19 +33,19 @@ class FindingSeries:
     starts: list[Start] = field(default_factory=list)
 
     def add(self, other: FindingSeries) -> None:
-        """Add other records of the same kind; each side knows all clean records among its own."""
+        """Add other records of the same kind; each side has seen all clean records of its part."""
         self.count += other.count
         self.last = max(self.last, other.last)
         self.starts = [*self.starts, *other.starts]
         self.see_clean(other.clean)
 
     def see_clean(self, offset: int) -> None:
-        """Note a record without the finding."""
+        """Record an offset without the finding."""
         self.clean = max(self.clean, offset)
         self.starts = sorted(start for start in self.starts if start.offset > self.clean)
 
     def close_ranks(self, *, whole: bool) -> None:
-        """Keep only the first of the starts where nothing can come between them any more, else the first few."""
+        """Keep only the first of the starts if nothing can come between them any more, otherwise the first few."""
         kept = 1 if whole else _MOST_STARTS
         if len(self.starts) > kept:
             last = self.starts[kept - 1]
@@ -53,15 +53,15 @@ class FindingSeries:
             self.starts = [*self.starts[: kept - 1], last._replace(records=last.records + more)]
 
     def clean_up_to(self, last: int) -> int:
-        """Return the last offset without the finding, where the last of all records is at `last`."""
+        """Return the last offset without the finding, if the last of all records is at `last`."""
         return last if last > self.last else self.clean
 
 
 def unbroken_series(series_by_op: Mapping[str, FindingSeries], lasts: Mapping[str, int]) -> Start | None:
-    """Return the record from which on every message that may have a finding has it; None if the last has not.
+    """Return the record from which every message that can have a finding has it; None if the last does not.
 
-    Those are the messages whose op shows it somewhere; all of them, where it is shown by an op that is not known.
-    `lasts` has the offset of the last message of each op.
+    These are messages of the ops that have it somewhere, or all messages if an unknown op has it. `lasts` has the
+    offset of the last message of each op.
     """
     over_all = series_by_op.get(ANY_OP)
     shown = [series for op, series in series_by_op.items() if op != ANY_OP]

@@ -1,4 +1,4 @@
-"""One finding over many records: how often, where, from when on, and the first record that shows it."""
+"""Finding tallies: one finding over many records: how often, where, since when, and the first record with it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class FindingExample(NamedTuple):
 
 
 class FindingKey(NamedTuple):
-    """What makes two findings one."""
+    """The identity of a finding: findings with the same key are counted together."""
 
     name: str
     rule: str
@@ -40,13 +40,13 @@ class FindingKey(NamedTuple):
 
 
 def key_of(finding: Finding, table: str | None) -> FindingKey:
-    """Return what makes a finding on a table one with others."""
+    """Return the key of a finding on a table."""
     return FindingKey(finding.name, finding.rule, finding.path, table)
 
 
 @dataclass
 class Extent:
-    """How often, and from where to where in one partition; the series are by canonical op, and one over all."""
+    """The count and range in one partition; the series are by canonical op, and one over all ops."""
 
     count: int
     first: Moment
@@ -66,9 +66,9 @@ class Extent:
 
 @dataclass
 class FindingTally:
-    """One finding over many records, as heavy as the heaviest of them.
+    """One finding over many records, with the highest of their severities.
 
-    `shapes` are those of the values where what is observed is their kind.
+    `shapes` are those of the values, if the finding observes their kind.
     """
 
     severity: str
@@ -108,7 +108,7 @@ def _offset(moment: Moment) -> int:
 
 
 def _keep_least(counter: Counter[str], most: int) -> None:
-    """Bound a counter by text order: what is kept is counted in full, however the records were cut."""
+    """Bound a counter by text order: entries that are kept are counted in full, however records were batched."""
     if len(counter) > most:
         for text in heapq.nlargest(len(counter) - most, counter):
             del counter[text]

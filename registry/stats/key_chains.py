@@ -1,9 +1,9 @@
-"""Key chains: what one change of a row leaves is what the next one finds, under the right reading and no other.
+"""Key chains: under the right reading, the after image of a change is the before image of the row's next change.
 
-Versions of a subject may disagree about which image of an UPDATE is the row before it. No message shows which of them
-is right; two neighbouring changes of one row do. A row is known by a digest of its key, an image by a digest of its
-columns, so that what is kept of a row is small whatever it holds: its first and its last change, and the stretches of
-its changes that prove one reading. Two parts of a run fit together in any order.
+Versions of a subject may disagree about which image of an UPDATE is the row before it. No single message shows which
+is right; two adjacent changes of one row do. A row is identified by a digest of its key, an image by a digest of its
+columns, so that little is kept per row: its first and its last change, and the stretches of changes that prove one
+reading. Two parts of a run can be merged in any order.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ MOST_FRAGMENTS: Final = 8 * MOST_KEYS
 class Chains:
     """The key chains of a run, by line. Adding them up is commutative and associative.
 
-    `changes` counts the row changes that were seen, also of rows that are not followed: those whose digest is
-    above `ceiling`.
+    `changes` counts all row changes, including those of rows that are not followed because their digest is above
+    `ceiling`.
     """
 
     lines: dict[ChainLine, ChainRows] = field(default_factory=dict)
@@ -56,14 +56,14 @@ class Chains:
         return bool(self.lines)
 
     def add(self, line: ChainLine, readings: Readings, covered: Array, fragments: Array) -> None:
-        """Take row changes of one line, each a fragment of its own, and the intervals of offsets that were read."""
+        """Add row changes of one line, each as a separate fragment, and the intervals of offsets that were read."""
         self.readings[line.subject] = readings
         self.changes += int(fragments["changes"].sum())
         rows = self.lines.setdefault(line, ChainRows())
         rows.add(covered, fragments[fragments["key"] <= self.ceiling], np.zeros(0, RUN))
 
     def merge(self, other: Chains) -> None:
-        """Take what another part of the run saw; the order of merging does not matter."""
+        """Merge the chains of another part of the run; the order of merging does not matter."""
         self.readings |= other.readings
         self.tables |= other.tables
         self.changes += other.changes
@@ -77,7 +77,7 @@ class Chains:
             self.bound()
 
     def bound(self) -> None:
-        """Keep the rows with the lowest digests, no more than are kept of a whole run."""
+        """Keep the rows with the lowest digests, up to the maximum for a whole run."""
         for rows in self.lines.values():
             rows.compact()
         keys = np.sort(np.concatenate([rows.fragments["key"] for rows in self.lines.values()]))
@@ -92,12 +92,12 @@ class Chains:
         self.tables = {table: name for table, name in self.tables.items() if table in named}
 
     def left_out(self) -> int:
-        """Return how many row changes belong to rows that are not followed."""
+        """Return the number of changes of rows that are not followed."""
         self.bound()
         return self.changes - sum(int(rows.fragments["changes"].sum()) for rows in self.lines.values())
 
     def evidence(self, proofs: Mapping[ChainLine, Sequence[ChainProof]]) -> list[ChainEvidence]:
-        """Return what the chains of each line come to, together with records that prove their version by themselves."""
+        """Return the evidence of each line, from its chains and from records that prove their version by themselves."""
         if not self.lines:
             return []
         self.bound()
@@ -146,7 +146,7 @@ class Chains:
         )
 
     def _scattered(self) -> Array:
-        """Return the tables of which some row appears in several partitions: no partition has all its changes."""
+        """Return the tables with a row in several partitions: no partition has all changes of such a row."""
         result = [np.unique(rows.fragments[["key", "table"]]) for rows in self.lines.values()]
         keys, counts = np.unique(np.concatenate(result), return_counts=True)
         return np.unique(keys["table"][counts > 1])

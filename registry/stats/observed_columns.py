@@ -1,7 +1,7 @@
-"""Observed columns: which columns the rows of a table had, with which source types and kinds of values.
+"""Observed columns: the columns of the rows of each table, with their source types and kinds of values.
 
-Layouts are resolved from them. The observed columns of parts of a run may be merged in any order; enough is kept of a
-table that the order of its columns does not depend on it either.
+Layouts are resolved from them. The observed columns of parts of a run may be merged in any order; not even the order
+of columns depends on it.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ class TableName(NamedTuple):
 
     @classmethod
     def of(cls, database: str | None, schema: str | None, table: str | None) -> TableName:
-        """Return the table of a row. What is longer than any name of a database is cut, and ends in its digest."""
+        """Return the table of a row. A part longer than any database allows is cut and ends in its digest."""
         return cls(database and _cut(database), schema and _cut(schema), _cut(table or ""))
 
     @property
     def text(self) -> str:
-        """The name as findings and table contracts write it; a part that holds a dot is in backquotes.
+        """The name as findings and table contracts write it; a part that contains a dot is in backquotes.
 
         So no two tables of a directory have the same name.
         """
@@ -58,7 +58,7 @@ def _quote(part: str) -> str:
 
 
 class ObservedColumn(NamedTuple):
-    """A column of a row: its source type as the message or its table contract gives it, and its canonical kind."""
+    """A column of a row: its source type, from the message or its table contract, and its canonical kind."""
 
     name: str
     source_type: str | None
@@ -95,9 +95,9 @@ class ObservedColumns:
         return sorted(heapq.nsmallest(MOST_TABLES, self.shapes, key=_order), key=_order)
 
     def columns(self, table: TableName) -> dict[str, set[tuple[str | None, str | None]]]:
-        """Return the source types and kinds with which each column of a table was observed.
+        """Return the source types and kinds that were observed for each column of a table.
 
-        Columns are in the order of the widest shape; what it lacks follows.
+        Columns are in the order of the widest shape; columns that it lacks follow.
         """
         found: dict[str, set[tuple[str | None, str | None]]] = {}
         for shape in sorted(_first_shapes(self.shapes.get(table, ())), key=_rank):

@@ -1,4 +1,4 @@
-"""Partition tallies: what was read of one partition: the coordinates of records, and their numbers by outcome."""
+"""Partition tallies: the records read from one partition, counted by outcome."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Source(NamedTuple):
 
 
 class Moment(NamedTuple):
-    """A record by its coordinates; the timestamp is in microseconds, None if the source has none."""
+    """The coordinates of a record; the timestamp is in microseconds, None if the source has none."""
 
     topic: str
     partition: int
@@ -24,7 +24,7 @@ class Moment(NamedTuple):
 
 @dataclass
 class PartitionTally:
-    """What was read from one partition, by outcome; `changes` counts row changes, the rest messages."""
+    """The records of one partition by outcome; `changes` counts row changes, the rest messages."""
 
     read: int = 0
     conforming: int = 0
@@ -40,7 +40,7 @@ class PartitionTally:
 
     @property
     def valued(self) -> int:
-        """How many messages with a value were validated."""
+        """The number of validated messages with a value."""
         return self.read - self.tombstone - self.excluded
 
     @property

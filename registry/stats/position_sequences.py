@@ -1,8 +1,8 @@
-"""Position sequences: how the positions of a partition follow each other, counted exactly whatever the batch limits.
+"""Position sequences: breaches in the order of positions of a partition, counted exactly whatever the batch limits.
 
-Only neighbours are compared: a record with the one before it. So of a stretch of records the range read and its first
-and last position are enough, and two stretches that touch become one. A gap or a sample may hide a breach but never
-invents one: a position that fell between two records fell, whatever lies between them.
+Only adjacent records are compared. So of a stretch of records the range read and its first and last position are
+enough, and two adjacent stretches become one. A gap or a sample may hide a breach but never invents one: a position
+that decreased between two records decreased, whatever is between them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Point(NamedTuple):
 
 @dataclass
 class Stretch:
-    """How many records of a partition, from the first to the last, by contract and by op code as sent."""
+    """Records of a partition: the first, the last, and counts by contract and by op code as sent."""
 
     count: int
     first: Point
@@ -50,7 +50,7 @@ class Stretch:
                 mine[name] = mine.get(name, 0) + count
 
     def joined(self, other: Stretch) -> Stretch:
-        """Return both as one."""
+        """Return the union of both."""
         both = self.copy()
         both.add(other)
         return both
@@ -60,7 +60,7 @@ class Stretch:
 
 
 class SequenceLine(NamedTuple):
-    """Positions of one partition that follow each other: whose, where a message has its own, and what they promise."""
+    """A sequence of positions in one partition: its subject, the pointer to the position, and the promised order."""
 
     topic: str
     partition: int
@@ -79,7 +79,7 @@ class PositionStep(NamedTuple):
 
 
 class Segment(NamedTuple):
-    """Records from offset `start` to offset `end`, read without a gap, and the first and last that have a position."""
+    """Records from offset `start` to offset `end`, read without a gap, and the first and last with a position."""
 
     start: int
     end: int
@@ -98,7 +98,7 @@ class Sequences:
     within: Breaches = field(default_factory=dict)
 
     def add(self, line: SequenceLine, segments: Sequence[Segment]) -> None:
-        """Take segments in order of their offsets, whose inner breaches are added apart."""
+        """Add segments in order of their offsets; breaches within them are added separately."""
         known = self.segments.get(line, [])
         if known and segments and known[-1].end >= segments[0].start:
             known, segments = [], sorted([*known, *segments], key=_start)
@@ -110,18 +110,18 @@ class Sequences:
         self.segments[line] = known if len(known) <= MOST_SEGMENTS else self._shortened(line, known)
 
     def add_breach(self, line: SequenceLine, cause: str, stretch: Stretch) -> None:
-        """Count records that break the promise of a line."""
+        """Count records that break the promised order of a line."""
         _count(self.within, line, cause, stretch)
 
     def merge(self, other: Sequences) -> None:
-        """Merge what another part of the run saw; the order of merging does not matter."""
+        """Merge the segments of another part of the run; the order of merging does not matter."""
         for (line, cause), stretch in other.within.items():
             _count(self.within, line, cause, stretch)
         for line, segments in other.segments.items():
             self.add(line, segments)
 
     def breaches(self) -> Breaches:
-        """Return every breach, including those between segments that do not touch."""
+        """Return every breach, including those between segments that are not adjacent."""
         found: Breaches = {key: stretch.copy() for key, stretch in self.within.items()}
         for line, segments in self.segments.items():
             last: PositionStep | None = None
@@ -135,16 +135,16 @@ class Sequences:
         return Segment(left.start, max(left.end, right.end), left.first or right.first, right.last or left.last)
 
     def _shortened(self, line: SequenceLine, segments: list[Segment]) -> list[Segment]:
-        """Join segments in pairs as if nothing lay between them; what is read there later is compared by itself."""
+        """Join segments in pairs as if nothing were between them; records read there later are compared separately."""
         pairs = zip(segments[::2], segments[1::2], strict=False)
         return [*(self._join(line, left, right) for left, right in pairs), *segments[len(segments) // 2 * 2 :]]
 
 
 def breach_between(promise: str, before: PositionStep, after: PositionStep) -> str | None:
-    """Return how a record breaks the promise of its position, given the record before it."""
+    """Return how a record breaks the promised order, given the record before it."""
     if after.position < before.position:
         return None if promise == ONCE_EACH else GOES_BACK
-    halves = before.half != WHOLE and after.half == SECOND_HALF  # which may come joined as well as in two
+    halves = before.half != WHOLE and after.half == SECOND_HALF  # an update may be sent joined or in two halves
     if after.position == before.position and promise != NOT_FALLING and not halves:
         return REPEATS
     return None

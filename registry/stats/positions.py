@@ -1,7 +1,7 @@
-"""Positions of changes in their source: whether any may have come twice, decided from very little.
+"""Positions of changes in their source: a compact summary that shows whether any may occur twice.
 
-Where positions only ever rise, or stay within a transaction, none has come twice, and nothing has to be compared. So
-for each partition only the first and the last position are kept, and whether they ever fell or stayed.
+If positions only increase, or stay equal within a transaction, none occurs twice, and no rows have to be compared. So
+for each partition only the first and the last position are kept, and whether they ever decreased or stayed equal.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ class PositionLine(NamedTuple):
 
 @dataclass(frozen=True)
 class PositionStretch:
-    """Positions from one offset to another, in summary; `first` and `last` are by offset.
+    """A summary of the positions from one offset to another; `first` and `last` are by offset.
 
-    `fell` says that one was below one before it, or is no number, `stayed` that two messages had the same.
+    `fell` means that one was lower than an earlier one, or is not a number, `stayed` that two messages had the same.
     """
 
     start: int
@@ -54,13 +54,13 @@ class PositionStretch:
         )  # fmt: skip
 
     def shares(self, other: PositionStretch) -> bool:
-        """Return whether a position may be in both; of positions that are no numbers nothing is known."""
+        """Return whether a position may be in both; unless positions are numbers, that is always possible."""
         if self.least <= other.most and other.least <= self.most:
             return True
         return (self.fell and self.least == self.most) or (other.fell and other.least == other.most)
 
     def comes_again(self, *, each_its_own: bool) -> bool:
-        """Return whether a position may have come twice; `each_its_own` where no two messages may share one."""
+        """Return whether a position may occur twice; `each_its_own` if no two messages may share one."""
         return self.fell or (each_its_own and self.stayed)
 
 
@@ -80,7 +80,7 @@ class Positions:
                 known.append(stretch)
 
     def merge(self, other: Positions) -> None:
-        """Merge what another part of the run saw."""
+        """Merge the positions of another part of the run."""
         for line, stretches in other.lines.items():
             self.lines.setdefault(line, []).extend(stretches)
 
@@ -98,7 +98,7 @@ class Positions:
 
 
 class RecordedPositions(Struct, frozen=True):
-    """The positions of one subject in one partition as run records keep them."""
+    """The positions of one subject in one partition, in the form of run records."""
 
     topic: str
     partition: int
@@ -114,12 +114,12 @@ class RecordedPositions(Struct, frozen=True):
 
 
 def write_positions(lines: Mapping[PositionLine, PositionStretch]) -> tuple[RecordedPositions, ...]:
-    """Return the positions of a run as run records keep them."""
+    """Return the positions of a run for its record."""
     return tuple(RecordedPositions(*line, *vars(stretch).values()) for line, stretch in sorted(lines.items()))
 
 
 def read_positions(recorded: Iterable[RecordedPositions]) -> dict[PositionLine, PositionStretch]:
-    """Return what a record says of positions."""
+    """Return the positions in a run record."""
     return {
         PositionLine(one.topic, one.partition, one.subject): PositionStretch(
             one.start, one.end, one.first, one.last, one.least, one.most, fell=one.fell, stayed=one.stayed
@@ -131,7 +131,7 @@ def read_positions(recorded: Iterable[RecordedPositions]) -> dict[PositionLine, 
 def _stretches(changes: pa.RecordBatch) -> Iterator[tuple[PositionLine, PositionStretch]]:
     wanted = pc.and_(changes.column("position").is_valid(), pc.not_equal(changes.column("op"), SNAPSHOT))
     wanted = pc.and_(wanted, pc.equal(changes.column("row_index"), 0))
-    # The two parts of a split update rightly share a position: the first stands for both.
+    # The two parts of a split update share a position, so only the first counts.
     wanted = pc.and_(wanted, pc.not_equal(pc.fill_null(changes.column("update_part"), ""), "after"))
     rows = changes.select(["topic", "partition", "contract", "position", "offset"]).filter(wanted)
     columns = [rows.column(name).dictionary_encode() for name in ("topic", "partition", "contract")]
@@ -149,7 +149,7 @@ def _stretch(texts: pa.Array, offsets: NDArray[np.int64]) -> PositionStretch:
     start, end = int(offsets[0]), int(offsets[-1])
     try:
         positions = texts.cast(pa.int64()).to_numpy(zero_copy_only=False)
-    except pa.ArrowInvalid:  # no numbers: nothing is known of their order
+    except pa.ArrowInvalid:  # not numbers: their order is unknown
         return PositionStretch(start, end, 0, 0, 0, 0, fell=True)
     steps = np.diff(positions)
     result = int(positions[0]), int(positions[-1]), int(positions.min()), int(positions.max())

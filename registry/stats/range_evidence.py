@@ -1,4 +1,4 @@
-"""Range evidence: what depends on the version that a range of a versions file declares, and the evidence against it."""
+"""Range evidence: the records whose reading depends on the declared version of a range, and evidence against it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ RangeKey = tuple[str, int, int]
 
 
 class VersionProof(NamedTuple):
-    """A record that fits another version and not the declared one, and what distinguishes the two."""
+    """A record that fits another version and not the declared one, and the difference between the two."""
 
     offset: int
     path: str
@@ -21,9 +21,9 @@ class VersionProof(NamedTuple):
 
 @dataclass
 class RangeEvidence:
-    """How many records of a range another version would read differently, and the first that proves another version.
+    """The number of records of a range that another version would read differently, and the first proof of another.
 
-    `undecided` fit several versions, `proven` the declared one alone.
+    `undecided` records fit several versions, `proven` ones only the declared version.
     """
 
     differing: int = 0
@@ -32,7 +32,7 @@ class RangeEvidence:
     proven: int = 0
 
     def merge(self, other: RangeEvidence) -> None:
-        """Merge what another part of the range holds; the order does not matter."""
+        """Merge the evidence of another part of the range; the order does not matter."""
         self.differing += other.differing
         self.undecided += other.undecided
         self.proven += other.proven
@@ -46,7 +46,7 @@ def merge_range_evidence(stakes: dict[RangeKey, RangeEvidence], more: Mapping[Ra
 
 
 def contradicted(stakes: Mapping[RangeKey, RangeEvidence]) -> Iterable[tuple[RangeKey, int, VersionProof]]:
-    """Yield the ranges that hold a proof against their version and records that depend on it, in order."""
+    """Yield the ranges with a proof against their version and records that depend on it, in order."""
     for key, range_evidence in sorted(stakes.items()):
         if range_evidence.differing and range_evidence.proof is not None:
             yield key, range_evidence.differing, range_evidence.proof

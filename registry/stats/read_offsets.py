@@ -1,8 +1,8 @@
-"""Read offsets: what was read of a partition, and where DDL statements stand in it, so that rows are split there.
+"""Read offsets: the offsets read from a partition and those of its DDL statements, at which rows are split.
 
-Two rows are on the same side of all statements once every offset between them was read and held no statement; until
-then a part of the run that is merged later may bring one. What a batch holds of a partition counts as read from its
-first to its last record.
+Two rows are on the same side of all statements once every offset between them was read and had no statement; until
+then a part of the run that is merged later may contain one. The offsets between a batch's first and last record of a
+partition count as read.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ _start = itemgetter(0)
 class ReadOffsets:
     """The spans of a partition that were read without a gap, and the offsets of its statements, both in order.
 
-    Bounded: of more statements the first are kept, and of more than twice as many spans as are kept the narrowest gaps
-    are taken for read, as those that transactions and compaction leave: tasks that are still to come leave wide ones.
+    Bounded: of more statements the first are kept. If there are more than twice the maximum of spans, the narrowest
+    gaps count as read: transactions and compaction leave narrow gaps, unfinished tasks wide ones.
     """
 
     spans: list[Span] = field(default_factory=list)
     statements: list[int] = field(default_factory=list)
 
     def merge(self, other: ReadOffsets) -> bool:
-        """Take what another part of the run read, and say whether rows that were apart may be side by side now."""
+        """Merge the offsets of another part of the run; return whether rows in different cells may share one now."""
         known, most = self.spans, (self.statements or [0])[-1]
         self.spans = _bound(_join([*known, *other.spans])) if other.spans != known else known
         if other.statements:
@@ -44,7 +44,7 @@ class ReadOffsets:
         return bridged or (self.statements or [0])[-1] < most
 
     def cell(self, offset: int) -> Cell:
-        """Return where an offset lies; rows of one cell are on the same side of every statement."""
+        """Return the cell of an offset; rows of one cell are on the same side of every statement."""
         return bisect(self.spans, offset, key=_start), bisect(self.statements, offset)
 
     @property
@@ -54,7 +54,7 @@ class ReadOffsets:
 
 
 def _join(spans: Iterable[Span]) -> list[Span]:
-    """Return spans in order, those that touch as one."""
+    """Return spans in order, adjacent ones joined."""
     joined: list[Span] = []
     for start, end in sorted(spans):
         if joined and start <= joined[-1][1] + 1:

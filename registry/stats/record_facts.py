@@ -1,4 +1,4 @@
-"""Record facts: what records of one kind add to the statistics of their stream, whatever their values are.
+"""Record facts: the contribution of records of one kind to stream statistics, whatever their values.
 
 The fast path computes them once per cached verdict, the reference once per record.
 """
@@ -16,7 +16,7 @@ from cdc_contracts.registry.contract.envelope_schemas import is_integer
 from cdc_contracts.registry.contract.known_codes import show_known
 from cdc_contracts.registry.contract.model import Meaning
 from cdc_contracts.registry.contract.table_contracts import table_name
-from cdc_contracts.registry.contract.type_families import told_in
+from cdc_contracts.registry.contract.type_families import type_name_in
 from cdc_contracts.registry.message.reading import Reading
 from cdc_contracts.registry.stats.column_writing import WrittenTable
 from cdc_contracts.registry.stats.finding_onsets import FindingSeries, Start
@@ -38,7 +38,7 @@ _HALVES: Final = {"update-before": FIRST_HALF, "update-after": SECOND_HALF}
 
 
 class Track(NamedTuple):
-    """Whose positions these are, where a message has its own, what they promise, and which value means none."""
+    """The positions of a subject: pointer, promised order, and the value that means none."""
 
     subject: str
     path: str
@@ -48,7 +48,7 @@ class Track(NamedTuple):
 
 
 class RowFacts(NamedTuple):
-    """The rows of a message: their kind, where their columns are, the columns, and those a table contract lists."""
+    """The rows of a message: their kind, the pointer to their columns, the columns, and those of the table contract."""
 
     kind: str
     at: str
@@ -57,9 +57,9 @@ class RowFacts(NamedTuple):
 
 
 class WrittenRows(NamedTuple):
-    """The rows of a message of a dialect without types, all of their columns or those that changed.
+    """The rows of a message of a dialect without types, with all of their columns or those that changed.
 
-    `source` is where they stand, `at` where an insert has its row.
+    `source` is the pointer to them, `at` that to the row of an insert.
     """
 
     source: str
@@ -70,10 +70,10 @@ class WrittenRows(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Facts:
-    """What records of one kind have in common: `op` is the canonical one, `code` what was sent for it.
+    """What records of one kind have in common: `op` is the canonical op, `code` its code as sent.
 
-    `track` is None if nothing is promised of their positions; `control` is the place and the name of an op that
-    holds no row; `unlisted` the finding on a table that no table contract lists.
+    `track` is None if no order of positions is promised; `control` is the path and the name of an op without rows;
+    `unlisted` the finding on a table that no table contract lists.
     """
 
     subject: str
@@ -96,7 +96,7 @@ class Facts:
 
 
 def facts_of(verdict: Verdict, reading: Reading, columns: TypedColumns) -> Facts | None:
-    """Return what a message adds to stream statistics as a version reads it; None if it is none of the subject."""
+    """Return the facts of a message as a version reads it; None if it is not of the subject."""
     if verdict.version is None or verdict.outcome in (UNREADABLE, OTHER_DIALECT):
         return None
     names, contract, fits = reading.names, verdict.version.reference, bool(verdict.fits)
@@ -122,7 +122,7 @@ def facts_of(verdict: Verdict, reading: Reading, columns: TypedColumns) -> Facts
 
 
 def facts_of_one(judged: JudgedMessage) -> Facts | None:
-    """Return the facts of a record that was validated by itself; None if it holds no message of the subject."""
+    """Return the facts of a record that was validated individually; None if it is no message of the subject."""
     if judged.reading is None or judged.columns is None:
         return None
     return facts_of(judged.verdict, judged.reading, judged.columns)
@@ -149,19 +149,19 @@ def count_facts(tally: Tally, facts: Facts, table: str | None, source: Source, s
 
 
 def written_table(table: str | None, facts: Facts, rows: WrittenRows, source: Source) -> WrittenTable:
-    """Return which rows of a partition the values of some records of a table belong to."""
+    """Return the rows of a partition that the values of some records of a table belong to."""
     return WrittenTable(*source, table, facts.subject, rows.loaded, rows.at, rows.typed)
 
 
 def count_coverage(tally: Tally, facts: Facts, total: int) -> None:
-    """Count which rules so many records of one kind exercised, and note the severities of findings on the stream."""
+    """Count the rules that so many records of one kind exercised, and record the severities of stream findings."""
     tally.statistics.severities = {name: facts.severities.of(name) for name in CLASSES_OF_A_COURSE}
     for one in facts.exercised:
         tally.statistics.rule_coverage[one] += total
 
 
 def whole_number(value: Any, track: Track) -> int | None:
-    """Return the position that one member holds; None if it holds none."""
+    """Return the position in one member; None if it has none."""
     if type(value) is int:
         return None if value == track.absent_value else value
     text = value.token if isinstance(value, Number) and is_integer(value) else value
@@ -175,7 +175,7 @@ def whole_number(value: Any, track: Track) -> int | None:
 
 
 def _track(reading: Reading, subject: str) -> Track | None:
-    """A full load is not part of the sequence: its rows have no position, or one that means nothing (E77)."""
+    """Return the position track; none for a full load, whose rows have no position or a meaningless one (E77)."""
     place = reading.meaning.envelope.position
     if place is None or place.at is None or place.rises is None or reading.op == "snapshot":
         return None
@@ -183,7 +183,7 @@ def _track(reading: Reading, subject: str) -> Track | None:
 
 
 def _rows(reading: Reading, columns: TypedColumns) -> RowFacts | None:
-    """Return the columns of a whole row: those that have a type, else those of an image that is not a partial one."""
+    """Return the columns of a complete row: those with a type, otherwise those of an image that is not partial."""
     sides = reading.meaning.images.of(reading.op or "")
     for side in (sides.after, sides.before) if sides else ():
         source = reading.source(side) if side is not None else None
@@ -192,7 +192,7 @@ def _rows(reading: Reading, columns: TypedColumns) -> RowFacts | None:
         if columns.origin == "message":
             types = columns.types or {}
         elif side.over is not None and source == side.at:
-            continue  # holds the columns that changed
+            continue  # has only the changed columns
         else:
             types = dict.fromkeys((reading.rows(source) or [{}])[0], "")
         at = source if reading.meaning.images.hold_one_row else f"{source}/0"
@@ -204,7 +204,7 @@ def _rows(reading: Reading, columns: TypedColumns) -> RowFacts | None:
 
 
 def written_rows(reading: Reading, columns: TypedColumns) -> WrittenRows | None:
-    """Return where the values of an untyped row stand: those after a change, if there are any."""
+    """Return the image with the values of an untyped row: the after image, if there is one."""
     if columns.origin == "message":
         return None
     sides, images = reading.meaning.images.of(reading.op or ""), reading.meaning.images
@@ -217,13 +217,13 @@ def written_rows(reading: Reading, columns: TypedColumns) -> WrittenRows | None:
     return WrittenRows(source, at if images.hold_one_row else f"{at}/0", reading.op == "snapshot", bool(columns.types))
 
 
-def _as_listed(told: str, listed: str | None, reading: Reading, columns: TypedColumns) -> str:
-    """Return a type as the table contract names it where both mean the same, else as it was sent."""
-    if not told or listed is None:
-        return told
+def _as_listed(sent: str, listed: str | None, reading: Reading, columns: TypedColumns) -> str:
+    """Return a type as the table contract names it if both mean the same, otherwise as it was sent."""
+    if not sent or listed is None:
+        return sent
     types, mapping = reading.meaning.columns.types, columns.mapping
-    known_as = told_in(mapping, listed, None if types == "none" else types.table)
-    return listed if known_as is None or mapping.normalise(known_as) == mapping.normalise(told) else told
+    known_as = type_name_in(mapping, listed, None if types == "none" else types.table)
+    return listed if known_as is None or mapping.normalise(known_as) == mapping.normalise(sent) else sent
 
 
 def _unlisted(reading: Reading) -> Finding | None:

@@ -1,6 +1,6 @@
-"""Reference tally: records counted one by one, the slow way from values to a tally, by the reference alone.
+"""Reference tally: records counted one by one with the reference validator only.
 
-Lint validates its sample streams this way, without Arrow; tests demand that the kernel gives the same.
+Lint validates its sample streams this way, without Arrow; tests require that the kernel gives the same tally.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def account(validation: ValidationContext, source: Source, values: Iterable[tupl
 
 
 def account_of(judged: JudgedMessage, source: Source, point: Point) -> Tally:
-    """Return the tally of one record, given its verdict and where it stands."""
+    """Return the tally of one record, given its verdict and its coordinates."""
     offset, moment = point.offset, Moment(*source, *point)
     outcome, version = judged.verdict.outcome, judged.verdict.version
     tally = Tally()

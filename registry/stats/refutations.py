@@ -1,4 +1,4 @@
-"""Refutations: stretches of key chains that contradict the version declared where they lie."""
+"""Refutations: stretches of key chains that contradict the version declared for them."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from cdc_contracts.registry.stats.position_sequences import Point
 
 
 class Refutation(NamedTuple):
-    """A stretch as far as it lies where `contract` is declared: in all of a run, or in a range of that number.
+    """The part of a stretch for which `contract` is declared: for a whole run, or for the range of that number.
 
-    `whole` says that nothing of the stretch lies elsewhere, `goes_on` that no later stretch contradicts it.
+    `whole` means that this is all of the stretch, `goes_on` that no later stretch contradicts it.
     """
 
     line: ChainLine
@@ -25,7 +25,7 @@ class Refutation(NamedTuple):
 
 
 def refute(evidence: Iterable[ChainEvidence], references: Sequence[str]) -> Iterator[Refutation]:
-    """Yield what contradicts the version that is declared for all records, or every one of several."""
+    """Yield the stretches that contradict the version declared for all records, or every one of several."""
     for found in evidence:
         for stretch in found.against(*references):
             goes_on = stretch is found.stretches[-1]
@@ -33,7 +33,7 @@ def refute(evidence: Iterable[ChainEvidence], references: Sequence[str]) -> Iter
 
 
 def refute_ranges(evidence: Iterable[ChainEvidence], ranges: VersionRanges) -> Iterator[Refutation]:
-    """Yield what contradicts the versions that ranges declare, each where it is declared."""
+    """Yield the stretches that contradict the declared versions of ranges, each within its range."""
     for found in evidence:
         for number, one in enumerate(ranges.ranges_of(found.line.topic, found.line.partition)):
             for stretch in found.against(one.contract):
@@ -45,7 +45,7 @@ def refute_ranges(evidence: Iterable[ChainEvidence], ranges: VersionRanges) -> I
 
 
 def _clip(stretch: ChainStretch, one: VersionRange) -> ChainStretch | None:
-    """Return the part of a stretch that lies in a range, None if none does; of times only where all of it does."""
+    """Return the part of a stretch within a range, None if there is none; in a time range only a whole stretch."""
     if one.unit != OFFSETS:
         return stretch if one.holds(*stretch.first) and one.holds(*stretch.last) else None
     ends = _cut(stretch.first, stretch.last, one)

@@ -1,4 +1,4 @@
-"""Run findings: findings that only a whole run can show, made from its stream statistics when the report is due."""
+"""Run findings: findings that only a whole run can show, derived from its stream statistics for the report."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from cdc_contracts.registry.stats.refutations import Refutation
 from cdc_contracts.registry.stats.stream_statistics import StreamStatistics
 from cdc_contracts.registry.stats.table_drift import DROPPED_COLUMN, LOST_COLUMN
 from cdc_contracts.registry.stats.tally import Tally
-from cdc_contracts.registry.stats.writing_turns import told_turns
+from cdc_contracts.registry.stats.writing_turns import drifting_turns
 from cdc_contracts.registry.validate.rule_coverage import coverage_gaps
 from cdc_contracts.registry.validate.table_promises import PRIMARY_KEY
 from cdc_contracts.registry.validate.validation_context import AUTO
@@ -36,7 +36,7 @@ _WORDS_OF_ORDER: Final = {
 
 
 class _Found(NamedTuple):
-    """One finding in one partition: the records that have it, and since when, where that is known."""
+    """One finding in one partition: the records that have it, and since when, if known."""
 
     key: FindingKey
     source: Source
@@ -50,8 +50,8 @@ class _Found(NamedTuple):
 def finalize(tally: Tally, catalogue: Catalogue, declared: str = AUTO, *, ranged: bool = False) -> None:
     """Add the findings of stream statistics to those of single messages. Idempotent.
 
-    `declared` is the contract of the run: what the evidence of many messages proves may contradict it. `ranged` where
-    each range is validated under its own version, so that a switch is what was declared.
+    `declared` is the contract of the run, which the evidence of many messages may contradict. `ranged` if each range
+    is validated under its own version, so that a switch of versions is as declared.
     """
     statistics = tally.statistics
     valued = sum(counts.valued for counts in tally.partitions.values())
@@ -64,15 +64,15 @@ def finalize(tally: Tally, catalogue: Catalogue, declared: str = AUTO, *, ranged
         result.expected[expected], result.observed[observed], result.contracts[reference] = 0, 0, 0
         result.extents = _whole_range(tally)
     for key, drift in found.items():
-        tally.told += drift.count - (tally.findings[key].count if key in tally.findings else 0)
+        tally.total_findings += drift.count - (tally.findings[key].count if key in tally.findings else 0)
     tally.findings |= found
     tally.dropped |= statistics.shapes.cut | statistics.writing.cut
 
 
 def with_chains(tally: Tally, catalogue: Catalogue, refutations: Iterable[Refutation]) -> Tally:
-    """Return a tally in which the records that key chains prove to be of another version than the declared are found.
+    """Return the tally with findings for records that key chains prove to be of another than the declared version.
 
-    They join those that prove it by themselves: the images of both stand where the other version has them.
+    They are counted with the records that prove it by themselves: both have their images as in the other version.
     """
     found = dict(tally.findings)
     result = 0
@@ -82,11 +82,11 @@ def with_chains(tally: Tally, catalogue: Catalogue, refutations: Iterable[Refuta
             found[one.key] = _empty(tally.statistics, one) if known is None else deepcopy(known)
             found[one.key].merge(_as_tally(tally.statistics, one))
             result += one.stretch.count
-    return replace(tally, findings=found, told=tally.told + result)
+    return replace(tally, findings=found, total_findings=tally.total_findings + result)
 
 
 def _swapped(refutation: Refutation, catalogue: Catalogue) -> Iterator[_Found]:
-    """Yield by table the records of a stretch whose images another version has in the place of each other."""
+    """Yield by table the records of a stretch whose images are swapped according to another version."""
     line, stretch, judged = refutation.line, refutation.stretch, refutation.contract
     version = catalogue.version(stretch.contract)
     sides = version.meaning.images.of("update")
@@ -108,7 +108,7 @@ def _order(statistics: StreamStatistics) -> Iterator[_Found]:
 
 
 def _tables(tally: Tally) -> Iterator[_Found]:
-    """Yield the columns that are not as expected; a column missing from a key is a finding of each record."""
+    """Yield the unexpected columns; a column missing from a key is a finding on each record instead."""
     for breach in tally.statistics.shapes.breaches():
         group, stretch, clean = breach.group, breach.stretch, breach.clean
         key = FindingKey("table-schema", rule_id("table-schema", breach.cause), breach.path, group.table)
@@ -121,7 +121,7 @@ def _tables(tally: Tally) -> Iterator[_Found]:
 
 
 def _dropped(tally: Tally) -> Iterator[_Found]:
-    """Yield the columns that rows still have after the statement of their partition that dropped them."""
+    """Yield the columns that rows still have after a statement in their partition that dropped them."""
     shapes = tally.statistics.shapes
     for statement in tally.statements:
         gone, table = dropped_columns(statement), altered_table(statement)
@@ -148,7 +148,7 @@ def _dropped(tally: Tally) -> Iterator[_Found]:
 def _between(parts: Iterable[Stretch], start: int, end: float) -> Stretch | None:
     """Return the rows after one statement and before another; None if there are none.
 
-    Of rows that were counted together although a statement lies between them, only the last is certainly after it.
+    Of rows counted together across a statement, only the last is certainly after it.
     """
     found: Stretch | None = None
     for part in parts:
@@ -163,7 +163,7 @@ def _between(parts: Iterable[Stretch], start: int, end: float) -> Stretch | None
 
 
 def _next_about(statements: Iterable[Statement], dropped: Statement, table: str, name: str) -> float:
-    """Return the offset of the next statement on a table that adds a column again, or drops it once more."""
+    """Return the offset of the next statement that adds or drops a column of a table again."""
     later = [
         one.offset
         for one in statements
@@ -174,12 +174,12 @@ def _next_about(statements: Iterable[Statement], dropped: Statement, table: str,
 
 
 def _writing(statistics: StreamStatistics, catalogue: Catalogue, declared: str, *, ranged: bool) -> Iterator[_Found]:
-    """Yield the columns whose writing changes in mid-stream.
+    """Yield the columns whose writing changes mid-stream.
 
-    Where that is a switch of versions, what one declared version does not write is of another version. Else the table
-    itself changed; where a table contract gives the types, the finding only says that both ways were seen.
+    If that is a switch of versions, values not written by the declared version are of another version. Otherwise the
+    table itself changed; if a table contract gives the types, the finding only notes that both ways were seen.
     """
-    for turn, switch in told_turns(statistics.writing, catalogue):
+    for turn, switch in drifting_turns(statistics.writing, catalogue):
         rows, stretch, clean = turn.rows, turn.stretch, turn.clean
         path, source = rows.at + join_pointer(turn.name), Source(rows.topic, rows.partition)
         expected, observed, severity = (
@@ -203,7 +203,7 @@ def _writing(statistics: StreamStatistics, catalogue: Catalogue, declared: str, 
 
 
 def _controls(statistics: StreamStatistics, valued: int) -> Iterator[_Found]:
-    """Yield the messages without a row by kind, all of them one finding at the place of the op."""
+    """Yield the messages without rows by kind, as one finding at the path of the op."""
     totals = Counter[str]()
     for kind, stretch in statistics.controls.items():
         totals[kind.op] += stretch.count
@@ -221,7 +221,7 @@ def _unexercised(statistics: StreamStatistics, catalogue: Catalogue) -> Iterator
 
 
 def _whole_range(tally: Tally) -> dict[Source, Extent]:
-    """Return what was read of each partition, as the place where something never came."""
+    """Return the range read of each partition, as the extent of a finding about something that never occurred."""
     return {
         source: Extent(0, Moment(*source, counts.first_offset, None), Moment(*source, counts.last_offset, None))
         for source, counts in tally.partitions.items()

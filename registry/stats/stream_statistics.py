@@ -1,4 +1,4 @@
-"""Stream statistics: what no message shows by itself, kept small and merged in any order."""
+"""Stream statistics: properties that no single message shows, kept small and mergeable in any order."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CLASSES_OF_A_COURSE: Final = ("other-version", "table-schema", "order", "control
 
 
 class ControlKind(NamedTuple):
-    """Messages of a partition that hold no row, by op; `path` is where they state it."""
+    """Messages of a partition without rows, by op; `path` is the pointer to the op."""
 
     topic: str
     partition: int
@@ -24,11 +24,11 @@ class ControlKind(NamedTuple):
 
 @dataclass
 class StreamStatistics:
-    """How positions follow each other, what shapes rows had and how their columns were written, and what else came.
+    """The order of positions, the shapes of rows, the writing of columns, control messages, and rule coverage.
 
-    `controls` are the messages that held no row, `rule_coverage` is what was exercised.
+    `controls` are the messages without rows, `rule_coverage` are the exercised rules.
 
-    `severities` has the severities in this run of the classes that only a stream shows.
+    `severities` has the severities in this run of the drift classes that only a stream shows.
     """
 
     sequences: Sequences = field(default_factory=Sequences)
@@ -39,14 +39,14 @@ class StreamStatistics:
     severities: dict[str, str] = field(default_factory=dict)
 
     def add_control(self, kind: ControlKind, stretch: Stretch) -> None:
-        """Count messages that hold no row."""
+        """Count messages without rows."""
         if kind in self.controls:
             self.controls[kind].add(stretch)
         else:
             self.controls[kind] = stretch
 
     def merge(self, other: StreamStatistics) -> None:
-        """Merge what another part of the run saw; the order of merging does not matter."""
+        """Merge the statistics of another part of the run; the order of merging does not matter."""
         self.sequences.merge(other.sequences)
         self.shapes.merge(other.shapes)
         self.writing.merge(other.writing)

@@ -1,9 +1,9 @@
-"""Table drift: which columns the rows of a table have, and where that changes in mid-stream.
+"""Table drift: the columns of the rows of a table, and where they change mid-stream.
 
 Rows are compared with rows of their kind and subject in the same partition: a full load is written by another component
-than the changes, and may name types in other words (E54), as another dialect may; the row of a DELETE may be a key
-only. The columns expected are those of the table contract that rows were validated against, else those of the first
-rows. Two producers that alternate are one finding.
+than the changes, and may name types differently (E54), as may another dialect; the row of a DELETE may be only a key.
+The expected columns are those of the table contract used for validation, otherwise those of the first rows. Two
+alternating producers are one finding.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Shape = tuple[tuple[str, str], ...]
 class RowGroup(NamedTuple):
     """Rows that have the same columns unless their table changes: loaded, written or deleted, with columns at `at`.
 
-    `listed` is what the contract of their table lists; a stream may get a new one while it runs.
+    `listed` are the columns of their table contract, which may change while a stream runs.
     """
 
     topic: str
@@ -50,9 +50,9 @@ class RowGroup(NamedTuple):
 
 
 class TableBreach(NamedTuple):
-    """Rows of a partition that have another column, or another type of one, than is expected.
+    """Rows of a partition with another column, or another type of a column, than expected.
 
-    `clean` is the last offset of a row of their group that has what is expected, -1 where none has.
+    `clean` is the last offset of a row of their group that is as expected, -1 if none is.
     """
 
     group: RowGroup
@@ -68,8 +68,8 @@ class TableBreach(NamedTuple):
 class TableShapes:
     """The shapes that the rows of each group had.
 
-    Bounded: of too many groups or shapes the first by name are kept, counted in full whatever the batch limits; `cut`
-    says so.
+    Bounded: of too many groups or shapes the first by name are kept, counted in full whatever the batch limits; then
+    `cut` is set.
     """
 
     seen: dict[RowGroup, dict[Shape, Stretch]] = field(default_factory=dict)
@@ -80,7 +80,7 @@ class TableShapes:
     """The rows of a shape in parts, where a statement, or what was not read, lies between some of them."""
 
     def add(self, group: RowGroup, shape: Shape, stretch: Stretch) -> None:
-        """Count rows of a group, between which no statement lies."""
+        """Count rows of a group without a statement between them."""
         if group in self.seen or self._is_parted(group):
             self._count(group, shape, [stretch], stretch)
             self._bound(group)
@@ -88,17 +88,17 @@ class TableShapes:
             self._take(group, {shape: stretch})
 
     def add_read(self, topic: str, partition: int, offsets: ReadOffsets) -> None:
-        """Note what was read of a partition and where its statements stand, before its rows are counted."""
+        """Record the offsets read from a partition and those of its statements, before its rows are counted."""
         known = self.offsets.setdefault((topic, partition), ReadOffsets())
         if known.merge(offsets):
             self._rejoin((topic, partition))
 
     def parts(self, group: RowGroup, shape: Shape) -> list[Stretch]:
-        """Return the rows of a shape in parts, in order: no statement of their partition lies within one."""
+        """Return the rows of a shape in parts, in order, with no statement of their partition within a part."""
         return self.eras.get(group, {}).get(shape) or [self.seen[group][shape]]
 
     def merge(self, other: TableShapes) -> None:
-        """Merge what another part of the run saw; the order of merging does not matter."""
+        """Merge the shapes of another part of the run; the order of merging does not matter."""
         self.cut |= other.cut
         for place, offsets in other.offsets.items():
             self.add_read(*place, offsets)
@@ -112,7 +112,7 @@ class TableShapes:
             self._bound(group)
 
     def breaches(self) -> Iterator[TableBreach]:
-        """Yield every column that is not as expected, by group and shape."""
+        """Yield every unexpected or missing column, by group and shape."""
         had: dict[tuple[object, ...], set[str]] = defaultdict(set)
         for group, shapes in self.seen.items():
             names = {name for shape in shapes for name, _ in shape}
@@ -121,7 +121,7 @@ class TableShapes:
         for group in sorted(self.seen, key=_name):
             shapes = self.seen[group]
             wanted = dict(group.listed if group.listed is not None else _first(shapes))
-            # A listed column that rows of this kind never have, and others do, is not part of such rows.
+            # A listed column that only rows of other kinds have is not part of rows of this kind.
             of_any = had[group.table, group.subject, group.listed]
             of_kind = had[group.table, group.subject, group.listed, group.kind]
             due = wanted.keys() & of_kind | wanted.keys() - of_any
@@ -139,7 +139,7 @@ class TableShapes:
             self.bound()
 
     def _count(self, group: RowGroup, shape: Shape, parts: Sequence[Stretch], whole: Stretch) -> None:
-        """Count rows that come in parts, and as a whole."""
+        """Count rows, in parts and as a whole."""
         shapes, offsets = self.seen.setdefault(group, {}), self.offsets.get(group[:2])
         if offsets is not None and offsets.parted:
             known = self.eras.get(group, {}).get(shape) or [
@@ -152,7 +152,7 @@ class TableShapes:
             shapes[shape] = whole
 
     def _keep_parts(self, group: RowGroup, shape: Shape, parts: list[Stretch]) -> None:
-        """Keep the parts of a shape; a single one is the whole of it."""
+        """Keep the parts of a shape; a single part is not kept, as it is the whole."""
         if len(parts) > 1:
             self.eras.setdefault(group, {})[shape] = parts
         elif group in self.eras:
@@ -161,7 +161,7 @@ class TableShapes:
                 del self.eras[group]
 
     def _rejoin(self, place: Place) -> None:
-        """Join the parts of a partition that nothing can come between any more."""
+        """Join the parts of a partition between which nothing can come any more."""
         offsets = self.offsets[place]
         for group in [group for group in self.eras if group[:2] == place]:
             for shape, parts in [*self.eras[group].items()]:
@@ -187,7 +187,7 @@ class TableShapes:
 
 
 def _in_parts(known: list[Stretch], found: Sequence[Stretch], offsets: ReadOffsets) -> list[Stretch]:
-    """Return the parts of a shape with others added, each where it lies; no two are in one cell."""
+    """Return the parts of a shape with others added in order; no two are in one cell."""
     for one in found:
         cell = offsets.cell(one.first.offset)
         place = bisect(known, one.first.offset, key=_first_offset)
@@ -222,7 +222,7 @@ def _breaches_of(
 def _differences(
     wanted: Mapping[str, str], due: set[str], found: Mapping[str, str]
 ) -> Iterator[tuple[str, str, str, str]]:
-    """Yield cause, column, expected and observed where a row is not as expected; `due` are columns it must have."""
+    """Yield cause, column, expected and observed for each deviation of a row; `due` are required columns."""
     for name, source_type in found.items():
         if name not in wanted:
             yield NEW_COLUMN, name, _ABSENT, source_type or _PRESENT

@@ -1,7 +1,7 @@
-"""Tallies: what a batch, a task and a whole run came to, in numbers that add up in any order.
+"""Tallies: the results of a batch, a task and a whole run in numbers, which can be added up in any order.
 
-A tally is small whatever it counted: findings are kept per class, rule, path and table, never per record, and each
-list is bounded in a way that does not depend on how the records were cut into batches.
+A tally is small however many records it counts: findings are kept per class, rule, path and table, never per record,
+and each list is bounded in a way that does not depend on how the records were divided into batches.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ TableOp = tuple[str | None, str]
 
 @dataclass
 class Tally:
-    """Everything that a report is made of.
+    """Everything that a report needs.
 
     `lasts` has the last offset of a message of each table, by canonical op and over all; a table None stands for all
-    messages with a value. `told` counts the records of all findings, also of those that are not kept. `cuts` are the
+    messages with a value. `total_findings` counts the records of all findings, kept or not. `cuts` are the
     offsets from which on runs are not kept. `stakes` are there where ranges declare versions.
     """
 
@@ -56,7 +56,7 @@ class Tally:
     runs: dict[Source, list[Run]] = field(default_factory=dict)
     cuts: dict[Source, int] = field(default_factory=dict)
     statements: list[Statement] = field(default_factory=list)
-    told: int = 0
+    total_findings: int = 0
     dropped: bool = False
     statistics: StreamStatistics = field(default_factory=StreamStatistics)
     chains: Chains = field(default_factory=Chains)
@@ -64,7 +64,7 @@ class Tally:
 
     def add_finding(self, finding: Finding, table: str | None, tally: FindingTally) -> None:
         """Count one finding over the records in `tally`."""
-        self.told += tally.count
+        self.total_findings += tally.count
         key = key_of(finding, table)
         if key in self.findings:
             self.findings[key].merge(tally)
@@ -87,7 +87,7 @@ class Tally:
         self.seen.update(other.seen)
         self.undecided += other.undecided
         self.differing += other.differing
-        self.told += other.told
+        self.total_findings += other.total_findings
         self.dropped |= other.dropped
         self.statistics.merge(other.statistics)
         if other.chains:
@@ -102,8 +102,8 @@ class Tally:
     def refutes(self, reference: str) -> Run | None:
         """Return the first run of records proven to be of another version of a subject.
 
-        None if there is none, or where no record was read that the versions would read differently. Key chains may
-        prove a version of another subject as well.
+        None if there is none, or if no record would be read differently by the versions. Key chains may prove a version
+        of another subject as well.
         """
         subject = reference.partition("@")[0]
         others = [
@@ -113,19 +113,21 @@ class Tally:
             if run.version != reference and run.version.partition("@")[0] == subject
         ]
         chained = [
-            (is_strange(*found), as_run(found[1])) for found in self.speaks_against(reference) if found[1].proven
+            (is_strange(*found), as_run(found[1]))
+            for found in self.contradicting_stretches(reference)
+            if found[1].proven
         ]
         result = [*((False, run) for run in others), *chained]
         return next((run for strange, run in result if strange or self.differing), None)
 
     def chain_evidence(self) -> list[ChainEvidence]:
-        """Return what the key chains of each partition come to, with the records that prove their version alone."""
+        """Return the evidence of the key chains of each partition, with records that prove their version alone."""
         proofs = {
             line: [
                 ChainProof(
                     reading, run.records, Point(run.first, run.first_timestamp), Point(run.last, run.last_timestamp)
                 )
-                for run in told_runs(self, Source(line.topic, line.partition))
+                for run in bounded_runs(self, Source(line.topic, line.partition))
                 for reading, versions in enumerate(self.chains.readings[line.subject])
                 if run.version in versions
             ]
@@ -134,10 +136,10 @@ class Tally:
         }
         return self.chains.evidence(proofs)
 
-    def speaks_against(self, *references: str) -> list[tuple[ChainLine, ChainStretch]]:
+    def contradicting_stretches(self, *references: str) -> list[tuple[ChainLine, ChainStretch]]:
         """Return the stretches of each partition in which key chains contradict a version, proven or not.
 
-        Of several versions that is known where they read an UPDATE in one way.
+        Several versions can be given if they read an UPDATE alike.
         """
         return [
             (found.line, stretch)
@@ -147,9 +149,9 @@ class Tally:
         ]
 
     def bound(self) -> None:
-        """Keep the first findings by class, rule, path and table; a run that met more says so.
+        """Keep the first findings by class, rule, path and table, up to a maximum.
 
-        What is kept is counted in full, however the records were cut.
+        Those that are kept are counted in full, however the records were batched.
         """
         if len(self.findings) > MOST_FINDINGS:
             kept = heapq.nsmallest(MOST_FINDINGS, self.findings, key=lambda key: key.order)
@@ -157,7 +159,7 @@ class Tally:
             self.dropped = True
 
     def unbroken(self, key: FindingKey, source: Source) -> Start | None:
-        """Return the record of a partition from which on every message has a finding; None if the last has not."""
+        """Return the record of a partition from which every message has a finding; None if the last does not."""
         series_by_op = self.findings[key].extents[source].series_by_op
         lasts = self.lasts.get(source, {})
         return (
@@ -167,7 +169,7 @@ class Tally:
         )
 
     def _merge_findings(self, other: Tally) -> None:
-        """Add the findings, each with what the other side knows of messages without it."""
+        """Add the findings, each with the last messages without it that the other side has seen."""
         late = [source for source in other.partitions if not self._is_before(other, source)]
         for key, finding in self.findings.items() if late else ():
             if key not in other.findings:
@@ -183,7 +185,7 @@ class Tally:
     def _see_clean(self, key: FindingKey, finding: FindingTally, other: Tally) -> None:
         """Give a finding the last messages without it that it has not seen: later ones here, and the other side's.
 
-        What the other side knows of the same series it adds itself.
+        Series that both sides have are merged by themselves.
         """
         for source, extent in finding.extents.items():
             theirs = other.findings[key].extents.get(source) if key in other.findings else None
@@ -194,7 +196,7 @@ class Tally:
                     series.see_clean(other.lasts.get(source, {}).get(lane, -1))
 
     def _close_ranks(self, other: Tally) -> None:
-        """Shorten what findings remember of their starts where the other side added to it."""
+        """Shorten the lists of starts of findings to which the other side has added."""
         for key, finding in other.findings.items():
             for source in finding.extents:
                 whole = self.partitions[source].whole if source in self.partitions else False
@@ -202,7 +204,7 @@ class Tally:
                     series.close_ranks(whole=whole)
 
     def _is_before(self, other: Tally, source: Source) -> bool:
-        """Return whether what was read of a partition here lies before all that was read of it there."""
+        """Return whether all offsets read from a partition here are before those read there."""
         mine, theirs = self.partitions.get(source), other.partitions[source]
         if mine is None or mine.last_offset is None or theirs.first_offset is None:
             return True
@@ -224,17 +226,17 @@ class Tally:
                 self.runs[source] = [run for run in self.runs[source] if run.first < cut]
 
 
-def told_runs(tally: Tally, source: Source) -> list[Run]:
-    """Return the runs of a partition, no more than are kept however its records were cut."""
+def bounded_runs(tally: Tally, source: Source) -> list[Run]:
+    """Return the runs of a partition, up to a maximum that does not depend on batches."""
     return leave_out_open(tally.runs.get(source, ()))[:MOST_RUNS]
 
 
 def proven_runs(tally: Tally) -> dict[Source, list[Run]]:
     """Return the runs of each partition, by records that prove their version and by key chains.
 
-    Where several subjects take turns, the stretches of one say nothing of where the others lie between its records.
+    If several subjects alternate, the stretches of one say nothing about records of others in between.
     """
-    runs = {source: told_runs(tally, source) for source in tally.runs}
+    runs = {source: bounded_runs(tally, source) for source in tally.runs}
     for found in tally.chain_evidence():
         stretches = [as_run(stretch) for stretch in found.proven()]
         if stretches and any(found.links) and found.of_one_subject:

@@ -1,4 +1,4 @@
-"""Unproven versions: declared for a run or for a range of it, and indistinguishable from others by its messages."""
+"""Unproven versions: declared versions of a run or range that its messages do not distinguish from others."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from cdc_contracts.registry.contract.catalogue import Catalogue, Version
 from cdc_contracts.registry.contract.version_ranges import VersionRange, VersionRanges
 from cdc_contracts.registry.stats.chain_evidence import ChainEvidence
 from cdc_contracts.registry.stats.tally import Tally
-from cdc_contracts.registry.stats.writing_turns import ToldTurn, told_turns
+from cdc_contracts.registry.stats.writing_turns import DriftingTurn, drifting_turns
 
 
 @dataclass(frozen=True)
 class Unproven:
-    """A declared version, the others that its messages may be of as well, and how many messages fit several.
+    """A declared version, the other versions that its messages may be of, and the number that fit several.
 
-    `place` is the topic, the partition and the range that it is declared for; None if that is the whole run.
+    `place` is the topic, the partition and the range that it is declared for; None for a whole run.
     """
 
     contract: str
@@ -26,7 +26,7 @@ class Unproven:
 
 
 def find_unproven(tally: Tally, judged: Sequence[Version]) -> list[Unproven]:
-    """Return the version that was declared for a run if it read messages, and nothing distinguishes it from another."""
+    """Return the declared version of a run if it read messages that do not distinguish it from another version."""
     if len(judged) != 1 or not tally.undecided:
         return []
     (version,) = judged
@@ -34,24 +34,26 @@ def find_unproven(tally: Tally, judged: Sequence[Version]) -> list[Unproven]:
     evidence = tally.chain_evidence()
     result = (
         any(tally.seen[reference] for reference in (version.reference, *others))
-        or any(found.speaks_for(version.reference) for found in evidence)
-        or bool(tally.speaks_against(version.reference))
-        or any(_speaks_of(turn, version.reference) for turn in told_turns(tally.statistics.writing, version.catalogue))
+        or any(found.proves(version.reference) for found in evidence)
+        or bool(tally.contradicting_stretches(version.reference))
+        or any(
+            _involves(turn, version.reference) for turn in drifting_turns(tally.statistics.writing, version.catalogue)
+        )
     )
     return [] if result else [Unproven(version.reference, others, tally.undecided)]
 
 
 def find_unproven_ranges(tally: Tally, ranges: VersionRanges, catalogue: Catalogue) -> Iterator[Unproven]:
-    """Yield the ranges with messages in which nothing distinguishes the version that they declare from another."""
+    """Yield the ranges whose messages do not distinguish their declared version from another."""
     evidence = tally.chain_evidence()
-    turns = list(told_turns(tally.statistics.writing, catalogue))
+    turns = list(drifting_turns(tally.statistics.writing, catalogue))
     for (topic, partition, number), range_evidence in sorted(tally.stakes.items()):
         within = ranges.ranges_of(topic, partition)[number]
         if not range_evidence.undecided or range_evidence.proven or range_evidence.proof is not None:
             continue
         chains = [found for found in evidence if found.line[:2] == (topic, partition)]
         own = [turn for turn in turns if (turn.turn.rows.topic, turn.turn.rows.partition) == (topic, partition)]
-        if not (_describe_by_chains(chains, within) or _describe_by_turns(own, within)):
+        if not (_is_decided_by_chains(chains, within) or _is_decided_by_turns(own, within)):
             others = _others(catalogue.version(within.contract))
             yield Unproven(within.contract, others, range_evidence.undecided, (topic, partition, within))
 
@@ -60,7 +62,7 @@ def _others(version: Version) -> tuple[str, ...]:
     return tuple(one.reference for one in version.catalogue.versions(version.subject) if one != version)
 
 
-def _describe_by_chains(evidence: Iterable[ChainEvidence], within: VersionRange) -> bool:
+def _is_decided_by_chains(evidence: Iterable[ChainEvidence], within: VersionRange) -> bool:
     """Return whether key chains in a range prove its version, or contradict it."""
     return any(
         stretch.links and within.meets(stretch.first, stretch.last)
@@ -72,15 +74,15 @@ def _describe_by_chains(evidence: Iterable[ChainEvidence], within: VersionRange)
     )
 
 
-def _describe_by_turns(turns: Iterable[ToldTurn], within: VersionRange) -> bool:
-    """Return whether a column turned from the version of a range, or to it, in the range or at its border."""
+def _is_decided_by_turns(turns: Iterable[DriftingTurn], within: VersionRange) -> bool:
+    """Return whether a column switched from or to the version of a range, within the range or at its boundary."""
     return any(
-        _speaks_of(result, within.contract)
+        _involves(result, within.contract)
         and any(within.meets(way.first, way.last) for way in (result.turn.was, result.turn.stretch))
         for result in turns
     )
 
 
-def _speaks_of(told: ToldTurn, reference: str) -> bool:
+def _involves(turn: DriftingTurn, reference: str) -> bool:
     """Return whether a turn is a switch from or to a version."""
-    return told.switch is not None and reference in (told.switch.before.reference, told.switch.after.reference)
+    return turn.switch is not None and reference in (turn.switch.before.reference, turn.switch.after.reference)

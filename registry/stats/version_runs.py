@@ -1,4 +1,4 @@
-"""Version runs: which versions follow each other in a partition, by the records that prove theirs."""
+"""Version runs: the sequence of versions in a partition, by the records that prove one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ MOST_RUNS: Final = 1_000
 
 
 class Run(NamedTuple):
-    """Consecutive proven records of one version in one partition: how many, from which offset and time to which."""
+    """Consecutive proven records of one version in one partition: their count, and first and last offset and time."""
 
     version: str
     first: int
@@ -23,7 +23,7 @@ class Run(NamedTuple):
 def gather_runs(runs: Sequence[Run], more: Sequence[Run]) -> list[Run]:
     """Return the runs of two parts of a partition in order of their offsets.
 
-    Records that are still to come may lie between two parts, so only runs whose offsets touch are joined.
+    Records not yet counted may be between two parts, so only runs with adjacent offsets are joined.
     """
     if runs and more and runs[-1].last < more[0].first:  # mostly: one batch follows the other
         return [*runs[:-1], *_fold([runs[-1], more[0]], _touch), *more[1:]]
@@ -31,15 +31,15 @@ def gather_runs(runs: Sequence[Run], more: Sequence[Run]) -> list[Run]:
 
 
 def join_runs(runs: Iterable[Run]) -> list[Run]:
-    """Return runs in order of their offsets, neighbours of one version joined, whatever lies between."""
+    """Return runs in order of their offsets, adjacent runs of one version joined, whatever is between them."""
     return _fold(sorted(runs, key=_place), lambda left, right: True)
 
 
 def leave_out_open(runs: Iterable[Run]) -> list[Run]:
-    """Return runs without those of an open version that stand beside proven ones of their subject.
+    """Return runs without those of an undecided version that are adjacent to proven ones of their subject.
 
-    The records of an open version are named by their subject alone. Those beside a proof belong to no run, as in a
-    topic of one subject; a stretch without any proof stays.
+    Records of an undecided version are named by their subject only. Next to a proven run they belong to no run, as in
+    a topic of one subject; a stretch without any proof stays.
     """
     result: list[Run] = []
     for _, stretch in groupby(join_runs(runs), key=lambda run: run.version.partition("@")[0]):

@@ -1,8 +1,8 @@
-"""Writing turns: which columns are written differently since when, and which versions of the contract write so.
+"""Writing turns: columns that are written differently from some record on, and the versions that write them so.
 
-Not every turn is drift. A form may be documented to take both numbers and digits; then only a column that turns for
-good is reported. Where one version writes a source type as the column was written, and another as it is written since,
-enough such values indicate a switch from the first version to the second.
+Not every turn is drift. A form may be documented to accept both numbers and digits; then only a column that turns
+permanently is reported. If one version writes a source type in the former way and another in the new way, enough such
+values indicate a switch from the first version to the second.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _EXAMPLES: Final[Mapping[Writing, str | Number]] = {
 
 
 class Switch(NamedTuple):
-    """Two versions that write a source type as a column was written, and as it is written since, by their forms."""
+    """Two versions whose forms write a source type in the former and in the new way of a column."""
 
     before: Version
     after: Version
@@ -48,14 +48,14 @@ class Switch(NamedTuple):
     now: str
 
 
-class ToldTurn(NamedTuple):
-    """A turn that is drift, with the switch of versions that explains it, where one does."""
+class DriftingTurn(NamedTuple):
+    """A turn that is drift, with the switch of versions that explains it, if any."""
 
     turn: Turn
     switch: Switch | None
 
 
-def told_turns(seen: ColumnWriting, catalogue: Catalogue) -> Iterator[ToldTurn]:
+def drifting_turns(seen: ColumnWriting, catalogue: Catalogue) -> Iterator[DriftingTurn]:
     """Yield the turns that are drift, partition by partition."""
     turns = list(seen.turns())
     ways: dict[tuple[object, ...], Counter[Writing]] = {_column(turn.rows, turn.name): Counter() for turn in turns}
@@ -75,11 +75,11 @@ def told_turns(seen: ColumnWriting, catalogue: Catalogue) -> Iterator[ToldTurn]:
             )
     for turn in result:
         beside = switches.get((turn.rows.topic, turn.rows.table, turn.rows.subject))
-        yield ToldTurn(turn, switches.get(_column(turn.rows, turn.name)) or _follow(beside, turn))
+        yield DriftingTurn(turn, switches.get(_column(turn.rows, turn.name)) or _follow(beside, turn))
 
 
 def _column(rows: WrittenTable, name: str) -> tuple[object, ...]:
-    """Return what names a column in all partitions."""
+    """Return the identity of a column across partitions."""
     return rows.topic, rows.table, rows.subject, rows.loaded, rows.at, name
 
 
@@ -88,7 +88,7 @@ def _table(turn: Turn) -> tuple[object, ...]:
 
 
 def _is_documented(turn: Turn, versions: Sequence[Version]) -> bool:
-    """Return whether both ways are documented: then only a column that turned for good is reported."""
+    """Return whether both ways are documented and the column did not turn permanently."""
     if turn.stretch.first.offset > turn.was.last.offset and turn.stretch.count >= ENOUGH:
         return False
     if any("value-forms" in version.meaning.undocumented for version in versions):
@@ -101,14 +101,14 @@ def _is_documented(turn: Turn, versions: Sequence[Version]) -> bool:
 
 @lru_cache(maxsize=256)
 def _takes_both(version: Version) -> bool:
-    """Return whether a version has a form that is written as a number or as a text."""
+    """Return whether a version has a form that accepts both numbers and texts."""
     mappings = [version.catalogue.mapping(name) for name in version.mapping_names()]
     return any({NUMBER, TEXT} <= FORMS[form].wire for mapping in mappings for form in mapping.document.forms)
 
 
 @lru_cache(maxsize=1024)
 def _switch(versions: tuple[Version, ...], before: Writing, after: Writing) -> Switch | None:
-    """Return the switch between two versions that a turn shows; None if none does, or several may."""
+    """Return the switch between two versions that a turn shows; None if there is none, or several are possible."""
     found = {
         (one, other): Switch(one, other, source_type, was, now)
         for one in versions
@@ -121,7 +121,7 @@ def _switch(versions: tuple[Version, ...], before: Writing, after: Writing) -> S
 
 
 def _follow(beside: Switch | None, turn: Turn) -> Switch | None:
-    """Return a switch that another column of the table shows, where it explains the kinds of this one as well."""
+    """Return the switch that another column of the table shows, if it explains the kinds of this one as well."""
     for source_type, was, now in _differing(beside.before, beside.after) if beside is not None else ():
         took, takes = FORMS[was].wire, FORMS[now].wire
         turns = turn.before.kind in took - takes and turn.after.kind in takes - took

@@ -166,7 +166,7 @@ def _refusal(answer: httpx.Response, named: str) -> RefusedError:
 
     Only reads are judged so: not every registry supports every write request.
     """
-    if not named.startswith("GET ") and answer.status_code in _UNKNOWN and not _is_told(answer):
+    if not named.startswith("GET ") and answer.status_code in _UNKNOWN and not _is_subject_error(answer):
         status = answer.status_code
         return RefusedError(f"the registry does not support this request ({status})", code=status, where=named)
     with _as_a_registry(named, answer):
@@ -176,7 +176,7 @@ def _refusal(answer: httpx.Response, named: str) -> RefusedError:
     return RefusedError(f"the registry refused ({code}): {message}", code=code, where=named, hint=hint)
 
 
-def _is_told(answer: httpx.Response) -> bool:
+def _is_subject_error(answer: httpx.Response) -> bool:
     try:
         result = answer.json()
     except ValueError:

@@ -12,7 +12,7 @@ from cdc_contracts.registry.contract.catalogue import Version
 from cdc_contracts.registry.contract.envelope_model import OpFlag, Place
 from cdc_contracts.registry.contract.model import Meaning
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.contract.type_families import told_in
+from cdc_contracts.registry.contract.type_families import type_name_in
 from cdc_contracts.registry.contract.value_mappings import ValueMapping, drop_parameters
 from cdc_contracts.registry.validate.reference_validator import ReferenceValidator
 from cdc_contracts.registry.values import FORMS, BrokenValue, Context, Flag, ValueForm
@@ -37,7 +37,7 @@ _TIME_TEXT = re.compile(r"((?:\d{4,}-\d{2}-\d{2}T|-?)\d{2,3}:\d{2}:\d{2})(?:\.(\
 
 
 @dataclass(frozen=True, slots=True)
-class ToldOp:
+class ExpressedOp:
     """How an event's op is expressed: the canonical op that is read back, its code (None: any) and its flag."""
 
     op: str
@@ -64,7 +64,7 @@ class Capabilities:
     `update_before`: an update holds the row before it. `kinds`: canonical kind by source type of its mapping.
     """
 
-    ops: Mapping[str, ToldOp]
+    ops: Mapping[str, ExpressedOp]
     tenant: bool
     database: bool
     schema: bool
@@ -87,9 +87,9 @@ class Capabilities:
         form = self._form_of(source_type)
         return None if form is None else FORMS[form].kind
 
-    def told_as(self, source_type: str) -> str | None:
+    def type_name_of(self, source_type: str) -> str | None:
         """Return the name by which messages give a source type, or None if they cannot."""
-        result = told_in(self._mapping, source_type, self._type_table)
+        result = type_name_in(self._mapping, source_type, self._type_table)
         return drop_parameters(result) if result is not None and self._bare_types else result
 
     def fraction_digits(self, source_type: str) -> int | None:
@@ -104,7 +104,7 @@ class Capabilities:
         return self._reaches.get(self._form_of(source_type) or "", _NOTHING)
 
     def _form_of(self, source_type: str) -> str | None:
-        result = self.told_as(source_type)
+        result = self.type_name_of(source_type)
         return None if result is None else self._mapping.form_of(result)
 
 
@@ -211,16 +211,16 @@ def _reads_back(form: ValueForm, text: str, context: Context) -> Flag | None:
         return None
 
 
-def _told_ops(meaning: Meaning) -> dict[str, ToldOp]:
+def _told_ops(meaning: Meaning) -> dict[str, ExpressedOp]:
     codes: dict[str, str] = {}
     for code, op in meaning.ops.items():
         if code not in meaning.tolerated_ops:
             codes.setdefault(op, code)
-    result = {op: ToldOp(op, code, None) for op, code in codes.items()}
+    result = {op: ExpressedOp(op, code, None) for op, code in codes.items()}
     for flag in meaning.envelope.op.flags:
         known = next((codes[op] for op in flag.of or () if op in codes), None)
         if flag.of is None or known is not None:
-            result.setdefault(flag.means, ToldOp(flag.means, known or codes.get(flag.means), flag))
+            result.setdefault(flag.means, ExpressedOp(flag.means, known or codes.get(flag.means), flag))
     joined = meaning.images.of("update-after")
     if "update" not in result and "update-after" in result and joined and joined.before and joined.after:
         result["update"] = result["update-after"]

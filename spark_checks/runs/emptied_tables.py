@@ -15,7 +15,7 @@ from cdc_contracts.spark_checks.runs.finished_runs import PastRun
 from cdc_contracts.spark_checks.runs.run_records import RunRecord
 from cdc_contracts.spark_checks.tables.typed_tables import Emptyings, Merged, TableCommit
 
-MOST_TOLD: Final = 5
+MOST_EXAMPLES: Final = 5
 
 
 def finalize_resets(found: Iterable[TableReset], names: Collection[TableName]) -> tuple[TableReset, ...]:
@@ -52,10 +52,10 @@ def describe_unfollowed(record: RunRecord | None) -> Iterator[str]:
     if record is None or not record.current:
         return
     unfollowed = [one.text for one in record.upheavals if not one.emptied]
-    for text in unfollowed[:MOST_TOLD]:
+    for text in unfollowed[:MOST_EXAMPLES]:
         yield f"current rows do not follow: {text}"
-    if len(unfollowed) > MOST_TOLD:
-        yield f"current rows do not follow {len(unfollowed) - MOST_TOLD:,} more: see `upheavals` of the run record"
+    if len(unfollowed) > MOST_EXAMPLES:
+        yield f"current rows do not follow {len(unfollowed) - MOST_EXAMPLES:,} more: see `upheavals` of the run record"
     for one in record.tables:
         merged, table = (one.commit or TableCommit()).current or Merged(), visible(one.table)
         if merged.untold:

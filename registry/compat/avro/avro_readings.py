@@ -37,7 +37,7 @@ class AvroReading:
         try:
             self._resolved(datum)
         except Exception as error:  # noqa: BLE001  fastavro raises a dozen kinds
-            return _told(error)
+            return _describe_error(error)
         return None
 
     def refusal_of_apache(self, datum: Any) -> str | None:
@@ -52,7 +52,7 @@ class AvroReading:
             parsed = [avro.schema.parse(json.dumps(schema)) for schema in self._schemas]
             avro.io.DatumReader(*parsed).read(avro.io.BinaryDecoder(message))
         except Exception as error:  # noqa: BLE001  it raises a dozen kinds
-            return _told(error)
+            return _describe_error(error)
         return None
 
     def as_written(self, datum: Any) -> Any:
@@ -99,7 +99,7 @@ def _read(message: bytes, writer: Any, reader: Any) -> Any:
     return fastavro.schemaless_reader(io.BytesIO(message), writer, reader)
 
 
-def _told(error: Exception) -> str:
+def _describe_error(error: Exception) -> str:
     text = f"{error}".replace(NO_NAMESPACE, "").partition("\n")[0]
     short = text.partition("{")[0].rstrip(" :")  # whole schemas follow
     return f"{type(error).__name__}: {short[:_LONGEST]}"

@@ -43,7 +43,7 @@ CONDITION: Final = JsonRule(
 
 _NUMBERS: Final = frozenset({"number", "integer"})
 _MOST_PAIRS: Final = 2_500
-_MOST_TOLD: Final = 20
+_MOST_LISTED: Final = 20
 _KINDS: Final = _NUMBERS | {"object", "array", "string", "boolean", "null"}
 
 
@@ -205,7 +205,7 @@ def _pair_in_order(
         found.append(inner)
         if walk.breaks(inner):
             apart += [one for one in inner if walk.breaks([one])]
-            if len(apart) > _MOST_TOLD:
+            if len(apart) > _MOST_LISTED:
                 break
     return found, apart
 

@@ -51,21 +51,21 @@ NOT_DECIDED: Final = JsonRule(
 
 ACCEPTED: Final = "accepted"
 
-Told = tuple[str, ComparisonOutcome]
+DirectedOutcome = tuple[str, ComparisonOutcome]
 """A direction and an outcome in it."""
 
 
 def report_outcomes(
-    old: SchemaDocument, new: SchemaDocument, policy: Policy, told: Sequence[Told]
+    old: SchemaDocument, new: SchemaDocument, policy: Policy, outcomes: Sequence[DirectedOutcome]
 ) -> tuple[CompatibilityFinding, ...]:
     """Return the findings of outcomes, each with its places in both files."""
-    sides = [_sides_of(direction, outcome) for direction, outcome in told]
+    sides = [_sides_of(direction, outcome) for direction, outcome in outcomes]
     old_places = _place_all(old, [mine for mine, _ in sides])
     new_places = _place_all(new, [theirs for _, theirs in sides])
     return tuple(
         _report(old, new, policy, direction, outcome, (mine, theirs), (old_place, new_place))
         for (direction, outcome), (mine, theirs), old_place, new_place in zip(
-            told, sides, old_places, new_places, strict=True
+            outcomes, sides, old_places, new_places, strict=True
         )
     )
 

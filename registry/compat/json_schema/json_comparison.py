@@ -41,7 +41,7 @@ class ComparisonOutcome:
     """What became of one difference; None stands for the schemas as wholes.
 
     `removes` is True where the new version no longer sends a member: its writer is the old version all the same.
-    `told_as` is the difference that Confluent's registry would report, where this one lies inside of it.
+    `confluent_difference` is the difference that Confluent's registry would report, where this one lies inside of it.
     """
 
     difference: SchemaDifference | None
@@ -50,12 +50,12 @@ class ComparisonOutcome:
     message: Any = None
     refusal: str | None = None
     removes: bool = False
-    told_as: str = ""
+    confluent_difference: str = ""
 
     @property
     def confluent_name(self) -> str | None:
         """What Confluent's registry calls it."""
-        return confluent_name_of(self.told_as or (self.difference.name if self.difference else ""))
+        return confluent_name_of(self.confluent_difference or (self.difference.name if self.difference else ""))
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,9 @@ def look_one_way(
 
 def _show(pair: Pair, difference: SchemaDifference) -> list[ComparisonOutcome]:
     """Return what messages show of a difference: those inside it first, which say more exactly what it is."""
-    found = [replace(one, told_as=difference.name) for inner in difference.inside for one in _show(pair, inner)]
+    found = [
+        replace(one, confluent_difference=difference.name) for inner in difference.inside for one in _show(pair, inner)
+    ]
     proof = None if found else pair.prover.prove(difference)
     return found if proof is None else [ComparisonOutcome(difference, BREAKING, PROVEN, *proof)]
 

@@ -51,7 +51,7 @@ def facts_of(version: Version) -> Facts:
     facts: Facts = {}
     for section in contract_sections().values():
         if section.name in document:
-            for key, fact in section.tell(document[section.name]):
+            for key, fact in section.list_facts(document[section.name]):
                 facts[section.name, *key] = fact
     if version.meaning.avro is not None:
         facts["avro",] = _with_schemas(version, facts["avro",])

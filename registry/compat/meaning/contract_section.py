@@ -99,13 +99,13 @@ def always(rule: CompatibilityRule) -> Callable[[Key, ContractFact | None, Contr
 class ContractSection:
     """How one key of contracts is compared.
 
-    `tell` yields the facts of its value, each with the keys that lead there below the section; `rule_of` returns the
+    `list_facts` yields the facts of its value, each with its keys below the section; `rule_of` returns the
     rule that a difference falls under, given its whole key and both sides; `ask` what a message has to show for it.
     `listed_at` is its place among the differences.
     """
 
     name: str
-    tell: Callable[[Any], Iterator[tuple[Key, ContractFact]]]
+    list_facts: Callable[[Any], Iterator[tuple[Key, ContractFact]]]
     rule_of: Callable[[Key, ContractFact | None, ContractFact | None], CompatibilityRule]
     ask: Callable[[FactDifference, Versions], Question] = ask_anything
     listed_at: int = 99

@@ -110,8 +110,8 @@ def value_differences(old: Version, new: Version) -> Iterator[tuple[FactDifferen
     if any(isinstance(choice, Mapping) for choice in choices) and choices[0] != choices[1]:
         here, there = (ContractFact(choice, describe_mapping({"mapping": choice})) for choice in choices)
         apart = [pair for pair in pairs if not pair.is_chosen_alike and pair.old.name != pair.new.name]
-        telling = min(apart or pairs, key=lambda pair: pair.kind is None)
-        yield FactDifference(MAPPING_CHOICE, ("values", "mapping"), here, there), telling
+        example = min(apart or pairs, key=lambda pair: pair.kind is None)
+        yield FactDifference(MAPPING_CHOICE, ("values", "mapping"), here, there), example
 
 
 def mapping_pairs(old: Version, new: Version) -> Iterator[MappingPair]:

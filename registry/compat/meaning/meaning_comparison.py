@@ -73,12 +73,12 @@ def find_misreadings(old: Version, new: Version) -> tuple[Misreading, ...]:
 def _report_apart(old: Version, new: Version, proof: CompatibilityProof) -> Misreading:
     """Return the finding that two contracts have no message in common."""
     whole = FactDifference(ANOTHER_DIALECT, (), ContractFact(None, old.reference), ContractFact(None, new.reference))
-    finding = replace(_told(old, new, whole, None), proof=proof)
+    finding = replace(_finding_of(old, new, whole, None), proof=proof)
     return Misreading(finding, ("",))
 
 
 def _as_note(trial: Trial, difference: FactDifference, pair: MappingPair | None) -> Misreading:
-    return Misreading(replace(_told(trial.old, trial.new, difference, pair), severity=NOTE), ())
+    return Misreading(replace(_finding_of(trial.old, trial.new, difference, pair), severity=NOTE), ())
 
 
 def _follows(difference: FactDifference, old: Version, new: Version) -> bool:
@@ -112,7 +112,7 @@ def _together(differences: Sequence[FactDifference]) -> Iterator[FactDifference]
 
 def _finding(trial: Trial, difference: FactDifference, pair: MappingPair | None) -> CompatibilityFinding:
     """Return the finding of a difference, as heavy as a message shows it to be."""
-    found = _told(trial.old, trial.new, difference, pair)
+    found = _finding_of(trial.old, trial.new, difference, pair)
     if found.severity != BREAKING:
         return found
     if _only_warns(difference):
@@ -121,7 +121,9 @@ def _finding(trial: Trial, difference: FactDifference, pair: MappingPair | None)
     return replace(found, proof=proof) if proof else replace(found, severity=UNDECIDED, says=found.says + _UNSHOWN)
 
 
-def _told(old: Version, new: Version, difference: FactDifference, pair: MappingPair | None) -> CompatibilityFinding:
+def _finding_of(
+    old: Version, new: Version, difference: FactDifference, pair: MappingPair | None
+) -> CompatibilityFinding:
     """Return the finding of a difference as its rule has it, without a proof."""
     rule = difference.rule
     places = _places(old, new, difference, pair)

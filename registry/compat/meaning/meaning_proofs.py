@@ -18,7 +18,7 @@ from cdc_contracts.registry.compat.meaning.altered_messages import DROPPED, Path
 from cdc_contracts.registry.compat.meaning.contract_facts import ask
 from cdc_contracts.registry.compat.meaning.contract_section import ANY, COLUMN, Question
 from cdc_contracts.registry.compat.meaning.mapping_differences import TYPE_NAMES, UNTYPED_FORM
-from cdc_contracts.registry.compat.meaning.paired_readings import Told, VersionReader, differing
+from cdc_contracts.registry.compat.meaning.paired_readings import ReadResult, VersionReader, differing
 from cdc_contracts.registry.compat.meaning.probe_messages import Messages
 from cdc_contracts.registry.contract.document_model import ROW_OPS
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
@@ -278,7 +278,9 @@ def _is_about(question: Question, old: dict[str, Any], new: dict[str, Any]) -> b
     return any(isinstance(image, dict) and COLUMN in image for image in images) or "invalid" in {**old, **new}
 
 
-def _refused(message: Any, old: Told, new: Told, about: tuple[Any, ...], checked_by: str) -> CompatibilityProof:
+def _refused(
+    message: Any, old: ReadResult, new: ReadResult, about: tuple[Any, ...], checked_by: str
+) -> CompatibilityProof:
     if old.accepted:
         return CompatibilityProof(REFUSED_BY_NEW, message, ACCEPTED, new.refusal(about), checked_by)
     return CompatibilityProof(REFUSED_BY_OLD, message, old.refusal(about), ACCEPTED, checked_by)

@@ -29,7 +29,7 @@ _SHOWN: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ReadResult:
     """What one contract says of a message: the findings that refuse it, or what it decodes to, a row each."""
 
     refusals: tuple[Finding, ...]
@@ -71,25 +71,25 @@ class VersionReader:
         except Unreadable:
             return False
 
-    def read(self, value: bytes) -> Told:
+    def read(self, value: bytes) -> ReadResult:
         """Return what the contract says of a value."""
         try:
             message = self.judge.wire.open(value)
         except Unreadable as error:
-            return Told((), f"expected {self.judge.wire.expected}, observed {error.observed}", ())
+            return ReadResult((), f"expected {self.judge.wire.expected}, observed {error.observed}", ())
         judgement = self.judge.judge(message)
         refusals = tuple(one for one in judgement.findings if one.severity == ERROR)
         if refusals:
-            return Told(refusals, None, ())
+            return ReadResult(refusals, None, ())
         facts = self._facts(message)
         if judgement.control is not None:
             control = judgement.control
             result = {name: getattr(control, name) for name in control.__slots__ if name != "kind"}
             for name in ("event_time", "process_time"):
                 result[name] = None if result[name] is None else format_micros(result[name])
-            return Told((), None, ({"holds": "no row", "op": control.kind, **result, **facts},))
+            return ReadResult((), None, ({"holds": "no row", "op": control.kind, **result, **facts},))
         rows = [change.as_document(undecided=False) for change in judgement.changes]
-        return Told((), None, tuple({"holds": "a row", **row, **facts} for row in rows))
+        return ReadResult((), None, tuple({"holds": "a row", **row, **facts} for row in rows))
 
     def _facts(self, message: dict[str, Any]) -> dict[str, Any]:
         reading = Reading(self.judge.meaning, message, self._reading_options)
@@ -114,7 +114,7 @@ def shape_of(version: Version) -> SchemaJudge:
     return SchemaJudge(version.schema)
 
 
-def differing(old: Told, new: Told) -> tuple[Any, Any]:
+def differing(old: ReadResult, new: ReadResult) -> tuple[Any, Any]:
     """Return what two contracts decode differently of a message that both accept: only what differs."""
     if len(old.rows) != len(new.rows):
         return {"rows": len(old.rows)}, {"rows": len(new.rows)}

@@ -83,11 +83,11 @@ class Messages:
 
     def table(self, source_type: str | None) -> SourceTable:
         """Return the smallest table that shows something: a key, and the column that matters."""
-        types = {"id": self._first_told(_ID_TYPES, source_type)}
-        types[COLUMN] = source_type if source_type is not None else self._first_told(_TEXT_TYPES, None)
+        types = {"id": self._first_known(_ID_TYPES, source_type)}
+        types[COLUMN] = source_type if source_type is not None else self._first_known(_TEXT_TYPES, None)
         return SourceTable("orders", types, ("id",), database="shop")
 
-    def _first_told(self, wanted: Sequence[str], but: str | None) -> str:
+    def _first_known(self, wanted: Sequence[str], but: str | None) -> str:
         mapping = self.reader.judge.forms.mapping
         known = [name for name in wanted if mapping.form_of(name) is not None]
         return next((name for name in known if name != but), wanted[0])

@@ -12,8 +12,8 @@ from cdc_contracts.registry.lint.lint_samples import HOLDING, find_difference, j
     bad='"after": {"total": "12.1"} for the number 12.10',
 )
 def samples_decode(draft: LintRun) -> Faults:
-    from cdc_contracts.registry.generate.contract_samples import told_changes
+    from cdc_contracts.registry.generate.contract_samples import changes_document
 
     for sample, judged in judged_samples(draft, drifts=False):
         if judged.verdict.outcome in HOLDING:
-            yield from find_difference(sample, told_changes(judged))
+            yield from find_difference(sample, changes_document(judged))

@@ -12,9 +12,9 @@ from cdc_contracts.registry.lint.lint_samples import expectation_of, find_differ
     bad='{"outcome": "drifted", …} for a message that conforms',
 )
 def drifts_are_found(draft: LintRun) -> Faults:
-    from cdc_contracts.registry.generate.contract_samples import told_findings, told_statistics
+    from cdc_contracts.registry.generate.contract_samples import findings_document, statistics_document
 
     for sample, judged in judged_samples(draft, drifts=True):
-        yield from find_difference(sample, told_findings(judged))
+        yield from find_difference(sample, findings_document(judged))
     for sample, tally in draft.tallies:
-        yield from find_difference(sample, told_statistics(tally, expectation_of(sample)))
+        yield from find_difference(sample, statistics_document(tally, expectation_of(sample)))

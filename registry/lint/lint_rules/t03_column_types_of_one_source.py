@@ -42,12 +42,12 @@ def _bound_mappings(draft: LintRun) -> set[str]:
 
 def _unread(mapping: ValueMapping, contract: TableContract, draft: LintRun) -> list[str]:
     """Return the columns whose type a mapping does not read in any words, though another one does."""
-    from cdc_contracts.registry.contract.type_families import told_in
+    from cdc_contracts.registry.contract.type_families import type_name_in
 
     table = "protocol" if "code" in mapping.document.names else None
     known = typed_mappings(draft, draft.mappings)
     return [
         name
         for name, result in contract.types.items()
-        if told_in(mapping, result, table) is None and is_read(result, known)
+        if type_name_in(mapping, result, table) is None and is_read(result, known)
     ]

@@ -82,7 +82,7 @@ class ContainerReader:
         try:
             self._blocks = fastavro.block_reader(file)
         except Exception as error:  # fastavro raises a dozen kinds for bytes
-            raise UnavailableError(f"not an Avro container file: {_told(error)}", where=where) from error
+            raise UnavailableError(f"not an Avro container file: {_describe_error(error)}", where=where) from error
         self.schema: Any = json.loads(self._blocks.metadata["avro.schema"])
         try:
             self._codec = Codec(self.schema)
@@ -113,14 +113,14 @@ class ContainerReader:
         except UnavailableError:
             raise
         except Exception as error:  # noqa: BLE001  fastavro raises a dozen kinds for bytes
-            self._refuse(number, _told(error))
+            self._refuse(number, _describe_error(error))
 
     def _refuse(self, number: int, problem: str) -> NoReturn:
         raise UnavailableError(f"the container cannot be read after {number:,} records: {problem}", where=self._where,
                                hint="it is truncated or damaged: write it again") from None  # fmt: skip
 
 
-def _told(error: Exception) -> str:
+def _describe_error(error: Exception) -> str:
     return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
 
 

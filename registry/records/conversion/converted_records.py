@@ -18,7 +18,7 @@ from cdc_contracts.registry.stats.partition_tallies import Source
 
 REFUSED_SCHEMA: Final = CAPTURE_SCHEMA.append(pa.field("reason", pa.string()))
 """A capture of what was refused: the records whole, each with why."""
-MOST_TOLD: Final = 100
+MOST_EXAMPLES: Final = 100
 
 
 @dataclass
@@ -34,7 +34,7 @@ class Converted:
 class Counts:
     """What became of the records: read = converted + refused + tombstones.
 
-    `told` has the first that were refused; `keyed` counts those that have a key or headers.
+    `examples` has the first that were refused; `keyed` counts those that have a key or headers.
     """
 
     read: int = 0
@@ -42,7 +42,7 @@ class Counts:
     refused: int = 0
     tombstones: int = 0
     keyed: int = 0
-    told: list[tuple[Source, int, str]] = field(default_factory=list)
+    examples: list[tuple[Source, int, str]] = field(default_factory=list)
 
     def note(self, converted: Converted) -> None:
         """Count one batch."""
@@ -54,8 +54,8 @@ class Counts:
         keys, headers = (converted.records.column(name).is_valid() for name in ("key", "headers"))
         self.keyed += pc.sum(pc.or_(keys, headers)).as_py() or 0
         names = ("topic", "partition", "offset", "reason")
-        first = converted.refused.slice(0, max(0, MOST_TOLD - len(self.told))).select(list(names))
-        self.told += [
+        first = converted.refused.slice(0, max(0, MOST_EXAMPLES - len(self.examples))).select(list(names))
+        self.examples += [
             (Source(one["topic"], one["partition"]), one["offset"], one["reason"]) for one in first.to_pylist()
         ]
 
@@ -66,7 +66,7 @@ class Counts:
         self.refused += other.refused
         self.tombstones += other.tombstones
         self.keyed += other.keyed
-        self.told = sorted(self.told + other.told)[:MOST_TOLD]
+        self.examples = sorted(self.examples + other.examples)[:MOST_EXAMPLES]
 
     @property
     def verdict(self) -> str:

@@ -64,7 +64,7 @@ class Review:
     notes: tuple[str, ...] = ()
 
     @property
-    def told(self) -> tuple[Annotation, ...]:
+    def reported(self) -> tuple[Annotation, ...]:
         """The annotations that are not ignored."""
         return tuple(one for one in self.annotations if one.excuse is None)
 
@@ -74,7 +74,7 @@ class Review:
 
     def fails(self, fail_on: str) -> bool:
         """Return whether an annotation that is not ignored is as heavy as `fail_on`."""
-        return any(ORDER[one.severity] <= ORDER[fail_on] for one in self.told)
+        return any(ORDER[one.severity] <= ORDER[fail_on] for one in self.reported)
 
 
 def arrange(annotations: list[Annotation]) -> tuple[Annotation, ...]:
@@ -88,7 +88,7 @@ def heaviest_first(review: Review) -> list[Annotation]:
     Rules are in order: what breaks a promise comes before what a document lacks, and both before what their samples
     make of it.
     """
-    return sorted(review.told, key=lambda one: (ORDER[one.severity], one.rule))
+    return sorted(review.reported, key=lambda one: (ORDER[one.severity], one.rule))
 
 
 def relative_to_here(file: str) -> str:

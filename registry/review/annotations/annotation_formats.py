@@ -37,12 +37,12 @@ _ENDINGS: Final = MappingProxyType({
 
 def render_digest(review: Review) -> str:
     """Return the review as GitHub-flavoured Markdown, short enough for a comment."""
-    heaviest = min((one.severity for one in review.told), key=ORDER.__getitem__, default=None)
+    heaviest = min((one.severity for one in review.reported), key=ORDER.__getitem__, default=None)
     head = f"### {_MARKS[heaviest] if heaviest else '✅'} cdc-contracts {review.command}: {literal(summarise(review))}"
     parts = [head, *(f"> {literal(note)}" for note in review.notes)]
     parts += [_paragraph(one) for one in heaviest_first(review)[:_MOST]]
-    if len(review.told) > _MOST:
-        parts.append(f"… and {len(review.told) - _MOST} more, in the log of the run")
+    if len(review.reported) > _MOST:
+        parts.append(f"… and {len(review.reported) - _MOST} more, in the log of the run")
     if review.ignored:
         parts.append("\n".join(["<details><summary>Ignored</summary>\n", *_suppressed(review), "\n</details>"]))
     return join_parts(parts, "… and more, in the JSON report")
@@ -144,7 +144,7 @@ def render_document(review: Review) -> str:
     """Return the whole review, ignored annotations apart."""
     return render_json({
         "command": review.command,
-        "findings": [_as_data(one) for one in review.told],
+        "findings": [_as_data(one) for one in review.reported],
         "ignored": [_as_data(one) for one in review.ignored],
         "checked": dict(review.checked),
         "notes": list(review.notes),

@@ -11,12 +11,12 @@ from cdc_contracts.registry.review.annotations.annotation import Annotation, Rev
 
 def render_lines(review: Review) -> str:
     """Return a line for each annotation that is not ignored, with its proof indented below."""
-    return "".join(f"{line}\n" for one in review.told for line in _lines(one))
+    return "".join(f"{line}\n" for one in review.reported for line in _lines(one))
 
 
 def summarise(review: Review) -> str:
     """Return a one-line summary: what was checked, and the number of findings."""
-    counts = [(name, sum(one.severity == name for one in review.told)) for name in (ERROR, WARNING, INFO)]
+    counts = [(name, sum(one.severity == name for one in review.reported)) for name in (ERROR, WARNING, INFO)]
     result = ", ".join(f"{count} {_plural(name, count)}" for name, count in counts if count) or "no findings"
     looked = (
         ", ".join(

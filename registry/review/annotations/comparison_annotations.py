@@ -40,7 +40,7 @@ def review_comparison(comparison: RevisionComparison) -> Review:
 
 def verdict_of(review: Review, *, is_whole: bool = True) -> int:
     """Return the exit code of a comparison: a break decides, else what could not be decided or had leaves it open."""
-    verdicts = {one.data.get("verdict") for one in review.told} | (set() if is_whole else {UNDECIDED})
+    verdicts = {one.data.get("verdict") for one in review.reported} | (set() if is_whole else {UNDECIDED})
     return EXIT_CODES[DRIFT if BREAKING in verdicts else INCONCLUSIVE if UNDECIDED in verdicts else PASS]
 
 

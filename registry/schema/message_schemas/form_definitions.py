@@ -69,8 +69,8 @@ def _known_types(version: Version, choice: MappingCondition) -> Iterator[dict[st
     """Yield which names of types a message of rows may hold; none if the mapping accepts every name."""
     if all(mapping.document.default is None for mapping in choice.mappings):
         names = any_of(names_of_form(mapping, form) for mapping in choice.mappings for form in mapping.document.forms)
-        types = told_types(version.meaning)
-        clause = _types_clause(types, names, told=False)
+        types = type_columns(version.meaning)
+        clause = _types_clause(types, names, required=False)
         if types.at is not None:
             yield when(op_holds_rows(version.meaning), within(types.at, clause, required=False))
         for ops, pointer in _deciding_images(version.meaning) if types.at is None else ():
@@ -130,7 +130,7 @@ def _deciding_images(meaning: Meaning) -> Iterator[tuple[list[str], str]]:
     yield from ((those, pointer) for pointer, those in ops.items())
 
 
-def told_types(meaning: Meaning) -> ColumnTypes:
+def type_columns(meaning: Meaning) -> ColumnTypes:
     """Return where messages of a version with types hold them."""
     types = meaning.columns.types
     assert isinstance(types, ColumnTypes)  # noqa: S101  whoever calls has looked
@@ -139,8 +139,8 @@ def told_types(meaning: Meaning) -> ColumnTypes:
 
 def _every_type_is(meaning: Meaning, name: Clause) -> dict[str, Any]:
     """Return the condition that a message holds types, and each of them is `name`."""
-    types = told_types(meaning)
-    clause = _types_clause(types, name, told=True)
+    types = type_columns(meaning)
+    clause = _types_clause(types, name, required=True)
     if types.at is not None:
         return within(types.at, clause)
     places = [pointer + join_pointer(types.in_image or "") for pointer in meaning.images.pointers()]
@@ -148,9 +148,9 @@ def _every_type_is(meaning: Meaning, name: Clause) -> dict[str, Any]:
     return all_of([*each, any_of(within(place, {"type": "object"}) for place in places)])
 
 
-def _types_clause(types: ColumnTypes, name: Clause, *, told: bool) -> dict[str, Any]:
+def _types_clause(types: ColumnTypes, name: Clause, *, required: bool) -> dict[str, Any]:
     least: dict[str, Any] = {"type": "object", "minProperties": 1}
-    member = {"properties": {types.type: name}, **({"required": [types.type]} if told else {})}
+    member = {"properties": {types.type: name}, **({"required": [types.type]} if required else {})}
     match types.reading:
         case "list-of-objects":
             least = {"type": "array", "minItems": 1}
@@ -159,7 +159,7 @@ def _types_clause(types: ColumnTypes, name: Clause, *, told: bool) -> dict[str, 
             clause = {"additionalProperties": member}
         case _:
             clause = {"additionalProperties": name}
-    return {**least, **clause} if told else clause
+    return {**least, **clause} if required else clause
 
 
 def names_of_form(mapping: ValueMapping, form: str) -> dict[str, Any]:

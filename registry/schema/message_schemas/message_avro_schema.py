@@ -54,7 +54,7 @@ class _Writer:
         self._version = version
         self._is_wire = is_wire
         self._source = version.avro_schema
-        self._told: Any = version.schema
+        self._schema: Any = version.schema
         self._known = dict(named_types(self._source))
         self._written: set[str] = set()
         meaning = None if version.subject == CANONICAL or is_wire else version.meaning
@@ -62,16 +62,16 @@ class _Writer:
         self._moments = frozenset[str]() if meaning is None else _millis(meaning)
 
     def write(self) -> dict[str, Any]:
-        doc = f"{title_of(self._version)}. {describe(self._version, self._told.get('description', ''))}"
+        doc = f"{title_of(self._version)}. {describe(self._version, self._schema.get('description', ''))}"
         own = {"contract": self._version.reference}
         if not self._is_wire:
             own["namespace"] = namespace_of(self._version)
-        written: dict[str, Any] = self._record({**self._source, **own}, self._told, (), doc)
+        written: dict[str, Any] = self._record({**self._source, **own}, self._schema, (), doc)
         return written
 
-    def _type(self, avro: Any, told: Any, at: tuple[str, ...]) -> Any:
+    def _type(self, avro: Any, schema: Any, at: tuple[str, ...]) -> Any:
         if isinstance(avro, list):
-            return self._union(avro, told, at)
+            return self._union(avro, schema, at)
         if isinstance(avro, str):
             found = self._known.get(avro)
             if found is None:
@@ -79,15 +79,15 @@ class _Writer:
             avro = found
         match avro["type"]:
             case "record":
-                return self._named(avro) or self._record(avro, told, at, self._doc_of(avro, told))
+                return self._named(avro) or self._record(avro, schema, at, self._doc_of(avro, schema))
             case "enum" | "fixed":
-                return self._named(avro) or {**avro, **_doc(self._doc_of(avro, told))}
+                return self._named(avro) or {**avro, **_doc(self._doc_of(avro, schema))}
             case "array":
-                return {**avro, "items": self._type(avro["items"], self._below(told, "items"), (*at, "0"))}
+                return {**avro, "items": self._type(avro["items"], self._below(schema, "items"), (*at, "0"))}
             case "map":
                 return {
                     **avro,
-                    "values": self._type(avro["values"], self._below(told, "additionalProperties"), (*at, "*")),
+                    "values": self._type(avro["values"], self._below(schema, "additionalProperties"), (*at, "*")),
                 }
         return dict(avro)
 
@@ -100,11 +100,11 @@ class _Writer:
             return {"type": "long", "logicalType": "timestamp-millis"}
         return avro
 
-    def _union(self, branches: list[Any], told: Any, at: tuple[str, ...]) -> list[Any]:
+    def _union(self, branches: list[Any], schema: Any, at: tuple[str, ...]) -> list[Any]:
         """Return the branches, the one of a member that is not there first: a default is of the first branch."""
         if not self._is_wire:
             branches = sorted(branches, key=lambda branch: name_of(branch) != ABSENT_ENUM)
-        return [self._type(branch, told, at) for branch in branches]
+        return [self._type(branch, schema, at) for branch in branches]
 
     def _named(self, avro: Mapping[str, Any]) -> str | None:
         """Return the name of a type that is written already, and note one that is not."""
@@ -114,18 +114,18 @@ class _Writer:
         self._written.add(name)
         return None
 
-    def _record(self, avro: Mapping[str, Any], told: Any, at: tuple[str, ...], doc: str) -> dict[str, Any]:
+    def _record(self, avro: Mapping[str, Any], schema: Any, at: tuple[str, ...], doc: str) -> dict[str, Any]:
         self._written.add(name_of(avro))
-        fields = [self._field(field, self._member(told, field["name"]), (*at, field["name"]))
+        fields = [self._field(field, self._member(schema, field["name"]), (*at, field["name"]))
                   for field in avro["fields"]]  # fmt: skip
         order = ("type", "name", "namespace")
         head = {key: avro[key] for key in order if key in avro}
         rest = {key: value for key, value in avro.items() if key not in (*order, "doc", "fields")}
         return {**head, **_doc(doc), **rest, "fields": fields}
 
-    def _field(self, field: Mapping[str, Any], told: Any, at: tuple[str, ...]) -> dict[str, Any]:
-        written = self._type(field["type"], told, at)
-        doc = _OTHERS_DOC if OTHER_MEMBERS in field else told.get("description") or field.get("doc", "")
+    def _field(self, field: Mapping[str, Any], schema: Any, at: tuple[str, ...]) -> dict[str, Any]:
+        written = self._type(field["type"], schema, at)
+        doc = _OTHERS_DOC if OTHER_MEMBERS in field else schema.get("description") or field.get("doc", "")
         doc = doc or (_DIGITS_DOC if field["name"] == "token" else "")
         default = {}
         if not self._is_wire and isinstance(written, list) and name_of(written[0]) == ABSENT_ENUM:
@@ -133,23 +133,23 @@ class _Writer:
         rest = {key: value for key, value in field.items() if key not in ("name", "type", "doc")}
         return {"name": field["name"], **_doc(doc), "type": written, **rest, **default}
 
-    def _below(self, told: Any, keyword: str) -> Any:
-        return self._resolve(told.get(keyword)) if isinstance(told, dict) else {}
+    def _below(self, schema: Any, keyword: str) -> Any:
+        return self._resolve(schema.get(keyword)) if isinstance(schema, dict) else {}
 
-    def _member(self, told: Any, name: str) -> Any:
-        return self._resolve(told.get("properties", {}).get(name)) if isinstance(told, dict) else {}
+    def _member(self, schema: Any, name: str) -> Any:
+        return self._resolve(schema.get("properties", {}).get(name)) if isinstance(schema, dict) else {}
 
-    def _resolve(self, told: Any) -> Any:
+    def _resolve(self, schema: Any) -> Any:
         """Return a JSON Schema with what a reference in it leads to; its own description wins."""
-        while isinstance(told, dict) and "$ref" in told:
-            target = self._told["$defs"][told["$ref"].rpartition("/")[2]]
-            told = {**target, **{key: value for key, value in told.items() if key != "$ref"}}
-        return told if isinstance(told, dict) else {}
+        while isinstance(schema, dict) and "$ref" in schema:
+            target = self._schema["$defs"][schema["$ref"].rpartition("/")[2]]
+            schema = {**target, **{key: value for key, value in schema.items() if key != "$ref"}}
+        return schema if isinstance(schema, dict) else {}
 
-    def _doc_of(self, avro: Mapping[str, Any], told: Any) -> str:
+    def _doc_of(self, avro: Mapping[str, Any], schema: Any) -> str:
         return (
             _DOCS.get(name_of(avro))
-            or (told.get("description") if isinstance(told, dict) else "")
+            or (schema.get("description") if isinstance(schema, dict) else "")
             or avro.get("doc", "")
         )
 

@@ -13,12 +13,17 @@ from cdc_contracts.registry.contract.catalogue import Version
 from cdc_contracts.registry.contract.column_model import ColumnTypes
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.contract.table_contracts import TableContract
-from cdc_contracts.registry.contract.type_families import told_in
+from cdc_contracts.registry.contract.type_families import type_name_in
 from cdc_contracts.registry.contract.value_mappings import ValueMapping
 from cdc_contracts.registry.message.reading import non_column_members
 from cdc_contracts.registry.schema.message_schemas.clauses import Clause, all_of, any_of, when, within
 from cdc_contracts.registry.schema.message_schemas.conditions import mapping_choices
-from cdc_contracts.registry.schema.message_schemas.form_definitions import JSON_TYPES, names_of_form, refer, told_types
+from cdc_contracts.registry.schema.message_schemas.form_definitions import (
+    JSON_TYPES,
+    names_of_form,
+    refer,
+    type_columns,
+)
 from cdc_contracts.registry.schema.message_schemas.image_placement import no_row
 from cdc_contracts.registry.values import FORMS, ValueForm
 from cdc_contracts.registry.values.civil_time import DAY, LAST_DAY
@@ -83,7 +88,7 @@ def form_of_column(version: Version, mapping: ValueMapping, declared: str) -> st
     types = version.meaning.columns.types
     if types == "none":
         return mapping.form_of(declared)
-    result = told_in(mapping, declared, types.table)
+    result = type_name_in(mapping, declared, types.table)
     return None if result is None else mapping.form_of(result)
 
 
@@ -111,7 +116,7 @@ def column_values(
             continue
         names = {name: names_of_form(one.mapping, form) for name, form in one.forms.items()}
         clauses = [
-            when(_is_told(version, name, names[name]), _in_images(version, {name: result}))
+            when(_has_type(version, name, names[name]), _in_images(version, {name: result}))
             for name, result in values.items()
         ]
         yield when(one.condition, all_of(clauses))
@@ -140,11 +145,11 @@ def _in_images(version: Version, values: Mapping[str, Clause]) -> dict[str, Any]
     return all_of(clauses)
 
 
-def _is_told(version: Version, column: str, names: Clause) -> dict[str, Any]:
+def _has_type(version: Version, column: str, names: Clause) -> dict[str, Any]:
     """Return the condition that a message has one of some types for a column."""
-    types = told_types(version.meaning)
+    types = type_columns(version.meaning)
     if types.at is None:
-        return _is_told_in_images(version, types, column, names)
+        return _has_type_in_images(version, types, column, names)
     if types.reading != "list-of-objects":
         return within(types.at + _path_to_type(types, column), names)
     named = {"properties": {types.name: {"const": column}}, "required": [types.name]}
@@ -152,7 +157,7 @@ def _is_told(version: Version, column: str, names: Clause) -> dict[str, Any]:
     return within(types.at, {"type": "array", "contains": named, "items": when(named, so)})
 
 
-def _is_told_in_images(version: Version, types: ColumnTypes, column: str, names: Clause) -> dict[str, Any]:
+def _has_type_in_images(version: Version, types: ColumnTypes, column: str, names: Clause) -> dict[str, Any]:
     """Return the same where each image has its own types: none of those with a row has another."""
     meaning = version.meaning
     path = join_pointer(types.in_image or "") + _path_to_type(types, column)

@@ -50,7 +50,7 @@ def resolve_layouts(
         contract, seen = tables.of(*name) if name.table else None, sightings.columns(name)
         before = layouts.get(name)
         if before is not None:
-            allowed = [*(contract.columns if contract else _untold(before, seen)), *before.awaited]
+            allowed = [*(contract.columns if contract else _untyped(before, seen)), *before.awaited]
         elif contract is not None:
             allowed = [*contract.columns, *added.get(name, ())]
         else:
@@ -69,7 +69,7 @@ def settle_layouts(
     statements: Iterable[DdlStatement],
     names: AbstractSet[TableName],
 ) -> dict[TableName, TableLayout]:
-    """Return the layouts of the tables `names`, of which a run has rows, and of those whose layout it changes.
+    """Return the layouts of the tables `names`, which the run has rows of, and of those whose layout it changes.
 
     A table beyond the limit of observed columns has no columns: all values of its rows are text in `_raw`.
     """
@@ -84,7 +84,7 @@ def settle_layouts(
 
 @dataclass(frozen=True)
 class LayoutGuess:
-    """What layouts of tables will be, if the rest of a run is like what it has seen so far.
+    """The expected layouts of tables, if the rest of a run is like the part seen so far.
 
     `sightings` and `statements` may grow between two guesses.
     """
@@ -95,19 +95,19 @@ class LayoutGuess:
     statements: AbstractSet[DdlStatement]
 
     def of(self, name: TableName) -> TableLayout:
-        """Return the layout of a table of which there are rows."""
+        """Return the layout of a table with rows."""
         known = {name: self.known[name]} if name in self.known else {}
         shapes = {name: self.sightings.shapes[name]} if name in self.sightings.shapes else {}
         return settle_layouts(known, self.tables, ObservedColumns(shapes), self.statements, {name})[name]
 
 
-def _untold(layout: TableLayout, seen: _Seen) -> list[str]:
+def _untyped(layout: TableLayout, seen: _Seen) -> list[str]:
     """Return the columns that rows had without a type, where the layout has none either."""
     if layout.origin == CONTRACT or any(column.source_type is not None for column in layout.columns):
         return []
     held = {column.name for column in layout.columns}
-    untold = [name for name, result in seen.items() if name not in held and not any(one for one, _ in result)]
-    return untold[: max(0, MOST_COLUMNS - len(layout.columns))]
+    untyped = [name for name, result in seen.items() if name not in held and not any(one for one, _ in result)]
+    return untyped[: max(0, MOST_COLUMNS - len(layout.columns))]
 
 
 def _await(layout: TableLayout, added: Iterable[str]) -> TableLayout:

@@ -49,7 +49,7 @@ def _table(proposal: Proposal) -> dict[str, Any]:
                 "name": one.name,
                 "type": one.column.type,
                 "nullable": one.column.nullable,
-                "proposed": not one.told,
+                "proposed": not one.declared,
                 "rests_on": one.rests_on,
                 "values": one.evidence.values,
                 "nulls": one.evidence.nulls,

@@ -22,7 +22,7 @@ from cdc_contracts.registry.values.type_ranges import NARROWER, OTHER, UNKNOWN, 
 
 _MOST_INTEGER_DIGITS: Final = 18
 """So many digits every BIGINT holds."""
-_MOST_TOLD: Final = 4
+_MOST_LISTED: Final = 4
 _MOST_DIGITS, _MOST_SCALE, _MOST_FLOAT_DIGITS = 65, 30, 17
 """What exact types hold at most, of all databases, and floats: a number beyond has a type without digits."""
 _DECIMAL_BY_NUMBER: Final = PROTOCOL_TYPES["decimal"]
@@ -39,14 +39,14 @@ _TYPES: Final = {
 
 @dataclass(frozen=True)
 class ProposedColumn:
-    """A column as it is proposed. `told` says that messages give its type, `rests_on` in words what was seen.
+    """A column as it is proposed. `declared` says that messages give its type, `rests_on` in words what was seen.
 
     `conflicts` are the types that messages gave, where they gave several.
     """
 
     name: str
     column: TableColumn
-    told: bool
+    declared: bool
     rests_on: str
     evidence: ColumnEvidence
     conflicts: tuple[tuple[str, Seen], ...] = ()
@@ -79,7 +79,7 @@ def _propose_table(name: str, table: TableEvidence, order: Iterable[str], mappin
     columns = tuple(
         _propose_column(column, table.columns[column], key, mappings) for column in order if column in table.columns
     )
-    if not all(one.told for one in columns):
+    if not all(one.declared for one in columns):
         remarks += ("messages give no types; these are proposed from the values seen",)
     elif _by_number(mappings):
         remarks += ("types are given as numbers of the MySQL protocol; `tables from-ddl` gives their names",)
@@ -126,27 +126,27 @@ def _widest(types: dict[str, Seen]) -> str:
     return min(types, key=lambda one: (-types[one].count, one))
 
 
-def _with_digits(told: str, seen: ColumnEvidence) -> str:
+def _with_digits(declared: str, seen: ColumnEvidence) -> str:
     """Return a type of exact numbers that says no digits with those that were seen."""
-    read = read_range(told)
-    if read is None or read.family != "decimal" or "(" in told or not seen.numbers:
-        return told
-    base, blank, rest = told.partition(" ")
+    read = read_range(declared)
+    if read is None or read.family != "decimal" or "(" in declared or not seen.numbers:
+        return declared
+    base, blank, rest = declared.partition(" ")
     return f"{base}({max(seen.whole, 1) + seen.scale},{seen.scale}){blank}{rest}"
 
 
-def _wide_enough(told: str, seen: ColumnEvidence, mappings: Sequence[ValueMapping]) -> str:
+def _wide_enough(declared: str, seen: ColumnEvidence, mappings: Sequence[ValueMapping]) -> str:
     """Return a type that holds all values that were seen: the given one, or the next that does.
 
     Messages may leave out UNSIGNED, or declare fewer digits than they send.
     """
-    read = read_range(told)
-    if read is None or _holds(told, told, seen, mappings):
-        return told
-    base, blank, rest = told.partition("(")
+    read = read_range(declared)
+    if read is None or _holds(declared, declared, seen, mappings):
+        return declared
+    base, blank, rest = declared.partition("(")
     whole, scale = max(read.whole or 0, seen.whole, 1), max(read.scale or 0, seen.scale)
     after = f"){rest.partition(')')[2]}" if blank else ")"
-    offered = [f"{told} unsigned", "bigint", "bigint unsigned"] if read.family == "integer" else []
+    offered = [f"{declared} unsigned", "bigint", "bigint unsigned"] if read.family == "integer" else []
     if read.family == "decimal":
         offered += [f"{base}({whole + scale},{scale}{after}", base]
     elif read.family == "bit":
@@ -155,12 +155,12 @@ def _wide_enough(told: str, seen: ColumnEvidence, mappings: Sequence[ValueMappin
         offered += [f"{base}({seen.second_digits}{after}"]
     else:
         offered += [f"decimal({whole + scale},{scale})", "decimal"]
-    return next((one for one in offered if _holds(one, told, seen, mappings)), told)
+    return next((one for one in offered if _holds(one, declared, seen, mappings)), declared)
 
 
-def _holds(offered: str, told: str, seen: ColumnEvidence, mappings: Iterable[ValueMapping]) -> bool:
+def _holds(offered: str, declared: str, seen: ColumnEvidence, mappings: Iterable[ValueMapping]) -> bool:
     """Return whether a type holds the values of a column, which are written like those of the given type."""
-    forms = (mapping.form_of(told) for mapping in mappings)
+    forms = (mapping.form_of(declared) for mapping in mappings)
     bounds = (bound_of(offered, FORMS[form].kind) for form in forms if form is not None)
     return not any(bound.judge(text) for bound in bounds if bound is not None for text in _extremes(seen))
 
@@ -207,20 +207,20 @@ def _takes(mapping: ValueMapping, source_type: str, kinds: Collection[str]) -> b
     return form is not None and FORMS[form].wire.issuperset(kinds)
 
 
-def _words(seen: ColumnEvidence, told: str | None, named: str) -> Iterator[str]:
+def _words(seen: ColumnEvidence, declared: str | None, named: str) -> Iterator[str]:
     """Yield what a column rests on: its values, and the type that messages gave where it is not the one proposed."""
     values = seen.values - seen.nulls
     yield f"{values:,} value{'s' if values != 1 else ''}"
     yield f"{seen.nulls:,} NULL" if seen.nulls else "no NULL seen"
     digits = f"{seen.whole}+{seen.scale} digits" if seen.scale else f"{seen.whole} digits"
-    if told is not None and told != named:
-        completed = named == _with_digits(told, seen)
+    if declared is not None and declared != named:
+        completed = named == _with_digits(declared, seen)
         yield (
             f"up to {digits}; messages give none"
             if completed
-            else f"messages give {told}, which does not hold all values"
+            else f"messages give {declared}, which does not hold all values"
         )
-    if told is not None:
+    if declared is not None:
         return
     if not values:
         yield "proposed: nothing but NULL was seen"

@@ -9,7 +9,7 @@ import pytest
 
 from cdc_contracts.registry.common.errors import ContractError
 from cdc_contracts.registry.contract.catalogue import Catalogue
-from cdc_contracts.registry.generate.contract_samples import find_samples, told_changes, told_findings
+from cdc_contracts.registry.generate.contract_samples import changes_document, find_samples, findings_document
 from cdc_contracts.registry.validate.validation_context import open_validation
 
 CATALOGUE = Catalogue([Path(__file__).parents[3] / "contracts"])
@@ -24,10 +24,10 @@ def test_every_sample_comes_to_what_stands_beside_it(version):
     for sample in samples.messages:
         judged = validation.judge(sample.value)
         expected = sample.expected()
-        assert told_changes(judged) == expected, sample.file
+        assert changes_document(judged) == expected, sample.file
         assert judged.verdict.outcome == ("conforming" if expected else "control"), sample.file
     for sample in samples.drifts:
-        assert told_findings(validation.judge(sample.value)) == sample.expected(), sample.file
+        assert findings_document(validation.judge(sample.value)) == sample.expected(), sample.file
     assert len(samples.messages) >= 12
     assert len(samples.drifts) >= 12
 

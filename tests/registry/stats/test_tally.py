@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from cdc_contracts.registry.common.findings import Finding
 from cdc_contracts.registry.stats.finding_tallies import MOST_SHAPES, Extent, FindingTally
 from cdc_contracts.registry.stats.partition_tallies import Moment, PartitionTally, Source
-from cdc_contracts.registry.stats.tally import Tally, told_runs
+from cdc_contracts.registry.stats.tally import Tally, bounded_runs
 from cdc_contracts.registry.stats.version_runs import MOST_RUNS, Run, join_runs
 
 SOURCE = Source("t", 0)
@@ -69,7 +69,7 @@ def test_neighbouring_runs_of_one_version_are_joined_across_batches():
 def test_runs_are_bounded_from_the_front():
     runs = [Run(f"a@{number % 2}", number, number, 1) for number in range(3 * MOST_RUNS)]
     total = merged([Tally(runs={SOURCE: [run]}) for run in reversed(runs)])
-    assert told_runs(total, SOURCE) == runs[:MOST_RUNS]
+    assert bounded_runs(total, SOURCE) == runs[:MOST_RUNS]
     assert SOURCE in total.cuts
     assert join_runs(reversed(runs)) == runs
 

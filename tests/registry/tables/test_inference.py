@@ -161,7 +161,7 @@ def test_without_types_the_values_speak_and_it_says_so():
         "id": "bigint", "price": "decimal(4,2)", "code": "varchar(5)", "at": "varchar(17)", "yes": "boolean",
         "none": "varchar(1)", "big": "decimal(21,0)", "mixed": "varchar(1)",
     }  # fmt: skip
-    assert not any(one.told for one in proposal.columns)
+    assert not any(one.declared for one in proposal.columns)
     assert proposal.remarks == ("messages give no types; these are proposed from the values seen",)
     notes = notes_of(proposal)
     assert notes["price"] == "2 values, no NULL seen, proposed: numbers of up to 2+2 digits"

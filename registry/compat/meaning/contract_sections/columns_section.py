@@ -42,7 +42,7 @@ COLUMN_HINTS: Final = CompatibilityRule(
 )  # fmt: skip
 
 
-def tell(section: Mapping[str, Any]) -> Iterator[tuple[Key, ContractFact]]:
+def list_facts(section: Mapping[str, Any]) -> Iterator[tuple[Key, ContractFact]]:
     """Yield where types, codes and hints are."""
     for name, value in section.items():
         if name == "types" and value != "none":
@@ -67,4 +67,4 @@ def ask(difference: FactDifference, versions: Versions) -> Question:
     return Question(ROWS, places, rules=rules, members=places, fields=fields)
 
 
-SECTION = ContractSection(name="columns", listed_at=9, tell=tell, rule_of=rule_of, ask=ask)
+SECTION = ContractSection(name="columns", listed_at=9, list_facts=list_facts, rule_of=rule_of, ask=ask)

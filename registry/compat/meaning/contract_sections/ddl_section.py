@@ -26,7 +26,7 @@ DDL_PLACE: Final = CompatibilityRule(
 )  # fmt: skip
 
 
-def tell(section: Mapping[str, Any]) -> Iterator[tuple[Key, ContractFact]]:
+def list_facts(section: Mapping[str, Any]) -> Iterator[tuple[Key, ContractFact]]:
     """Yield both places."""
     for name, place in section.items():
         yield (name,), ContractFact(place, describe_place_words(place))
@@ -38,4 +38,4 @@ def ask(difference: FactDifference, versions: Versions) -> Question:
     return Question(("ddl",), places, members=places, fields=frozenset({f"ddl_{difference.key[1]}"}))
 
 
-SECTION = ContractSection(name="ddl", listed_at=8, tell=tell, rule_of=always(DDL_PLACE), ask=ask)
+SECTION = ContractSection(name="ddl", listed_at=8, list_facts=list_facts, rule_of=always(DDL_PLACE), ask=ask)

@@ -76,7 +76,7 @@ _FIELDS: Final[Mapping[str, frozenset[str]]] = MappingProxyType({
 _STREAM_READINGS: Final = ("order", "rises")
 
 
-def tell(section: Mapping[str, Any]) -> Iterator[tuple[Key, ContractFact]]:
+def list_facts(section: Mapping[str, Any]) -> Iterator[tuple[Key, ContractFact]]:
     """Yield each place of the envelope, that of the op apart from its flags."""
     for name, place in section.items():
         if name == "op":
@@ -122,4 +122,4 @@ def ask(difference: FactDifference, versions: Versions) -> Question:
     return Question(ROWS, places, members=places, fields=_FIELDS.get(name, frozenset({name})))
 
 
-SECTION = ContractSection(name="envelope", listed_at=7, tell=tell, rule_of=rule_of, ask=ask)
+SECTION = ContractSection(name="envelope", listed_at=7, list_facts=list_facts, rule_of=rule_of, ask=ask)

@@ -42,7 +42,7 @@ HALVES: Final = CompatibilityRule(
 )  # fmt: skip
 
 
-def tell(section: Mapping[str, Any]) -> Iterator[tuple[Key, ContractFact]]:
+def list_facts(section: Mapping[str, Any]) -> Iterator[tuple[Key, ContractFact]]:
     """Yield the container, and the sides of each op."""
     for name, value in section.items():
         if name == "container":
@@ -69,7 +69,7 @@ def ask(difference: FactDifference, versions: Versions) -> Question:
     return Question(ops, members, members=members, fields=IMAGE_FIELDS)
 
 
-def tell_halves(section: Mapping[str, Any]) -> Iterator[tuple[Key, ContractFact]]:
+def list_split_update_facts(section: Mapping[str, Any]) -> Iterator[tuple[Key, ContractFact]]:
     """Yield by what they are joined."""
     yield (), ContractFact(section, f"joined by {', '.join(section['pair_by'])}")
 
@@ -79,5 +79,7 @@ def ask_halves(difference: FactDifference, versions: Versions) -> Question:
     return Question(("update-before", "update-after"), fields=frozenset({"pair_id"}))
 
 
-SECTION = ContractSection(name="images", listed_at=5, tell=tell, rule_of=rule_of, ask=ask)
-HALVES_SECTION = ContractSection(name="halves", listed_at=6, tell=tell_halves, rule_of=always(HALVES), ask=ask_halves)
+SECTION = ContractSection(name="images", listed_at=5, list_facts=list_facts, rule_of=rule_of, ask=ask)
+HALVES_SECTION = ContractSection(
+    name="halves", listed_at=6, list_facts=list_split_update_facts, rule_of=always(HALVES), ask=ask_halves
+)

@@ -32,7 +32,7 @@ MEMBER_PATTERN: Final = CompatibilityRule(
 )  # fmt: skip
 
 
-def tell_codes(section: Mapping[str, Any]) -> Iterator[tuple[Key, ContractFact]]:
+def list_enum_facts(section: Mapping[str, Any]) -> Iterator[tuple[Key, ContractFact]]:
     """Yield the codes of each member."""
     for pointer, codes in section.items():
         yield (pointer,), ContractFact(sorted(codes), "one of " + ", ".join(codes))
@@ -50,7 +50,9 @@ def ask_pattern(difference: FactDifference, versions: Versions) -> Question:
     return Question(ROWS, (at,), rules=frozenset({"D09.position-matches"}), members=(at,))
 
 
-ENUMS = ContractSection(name="enums", listed_at=12, tell=tell_codes, rule_of=always(MEMBER_CODES), ask=ask_codes)
+ENUMS = ContractSection(
+    name="enums", listed_at=12, list_facts=list_enum_facts, rule_of=always(MEMBER_CODES), ask=ask_codes
+)
 PATTERNS = ContractSection(
-    name="patterns", listed_at=13, tell=describe_members, rule_of=always(MEMBER_PATTERN), ask=ask_pattern
+    name="patterns", listed_at=13, list_facts=describe_members, rule_of=always(MEMBER_PATTERN), ask=ask_pattern
 )

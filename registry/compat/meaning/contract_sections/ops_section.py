@@ -50,4 +50,4 @@ def ask(difference: FactDifference, versions: Versions) -> Question:
     return Question(tuple(values_of(difference)), places, codes, frozenset({"D08.op"}), places, ANY)
 
 
-SECTION = ContractSection(name="ops", listed_at=3, tell=describe_members, rule_of=rule_of, ask=ask)
+SECTION = ContractSection(name="ops", listed_at=3, list_facts=describe_members, rule_of=rule_of, ask=ask)

@@ -49,11 +49,15 @@ FULL_LOAD: Final = CompatibilityRule(
     good="full_load: own-op in both", bad="full_load: as-insert, then own-op",
 )  # fmt: skip
 
-TRANSPORT_SECTION = ContractSection(name="transport", listed_at=1, tell=describe_whole, rule_of=always(TRANSPORT))
-AVRO_SECTION = ContractSection(name="avro", listed_at=2, tell=describe_whole, rule_of=always(AVRO_WIRE))
+TRANSPORT_SECTION = ContractSection(name="transport", listed_at=1, list_facts=describe_whole, rule_of=always(TRANSPORT))
+AVRO_SECTION = ContractSection(name="avro", listed_at=2, list_facts=describe_whole, rule_of=always(AVRO_WIRE))
 TOLERATED_OPS_SECTION = ContractSection(
-    name="tolerated_ops", listed_at=4, tell=describe_names, rule_of=always(OP_TOLERATED)
+    name="tolerated_ops", listed_at=4, list_facts=describe_names, rule_of=always(OP_TOLERATED)
 )
-NOTES_SECTION = ContractSection(name="notes", listed_at=11, tell=describe_names, rule_of=always(NOTE_CHANGED))
-PARAMETERS_SECTION = ContractSection(name="parameters", listed_at=14, tell=describe_names, rule_of=always(PARAMETER))
-FULL_LOAD_SECTION = ContractSection(name="full_load", listed_at=20, tell=describe_whole, rule_of=always(FULL_LOAD))
+NOTES_SECTION = ContractSection(name="notes", listed_at=11, list_facts=describe_names, rule_of=always(NOTE_CHANGED))
+PARAMETERS_SECTION = ContractSection(
+    name="parameters", listed_at=14, list_facts=describe_names, rule_of=always(PARAMETER)
+)
+FULL_LOAD_SECTION = ContractSection(
+    name="full_load", listed_at=20, list_facts=describe_whole, rule_of=always(FULL_LOAD)
+)

@@ -23,26 +23,28 @@ RECOGNITION: Final = CompatibilityRule(
 )  # fmt: skip
 
 
-def tell_tests(section: list[Mapping[str, Any]]) -> Iterator[tuple[Key, ContractFact]]:
+def list_discriminator_facts(section: list[Mapping[str, Any]]) -> Iterator[tuple[Key, ContractFact]]:
     """Yield each test on a message."""
     for test in section:
         yield (describe_test(test),), ContractFact(test, describe_test(test))
 
 
-def tell_evidence(section: list[Mapping[str, Any]]) -> Iterator[tuple[Key, ContractFact]]:
+def list_evidence_facts(section: list[Mapping[str, Any]]) -> Iterator[tuple[Key, ContractFact]]:
     """Yield each evidence over many messages."""
     for entry in section:
         yield (describe_evidence(entry),), ContractFact(entry, describe_evidence(entry))
 
 
-DISCRIMINATORS = ContractSection(name="discriminators", listed_at=16, tell=tell_tests, rule_of=always(RECOGNITION))
+DISCRIMINATORS = ContractSection(
+    name="discriminators", listed_at=16, list_facts=list_discriminator_facts, rule_of=always(RECOGNITION)
+)
 
-CLAIM = ContractSection(name="claim", listed_at=17, tell=describe_whole, rule_of=always(RECOGNITION))
+CLAIM = ContractSection(name="claim", listed_at=17, list_facts=describe_whole, rule_of=always(RECOGNITION))
 
 NOT_SEPARABLE_FROM = ContractSection(
-    name="not_separable_from", listed_at=18, tell=describe_names, rule_of=always(RECOGNITION)
+    name="not_separable_from", listed_at=18, list_facts=describe_names, rule_of=always(RECOGNITION)
 )
 
 VERSION_EVIDENCE = ContractSection(
-    name="version_evidence", listed_at=19, tell=tell_evidence, rule_of=always(RECOGNITION)
+    name="version_evidence", listed_at=19, list_facts=list_evidence_facts, rule_of=always(RECOGNITION)
 )

@@ -44,4 +44,4 @@ def ask(difference: FactDifference, versions: Versions) -> Question:
     return Question((*ROWS, "ddl"), tuple(dict.fromkeys(places)), rules=frozenset({rule.id}))
 
 
-SECTION = ContractSection(name="rules", listed_at=10, tell=describe_names, rule_of=rule_of, ask=ask)
+SECTION = ContractSection(name="rules", listed_at=10, list_facts=describe_names, rule_of=rule_of, ask=ask)

@@ -39,4 +39,4 @@ def ask(difference: FactDifference, versions: Versions) -> Question:
     return Question(("insert", "snapshot"), fields=COLUMN_FIELDS, column="")
 
 
-SECTION = ContractSection(name="undocumented", listed_at=15, tell=describe_names, rule_of=rule_of, ask=ask)
+SECTION = ContractSection(name="undocumented", listed_at=15, list_facts=describe_names, rule_of=rule_of, ask=ask)
