@@ -117,7 +117,7 @@ def _scope(reference):
 _JUDGES = {}
 
 
-def type_name_of(version, op: str) -> str:
+def expressed_op(version, op: str) -> str:
     """The op that is read back: rows of a full load may be written as inserts, and inserts and updates as one."""
     if version.meaning.full_load == "as-upsert" and op in ("insert", "update", "snapshot"):
         return "upsert"

@@ -7,7 +7,7 @@ import json
 
 import pyarrow.parquet as pq
 import pytest
-from topics import CATALOGUE, WITH_TABLES, as_told, type_name_of
+from topics import CATALOGUE, WITH_TABLES, as_told, expressed_op
 
 from cdc_contracts.registry.contract.document_model import CONTROL_OPS
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
@@ -58,7 +58,7 @@ def test_every_row_of_a_topic_comes_out_as_it_went_in(spark, broker, make_topic,
     assert rows.keys() == {place for place, event in places.items() if event.op not in CONTROL_OPS}
     for place, row in rows.items():
         event = places[place]
-        assert row["op"] == type_name_of(version, event.op)
+        assert row["op"] == expressed_op(version, event.op)
         assert row["table"] == "orders"
         for side in ("before", "after") if can.update_before or event.op != "update" else ("after",):
             image = getattr(event, side)
