@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from topics import as_told, type_name_of
+from topics import as_told, expressed_op
 
 from cdc_contracts.registry.common.errors import UsageError
 from cdc_contracts.registry.contract.catalogue import Catalogue, shipped_catalogue
@@ -203,7 +203,7 @@ def test_a_stream_conforms_to_the_version_it_is_written_in_without_a_finding(ver
     assert {event.op for event in events} >= {"insert", "update", "delete", "snapshot"} | ({"ddl"} & {*ops})
     assert [judgement.findings for judgement in judgements if judgement.findings] == []
     told = [judgement.changes[0].op if judgement.changes else judgement.control.kind for judgement in judgements]
-    assert told == [type_name_of(version, event.op) for event in events]
+    assert told == [expressed_op(version, event.op) for event in events]
 
 
 def test_the_same_seed_gives_the_same_bytes_and_another_seed_others():
@@ -407,7 +407,7 @@ def test_the_same_rows_decode_alike_through_every_contract_with_one_table_contra
 
 
 def assert_told_around_the_row(version, event, change, can):
-    assert change.op == type_name_of(version, event.op)
+    assert change.op == expressed_op(version, event.op)
     assert (change.database, change.table) == ("shop" if can.database or not can.table else None, "orders")
     assert change.primary_key == (["id"] if can.primary_key else None)
     timeless = can.event_time_unit is None or (event.op == "snapshot" and version.subject == "dataworks/streamx")
@@ -417,7 +417,7 @@ def assert_told_around_the_row(version, event, change, can):
     assert change.transaction == (event.transaction if can.transaction else None)
     if can.column_types:
         assert change.types_from == "message"
-        assert change.column_types == {name: can.type_name_of(told) for name, told in ORDERS.types.items()}
+        assert change.column_types == {name: can.expressed_op(told) for name, told in ORDERS.types.items()}
     elif can.database or not can.table:
         assert change.types_from == "table"
         assert change.column_types == dict(ORDERS.types)

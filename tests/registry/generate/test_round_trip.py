@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from topics import CATALOGUE, WITH_TABLES, as_told, type_name_of
+from topics import CATALOGUE, WITH_TABLES, as_told, expressed_op
 
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.engine.kernel import Kernel
@@ -53,7 +53,7 @@ def test_rows_come_back_as_they_went_in(version):
 
     assert [row["offset"] for row in rows] == list(range(len(events)))
     for event, row in zip(events, rows, strict=True):
-        assert row["op"] == type_name_of(version, event.op)
+        assert row["op"] == expressed_op(version, event.op)
         for side in ("before", "after") if can.update_before or event.op != "update" else ("after",):
             sent, found = getattr(event, side), row[side]
             if sent is None:
