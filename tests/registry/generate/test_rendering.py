@@ -417,7 +417,7 @@ def assert_told_around_the_row(version, event, change, can):
     assert change.transaction == (event.transaction if can.transaction else None)
     if can.column_types:
         assert change.types_from == "message"
-        assert change.column_types == {name: can.expressed_op(told) for name, told in ORDERS.types.items()}
+        assert change.column_types == {name: can.type_name_of(told) for name, told in ORDERS.types.items()}
     elif can.database or not can.table:
         assert change.types_from == "table"
         assert change.column_types == dict(ORDERS.types)
