@@ -26,7 +26,7 @@ PROGRAM: Final = (sys.executable, "-m", "cdc_contracts.cli")
 WIDTH: Final = 1200
 REGISTRY: Final = {
     "registry": ("/ui", 730),
-    "registry-compare": ("/ui/compare?old=dts/canal@1&new=dts/canal@2", 575),
+    "registry-compare": ("/ui/compare?old=dts/canal@1&new=dts/canal@2", 640),
 }
 """Pages of the registry by the names of their pictures: address, and height of the window."""
 _SECONDS: Final = 60
