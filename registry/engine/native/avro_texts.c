@@ -95,16 +95,22 @@ int put_base64(AvroRead *read, const uint8_t *p, int64_t length) {
     return READ;
 }
 
+static const uint8_t pairs[] = "00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445464748"
+                               "49505152535455565758596061626364656667686970717273747576777879808182838485868788899091929394959697"
+                               "9899";
+
 /* With zeros before it where it is shorter than `width`, of which a minus is a part. */
 int put_long(AvroRead *read, int64_t value, int width) {
-    uint8_t digits[24];
-    int at = 24;
+    uint8_t digits[40];
+    int at = 40, least = 40 - (width - (value < 0));
     uint64_t rest = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
-    do digits[--at] = (uint8_t)('0' + rest % 10);
-    while (rest /= 10);
-    while (24 - at < width - (value < 0)) digits[--at] = '0';
+    if (width == 2 && (uint64_t)value < 100) return put_raw(read, pairs + 2 * value, 2);
+    for (; rest >= 100; rest /= 100) at -= 2, memcpy(digits + at, pairs + 2 * (rest % 100), 2);
+    if (rest >= 10) at -= 2, memcpy(digits + at, pairs + 2 * rest, 2);
+    else digits[--at] = (uint8_t)('0' + rest);
+    while (at > least) digits[--at] = '0';
     if (value < 0) digits[--at] = '-';
-    return put_raw(read, digits + at, 24 - at);
+    return put_raw(read, digits + at, 40 - at);
 }
 
 /* A number by its digits, of which there are up to 17 and the last is not zero, and how many stand before the point. */

@@ -28,7 +28,7 @@ int read_double(AvroRead *read, double *value) {
     return READ;
 }
 
-static int put_name(AvroRead *read, const char *name) { return put_raw(read, name, (int64_t)strlen(name)); }
+#define PUT(read, text) put_raw(read, text, sizeof text - 1)
 
 /* A part of a second without the zeros at its end. Returns -1 where it is a second or more. */
 static int64_t put_part(AvroRead *read, int64_t part) {
@@ -47,12 +47,12 @@ static int read_timestamp(AvroRead *read) {
     uint8_t *before = read->to;
     TRY(read_long(read, &seconds));
     TRY(read_long(read, &part));
-    TRY(put_name(read, "\"Timestamp "));
+    TRY(PUT(read, "\"Timestamp "));
     TRY(put_long(read, seconds, 0));
     int64_t outcome = put_part(read, part);
     if (outcome < 0) {
         read->to = before;
-        return put_name(read, "\"Timestamp! \"");
+        return PUT(read, "\"Timestamp! \"");
     }
     return outcome == READ ? put_byte(read, '"') : (int)outcome;
 }
@@ -95,12 +95,12 @@ static int read_datetime(AvroRead *read) {
         if (first == 0) first = part[i];
         negative |= part[i] < 0;
     }
-    if (negative && first > 0) return put_name(read, "! ");
+    if (negative && first > 0) return PUT(read, "! ");
     for (int i = HOUR; i < PARTS; i++) part[i] = part[i] < 0 ? -part[i] : part[i];
     for (int i = 0; i < read->program->digits; i++) most *= 10;
-    if (part[PART] >= most || part[YEAR] < 0 || part[MONTH] < 0 || part[DAY] < 0) return put_name(read, "! ");
+    if (part[PART] >= most || part[YEAR] < 0 || part[MONTH] < 0 || part[DAY] < 0) return PUT(read, "! ");
     int has_clock = there[HOUR] && there[MINUTE] && there[SECOND];
-    if (!there[YEAR] && !has_clock) return put_name(read, "! ");
+    if (!there[YEAR] && !has_clock) return PUT(read, "! ");
     if (there[YEAR]) TRY(put_date(read, part, there));
     return has_clock ? put_clock(read, part, negative) : READ;
 }
@@ -118,7 +118,7 @@ static int read_character(AvroRead *read) {
         const int32_t *start = program->word_start + charset->word;
         if (start[1] - start[0] != name_length) continue;
         if (memcmp(program->words + start[0], name, (size_t)name_length) != 0) continue;
-        TRY(put_name(read, "\"Character "));
+        TRY(PUT(read, "\"Character "));
         int outcome = charset->page < 0 ? put_text(read, value, length)
                                         : put_code_page(read, value, length, program->page + 256 * charset->page);
         if (outcome == BROKEN) return UNSURE; /* a value that is not in its charset is read all the same */
@@ -129,13 +129,13 @@ static int read_character(AvroRead *read) {
 
 static int read_integer(AvroRead *read) {
     TRY(skip_long(read));
-    TRY(put_name(read, "\"Integer "));
+    TRY(PUT(read, "\"Integer "));
     TRY(read_string(read));
     return put_byte(read, '"');
 }
 
 static int read_decimal(AvroRead *read) {
-    TRY(put_name(read, "\"Decimal "));
+    TRY(PUT(read, "\"Decimal "));
     TRY(read_string(read));
     TRY(skip_long(read));
     TRY(skip_long(read));
@@ -147,7 +147,7 @@ static int read_float(AvroRead *read) {
     TRY(read_double(read, &value));
     TRY(skip_long(read));
     TRY(skip_long(read));
-    TRY(put_name(read, "\"Float "));
+    TRY(PUT(read, "\"Float "));
     TRY(put_double(read, value));
     return put_byte(read, '"');
 }
@@ -176,11 +176,11 @@ int read_named(AvroRead *read, const AvroNode *node) {
         TRY(read_string(read));
         return put_byte(read, '"');
     case NAMED_DATETIME:
-        TRY(put_name(read, "\"DateTime"));
+        TRY(PUT(read, "\"DateTime"));
         TRY(read_datetime(read));
         return put_byte(read, '"');
     case NAMED_ZONED:
-        TRY(put_name(read, "\"TimestampWithTimeZone"));
+        TRY(PUT(read, "\"TimestampWithTimeZone"));
         TRY(read_datetime(read));
         TRY(put_byte(read, ' '));
         TRY(read_string(read));

@@ -57,6 +57,7 @@ EXPORT int64_t cdc_texts(const uint8_t *data, const uint64_t *cells, int64_t cou
                          uint8_t *text, uint8_t *valid) {
     int64_t total = 0;
     for (int64_t i = 0; i < count; i++) {
+        fetch_ahead(data, cells, i, count);
         unsigned kind = kind_of(cells[i]);
         offsets[i] = (int32_t)total;
         if (!(kinds >> kind & 1)) continue;
@@ -73,6 +74,7 @@ EXPORT int64_t cdc_texts(const uint8_t *data, const uint64_t *cells, int64_t cou
 /* Reads values of the kind INTEGER; the others are 0. */
 EXPORT void cdc_integers(const uint8_t *data, const uint64_t *cells, int64_t count, int64_t *numbers) {
     for (int64_t i = 0; i < count; i++) {
+        fetch_ahead(data, cells, i, count);
         int64_t number = 0;
         if (kind_of(cells[i]) == INTEGER) {
             const uint8_t *p = data + start_of(cells[i]), *end = p + length_of(cells[i]);

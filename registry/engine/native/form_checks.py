@@ -163,6 +163,8 @@ def _check_named(
     flags: NDArray[np.uint8] | None = None
     for place, check in enumerate(checks):
         own = behind if len(checks) == 1 else behind.where(places == place)
+        if (check.form == _ANY_TEXT and check.literal is None) or not own.holds(TEXTS):
+            continue
         found, _ = _run(own, TEXTS, check)
         flags = found if flags is None or found is None else np.maximum(flags, found)
     nameless = places == NAMELESS
@@ -207,6 +209,7 @@ def _parts_of(form: ValueForm) -> tuple[tuple[str, _Plain], ...]:
     return () if plain is None else (("", plain),)
 
 
+@lru_cache(maxsize=256)
 def _heads_of(form: ValueForm) -> tuple[str, ...]:
     return tuple(f"{name} " for name, _ in _parts_of(form))
 

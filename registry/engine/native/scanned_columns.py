@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
+from itertools import accumulate
 from typing import Any, Final
 
 import msgspec
@@ -160,8 +161,7 @@ class ScannedColumn(Sequence[Any]):
         if names in self._behind:
             return self._behind[names]
         cells, places = np.empty(len(self), np.uint64), np.empty(len(self), np.uint8)
-        text = "".join(names).encode()
-        starts = np.cumsum([0, *map(len, names)]).astype(np.int32)
+        text, starts = _join(names)
         self.source.library.cdc_strip_names(
             self.source.address, self.cells.ctypes.data, len(self), text, starts.ctypes.data, len(names),
             cells.ctypes.data, places.ctypes.data,
@@ -224,6 +224,12 @@ class ScannedColumn(Sequence[Any]):
     def open_wide(self) -> Callable[[bytes], Any]:
         """Return what turns a token of any kind into an object; a row keeps it as it is."""
         return bytes
+
+
+@lru_cache(maxsize=256)
+def _join(names: tuple[str, ...]) -> tuple[bytes, NDArray[np.int32]]:
+    """Return names one after the other, where each begins and where the last ends."""
+    return "".join(names).encode(), np.array([0, *accumulate(map(len, names))], np.int32)
 
 
 class ScannedMember(ScannedColumn):
