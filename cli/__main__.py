@@ -1,4 +1,4 @@
-"""Where the process of a command begins."""
+"""The entry point of the process of a command."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from cdc_contracts.registry.common import signals
 
 
 def main() -> int:
-    """Carry out the call that this process was started with, and return its exit code."""
+    """Run the command that this process was started with, and return its exit code."""
     signals.end_at_once()
     from cdc_contracts.cli import app
 

@@ -1,4 +1,4 @@
-"""The command line as a whole: which commands there are, and how a call ends."""
+"""The command line as a whole: all commands, and how a call ends."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _start(
     """Versioned contracts for change data capture messages on Kafka: lint, compare, audit, decode."""
 
 
-# In the order of the help: commands, then groups of them. A line of help is whole at 80 columns.
+# In the order of the help: commands, then groups of commands. Each line of help fits into 80 columns.
 COMMANDS = {
     "demo": Command("demo", "demo", "See a complete run on a generated topic."),
     "list": Command("list_contracts", "list_contracts", "List the contracts and how versions differ."),
@@ -78,7 +78,7 @@ app = typer.Typer(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Carry out one call and return its exit code. Errors are printed on stderr; a traceback only with `--debug`."""
+    """Run one command and return its exit code. Errors are printed on stderr, a traceback only with `--debug`."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     own = given[: given.index("--")] if "--" in given else given
     debug = "--debug" in own
@@ -96,25 +96,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def run(carry_out: Callable[[], int]) -> int:
-    """Carry out the call that this process was started with, and return its exit code. A signal can end it any time."""
+    """Run the command that this process was started with, and return its exit code. A signal can end it any time."""
     signals.watch()
     try:
         code = carry_out()
     finally:
         signals.end_at_once()
     if signals.raised() is not None:
-        console.drop_output()  # nobody may be left to take it
+        console.drop_output()  # the reader may be gone
     return code
 
 
 @cache
 def _command() -> Any:
-    """Return the tree of commands. A command is imported where it is asked for, see `command_table`."""
+    """Return the tree of commands. A command is imported when it is looked up, see `command_table`."""
     return typer.main.get_command(app)
 
 
 def _report_error(error: BaseException, *, debug: bool) -> int:
-    """Tell what went wrong, and return the exit code it stands for."""
+    """Print an error, and return its exit code."""
     # typer ends like this where a reader of stdout went away in mid-command
     if isinstance(error, SystemExit) and isinstance(error.__context__, BrokenPipeError):
         error = error.__context__

@@ -57,7 +57,7 @@ def bind(
 
 
 def _versions(reference: str, settings: Settings) -> list[Version]:
-    """Return the versions that a topic is bound to. Raises UsageError if no message can be validated by them."""
+    """Return the versions that a topic is bound to. Raises UsageError if messages cannot be validated against them."""
     catalogue = open_catalogue([Path(one) for one in settings.contracts])
     versions = catalogue.resolve(reference)
     if versions[0].subject == catalogue.canonical.subject:

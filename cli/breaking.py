@@ -1,4 +1,4 @@
-"""`cdc-contracts breaking`: what published contracts have become."""
+"""`cdc-contracts breaking`: breaking changes to published contracts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`cdc-contracts ci`: everything that is to be known of a change to contracts."""
+"""`cdc-contracts ci`: all checks of a change to contracts."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def check_change(
 
 
 def _append_summary(review: Review, file: Path) -> None:
-    """Add the findings to what GitHub shows on the page of the run, which other steps write to as well."""
+    """Append the findings to the summary of the GitHub run, to which other steps write as well."""
     from cdc_contracts.registry.review.annotations.annotation_formats import render_digest
 
     try:

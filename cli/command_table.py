@@ -1,6 +1,6 @@
-"""The table of commands: name, where the command is, one line of help. A command is imported where it is asked for.
+"""The command table: name, module and one line of help of each command. A command is imported when it is looked up.
 
-To import all commands and read the annotations of all their options takes longer than many a command itself.
+Importing all commands and reading the annotations of all their options takes longer than many commands themselves.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typer.core import TyperGroup
 
 @dataclass(frozen=True)
 class Command:
-    """A command, or group of commands: its module in this package, its name there, and one line of help."""
+    """A command or group of commands: its module in this package, its name there, and one line of help."""
 
     module: str
     name: str
@@ -25,13 +25,13 @@ class Command:
 
 
 class CommandTable(TyperGroup):
-    """The commands of a table, as the group that typer makes of an app."""
+    """A typer group with the commands of a table."""
 
     table: Mapping[str, Command] = {}
 
     @classmethod
     def of(cls, table: Mapping[str, Command]) -> type[CommandTable]:
-        """Return the group of a table, as a class, which is what typer takes."""
+        """Return the group of a table as a class, which typer expects."""
         return type(cls.__name__, (cls,), {"table": table})
 
     def __init__(self, **given: Any) -> None:
@@ -43,13 +43,13 @@ class CommandTable(TyperGroup):
         return list(self.table)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write the list of commands by the table alone."""
+        """Write the list of commands from the table, without importing them."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, command.help) for name, command in self.table.items()])
 
 
 class _Commands(Mapping[str, Any]):
-    """Commands by name, each made when it is looked up."""
+    """Commands by name, each created when it is looked up."""
 
     def __init__(self, table: Mapping[str, Command]) -> None:
         self._table = table
@@ -65,7 +65,7 @@ class _Commands(Mapping[str, Any]):
         return len(self._table)
 
     def _make(self, name: str) -> Any:
-        """Return a command as typer makes it. Raises KeyError if there is none of the name."""
+        """Return the typer command of a name. Raises KeyError if there is none."""
         one = self._table[name]
         found = getattr(import_module(f"{__package__}.{one.module}"), one.name)
         holder = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False)

@@ -30,14 +30,14 @@ _STDOUT = "-"
 
 
 class To(StrEnum):
-    """The form that is written; `registry.conversion.converter.Form`, which takes long to import."""
+    """The output form; `registry.conversion.converter.Form`, which is slow to import."""
 
     AVRO = "avro"
     JSON = "json"
 
 
 class Frame(StrEnum):
-    """What stands around Avro records; `registry.conversion.converter.Framing`."""
+    """The framing of Avro records; `registry.conversion.converter.Framing`."""
 
     CONTAINER = "container"
     CONFLUENT = "confluent"
@@ -53,7 +53,7 @@ Replace = Annotated[bool, typer.Option("--replace", help="Overwrite existing fil
 
 @dataclass(frozen=True)
 class Converting:
-    """Options of what is turned into what."""
+    """Options for the input and output of a conversion."""
 
     to: Annotated[To, typer.Option("--to", help="The form to write.")]
     contract: Annotated[
@@ -89,9 +89,9 @@ class Converting:
     ] = False
 
     def open(self, framing: Frame | None, topic: str | None = None) -> Conversion:
-        """Return the conversion that the options stand for, with the framing.
+        """Return the conversion that the options describe, with the framing.
 
-        Raises UsageError if there is no single version of a JSON dialect, or an option is of no use.
+        Raises UsageError if there is no single version of a JSON dialect, or an option has no effect.
         """
         from cdc_contracts.registry.records.conversion.converter import Conversion, Framing, MessageForm
         from cdc_contracts.registry.schema.message_schemas.message_avro_schema import avro_message_schema

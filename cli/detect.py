@@ -1,4 +1,4 @@
-"""`cdc-contracts detect`: which contract the messages of a file or topic speak, and how sure that is."""
+"""`cdc-contracts detect`: which contract the messages of a file or topic follow, and how certain that is."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def detect(
 
 
 def _place_versions(source: Input, validation: ValidationContext, target: Path) -> None:
-    """Read every message, and write which version holds where."""
+    """Read every message, and write a versions file."""
     from cdc_contracts.spark_checks.auditing import audit_input
     from cdc_contracts.spark_checks.local_engine import LOCAL
 
@@ -145,7 +145,7 @@ def _add_topics(
 
 
 def print_detection(detection: ReportedDetection) -> None:
-    """Write what was detected: the contract and how sure that is first, then what it rests on."""
+    """Print a detection: the contract and how certain that is, then the evidence."""
     from cdc_contracts.registry.report.report_wording import evidence_list
 
     console.print_text(f"{detection.verdict.upper()}: {_sentence(detection)}")

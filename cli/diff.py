@@ -1,4 +1,4 @@
-"""`cdc-contracts diff`: what two contracts say differently."""
+"""`cdc-contracts diff`: the differences between two contracts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`cdc-contracts lint`: whether contracts hold together."""
+"""`cdc-contracts lint`: whether contracts are consistent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`cdc-contracts list`: every contract there is."""
+"""`cdc-contracts list`: every known contract."""
 
 from __future__ import annotations
 

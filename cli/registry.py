@@ -1,4 +1,4 @@
-"""`cdc-contracts registry`: the server that schema registry clients talk to, and what goes into it."""
+"""`cdc-contracts registry`: the schema registry server, and its synchronisation with a folder."""
 
 from __future__ import annotations
 

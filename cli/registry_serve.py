@@ -25,7 +25,7 @@ class Log(StrEnum):
 
 
 class Conflict(StrEnum):
-    """What an incompatible schema is answered with."""
+    """The answer to an incompatible schema."""
 
     OLD = "409"
     NEW = "40901"
@@ -33,7 +33,7 @@ class Conflict(StrEnum):
 
 @dataclass(frozen=True)
 class Serving:
-    """What is served: the store, and contracts beside it."""
+    """What is served: the store, and contracts."""
 
     store: Annotated[
         str,
@@ -57,7 +57,7 @@ class Serving:
 
 @dataclass(frozen=True)
 class Listening:
-    """Where it listens, and to whom."""
+    """Where the server listens, and who may connect."""
 
     host: Annotated[str, typer.Option("--host", help="The address to listen on; 0.0.0.0 for all.")] = "127.0.0.1"
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="The port; 0 takes a free one.")] = 8081
@@ -100,7 +100,7 @@ def serve(serving: Serving, listening: Listening) -> None:
 
 
 def _open(serving: Serving, listening: Listening) -> tuple[Any, Any]:
-    """Return what is served and how connections are secured. Raises UsageError if that would not be safe."""
+    """Return the served registry and the TLS settings. Raises UsageError if they would be unsafe."""
     from cdc_contracts.registry.server.access.users import Users
     from cdc_contracts.registry.server.running.listening import Tls, is_loopback
     from cdc_contracts.registry.server.running.serving import Site

@@ -1,4 +1,4 @@
-"""`cdc-contracts registry user`: a line for the file that says who may ask the server."""
+"""`cdc-contracts registry user`: a line for the users file of the server."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ def replay_quarantine(
 
 
 def _open(directory: str, topics: Sequence[str], cores: int | None) -> tuple[QuarantineFiles, QuarantineInput]:
-    """Return what runs have quarantined, and what waits of it, printed on stderr."""
+    """Return the quarantine files and the records to replay, and print their counts on stderr."""
     import os
 
     from cdc_contracts.registry.report.report_wording import count_of
@@ -96,7 +96,7 @@ def _open(directory: str, topics: Sequence[str], cores: int | None) -> tuple[Qua
 def _options(
     found: QuarantineFiles, directory: str, schema: str | None, *, trust_contract: bool
 ) -> output_options.OutputOptions:
-    """Return where rows go: where those of the runs went, in the same format."""
+    """Return the output options: the same directory and format as those of the runs."""
     known = found.find_schema(None if schema is None else schema.removeprefix(output_options.SCHEMA))
     return output_options.OutputOptions(
         target=directory if known is None else f"{output_options.SCHEMA}{known}",
@@ -110,7 +110,7 @@ def _options(
 
 
 def _finish(decoded: DecodedRun, source: QuarantineInput, *, as_json: bool, targets: Sequence[Path] | None) -> None:
-    """Tell what became of the records that waited, and end with the exit code of the run."""
+    """Print the outcome of the replay, and end with the exit code of the run."""
     if decoded.withheld is not None:
         output_options.finish_decode(decoded, as_json=as_json, targets=targets)
     report_output.print_report(decoded.report, as_json=as_json, targets=targets)

@@ -1,4 +1,4 @@
-"""`cdc-contracts report`: a stored report in another kind, without running anything again."""
+"""`cdc-contracts report`: a stored report in another format, without running anything again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`cdc-contracts sample`: messages of any contract, to try a consumer before the vendor does."""
+"""`cdc-contracts sample`: generated messages of any contract, to test a consumer before real messages exist."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _print_lines(messages: Iterable[bytes]) -> None:
 
 
 def _write_file(target: Path, messages: Sequence[bytes]) -> None:
-    """Write the messages to a file that is there whole or not at all."""
+    """Write the messages to a file atomically."""
     from cdc_contracts.registry.common.atomic_files import put_whole
 
     with put_whole(target) as aside:
@@ -86,7 +86,7 @@ def _write_file(target: Path, messages: Sequence[bytes]) -> None:
 
 
 def _write_parquet(target: Path, topic: str, messages: Sequence[bytes]) -> None:
-    """Write the messages with the columns of the Kafka source, as a capture has them."""
+    """Write the messages as a capture, with the columns of the Kafka source."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -1,4 +1,4 @@
-"""`cdc-contracts schema`: the schema of a version's messages or of one table's, to take away; or written beside all."""
+"""`cdc-contracts schema`: the schema of a version's or of one table's messages, printed or written to files."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def _message_schema(version: Version, kind: SchemaFormat) -> str:
 
 
 def _table_schema(version: Version, kind: SchemaFormat, table: TableContract, reading_options: ReadingOptions) -> str:
-    """Return the schema of a table's messages. Raises UsageError if the version or the format cannot say it."""
+    """Return the schema of a table's messages. Raises UsageError if the version or the format cannot express it."""
     from cdc_contracts.registry.schema.message_schemas.bound_avro import bound_avro_schema
     from cdc_contracts.registry.schema.message_schemas.bound_schema import bound_schema
     from cdc_contracts.registry.schema.message_schemas.schema_files import lay_out
@@ -119,7 +119,7 @@ def _table_schema(version: Version, kind: SchemaFormat, table: TableContract, re
 
 
 def _choose(reading_options: ReadingOptions, name: str | None) -> TableContract:
-    """Return the table contract of a name, or the only one. Raises UsageError if there is none, or several."""
+    """Return the table contract with a name, or the only one. Raises UsageError if there is none, or several."""
     names = reading_options.tables.names()
     if not names:
         raise UsageError("there are no table contracts", hint="--tables takes a YAML file or a folder of them")

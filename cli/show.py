@@ -1,4 +1,4 @@
-"""`cdc-contracts show`: one contract, explained."""
+"""`cdc-contracts show`: an explanation of one contract."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _FILES = ("contract", "mapping", "table", "settings", "registry", "users", "vers
 
 
 class Schema(StrEnum):
-    """A schema that a contract holds."""
+    """A schema of a contract."""
 
     JSON = "json"
     AVRO = "avro"

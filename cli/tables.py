@@ -1,4 +1,4 @@
-"""`cdc-contracts tables`: what users say of their source tables: made from DDL or from messages, and checked."""
+"""`cdc-contracts tables`: table contracts, generated from DDL or from messages, and checked."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _FOUND = EXIT_CODES[DRIFT]
 
 
 class Sql(StrEnum):
-    """Whose SQL it is."""
+    """The dialect of SQL."""
 
     MYSQL = "mysql"
     ORACLE = "oracle"
@@ -98,7 +98,7 @@ def check(
 
 
 def _refuse_of_comparison(form: FindingFormat, reports: list[Path] | None, fail_on: FailOn) -> None:
-    """Raise UsageError if an option was given that a comparison does not heed: CI would wait for its file."""
+    """Raise UsageError if an option was given that a comparison ignores: CI would wait for its file."""
     unheeded = ["--report"] if reports else []
     unheeded += [f"--format {form}"] if form not in (FindingFormat.TEXT, FindingFormat.JSON) else []
     unheeded += ["--fail-on"] if fail_on is not FailOn.ERROR else []

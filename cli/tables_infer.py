@@ -142,7 +142,7 @@ def _print_result(proposals: Sequence[Proposal]) -> None:
 
 
 def _print_rest(evidence: InferenceEvidence) -> None:
-    """Say what of the messages is in no contract."""
+    """Print which messages are in no contract."""
     if evidence.left_out:
         console.say(
             f"{evidence.left_out:,} of {evidence.read:,} messages do not conform and were left out; `audit` says why"

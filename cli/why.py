@@ -1,4 +1,4 @@
-"""`cdc-contracts why`: what one message is, which contract it is near, and each rule it breaks. Starts no JVM."""
+"""`cdc-contracts why`: one message explained: its nearest contract, and each rule it breaks. Starts no JVM."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _TOPIC = "topic"
 
 @dataclass(frozen=True)
 class MessagePlace:
-    """Options of where the one message is: in a file, or in a topic."""
+    """Options of the location of the message: in a file, or in a topic."""
 
     line: Annotated[int | None, typer.Option("--line", help="Line of the file, or row of a capture.", min=1)] = None
     whole: Annotated[bool, typer.Option("--whole", help="The file, or the input, is one message.")] = False
@@ -55,7 +55,7 @@ def why(
 
 
 def _dissect(found: Found, asked: ValidationContext | Undetected, *, show_values: bool) -> MessageExplanation:
-    """Return what a message is, by the contract that is declared where it is, or else by the nearest."""
+    """Return the explanation of a message, by the contract declared for its offset, otherwise by the nearest one."""
     from cdc_contracts.registry.explain.message_explanations import explain_message
     from cdc_contracts.registry.stats.partition_tallies import Source
     from cdc_contracts.registry.validate.validation_context import ValidationContext

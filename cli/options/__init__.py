@@ -1,1 +1,1 @@
-"""Options that commands share, and the values they stand for."""
+"""Options that commands share, and the values they are parsed to."""

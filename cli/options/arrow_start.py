@@ -1,4 +1,4 @@
-"""The start of pyarrow in a command that gives it no pandas objects."""
+"""Start of pyarrow without pandas, for commands that pass no pandas objects to it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 class _NoPandas(MetaPathFinder):
-    """Finds every module but pandas, which is not there."""
+    """Makes imports of pandas fail."""
 
     def find_spec(self, fullname: str, path: Sequence[str] | None, target: Any = None) -> None:
         if fullname == "pandas":
@@ -17,11 +17,11 @@ class _NoPandas(MetaPathFinder):
 
 
 def start_arrow() -> None:
-    """Start pyarrow without pandas, which takes a third of the time in which one message is checked.
+    """Start pyarrow without pandas, whose import takes a third of the time of checking one message.
 
-    To build its first array pyarrow imports pandas, to know objects of it if it meets any; it asks once, and is told
-    here that there is none. What needs pandas (`to_pandas`) still imports it. Where a process has pandas already, as
-    a notebook may, nothing is done. Not for commands that start Spark: that gives pyarrow objects of pandas.
+    For its first array pyarrow imports pandas to recognise pandas objects; it tries once, and here that import fails.
+    Code that needs pandas (`to_pandas`) still imports it. If a process has imported pandas already, as a notebook may
+    have, nothing is done. Not for commands that start Spark, which passes pandas objects to pyarrow.
     """
     if "pandas" in sys.modules:
         return

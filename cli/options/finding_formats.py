@@ -1,4 +1,4 @@
-"""Finding formats: options of commands with findings on lines of files, and how these are printed."""
+"""Finding formats: options of commands whose findings have file and line, and printing of such findings."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class FindingFormat(StrEnum):
 
 
 class FailOn(StrEnum):
-    """The lightest severity that fails the run."""
+    """The lowest severity that fails the run."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -43,7 +43,7 @@ ReportFiles = Annotated[
 
 
 def check_reports(reports: Sequence[Path] | None) -> list[Path]:
-    """Return the files to write. Raises UsageError or UnavailableError, before any work, where one cannot be."""
+    """Return the files to write. Raises UsageError or UnavailableError, before any work, if one cannot be written."""
     from cdc_contracts.registry.review.annotations.annotation_formats import check_targets
 
     check_targets(reports or ())
@@ -53,7 +53,7 @@ def check_reports(reports: Sequence[Path] | None) -> list[Path]:
 def print_findings(
     review: Review, form: FindingFormat, reports: Sequence[Path], fail_on: FailOn = FailOn.ERROR
 ) -> None:
-    """Write the findings to stdout and to each report, and the summary to stderr."""
+    """Write the findings to stdout and to each report file, and the summary to stderr."""
     from cdc_contracts.registry.review.annotations.annotation_formats import render_review, write_reports
     from cdc_contracts.registry.review.annotations.annotation_lines import summarise
 

@@ -1,4 +1,4 @@
-"""`--follow`: options of a stream, and what it prints while it runs and at its end."""
+"""Follow options: options of a stream (`--follow`), and its output while it runs and at its end."""
 
 from __future__ import annotations
 
@@ -61,9 +61,9 @@ class Following:
     ] = None
 
     def check(self, *, refused: Mapping[str, bool]) -> None:
-        """Raise UsageError if options of a stream are given without `--follow`, or with some that do not fit.
+        """Raise UsageError if stream options are given without `--follow`, or with incompatible options.
 
-        Raises UnavailableError if the folder of the checkpoint cannot be written to.
+        Raises UnavailableError if the folder of the checkpoint is not writable.
         """
         if not self.follow:
             for one in fields(self):
@@ -99,7 +99,7 @@ class DecodeFollowing(Following):
 
 @dataclass(frozen=True)
 class StreamPlace:
-    """What is followed, and with what; `start` is where the first start begins, None if nobody said."""
+    """The topics to follow, with checkpoint; `start` is where the first start begins, None if not given."""
 
     bootstrap: str
     topics: Sequence[str]
@@ -116,7 +116,7 @@ class StreamPlace:
 
 @dataclass
 class Ending:
-    """What a stream leaves: reports after each batch and at its end."""
+    """The report files of a stream, written after each batch and at its end."""
 
     fail_on: str
     as_json: bool
@@ -127,7 +127,7 @@ class Ending:
 
 @dataclass
 class Teller:
-    """Tells after each batch how the stream is doing: a line, the report files, and figures."""
+    """Writes the progress of a stream after each batch: a line, the report files, and metrics."""
 
     ending: Ending
     metrics: StreamMetrics
@@ -166,7 +166,7 @@ class Teller:
             self._try(lambda: write_metrics(self.metrics, target))
 
     def _try(self, write: Callable[[], None]) -> None:
-        """A file that cannot be written is reported once; the stream continues."""
+        """Write a file; if that fails, report it once, and let the stream continue."""
         try:
             with self.lock:  # batches and lag are printed by two threads
                 write()
@@ -179,7 +179,7 @@ class Teller:
 def follow_audit(
     following: Following, place: StreamPlace, validation: ValidationContext | Undetected, ending: Ending
 ) -> None:
-    """Judge every message of topics, those that are there and those that come."""
+    """Validate every message of topics, existing and new ones."""
     from cdc_contracts.spark_checks.streams.followed_topics import open_audit
     from cdc_contracts.spark_checks.streams.stream_resumption import AUDIT
 
@@ -195,7 +195,7 @@ def follow_decode(
     ending: Ending,
     output: output_options.OutputOptions,
 ) -> None:
-    """Decode the messages of topics, those that are there and those that come."""
+    """Decode the messages of topics, existing and new ones."""
     from cdc_contracts.spark_checks.streams.followed_topics import open_decode
     from cdc_contracts.spark_checks.streams.stream_resumption import DECODE
 
@@ -214,7 +214,7 @@ def _follow(
     open_stream: Callable[..., Follow | None],
     formats: Sequence[str] = (),
 ) -> None:
-    """Follow topics until the end of what is there, or a signal, and end with the exit code."""
+    """Follow topics until their current end, or a signal, and end with the exit code."""
     from cdc_contracts.registry.common.atomic_files import check_place
     from cdc_contracts.spark_checks.stopping import stopping
     from cdc_contracts.spark_checks.streams.checkpoints import Checkpoint
@@ -252,7 +252,7 @@ def one_validation(
 
 
 def _run(follow: Follow, pace: Pace, stop: Stop, teller: Teller) -> None:
-    """Run the stream; an error that ends it is raised after the report of what was read."""
+    """Run the stream; an error that ends it is raised after the report of the records read."""
     try:
         follow.run(pace, stop)
     except CdcContractsError as error:
@@ -286,11 +286,11 @@ def _print_end(follow: Follow, ending: Ending) -> Report:
 
 
 def _line(batch: StreamBatch, report: Report, lag: int) -> str:
-    """Return how a batch went, and the stream so far, in one line."""
+    """Return one line about a batch and the stream so far."""
     rate = batch.read / max(batch.seconds, 1e-3)
     ledger = report.ledger
     behind = f", {lag:,} behind" if lag else ""
-    grave = sum(one.severity != INFO for one in report.findings)  # not what was never put to the test
+    grave = sum(one.severity != INFO for one in report.findings)  # without coverage gaps
     return (
         f"batch {batch.number}: {batch.read:,} records in {batch.seconds:.1f} s ({rate:,.0f} a second){behind}; "
         f"so far {ledger.read:,} records, {ledger.quarantined:,} quarantined, "

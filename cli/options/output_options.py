@@ -1,4 +1,4 @@
-"""Output options: where decoded rows go, and what is printed of them."""
+"""Output options: where decoded rows are written, and what is printed about them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _MOST_COLUMNS = 10
 
 
 class TableFormat(StrEnum):
-    """What typed tables are kept as; `spark_checks.table_formats.FORMATS`, a test compares the two."""
+    """The format of typed tables; `spark_checks.table_formats.FORMATS`, a test compares the two."""
 
     PARQUET = "parquet"
     DELTA = "delta"
@@ -48,7 +48,7 @@ class Outputs(StrEnum):
 
 @dataclass(frozen=True)
 class OutputOptions:
-    """Where rows go, and on what conditions."""
+    """Where rows are written, and under what conditions."""
 
     target: Annotated[
         str,
@@ -84,11 +84,11 @@ class OutputOptions:
 
     @property
     def directory(self) -> str:
-        """Where the files of runs go."""
+        """The output directory."""
         return self.files or self.target
 
     def check(self, *, local: bool = False) -> None:
-        """Raise UsageError if options do not go together; `local` says that there is no Spark."""
+        """Raise UsageError if options are incompatible; `local` means that there is no Spark."""
         parquet, named = self.table_format is TableFormat.PARQUET, self.target.startswith(SCHEMA)
         if local and (named or self.current or not parquet):
             option = "--current" if self.current else self.target if parquet else f"--table-format {self.table_format}"
@@ -138,7 +138,7 @@ class OutputOptions:
         ]
 
     def open(self, catalogue: Catalogue) -> Output:
-        """Return the output that the options stand for."""
+        """Return the output that the options describe."""
         from cdc_contracts.spark_checks.decoding import Output
         from cdc_contracts.spark_checks.runs.run_directory import RunDirectory
         from cdc_contracts.spark_checks.tables.table_formats import open_tables
@@ -174,7 +174,7 @@ def watch_decode(
 
 
 def finish_decode(decoded: DecodedRun, *, as_json: bool, targets: Sequence[Path] | None) -> None:
-    """Tell the report and where the rows are, and end with the exit code of the run."""
+    """Print the report and where the rows are, and end with the exit code of the run."""
     report_output.print_report(decoded.report, as_json=as_json, targets=targets)
     if decoded.withheld is not None:
         console.say(f"error: nothing was published: {decoded.withheld}")
@@ -194,7 +194,7 @@ def finish_decode(decoded: DecodedRun, *, as_json: bool, targets: Sequence[Path]
 
 
 def print_repeats(repeats: RepeatedRows | UnsetType) -> None:
-    """Tell on stderr how many rows were sent again, and of which table the first is."""
+    """Print on stderr how many rows are repeats, and the table of the first."""
     if not repeats or not repeats.rows:
         return
     first = repeats.tables[0]
@@ -204,7 +204,7 @@ def print_repeats(repeats: RepeatedRows | UnsetType) -> None:
 
 
 def print_resets(record: RunRecord | None) -> None:
-    """Tell on stderr which statements of the source current rows do not follow."""
+    """Print on stderr the source statements that current rows do not reflect."""
     from cdc_contracts.spark_checks.runs.emptied_tables import describe_unfollowed
 
     for line in describe_unfollowed(record):
@@ -212,7 +212,7 @@ def print_resets(record: RunRecord | None) -> None:
 
 
 def print_tables(tables: Sequence[RecordedTable]) -> None:
-    """Tell on stderr how many rows typed tables have got, and which values of them are kept as text."""
+    """Print on stderr the numbers of rows written to typed tables, and the values kept as text."""
     for one in tables[:_MOST_TABLES]:
         raw = sorted(one.raw.items(), key=lambda told: (-told[1], told[0]))
         kept = ", ".join(f"{visible(column)} {count:,}" for column, count in raw[:_MOST_COLUMNS])

@@ -1,4 +1,4 @@
-"""Options of every command that talks to a registry, and the client and bindings they stand for."""
+"""Remote options: options of every command that connects to a registry, and the client and bindings they describe."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TOKEN = "CDC_CONTRACTS_REGISTRY_TOKEN"  # noqa: S105  the name of a variable
 
 @dataclass(frozen=True)
 class Remote:
-    """Which registry, and as whom. A password and a token come from the environment, never from the command line."""
+    """The registry and its user. Password and token come from the environment, never from the command line."""
 
     url: Annotated[
         str | None, typer.Option("--url", metavar="URL", help=f"The registry; else ${URL}.", show_default=False)
@@ -42,7 +42,7 @@ class Remote:
 def open_remote(remote: Remote) -> RegistryClient:
     """Return a client of the registry that the options name.
 
-    Raises UsageError if none is named, or a password stands where it would be kept by a shell.
+    Raises UsageError if none is named, or a password is given where the shell history would store it.
     """
     from cdc_contracts.registry.sync.registry_client import Access, RegistryClient
 
@@ -61,7 +61,7 @@ def open_remote(remote: Remote) -> RegistryClient:
 
 
 def bindings(folder: Path, *, wanted: bool) -> dict[str, Version]:
-    """Return the contract version that each topic of `cdc-contracts.yaml` is bound to; others are only reported.
+    """Return the contract version that each topic of `cdc-contracts.yaml` is bound to; other topics are only reported.
 
     Raises UsageError if a contract is not known.
     """
@@ -85,7 +85,7 @@ def bindings(folder: Path, *, wanted: bool) -> dict[str, Version]:
 
 
 def _password(user: str) -> str:
-    """Return the password of a user: from the environment, else typed where somebody can type."""
+    """Return the password of a user: from the environment, otherwise by a prompt on a terminal."""
     given = os.environ.get(PASSWORD)
     if given is not None:
         return given

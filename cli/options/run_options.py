@@ -1,4 +1,4 @@
-"""Options of the commands that read topics or files by an engine, Spark or this process, and the opening of it."""
+"""Run options: options of commands that read topics or files with an execution engine, and the start of engines."""
 
 from __future__ import annotations
 
@@ -67,14 +67,14 @@ _STOP_SECONDS = 10
 
 
 class EngineName(StrEnum):
-    """Where the work is done."""
+    """The execution engine."""
 
     SPARK = "spark"
     LOCAL = "local"
 
 
 class Wrapping(StrEnum):
-    """What another tool put around the messages: `registry.message.unwrapping.WRAPPINGS`, slow to import."""
+    """The wrapping another tool put around the messages: `registry.message.unwrapping.WRAPPINGS`, a slow import."""
 
     BASE64 = "base64"
     CONNECT_JSON = "connect-json"
@@ -96,7 +96,7 @@ class ClientOptions:
 
 @dataclass(frozen=True)
 class SparkOptions:
-    """Options of a session of Spark."""
+    """Options of a Spark session."""
 
     cores: Cores = None
     jars: Jars = None
@@ -105,7 +105,7 @@ class SparkOptions:
 
 @dataclass(frozen=True)
 class EngineOptions(SparkOptions):
-    """Options of what does the work: a session of Spark, or this process."""
+    """Options of the execution engine: a Spark session, or this process."""
 
     engine: Engines = EngineName.SPARK
 
@@ -116,7 +116,7 @@ class EngineOptions(SparkOptions):
 
 @dataclass(frozen=True)
 class RunOptions:
-    """Options of what is read, and where the work is done."""
+    """Options of the input and the execution engine."""
 
     start: From = None
     end: To = "latest"
@@ -141,7 +141,7 @@ class RunOptions:
 
 @dataclass(frozen=True)
 class Brokers:
-    """Options of which topics, where they are, and how to get at them."""
+    """Options of the topics, their brokers, and the connection."""
 
     bootstrap: Bootstrap
     pattern: Annotated[
@@ -163,7 +163,7 @@ class Brokers:
 
 @contextmanager
 def open_engine(reading: RunOptions, brokers: Brokers | None = None) -> Iterator[Engine]:
-    """The engine that does the work of a run, ready to."""
+    """Start the execution engine of a run."""
     jars, packages = (brokers.jars, brokers.packages) if brokers else (None, None)
     with start_engine(
         EngineOptions(reading.cores, jars, packages, reading.engine), kafka=brokers is not None
@@ -173,7 +173,7 @@ def open_engine(reading: RunOptions, brokers: Brokers | None = None) -> Iterator
 
 @contextmanager
 def start_engine(chosen: EngineOptions, *, kafka: bool, formats: Sequence[str] = ()) -> Iterator[Engine]:
-    """The engine that was chosen, ready to read topics, if `kafka`, and to write tables of these formats."""
+    """Start the chosen engine, able to read topics, if `kafka`, and to write tables of these formats."""
     if chosen.local:
         from cdc_contracts.spark_checks.local_engine import LOCAL
 
@@ -188,7 +188,7 @@ def start_engine(chosen: EngineOptions, *, kafka: bool, formats: Sequence[str] =
 
 @contextmanager
 def spark_session(spark: SparkOptions, *, kafka: bool, formats: Sequence[str] = ()) -> Iterator[SparkSession]:
-    """A session is there, and one that was started for it is stopped."""
+    """Open a Spark session; one that was started for it is stopped afterwards."""
     from pyspark import SparkContext
 
     from cdc_contracts.spark_checks.kafka.failures import outliving
@@ -209,7 +209,7 @@ def spark_session(spark: SparkOptions, *, kafka: bool, formats: Sequence[str] = 
 
 
 def parse_topic_options(start: str | None, end: str, client: ClientOptions | Brokers) -> tuple[Range, dict[str, str]]:
-    """Return the range and the client properties that the options stand for; nothing is asked of a broker yet."""
+    """Return the range and the client properties from the options, without a request to the broker."""
     from cdc_contracts.spark_checks.kafka.client_properties import read_client_properties
     from cdc_contracts.spark_checks.kafka.offsets import parse_range
 
@@ -226,7 +226,7 @@ def names_partitions(start: str | None, end: str) -> bool:
 
 
 def refuse_for_files(given: Mapping[str, object]) -> None:
-    """Raise UsageError if options of topics were given for a file: they would change nothing there."""
+    """Raise UsageError if options of topics were given for a file: they would have no effect."""
     for option, value in given.items():
         if value:
             raise UsageError(f"{option} is for topics, not for files", hint="to read a topic give `topic` and its name")
@@ -236,7 +236,7 @@ def open_topics(
     engine: Engine, bootstrap: str, topics: Sequence[str], wanted: Range, properties: Mapping[str, str],
     *, headers: bool, since: Offsets | None = None,
 ) -> TopicInput:  # fmt: skip
-    """Return the range of the topics as it is now, printed on stderr so that the run can be repeated."""
+    """Return the current range of the topics, and print it on stderr so that the run can be repeated."""
     from cdc_contracts.spark_checks.sources import read_topics
 
     source = read_topics(
@@ -249,7 +249,7 @@ def open_topics(
 def open_files(
     paths: Sequence[Path], start: str | None, end: str, *, whole: bool, cores: int | None, sample: str | None = None
 ) -> FileInput:
-    """Return the messages of files in a range, printed on stderr so that the run can be repeated."""
+    """Return the messages of files in a range, and print it on stderr so that the run can be repeated."""
     from cdc_contracts.spark_checks.file_inputs import read_files
     from cdc_contracts.spark_checks.kafka.offsets import parse_range
     from cdc_contracts.spark_checks.range_slices import parse_fraction
@@ -266,9 +266,9 @@ def watch_audit(
     fail_on: str,
     seconds: float | None = None,
 ) -> tuple[Report, int]:
-    """Audit the inputs with progress on a terminal; return the report of all, and the exit code it stands for.
+    """Audit the inputs with progress on a terminal; return the report of all, and its exit code.
 
-    Ctrl-C, SIGTERM, or the seconds that are up end the run with a report of what was read.
+    Ctrl-C, SIGTERM, or a time limit end the run with a report of the records read.
     """
     from cdc_contracts.cli.output.progress import progress
     from cdc_contracts.spark_checks.auditing import audit_inputs
@@ -287,7 +287,7 @@ def finish(
     report: Report, code: int, *, as_json: bool, targets: Sequence[Path] | None,
     known: Baseline | None = None, new_baseline: Path | None = None, bookmarks: Bookmarks | None = None,
 ) -> None:  # fmt: skip
-    """Tell the report, without what is known, note in `bookmarks` where it ends, and end with the exit code."""
+    """Print the report without known findings, write `bookmarks`, and end with the exit code."""
     result = report_output.compare_with(report, known, new_baseline)
     if result.verdict != report.verdict and code == EXIT_CODES[report.verdict]:
         code = EXIT_CODES[result.verdict]

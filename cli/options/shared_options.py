@@ -1,4 +1,4 @@
-"""Options that several commands share."""
+"""Shared options: options that several commands have."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 def spread(command: Callable[..., None]) -> Callable[..., None]:
-    """Let a parameter whose type is a dataclass stand for an option for each field, as typer knows none by itself."""
+    """Turn a parameter whose type is a dataclass into an option per field, which typer cannot do by itself."""
     groups: dict[str, Any] = {}
     parameters: list[inspect.Parameter] = []
     for parameter in inspect.signature(command, eval_str=True).parameters.values():
@@ -54,7 +54,7 @@ def spread(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def open_catalogue(folders: Sequence[Path] | None) -> Catalogue:
-    """Return the shipped contracts together with those of some folders.
+    """Return the shipped contracts and those of some folders.
 
     Raises UsageError if a folder is missing or holds no contract.
     """

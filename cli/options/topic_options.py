@@ -1,4 +1,4 @@
-"""Topic options: which topics a command reads, and the validation context of each."""
+"""Topic options: the topics that a command reads, and the validation context of each."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def open_inputs(
     bookmarks: Bookmarks | None,
     ranged: Ranged | None = None,
 ) -> Callable[[Engine], list[tuple[Input, ValidationContext | Undetected]]]:
-    """Return what opens the inputs once there is an engine; what is wrong with the call is reported before one starts.
+    """Return a function that opens the inputs on an engine; errors in the options are reported before one is started.
 
-    Raises UsageError if topics are not named in one way, or a contract is not known.
+    Raises UsageError if topics are not named in exactly one way, or a contract is not known.
     """
     from cdc_contracts.spark_checks.range_slices import parse_fraction
 
@@ -70,9 +70,9 @@ def open_inputs(
 
 
 def open_bookmarks(brokers: run_options.Brokers) -> Bookmarks | None:
-    """Return where the last run ended, None if nobody asks.
+    """Return where the last run ended, None if bookmarks are not used.
 
-    Raises as `read_bookmarks`, and UnavailableError if this run could not note its own end.
+    Raises as `read_bookmarks`, and UnavailableError if the file is not writable.
     """
     from cdc_contracts.registry.common.atomic_files import check_place
     from cdc_contracts.spark_checks.kafka.bookmarks import read_bookmarks
@@ -87,7 +87,7 @@ def open_bookmarks(brokers: run_options.Brokers) -> Bookmarks | None:
 def is_followed(
     stream: follow_options.Following, reading: run_options.RunOptions, brokers: run_options.Brokers
 ) -> bool:
-    """Return whether topics are followed. Raises UsageError if the options do not go together."""
+    """Return whether topics are followed. Raises UsageError if the options are incompatible."""
     stream.check(refused={
         "--to": reading.end != "latest",
         "--sample": reading.sample is not None,
@@ -103,7 +103,7 @@ def follow_audit(
     topics: Sequence[str] | None, reading: run_options.RunOptions, brokers: run_options.Brokers, contract: str | None,
     judge: Judge, ranged: Ranged, stream: follow_options.Following, ending: follow_options.Ending,
 ) -> None:  # fmt: skip
-    """Judge every message of topics, those that are there and those that come."""
+    """Validate every message of topics, existing and new ones."""
     _check_choice(topics, brokers)
     result = list(dict.fromkeys(topics or _bound_topics()))
     validation, names = follow_options.one_validation(assign_validations(result, contract, judge, ranged))
@@ -116,10 +116,10 @@ def follow_audit(
 def assign_validations(
     topics: Sequence[str], contract: str | None, judge: Judge, ranged: Ranged | None = None
 ) -> list[tuple[ValidationContext | Undetected, list[str]]]:
-    """Return the validation contexts of topics: of a versions file, the contract given, or those they are bound to.
+    """Return the validation contexts of topics: from a versions file, the given contract, or their bindings.
 
-    Messages that do not name their table have it from their topic: then each topic has a context of its own. So has
-    each topic whose contract is to be found out.
+    If messages do not name their table, the topic does: then each topic has a separate context. So does each topic
+    whose contract is to be detected.
     """
     from cdc_contracts.registry.contract.settings import read_settings
     from cdc_contracts.registry.validate.validation_context import Undetected
@@ -151,7 +151,7 @@ def assign_validations(
 
 
 def _check_choice(topics: Sequence[str] | None, brokers: run_options.Brokers) -> re.Pattern[str] | None:
-    """Return the pattern that topics have to match, if that is how they are named."""
+    """Return the pattern that topics have to match, if they are given by pattern."""
     if (bool(topics), brokers.pattern is not None, brokers.every).count(True) != 1:
         raise UsageError("name the topics in exactly one way", hint="give TOPIC..., or --pattern REGEX, or --all")
     try:

@@ -74,10 +74,10 @@ class ValidationOptions:
         reading: RunOptions | None = None,
         show_values: bool = False,
     ) -> ValidationContext | Undetected:
-        """Return the validation context of the options and `cdc-contracts.yaml`; `contract` is in place of theirs.
+        """Return the validation context of the options and `cdc-contracts.yaml`; `contract` overrides theirs.
 
-        Without a contract it is to be found out. Raises UsageError if the contract is not known, or an option is
-        not of its form; where a versions file and a contract are given, or the file says nothing of a topic.
+        Without a contract it is to be detected. Raises UsageError if the contract is not known or an option is
+        malformed, if both a versions file and a contract are given, or if the file does not mention a topic.
         """
         judging = self if contract is None else replace(self, contract=contract)
         return judging._open(topics, reading, show_values=show_values)  # noqa: SLF001  the same with another contract
@@ -99,7 +99,7 @@ class ValidationOptions:
     ) -> tuple[Catalogue, ReadingOptions, str | None]:
         """Return the catalogue, the reading options and the contract of the options and `cdc-contracts.yaml`.
 
-        The contract is None if nothing names one. Raises UsageError if an option is not of its form.
+        The contract is None if none is named. Raises UsageError if an option is malformed.
         """
         from cdc_contracts.registry.contract.reading_options import ReadingOptions
         from cdc_contracts.registry.contract.settings import read_settings
@@ -126,7 +126,7 @@ class ValidationOptions:
 
 
 def _parse_threshold(words: str) -> str:
-    """Let words that name no class or level end the call before anything starts."""
+    """Return the threshold. Raises an error, before anything starts, for words that name no class or level."""
     from cdc_contracts.registry.common.thresholds import parse_threshold
 
     parse_threshold(words)
@@ -148,7 +148,7 @@ ShowValues = Annotated[bool, typer.Option("--show-values", help="Show row values
 def open_reading_options(
     *, tables: Path | None, parameters: Sequence[str] | None, unwrap: str | None = None
 ) -> ReadingOptions:
-    """Return the reading options, for a command that validates nothing."""
+    """Return the reading options, for a command that does not validate."""
     from cdc_contracts.registry.contract.reading_options import ReadingOptions
     from cdc_contracts.registry.contract.table_contracts import TableContracts, read_table_contracts
 
@@ -160,7 +160,7 @@ def open_reading_options(
 
 
 def needs_a_table(catalogue: Catalogue, reference: str | None) -> bool:
-    """Return whether messages of a contract do not name their table, so that the topic has to."""
+    """Return whether messages of a contract do not name their table, so that the topic has to name it."""
     if reference is None or reference == AUTO:
         return False
     versions = (catalogue.resolve(one)[-1] for one in reference.split(", "))  # ranges may declare several

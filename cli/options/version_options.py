@@ -1,4 +1,4 @@
-"""`--versions` and `--write-versions`: which version of a contract holds in which part of a topic."""
+"""Version options: `--versions` and `--write-versions`, for contract versions by range of a topic."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ NewVersions = Annotated[
 
 @dataclass(frozen=True)
 class RangedValidationOptions(ValidationOptions):
-    """Options of how messages are validated, each part of a topic under a version of its own where declared."""
+    """Options of how messages are validated, each range of a topic against its declared version."""
 
     versions: Annotated[
         Path | None, typer.Option("--versions", metavar="FILE", help="Which version applies to which offsets or times.")
     ] = None
 
     def ranged_topics(self, topics: Sequence[str]) -> list[str]:
-        """Return topics validated by a versions file: all where one is given, else those in that of the settings."""
+        """Return the topics validated by a versions file: all if the option is given, else those in the settings'."""
         if self.versions is not None:
             return list(topics)
         file = _file_of_settings() if self.contract is None else None
@@ -78,9 +78,9 @@ class RangedValidationOptions(ValidationOptions):
 def fit_validation(
     validation: ValidationContext | Undetected, sources: Collection[Source], *, some: bool = False
 ) -> ValidationContext | Undetected:
-    """Return a validation context for what is read; `some` says that not all partitions of its topics are.
+    """Return the validation context of an input; `some` means that not all partitions of its topics are read.
 
-    Raises UsageError if a versions file says nothing of a topic, or names a partition that is not there.
+    Raises UsageError if a versions file does not mention a topic, or names a partition that does not exist.
     """
     from cdc_contracts.registry.validate.validation_context import ValidationContext, open_ranges
 
@@ -93,7 +93,7 @@ def fit_validation(
 
 
 def check_new_versions(target: Path | None, kept: Sequence[Path | None]) -> None:
-    """Make sure, before any work is done, that a versions file can be written, and over nothing that the run needs."""
+    """Make sure, before any work, that a versions file can be written without overwriting a file the run needs."""
     if target is not None:
         from cdc_contracts.registry.common.atomic_files import check_place
 
@@ -119,7 +119,7 @@ def _file_of_settings() -> Path | None:
 
 
 def _topics_in(file: Path) -> Collection[str]:
-    """Return the topics that a file names, before it is known what contracts there are."""
+    """Return the topics that a file names, before contracts are loaded."""
     from cdc_contracts.registry.contract.version_files import topics_in
 
     return topics_in(file)

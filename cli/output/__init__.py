@@ -1,1 +1,1 @@
-"""What commands print: tables, reports, verdicts and plans, for people and as JSON."""
+"""Output of commands: tables, reports, verdicts and plans, for people and as JSON."""

@@ -1,4 +1,4 @@
-"""Compatibility output: a verdict as a person reads it: what breaks, where on both sides, why, and the proof."""
+"""Compatibility output: a verdict for people: each break with both places, the reason, and the proof."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ _LONGEST = 160
 
 
 def print_verdict(verdict: CompatibilityVerdict, named: Sequence[str], *, asked: str | None = None) -> None:
-    """Write the verdict of one comparison: first what breaks or is not decided, then notes in short.
+    """Print the verdict of one comparison: first breaking and undecided findings, then short notes.
 
-    `asked` is the question it answers, where that is not the one of the policy.
+    `asked` is the question it answers, if it is not the one of the policy.
     """
     olds, new = ", ".join(named[:-1]), named[-1]
     result = {True: f"{new} with {olds}", False: f"{new} with {olds}", None: f"{new} with {olds}: check by hand"}
@@ -61,7 +61,7 @@ def print_verdict(verdict: CompatibilityVerdict, named: Sequence[str], *, asked:
 
 
 def print_finding(finding: CompatibilityFinding, *, explain: bool = True) -> None:
-    """Write one finding: both sides with their places, the proof; why it matters and what to do where not yet said."""
+    """Print one finding: both sides with their places, the proof; cause and solution unless printed before."""
     console.print_heading(f"{finding.severity} {finding.rule} {finding.name} {finding.path}".rstrip())
     old, new = _short_names(finding)
     lines = [*_side_lines(old, finding.old, finding.old_place), *_side_lines(new, finding.new, finding.new_place)]
@@ -78,7 +78,7 @@ def print_finding(finding: CompatibilityFinding, *, explain: bool = True) -> Non
 
 
 def _short_names(finding: CompatibilityFinding) -> tuple[str, str]:
-    """Return what the two versions are called beside each other: `@1` and `@2` where they are of one subject."""
+    """Return short names of the two versions: `@1` and `@2` if they are of one subject."""
     old, new = (name.partition("@") for name in (finding.old_version, finding.new_version))
     return (f"@{old[2]}", f"@{new[2]}") if old[0] == new[0] and old[2] != new[2] else ("old", "new")
 
@@ -88,7 +88,7 @@ def _called(name: str) -> str:
 
 
 def _side_lines(name: str, value: Any, place: TextPlace | None) -> Iterator[tuple[str, str]]:
-    """Yield what one version says, what that means where it is a value form, and where it stands."""
+    """Yield the value of one version, its meaning if it is a value form, and its place."""
     yield name, _shown(value)
     form = FORMS.get(value) if isinstance(value, str) else None
     yield from [("", f"({form.says})")] if form is not None else []
@@ -116,13 +116,13 @@ def _change(finding: CompatibilityFinding) -> str:
 
 
 def _shown(value: Any) -> str:
-    """Return a value as it is read: text as it is, the rest as JSON, and what is very long cut."""
+    """Return a value for printing: text unchanged, anything else as JSON, cut if very long."""
     text = value if isinstance(value, str) else "-" if value is None else json.dumps(value, ensure_ascii=False)
     return text if len(text) <= _LONGEST or isinstance(value, str) else text[:_LONGEST] + " …"
 
 
 def _where(place: TextPlace | None) -> str:
-    """Return where a value stands: as short as it can be named from here."""
+    """Return the place of a value, with the shortest path from the working directory."""
     if place is None or place.file is None:
         return "" if place is None else place.pointer
     at = "" if place.line is None else f":{place.line}:{place.column}"

@@ -1,4 +1,4 @@
-"""Console: what commands write: data on stdout, messages on stderr. Readable at 80 columns, plain where piped."""
+"""Console: data goes to stdout, messages go to stderr. Readable at 80 columns, without styles in a pipe."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ _LEAST: Final = 12
 
 
 class ReaderGone(CdcContractsError):
-    """Whoever read stdout does not any more, as `head` that has seen enough: nothing is to be said of it."""
+    """The reader of stdout is gone, for example `head` after enough lines: nothing is reported."""
 
     exit_code = 141
 
 
 def prepare() -> None:
-    """Let a character that the terminal's encoding lacks be written as an escape instead of ending the run."""
+    """Make stdout and stderr escape characters that the terminal's encoding lacks, instead of failing."""
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
@@ -47,36 +47,36 @@ def print_json(value: Any) -> None:
 
 
 def print_line(text: str = "") -> None:
-    """Write a line to stdout as it is, however long."""
+    """Write a line to stdout unchanged, however long."""
     write(text + "\n")
 
 
 def write(text: str) -> None:
-    """Write to stdout. Raises ReaderGone or UnavailableError if it takes no more."""
+    """Write to stdout. Raises ReaderGone or UnavailableError if it cannot be written to."""
     with _writing():
         sys.stdout.write(text)
 
 
 def write_bytes(data: bytes) -> None:
-    """Write bytes to stdout. Raises ReaderGone or UnavailableError if it takes no more."""
+    """Write bytes to stdout. Raises ReaderGone or UnavailableError if it cannot be written to."""
     with _writing():
         sys.stdout.buffer.write(data)
 
 
 def flush() -> None:
-    """All that was written has left this process. Raises ReaderGone or UnavailableError if stdout takes no more."""
+    """Flush stdout. Raises ReaderGone or UnavailableError if it cannot be written to."""
     with _writing():
         sys.stdout.flush()
 
 
 def drop_output() -> None:
-    """What stdout has not taken goes nowhere: Python tries to write it once more at its end."""
+    """Discard unwritten output, which Python would otherwise try to write again at exit."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def say(text: str) -> None:
-    """Write a line to stderr; a run continues where stderr is closed. Raises ReaderGone."""
+    """Write a line to stderr; a run continues if stderr is closed. Raises ReaderGone."""
     try:
         sys.stderr.write(_seen(text) + "\n")
     except BrokenPipeError:
@@ -86,24 +86,24 @@ def say(text: str) -> None:
 
 
 def print_text(text: str, *, first: str = "") -> None:
-    """Write a paragraph to stdout, broken between words where the terminal ends; its first word may have a style."""
+    """Write a paragraph to stdout, wrapped at the width of the terminal; its first word may have a style."""
     content = _text(_seen(text))
     content.stylize(first, 0, len(text.partition(" ")[0]))
     _print(content)
 
 
 def print_heading(text: str, *, first: bool = False) -> None:
-    """Write a heading to stdout, under an empty line unless it is the first of all."""
+    """Write a heading to stdout, after an empty line unless it is the first."""
     from rich.text import Text
 
     _print(Text(_seen(text if first else f"\n{text}"), style="bold"))
 
 
 def print_table(header: Sequence[str], rows: Iterable[Sequence[Cell]], *, fixed: int = 1) -> None:
-    """Write rows under a header to stdout; long cells are broken between words. None is an empty cell.
+    """Write rows under a header to stdout; long cells are wrapped between words. None is an empty cell.
 
-    A header of empty texts is left out. The first `fixed` columns are broken only where the others would have no room.
-    Numbers are not broken: where they have no room beside each other, they stand below each other under their row.
+    A header of empty texts is left out. The first `fixed` columns are wrapped only if the others would have no room.
+    Numbers are not wrapped: if they do not fit next to each other, they are listed below their row.
     """
     from rich.table import Table
 
@@ -142,7 +142,7 @@ def _writing() -> Iterator[None]:
 
 
 def _needed(columns: Sequence[Sequence[str]], whole: AbstractSet[int]) -> int:
-    """Return how wide a table is at least where some of its columns are not broken."""
+    """Return the minimum width of a table of which some columns are not wrapped."""
     from rich.cells import cell_len
 
     widths = [max(cell_len(line) for cell in column for line in cell.split("\n")) for column in columns]
@@ -151,7 +151,7 @@ def _needed(columns: Sequence[Sequence[str]], whole: AbstractSet[int]) -> int:
 
 
 def _seen(text: str) -> str:
-    """Return text that can do nothing to a terminal, whatever names from messages are in it."""
+    """Return text without control characters, whatever names from messages it contains."""
     return "\n".join(visible_lines(text))
 
 
@@ -168,7 +168,7 @@ def _console() -> Console:
 
 
 def _print(content: RenderableType) -> None:
-    """Write something to stdout: in colour on a terminal, without padding where it is piped."""
+    """Write content to stdout: in colour on a terminal, without padding in a pipe."""
     console = _console()
     with _writing(), console.capture() as captured:
         console.print(content)

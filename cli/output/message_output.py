@@ -1,4 +1,4 @@
-"""Message output of `why`: what a message is, what it breaks, what it holds, and what else it might be."""
+"""Message output of `why`: the contract of a message, the rules it breaks, its members, and other candidates."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _STATES = {"null": "NULL", "broken": "cannot be read", "untyped": "no type", "ab
 
 
 def print_explanation(one: MessageExplanation, found: Found) -> None:
-    """Write a dissection to stdout, the outcome first."""
+    """Print a message explanation, the outcome first."""
     _print_head(one, found)
     if one.fault is not None:
         _print_fault(one.fault, one.findings)

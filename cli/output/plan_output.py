@@ -1,4 +1,4 @@
-"""Plan output: a line for each step, as a person or a machine reads it."""
+"""Plan output: a line per step, as text or JSON."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def print_json_or_text(plan: SyncPlan, *, as_json: bool) -> None:
 
 
 def print_plan(plan: SyncPlan) -> None:
-    """Write a plan for a person: what is added (+), set (~), deleted (-), and what stands against it (!)."""
+    """Print a plan for people: additions (+), settings (~), deletions (-), and refusals (!)."""
     for step in plan.steps:
         console.print_line(line_of(step))
     for refusal in plan.refusals:
@@ -46,7 +46,7 @@ def summary(plan: SyncPlan) -> str:
 
 
 def line_of(step: PlanStep) -> str:
-    """Return a step as a line, safe to look at: anybody may have named a subject."""
+    """Return a step as a line, with control characters escaped: subject names come from other users."""
     return visible(_told(step), most=None)
 
 

@@ -1,4 +1,4 @@
-"""Progress of a run on a terminal: records, rate, time to go, and what was quarantined so far."""
+"""Progress of a run on a terminal: records, rate, remaining time, and quarantined records so far."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _EVERY_SECONDS = 0.5
 
 @contextmanager
 def progress(engine: Engine, spans: Mapping[Source, Span]) -> Iterator[Watch | None]:
-    """Show how far the work is while the body runs; nothing if stderr is no terminal."""
+    """Show the progress while the body runs; nothing if stderr is not a terminal."""
     if not sys.stderr.isatty():
         yield None
         return
@@ -49,7 +49,7 @@ def _show(watch: Watch, total: int, done: threading.Event) -> None:
 
 
 def describe(read: int, quarantined: int, total: int, seconds: float) -> str:
-    """Return the line that shows how far a run is; it advances as tasks or batches end."""
+    """Return the progress line of a run; it advances as tasks or batches end."""
     if not read:
         return f"reading {total:,} offsets … {seconds:.0f} s"
     rate = read / seconds

@@ -1,4 +1,4 @@
-"""Report output at the end of a run: its report on stdout and in files of every kind, and a baseline."""
+"""Report output at the end of a run: on stdout, in report files of every format, and as a baseline."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ def check_targets(
     known: Path | None = None,
     kept: Sequence[Path | None] = (),
 ) -> None:
-    """Make sure, before any work is done, that the files of a run can be written, and none of what it reads is.
+    """Make sure, before any work, that the output files of a run can be written, and are none of its input files.
 
-    Only a baseline may be written over the one that is `known`.
-    Raises UsageError or UnavailableError if one cannot.
+    Only the `known` baseline may be overwritten by a new one.
+    Raises UsageError or UnavailableError if one cannot be written.
     """
     from cdc_contracts.registry.common.atomic_files import check_place
     from cdc_contracts.registry.report import report_formats
@@ -49,14 +49,14 @@ def check_targets(
 
 
 def open_baseline(path: Path | None) -> Baseline | None:
-    """Return the findings that are known. Raises UsageError if the file cannot be read."""
+    """Return the known findings. Raises UsageError if the file cannot be read."""
     from cdc_contracts.registry.report.baseline import read_baseline
 
     return read_baseline(path) if path is not None else None
 
 
 def compare_with(report: Report, known: Baseline | None, new_baseline: Path | None) -> Report:
-    """Write the findings of a report as a baseline if asked, and return the report without those that are known."""
+    """Write the findings of a report as a baseline if requested, and return the report without known findings."""
     from cdc_contracts.registry.common.atomic_files import write_whole
     from cdc_contracts.registry.report.baseline import leave_out_known, render_baseline
 
@@ -69,8 +69,8 @@ def compare_with(report: Report, known: Baseline | None, new_baseline: Path | No
 def print_report(report: Report, *, as_json: bool, targets: Sequence[Path] | None) -> None:
     """Write the report, or its summary, to stdout, and the report files.
 
-    What was found is printed even where a file cannot be written: the run may have taken an hour.
-    Raises UnavailableError if one cannot.
+    Findings are printed even if a file cannot be written: the run may have taken an hour.
+    Raises UnavailableError if one cannot be written.
     """
     from cdc_contracts.registry.report.report_formats import write_reports
     from cdc_contracts.registry.report.stored_reports import write_document

@@ -1,4 +1,4 @@
-"""Summary of a run on a terminal: the verdict first, then what a person asks next."""
+"""Summary of a run on a terminal: the verdict first, then contract, ledger, versions and findings."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _STYLES = {
 
 
 def summarise(report: Report) -> None:
-    """Write what a person wants to know first: the verdict, the contract, the ledger, the versions, the findings."""
+    """Print the verdict, the contract, the ledger, the versions and the findings."""
     console.print_text(f"{report.verdict.upper()}: {headline(report)}", first=_STYLES.get(report.verdict, "bold"))
     for note in notes(report):
         console.print_text(note)
@@ -55,7 +55,7 @@ def summarise(report: Report) -> None:
 
 
 def _print_contracts(contracts: Mapping[str, str]) -> None:
-    """Print which topic is validated against which contract, where there are several."""
+    """Print the contract of each topic, if there are several."""
     if not contracts:
         return
     console.print_heading("Contracts")
@@ -130,7 +130,7 @@ def _print_findings(findings: Sequence[ReportedFinding]) -> None:
 
 
 def _facts(finding: ReportedFinding) -> list[tuple[str, str | None]]:
-    early = finding.onset is UNSET  # a report from before there was an onset
+    early = finding.onset is UNSET  # a report of a release without onsets
     count = f"{finding.count:,} of {finding.denominator:,}"
     return [
         ("count", f"{count}, {onset_words(finding)}" if early else count),
@@ -144,7 +144,7 @@ def _facts(finding: ReportedFinding) -> list[tuple[str, str | None]]:
 
 
 def _advice(finding: ReportedFinding, above: ReportedFinding | None) -> list[tuple[str, str | None]]:
-    """What a finding means and what to do, said once where the finding above says the same."""
+    """Return cause and action of a finding, unless the finding above has the same."""
     means = finding.explanation or ""
     known = above is not None and means == above.explanation
     if above is not None and finding.action == above.action and finding.document == above.document:

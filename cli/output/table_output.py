@@ -1,4 +1,4 @@
-"""Table output: what `tables` reads and writes: DDL, contracts in a folder, and how these are printed."""
+"""Table output: reading DDL, and writing and printing table contracts, for the `tables` commands."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _MOST_LISTED = 12
 
 
 def read_ddl(file: Path, dialect: str, database: str | None) -> Definitions:
-    """Return what a file of DDL defines. Raises UsageError if it cannot be read."""
+    """Return the definitions in a DDL file. Raises UsageError if it cannot be read."""
     from cdc_contracts.registry.tables.ddl import read_create_table
 
     try:
@@ -45,7 +45,7 @@ def read_ddl(file: Path, dialect: str, database: str | None) -> Definitions:
 
 
 def print_definitions(found: Sequence[tuple[Path, Definitions]]) -> bool:
-    """Say on stderr what of the files is in no contract, and return whether some of that is a problem."""
+    """Print on stderr what parts of the files are in no contract, and return whether that is a problem."""
     problems = False
     for file, definitions in found:
         for one in definitions.problems:
@@ -64,7 +64,7 @@ def print_definitions(found: Sequence[tuple[Path, Definitions]]) -> bool:
 
 
 def check_output(output: Path | None) -> None:
-    """Raise UnavailableError, before the work is done, where no contract can be written to the folder."""
+    """Raise UnavailableError, before any work, if contracts cannot be written to the folder."""
     from cdc_contracts.registry.common.atomic_files import check_folder
 
     if output is not None:
@@ -72,7 +72,7 @@ def check_output(output: Path | None) -> None:
 
 
 def file_tables(made: Sequence[Made], output: Path | None, *, replace: bool) -> bool:
-    """Write contracts to a folder or to stdout; say whether that was done. Nothing is written over unasked."""
+    """Write contracts to a folder or to stdout; return whether all were written. Overwrites only if requested."""
     from cdc_contracts.registry.common.atomic_files import make_folder, write_whole
     from cdc_contracts.registry.contract.table_contract_files import DIFFERS, SAME, file_contracts, write_table_contract
 
@@ -101,7 +101,7 @@ _STATES: Mapping[str, str] = {"new": "written", "differs": "replaced", "same": "
 
 
 def compare(paths: Sequence[Path], against: str | None, *, as_json: bool) -> bool | None:
-    """Print how table contracts differ, and return whether they are compatible, None if that is undecided."""
+    """Print differences of table contracts, and return whether they are compatible, None if undecided."""
     from cdc_contracts.cli.output.compatibility_output import print_verdict
     from cdc_contracts.registry.compat.tables.table_comparison import compare_tables
     from cdc_contracts.registry.compat.version_pairs import verdict_document
@@ -119,7 +119,7 @@ def compare(paths: Sequence[Path], against: str | None, *, as_json: bool) -> boo
 
 
 def default_folder() -> Path:
-    """Return where table contracts are: as `cdc-contracts.yaml` says, else `./tables` or `./contracts/tables`.
+    """Return the folder of table contracts: from `cdc-contracts.yaml`, else `./tables` or `./contracts/tables`.
 
     Raises UsageError if there are none.
     """
