@@ -1,4 +1,4 @@
-"""Known codes: which texts of a message may be shown as they are, because some contract contains them.
+"""Known codes: the texts of a message that may be shown unredacted, because some contract contains them.
 
 A code that its contract refuses may be anything, the value of a row as well. What the catalogue says somewhere, as the
 code of an op or member or as the name of a type, is no secret, and neither are the verbs of SQL; every other text is

@@ -1,4 +1,4 @@
-"""Source documents that contracts are captured from (`documents.yaml`): what each is called and where it is."""
+"""Source documents that contracts are captured from (`documents.yaml`): their titles and addresses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Topic bindings: which contract a topic follows, written into `cdc-contracts.yaml`; nothing else there is changed."""
+"""Topic bindings: the contract of a topic, written into `cdc-contracts.yaml` without changing anything else."""
 
 from __future__ import annotations
 

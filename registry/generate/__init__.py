@@ -1,4 +1,4 @@
-"""Messages generated from contracts: those of every version, conforming or drifting on purpose.
+"""Messages generated from contracts: of every version, conforming or deliberately drifting.
 
 In: a contract, a seed, a table. Out: the bytes of messages, streams of events, and the samples of a contract.
 """

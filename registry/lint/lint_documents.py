@@ -1,4 +1,4 @@
-"""Lint documents: what rules about documents have in common: how one is read, and how its values are shown."""
+"""Lint documents: common parts of rules about documents: reading a document, and showing its values."""
 
 from __future__ import annotations
 

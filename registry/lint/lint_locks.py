@@ -1,4 +1,4 @@
-"""Lint locks: what rules about ids.lock have in common: its entries, and the digests of the schemas it is about."""
+"""Lint locks: common parts of rules about ids.lock: its entries, and the digests of their schemas."""
 
 from __future__ import annotations
 

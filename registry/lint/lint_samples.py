@@ -1,4 +1,4 @@
-"""Lint samples: what rules about samples have in common: what was judged, what is expected, and where they differ."""
+"""Lint samples: common parts of rules about samples: the results, the expectations, and the first difference."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def judged_samples(draft: LintRun, *, drifts: bool) -> Iterator[tuple[Sample, Ju
 
 
 def expectation_of(sample: Sample) -> Any:
-    """Return what stands beside a sample; NOWHERE where it cannot be read, which has a rule of its own."""
+    """Return the expectation of a sample; NOWHERE if it cannot be read, which another rule reports."""
     try:
         return sample.expected()
     except ContractError:
@@ -38,7 +38,7 @@ def expectation_of(sample: Sample) -> Any:
 
 
 def find_difference(sample: Sample, told: Any) -> Iterator[LintFault]:
-    """Yield the first place where the result of a sample is not the one stored beside it."""
+    """Yield the first place where the result of a sample differs from the stored expectation."""
     expected = expectation_of(sample)
     if expected is NOWHERE or expected == told:
         return

@@ -1,4 +1,4 @@
-"""One message: from the bytes of a Kafka value, by its envelope, to ops, names, times and images.
+"""Messages: from the bytes of a Kafka value, by its envelope, to ops, names, times and images.
 
-In: bytes, a contract and what the user adds to it. Out: parsed JSON, canonical changes, or why the bytes are none.
+In: bytes, a contract and reading options. Out: parsed JSON, canonical changes, or why the bytes are no message.
 """

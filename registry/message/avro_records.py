@@ -1,9 +1,9 @@
 """Avro records: JSON messages as records of their contract's Avro schema, and back, without loss.
 
-What JSON distinguishes and Avro does not has a place of its own in these schemas: a number of an image is a record
-`NumberText` that keeps its token, and a member that is not there is the symbol of the enum `Absent`, so that it is
-not null. Where columns stand beside named members, a map with the attribute `other-members` holds the columns. A field
-with the attribute `member` stands for the member of that name.
+Distinctions that JSON has and Avro lacks are explicit in these schemas: a number of an image is a record `NumberText`
+that keeps its token, and an absent member is the symbol of the enum `Absent`, to distinguish it from null. If columns
+are siblings of named members, a map with the attribute `other-members` holds the columns. A field with the attribute
+`member` represents the member of that name.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class Codec:
         return message
 
     def read_from(self, source: IO[bytes]) -> dict[str, Any]:
-        """Return the message of the record that begins where a file stands. Raises AvroError if there is none."""
+        """Return the message of the record at the current position of a file. Raises AvroError if there is none."""
         try:
             datum = fastavro.schemaless_reader(source, self._parsed, None, return_named_type=True)
         except Exception as error:  # fastavro raises a dozen kinds for bytes
@@ -229,7 +229,7 @@ def _check_field_name(name: str, known: Container[str], path: _Path) -> None:
 
 
 def _member_of(field: Mapping[str, Any], fields: Mapping[str, _Node], path: _Path) -> str:
-    """Return the member that a field stands for."""
+    """Return the member that a field represents."""
     member = field.get(MEMBER, field["name"])
     if not isinstance(member, str) or member in fields:
         raise AvroError(f"`{MEMBER}` of `{field['name']}` is not a valid name, or occurs twice", path)

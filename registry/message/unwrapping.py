@@ -24,7 +24,7 @@ _ENVELOPE: Final = msgspec.json.Decoder(_Envelope)
 
 
 def unwrap(value: bytes | None, wrapping: str) -> bytes | None:
-    """Return the message that stands in a value; None is a tombstone, wrapped or not.
+    """Return the message in a value; None is a tombstone, wrapped or not.
 
     Raises Unreadable, with the wrapping as its cause, where the value is not wrapped like this.
     """

@@ -1,4 +1,4 @@
-"""Wrapping guesses: what a value may be that is no message as it stands: encoded, compressed, wrapped or truncated.
+"""Wrapping guesses: what a value that is no message may be: encoded, compressed, wrapped or truncated.
 
 They are reported as guesses. Nothing is unpacked that could grow.
 """

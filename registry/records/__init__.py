@@ -1,4 +1,4 @@
-"""Records with their Kafka coordinates: batches of them, files they are read from, schemas of what runs write.
+"""Records with their Kafka coordinates: batches, input files, and the schemas of output rows.
 
 In: files and Arrow batches. Out: record batches, captures, and messages converted between JSON and Avro.
 """

@@ -1,4 +1,4 @@
-"""Audit report: what the tally of a run comes to, for people and for other tools."""
+"""Audit report: built from the tally of a run, for people and for other tools."""
 
 from __future__ import annotations
 

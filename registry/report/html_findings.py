@@ -1,4 +1,4 @@
-"""HTML findings: one line each, opening to what it means, where it is, an example, and what to do."""
+"""HTML findings: one line each, which expands to cause, place, example and solution."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def finding_list(report: Report) -> Markup:
 
 
 def facts(pairs: Sequence[tuple[str, str | None]]) -> Markup:
-    """Return titles with the text under them; what is not known is left out."""
+    """Return a definition list of titles and texts; empty texts are left out."""
     entries = [join([element("dt", title), element("dd", text)]) for title, text in pairs if text]
     return element("dl", *entries, class_="facts")
 

@@ -1,4 +1,4 @@
-"""Message checks in this process: findings as they are met, and the report of an audit at the end."""
+"""Message checks in this process: findings as they occur, and the report of an audit at the end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Report model: what an audit, a check or a decode tells of a range of records.
+"""Report model: the report of an audit, a check or a decode on a range of records.
 
 The published schema, `report.schema.json`, is written from it: `python -m
 cdc_contracts.registry.file_schemas.published_schemas`.

@@ -1,6 +1,6 @@
 """SVG timeline of a topic, inline: a strip for each partition, a segment for each run of one contract.
 
-Thinner strips stand beside numbers: shares of a whole, and where in a range something lies.
+Thinner strips accompany numbers: shares of a whole, and positions in a range.
 
 Places are in percent of the width, so that a strip fits a telephone and a desk alike and its letters keep their size.
 A contract is shown by its letter as well as by its colour, and everything drawn is in a table too.

@@ -1,6 +1,6 @@
 """Version proposals: the versions file that the messages of a report support, with a reason for every open part.
 
-Only a proof places a version. What lies between the last message proven old and the first proven new is left open. So
+Only a proof places a version. Records between the last message proven old and the first proven new are left open. So
 is the beginning or the end of a partition that may lie on the other side of a switch. Versions rise, so only what comes
 before a proof of the lowest version of a subject, or after one of its highest, is taken for the same.
 """

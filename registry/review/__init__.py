@@ -1,4 +1,4 @@
-"""A change to contracts, reviewed: what lint finds, and what became of what is published, for CI to show.
+"""Review of a change to contracts: findings of lint, and breaking changes to published contracts, for CI.
 
-In: a folder, and where it was before: a git ref, another folder, a registry. Out: annotations in CI's formats.
+In: a folder, and its published state: a git ref, another folder, a registry. Out: annotations in formats of CI.
 """

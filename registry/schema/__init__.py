@@ -1,4 +1,4 @@
-"""Schemas: those that others hand in, checked before anything trusts them, and those of our versions.
+"""Schemas: those submitted by clients, validated before use, and those of our versions.
 
 In: JSON Schema and Avro texts, or a contract. Out: parsed schemas, or `message.schema.json` and `message.avsc`.
 """

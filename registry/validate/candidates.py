@@ -1,4 +1,4 @@
-"""Candidates: every version of the catalogue compared with one message: which fit it, and why the others do not."""
+"""Candidates: every version of the catalogue compared with one message: which fit it, and why others do not."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from cdc_contracts.registry.validate.validation_context import ValidationContext
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """What one version says of one value.
+    """The result of one version for one value.
 
     `marks` are the discriminators that do not hold, in words. `judgement` is None if the version's transport cannot
-    read the value. `members` says how many of the top-level members it requires are there.
+    read the value. `members` is the number of required top-level members that are present.
     """
 
     version: Version
@@ -37,7 +37,7 @@ class Candidate:
 
     @property
     def on_request(self) -> bool:
-        """Whether the version would accept the message, but only where a user declares it."""
+        """Whether the version would accept the message, but only if the user declares it."""
         return self.conforms and not self.marks and self.version.meaning.claim is not None
 
     @property
@@ -62,7 +62,7 @@ class Candidate:
 
     @property
     def why_not(self) -> str | None:
-        """Why the message is none of this version: the first missing discriminator, or the first finding."""
+        """Why the message is not of this version: the first missing discriminator, or the first finding."""
         if self.judgement is None:
             return f"the value cannot be read as {self.version.meaning.transport}"
         if self.marks:
@@ -77,7 +77,7 @@ class Candidate:
 
 
 def weigh(value: bytes, validations: Sequence[ValidationContext]) -> list[Candidate]:
-    """Return what every version of some subjects says of a value, in catalogue order."""
+    """Return the result of every version of some subjects for a value, in catalogue order."""
     text = next((_open(value, validation) for validation in validations if isinstance(validation.wire, JsonWire)), None)
     return [candidate for validation in validations for candidate in _weigh_subject(value, validation, text)]
 
@@ -96,7 +96,7 @@ def open_validations(
 def find_nearest(candidates: Sequence[Candidate]) -> Candidate | None:
     """Return the candidate with the fewest errors among those whose discriminators hold; None if there is none.
 
-    Where no discriminators hold, half of the members that a version requires have to be there.
+    If no discriminators hold, at least half of the required members have to be present.
     """
     marked = [one for one in candidates if one.marked]
     near = marked or [
@@ -121,7 +121,7 @@ def _open(value: bytes, validation: ValidationContext) -> dict[str, Any] | None:
 
 
 def _weigh_subject(value: bytes, validation: ValidationContext, text: dict[str, Any] | None) -> Iterator[Candidate]:
-    """Yield what each version says; `text` is the message of the value read as JSON."""
+    """Yield the result of each version; `text` is the message of the value read as JSON."""
     message = text if isinstance(validation.wire, JsonWire) else _open(value, validation)
     for judge in validation.judges:
         if message is None:

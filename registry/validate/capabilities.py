@@ -1,4 +1,4 @@
-"""Capabilities: what a version can express, computed from its contract; nothing is written by hand for one dialect."""
+"""Capabilities: what a version can express, computed from its contract without dialect-specific code."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class ExpressedOp:
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """What a form keeps of a time: digits of a second (None: it is no time), and whether an instant stays one."""
+    """The part of a time that a form keeps: digits of a second (None: no time), and whether an instant stays one."""
 
     digits: int | None
     instants: bool
@@ -93,7 +93,7 @@ class Capabilities:
         return drop_parameters(result) if result is not None and self._bare_types else result
 
     def fraction_digits(self, source_type: str) -> int | None:
-        """Return how many digits of a second a column of the type keeps; None if it holds no time of day."""
+        """Return the digits of a second that a column of the type keeps; None if it has no time of day."""
         return self._reach(source_type).digits
 
     def instants(self, source_type: str) -> bool:
@@ -173,7 +173,7 @@ def describe_lacks(can: Capabilities) -> Iterator[str]:
 
 @lru_cache(maxsize=1024)
 def reach_of(form: ValueForm, context: Context) -> Reach:
-    """Return what a form keeps of a time, found by writing one with ever fewer digits.
+    """Return the part of a time that a form keeps, found by writing one with fewer and fewer digits.
 
     A fraction that is accepted with a note is not documented and does not count, unless nothing else is read.
     """
@@ -191,7 +191,7 @@ def reach_of(form: ValueForm, context: Context) -> Reach:
 
 
 def fit_text(text: str, form: ValueForm, reach: Reach) -> str:
-    """Return what a form keeps of canonical text: a time loses the digits and the zone it has no place for."""
+    """Return the part of a canonical text that a form keeps: a time loses digits and zone that the form lacks."""
     if reach.digits is None:
         return text
     parts = _TIME_TEXT.match(text)

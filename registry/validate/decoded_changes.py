@@ -1,4 +1,4 @@
-"""Changes and control messages as a version that fits a message says them, in canonical text."""
+"""Decoded changes: the changes or control message of a message under a version that fits, in canonical text."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cdc_contracts.registry.values import BrokenValue, Flag, Number
 
 
 def control_of(reading: Reading) -> Control:
-    """Return what a message says that holds no row."""
+    """Return the control message of a message without rows."""
     names = reading.names
     return Control(
         kind=reading.op or "",
@@ -60,7 +60,7 @@ def sides_of(reading: Reading) -> list[Side]:
 
 
 def placed_at(reading: Reading) -> str:
-    """Return where the rows of a message stand: those after the change, else those before it."""
+    """Return the pointer to the rows of a message: the after image, otherwise the before image."""
     images = reading.meaning.images.of(reading.op or "")
     for side in (images.after, images.before) if images else ():
         source = reading.source(side) if side else None

@@ -1,7 +1,7 @@
-"""Disclosure: which values of a message may be shown as they are, by what a version knows outside rows.
+"""Disclosure: the values of a message outside rows that may be shown unredacted, as a version knows them.
 
-A value is shown where its place accepts it: a member by its schema, a code by the known codes, a valid time, a type or
-a key by its name. A value that its place refuses may be anything, so it is not shown.
+A value is shown if it is valid at its place: a member by its schema, a code by the known codes, a valid time, a type
+or a key by its name. An invalid value may be anything, so it is not shown.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ _WHOLE: Final = re.compile(r"-?[0-9]+", re.ASCII)
 
 @dataclass(frozen=True)
 class Disclosure:
-    """What of a message may be shown: values at places, in lists there, and below others, as stated for each.
+    """The parts of a message that may be shown: values at places, in lists there, and below others, as stated for each.
 
-    `keys` is where names of key columns stand, which have to be columns. `images` are where rows stand, `statement`
-    where a DDL statement does. What `catalogue` says anywhere is no secret at any place outside rows.
+    `keys` is the path of key column names, which have to be columns. `images` are the paths of rows, `statement`
+    that of a DDL statement. Words of the `catalogue` are never secret outside rows.
     """
 
     values: Mapping[Path, Check]
@@ -167,7 +167,7 @@ def _all_of(check: Check, other: Check | None) -> Check:
 
 
 def _told_by(meaning: Meaning) -> Iterator[tuple[Path, Check]]:
-    """Yield what the contract says of the values of members besides their schema."""
+    """Yield the checks of member values that the contract adds to their schema."""
     envelope = meaning.envelope
     for pointer, pattern in meaning.patterns.items():
         yield split_pointer(pointer), partial(_matches, compile_pattern(pattern))
@@ -203,7 +203,7 @@ def _is_position(place: Place, value: Any) -> bool:
 
 
 def _is_time(place: Place, value: Any) -> bool:
-    """Return whether a member holds a moment, one of a list included, or the value that stands for none."""
+    """Return whether a member holds a time, possibly in a list, or the value that means none."""
     if isinstance(value, str) and value == place.null_text:
         return True
     if is_integer(value) and place.absent_value is not None and value == place.absent_value:
@@ -212,7 +212,7 @@ def _is_time(place: Place, value: Any) -> bool:
 
 
 def _takes_type(version: Version, types: ColumnTypes) -> Callable[[Path, Any], bool]:
-    """Return the function that says of a path below the types of columns, and of its value, whether it may be shown."""
+    """Return a function that decides whether a value at a path below the column types may be shown."""
     mappings = [version.catalogue.mapping(name) for name in version.mapping_names()]
 
     def is_type(value: Any) -> bool:
@@ -230,7 +230,7 @@ def _takes_type(version: Version, types: ColumnTypes) -> Callable[[Path, Any], b
 
 
 def _key_names(value: Any, place: Place) -> list[str] | None:
-    """Return the names of key columns that a text holds; None if it is none."""
+    """Return the names of key columns in a text; None if it has none."""
     if not isinstance(value, str):
         return None
     if place.reading == "json-text-groups":

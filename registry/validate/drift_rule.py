@@ -28,7 +28,7 @@ Edits = Mapping[tuple[str | int, ...], Any]
 
 
 def every_message(reading: Reading) -> bool:
-    """Say that a rule has something to look at in every message."""
+    """Return True: the rule applies to every message."""
     return True
 
 
@@ -38,7 +38,7 @@ def no_edits(reading: Reading) -> Iterator[Edits]:
 
 
 def no_places(meanings: Sequence[Meaning]) -> Iterator[str]:
-    """Yield nothing: any message may show the rule, and none more than another."""
+    """Yield nothing: no member shows the rule more than another."""
     yield from ()
 
 

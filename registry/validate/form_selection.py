@@ -20,7 +20,7 @@ _WIRE_KINDS = {"string": "text", "number": "number", "boolean": "boolean", "null
 
 @dataclass(frozen=True)
 class TypedColumns:
-    """The columns of one message: their source types, where those come from, and how their values are read.
+    """The columns of one message: their source types, the origin of these, and how their values are read.
 
     `table` knows the zone of zone-less timestamps.
     """
@@ -41,7 +41,7 @@ class FormSelection:
 
     @cached_property
     def mapping(self) -> ValueMapping:
-        """The value mapping of messages that do not say the kind of their source."""
+        """The value mapping of messages that do not state the kind of their source."""
         return self.mapping_for(None)
 
     def mapping_for(self, kind: str | None) -> ValueMapping:
@@ -50,7 +50,7 @@ class FormSelection:
         return self._version.catalogue.mapping(name)
 
     def columns_of(self, reading: Reading) -> TypedColumns:
-        """Return the source types of a message's columns: from the message, else from its table contract."""
+        """Return the source types of a message's columns: from the message, otherwise from its table contract."""
         names = reading.names
         table = self._options.tables.of(names.database, names.schema, names.table)
         mapping = self._version.catalogue.mapping(reading.mapping_name)
@@ -73,7 +73,7 @@ class FormSelection:
         return None if form is None else FORMS[form]
 
     def context_of(self, form: ValueForm, table: TableContract | None, mapping: ValueMapping | None = None) -> Context:
-        """Return what a form has to know besides the value; a table's own zone wins over the parameter."""
+        """Return the context of a form; a table's zone overrides the parameter."""
         return self._context(form, table.source_time_zone if table else None, mapping or self.mapping)
 
     def form_of_type(self, mapping: ValueMapping, source_type: str) -> str | None:
@@ -88,5 +88,5 @@ class FormSelection:
         return Context(zone, keep, literal, self._options.second_digits(self._version.meaning.avro.fraction))
 
     def lenient(self, form: ValueForm) -> bool:
-        """Return whether the form is undocumented in this version, so that other text is kept and only warned of."""
+        """Return whether the form is undocumented in this version, so that other text is kept with a warning."""
         return self._version.meaning.leaves_open(form.kind)

@@ -1,4 +1,4 @@
-"""JDBC type codes: the numbers that may stand for a source type, as java.sql.Types and drivers have them."""
+"""JDBC type codes: the numbers that may represent a source type, from java.sql.Types and drivers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Message edits: a parsed message with other members in some places, for messages that drift on purpose."""
+"""Message edits: a parsed message with some members replaced, for deliberately drifting messages."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Path = tuple[str | int, ...]
 
 
 def walk(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
-    """Yield a message and everything in it, each with the way to it, outermost first."""
+    """Yield a message and everything in it, each with its path, outermost first."""
     yield path, value
     below = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, one in below:
@@ -20,9 +20,9 @@ def walk(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
 
 
 def put(value: Any, path: Path, new: Any) -> Any:
-    """Return a copy with another value in one place, or without it where that is ABSENT.
+    """Return a copy with another value at one path, or without the member if the value is ABSENT.
 
-    ABSENT is returned where the way there ends early.
+    ABSENT is returned if the path does not exist.
     """
     if not path:
         return new
@@ -39,7 +39,7 @@ def put(value: Any, path: Path, new: Any) -> Any:
 
 
 def first_rows(reading: Reading) -> Iterator[tuple[Path, Row]]:
-    """Yield the first row of each image that holds rows, with the way to it."""
+    """Yield the first row of each image that has rows, with its path."""
     for pointer in reading.meaning.images.pointers():
         rows = reading.rows(pointer)
         if rows:
@@ -47,6 +47,6 @@ def first_rows(reading: Reading) -> Iterator[tuple[Path, Row]]:
 
 
 def path_of_row(reading: Reading, pointer: str) -> Path:
-    """Return the way to the first row of an image."""
+    """Return the path of the first row of an image."""
     path = split_pointer(pointer)
     return (*path, 0) if isinstance(reading.at(pointer), list) else path

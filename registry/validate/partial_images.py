@@ -1,4 +1,4 @@
-"""Partial images: what is common to rules about images of changed columns and the images that complete them."""
+"""Partial images: common parts of rules about images of changed columns and the images that complete them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cdc_contracts.registry.validate.rule_view import Breach, RuleView
 
 
 def partial_keys_in_full(view: RuleView) -> Iterator[Breach]:
-    """A changed-columns image has no column that the image it is put over lacks (a warning)."""
+    """A changed-columns image has no column that the image below it lacks (a warning)."""
     reading = view.reading
     for side in view.sides():
         below = reading.rows(side.over) if side.over else None

@@ -1,4 +1,4 @@
-"""Pinned contracts: all that a run is validated against, as one document, so that a repeated read uses the same."""
+"""Pinned contracts: everything that a run is validated against, as one document, so that a repetition uses the same."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PIN_VERSION: Final = 1
 
 
 def write_pin(validation: ValidationContext) -> str:
-    """Return contracts, table contracts and reading options of a validation context as JSON, equal for equal ones."""
+    """Return contracts, table contracts and reading options of a validation context as canonical JSON."""
     detected = validation.detected
     document = {
         "pin_version": PIN_VERSION,

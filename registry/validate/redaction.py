@@ -1,7 +1,7 @@
-"""Redaction: a message as it may be shown: names and codes are kept, every value of a row becomes its shape.
+"""Redaction: a message with names and codes kept, and every value of a row replaced by its shape.
 
 Values become shapes unless they are members that the contract knows outside rows and accepts there (`disclosure`).
-The text is read token by token and only as far as it is shown, so a long or broken message costs no more.
+The text is read token by token and only as far as it is shown, so long or broken messages are cheap as well.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ def redact_message(text: bytes | str, version: Version | None, *, most: int = MO
 
     Names, codes, types and times stay where they are valid; values of rows and keys never do. A number keeps its
     punctuation (`-99.9`), a text becomes its shape (`"9999-99-99"`), a boolean `"boolean"`; null stays null. Without a
-    version nothing stays but the names of members. What is no JSON becomes one shape. After `most` characters comes an
-    ellipsis.
+    version only the names of members stay. Text that is not JSON becomes one shape. After `most` characters the text
+    ends with an ellipsis.
     """
     text = text if isinstance(text, str) else text.decode("utf-8", "replace")
     shown, end = "", 0
@@ -70,7 +70,7 @@ def redact_message(text: bytes | str, version: Version | None, *, most: int = MO
 
 
 def cut_text(text: str, most: int = MOST_CHARACTERS) -> str:
-    """Return a text that is no longer than `most` characters, and an ellipsis where there was more."""
+    """Return a text cut to `most` characters, with an ellipsis if it was longer."""
     return text if len(text) <= most else text[:most] + CUT
 
 
@@ -84,8 +84,8 @@ def shape_of(text: str) -> str:
 def redact_statement(text: str) -> str:
     """Return a DDL statement with shapes for its literals and comments; names, types and their lengths stay.
 
-    What stands in double quotes is a name only where a statement has one: to some databases it is a text. A text that
-    does not begin like a statement becomes its shape.
+    Text in double quotes counts as a name only where a statement has names: to some databases it is a literal. A text
+    that does not begin like a statement becomes its shape.
     """
     return _IN_STATEMENT.sub(_redact_part, text) if _STATEMENT.match(text) else shape_of(text)
 
@@ -147,7 +147,7 @@ def _value(kind: int, token: str, takes: Callable[[Any], bool], *, statement: bo
 
 
 def _parsed(kind: int, token: str) -> Any:
-    """Return what the strict parser makes of a token; None if it makes nothing of it."""
+    """Return the value of a token by the strict parser; None if it is invalid."""
     if kind == _BOOLEAN:
         return token == "true"  # noqa: S105  a JSON token
     try:
@@ -171,7 +171,7 @@ def _shape(kind: int, token: str) -> str:
 
 
 def _read(token: str) -> str:
-    """Return the text that a JSON string holds; the token where it holds none."""
+    """Return the text of a JSON string; the token itself if it is invalid."""
     try:
         text: str = json.loads(token, strict=False)
     except ValueError:

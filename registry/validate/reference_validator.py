@@ -1,7 +1,7 @@
 """Reference validator: validates one parsed message under one version, slowly and with every finding.
 
-Its schema validates the shape of the message, the schemas of the value forms the values of its columns; the rules and
-the value forms validate the rest. The fast validator has to agree with it on every record.
+The version's schema validates the shape of the message, the schemas of the value forms the values of its columns; the
+rules and the value forms validate the rest. The fast validator has to agree with it on every record.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _CAUSES = {"unknown": "unknown-field", "missing": "missing-field", "kind": "type
 
 @dataclass(frozen=True)
 class Judgement:
-    """What one version says of one message."""
+    """The result of one version for one message."""
 
     version: Version
     opinion: Opinion
@@ -94,7 +94,7 @@ class ReferenceValidator:
         return all_hold(self.meaning.discriminators, message)
 
     def judge(self, message: dict[str, Any]) -> Judgement:
-        """Return the findings of a message under this version, and what it says where none is an error."""
+        """Return the findings of a message under this version, and its content if none is an error."""
         reading = Reading(self.meaning, message, self.reading_options)
         columns = self.forms.columns_of(reading)
         view = RuleView(reading, columns.mapping)
@@ -201,7 +201,7 @@ class ReferenceValidator:
             yield from self._judge_fit(form, text, path, declared)
 
     def _judge_fit(self, form: ValueForm, text: str, path: str, declared: str) -> Iterator[Finding]:
-        """A value that the declared type of its column cannot hold: tables would have to round it."""
+        """Yield a finding if the declared type of a column cannot hold a value: tables would have to round it."""
         bound = bound_of(declared, form.kind)
         for misfit in bound.judge(text) if bound is not None else ():
             rule, observed = CAUSES[misfit]
@@ -213,7 +213,7 @@ class ReferenceValidator:
                 yield self._finding("table-schema", one.rule, one.path, one.expected, one.observed)
 
     def _judge_times(self, reading: Reading) -> Iterator[Finding]:
-        """Moments that are counted in another unit: read as documented they would lie in another age."""
+        """Yield times in another unit than documented: read as documented they would be in another century."""
         for place in self.meaning.envelope.times:
             observed = unit_observed(reading.place(place), place)
             if observed is not None and place.at is not None:
@@ -235,7 +235,7 @@ class ReferenceValidator:
             yield self._finding("unknown-enum", "op", at, self._ops(), self._show(reading.code))
 
     def _unknown_codes(self, reading: Reading) -> Iterator[Finding]:
-        """Codes that are read all the same (E73), members with a list of codes of their own, and kinds of sources."""
+        """Yield unknown codes: tolerated ops (E73), members with a list of codes, and kinds of sources."""
         if reading.code in self.meaning.tolerated_ops:
             documented = [code for code, op in self.meaning.ops.items() if op == self.meaning.ops[reading.code]]
             at = self.meaning.envelope.op.at
@@ -248,7 +248,7 @@ class ReferenceValidator:
         yield from self._unknown_source(reading)
 
     def _unknown_source(self, reading: Reading) -> Iterator[Finding]:
-        """A kind of source database that the document does not list, or says to have no such messages."""
+        """Yield a kind of source database that the document does not list, or excludes."""
         place = self.meaning.envelope.source_kind
         kind = reading.at(place.at) if place is not None and place.at is not None else None
         if place is None or place.at is None or not isinstance(kind, str) or place.is_of_source(kind):
@@ -276,7 +276,7 @@ class ReferenceValidator:
         return Finding(rule_id(name, cause), name, severity, path, expected, observed)
 
     def _show(self, code: str) -> str:
-        """Return a code that is refused as far as it may be shown; the names of what is no text are no secret."""
+        """Return an unknown code, as far as it may be shown; JSON kinds other than text are shown by name."""
         return code if code in _NO_TEXTS else show_known(code, self.version)
 
     def _ops(self) -> str:
@@ -284,7 +284,7 @@ class ReferenceValidator:
 
 
 def _one_each(findings: Iterable[Finding]) -> list[Finding]:
-    """Return one finding for each rule and path: the heaviest, of equal ones the first."""
+    """Return one finding for each rule and path: the most severe, of equal ones the first."""
     found: dict[tuple[str, str], Finding] = {}
     for finding in findings:
         known = found.setdefault((finding.rule, finding.path), finding)

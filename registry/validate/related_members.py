@@ -1,4 +1,4 @@
-"""Related members: what is common to rules about the texts of several members."""
+"""Related members: common parts of rules about the texts of several members."""
 
 from __future__ import annotations
 

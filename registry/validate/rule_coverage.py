@@ -1,7 +1,7 @@
-"""Rule coverage: what of a contract the messages of a run exercised, and what they did not.
+"""Rule coverage: the parts of a contract that the messages of a run exercised, and those they did not.
 
-A green result says nothing about what never came. Ops that hold rows, and DDL, are listed one by one, since each may
-drift by itself; other messages without a row, and value forms, in one line each.
+A passing result says nothing about messages that never occurred. Ops with rows, and DDL, are listed one by one, since
+each may drift by itself; other messages without rows, and value forms, in one line each.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _DDL: Final = "ddl"
 
 
 class CoverageItem(NamedTuple):
-    """One thing of a contract that a record exercises."""
+    """One part of a contract that a record exercises."""
 
     contract: str
     kind: str
@@ -33,7 +33,7 @@ class CoverageItem(NamedTuple):
 
 
 class CoverageGap(NamedTuple):
-    """One thing of a contract that no record exercised; `cause` names it in a rule id."""
+    """One part of a contract that no record exercised; `cause` names it in a rule id."""
 
     contract: str
     cause: str
@@ -46,7 +46,7 @@ RuleCoverage = Counter[CoverageItem]
 
 
 def coverage_by(reading: Reading, contract: str, forms: Iterator[str] | Sequence[str]) -> tuple[CoverageItem, ...]:
-    """Return what a record exercises: its op, the rules that have something to check, the forms it holds."""
+    """Return what a record exercises: its op, the rules that apply, the value forms it has."""
     found = [CoverageItem(contract, FORM, form) for form in dict.fromkeys(forms)]
     if reading.op is not None:
         found.append(CoverageItem(contract, OP, reading.op))
@@ -57,12 +57,12 @@ def coverage_by(reading: Reading, contract: str, forms: Iterator[str] | Sequence
 
 @lru_cache(maxsize=10_000)
 def _the_one(found: tuple[CoverageItem, ...]) -> tuple[CoverageItem, ...]:
-    """Return values that are equal for many kinds of records as one object, so that it is counted once for all."""
+    """Return the same object for equal values, so that many kinds of records are counted together."""
     return found
 
 
 def coverage_gaps(rule_coverage: RuleCoverage, catalogue: Catalogue) -> Iterator[CoverageGap]:
-    """Yield what no record exercised of the contracts that were met, the versions of one subject together."""
+    """Yield what no record exercised of the contracts that occurred, the versions of one subject together."""
     met: dict[str, list[Version]] = {}
     for contract in sorted({one.contract for one in rule_coverage}):
         version = catalogue.version(contract)
@@ -87,7 +87,7 @@ def _unexercised(versions: Sequence[Version], seen: set[tuple[str, str]]) -> Ite
         expected = ", ".join(_codes(meanings, op) for op in rest)
         yield CoverageGap(latest.reference, "control", op_at, expected, "none of them")
     if all((OP, op) not in seen for op in ROW_OPS):
-        return  # nothing that looks at rows could be tried
+        return  # no rule about rows could be exercised
     for rule in dict.fromkeys(rule for meaning in meanings for rule in meaning.rules):
         if (RULE, rule) not in seen:
             yield CoverageGap(latest.reference, rule, "", rule, "nothing to apply it to")
@@ -110,7 +110,7 @@ def _documented(meanings: Sequence[Meaning], op: str) -> bool:
 
 
 def _codes(meanings: Sequence[Meaning], op: str) -> str:
-    """Return an op as messages say it, with its own name where that is another."""
+    """Return the code of an op in messages, with its canonical name if that is different."""
     codes = [
         code
         for meaning in meanings

@@ -1,7 +1,7 @@
-"""Rule inputs: what of a message a rule depends on, and so what the fast path has to group records by.
+"""Rule inputs: the parts of a message that a rule depends on, by which the fast path has to group records.
 
-Some things make records differ for every rule: the op with its flags, the names of the table, the JSON kind of every
-member, the columns of the images and their types. Whatever else a rule looks at it declares here; from this the fast
+Some parts distinguish records for every rule: the op with its flags, the names of the table, the JSON kind of every
+member, the columns of the images and their types. A rule declares here whatever else it reads; from this the fast
 path derives the grouping key of a record and its value flags.
 """
 
@@ -19,7 +19,7 @@ from cdc_contracts.registry.contract.relations import Relation
 
 @dataclass(frozen=True)
 class Reads:
-    """What rules read under one contract, places as JSON Pointers.
+    """The parts of messages that rules read under one contract, as JSON Pointers.
 
     `values`: members by their exact value. `filled`: members by whether they hold a text that is not empty. `seconds`:
     numbers by whether they count whole seconds. `patterns`: texts by whether they match. `relations`: members by how
@@ -48,7 +48,7 @@ DeclareReads = Callable[[Meaning], Reads]
 
 
 def read_nothing(meaning: Meaning) -> Reads:
-    """Declare that a rule reads nothing but what makes records differ for every rule."""
+    """Declare that a rule reads nothing besides the parts that distinguish records for every rule."""
     return Reads()
 
 
@@ -58,7 +58,7 @@ def places_at(place: Place | None) -> tuple[str, ...]:
 
 
 def join_reads(all_reads: Iterable[Reads]) -> Reads:
-    """Return what several rules read together, each thing once."""
+    """Return the union of what several rules read."""
     result = list(all_reads)
     return Reads(
         **{
@@ -78,7 +78,7 @@ def type_places(meaning: Meaning, meanings: Sequence[Meaning]) -> Iterator[str]:
 
 
 def places_of_types(types: Mapping[str, Any], meanings: Sequence[Meaning]) -> list[str]:
-    """Return where types or codes of columns are: at a place of their own, or in each image of the contracts."""
+    """Return where types or codes of columns are: at one place, or in each image of the contracts."""
     if "in_image" not in types:
         return [types["at"]]
     images = dict.fromkeys(at for meaning in meanings for at in meaning.images.pointers())

@@ -1,4 +1,4 @@
-"""Rule view: what a rule may look at in a message, and how it says where the message breaks it."""
+"""Rule view: the parts of a message that a rule may read, and the breaches that it reports."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cdc_contracts.registry.message.reading import Reading, Row
 
 @dataclass(frozen=True, slots=True)
 class Breach:
-    """A rule that one message breaks; `severity` is None if the class decides."""
+    """A breach of a rule by one message; `severity` is None if the class decides."""
 
     path: str
     expected: str
@@ -22,7 +22,7 @@ class Breach:
 
 @dataclass(frozen=True)
 class RuleView:
-    """What a rule may look at: the message as read, its sides, and the mapping of its types."""
+    """The input of a rule: the message as read, its sides, and the mapping of its types."""
 
     reading: Reading
     mapping: ValueMapping
@@ -40,7 +40,7 @@ class RuleView:
 
 
 def complete_rows(reading: Reading, side: Side) -> list[Row] | None:
-    """Return the rows of a side, each with the columns present put over the row it completes; None if none."""
+    """Return the rows of a side, each completed from the image below; None if there are none."""
     source = reading.source(side)
     if source is None:
         return None

@@ -1,6 +1,6 @@
-"""Table promises: what a table contract says of its rows besides their types, checked on one message.
+"""Table promises: constraints of a table contract besides types, checked on one message.
 
-A row that breaks one can still be read, so these are warnings: the table is not the one that was described.
+A row that breaks one can still be read, so these are warnings: the table is not as described.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _IN_MESSAGE: Final = "primary-key-in-image"
 
 
 class BrokenPromise(NamedTuple):
-    """A promise that a row breaks: the rule, the place, and what is there."""
+    """A promise that a row breaks: the rule, the path, and the observed value."""
 
     rule: str
     path: str
@@ -47,12 +47,12 @@ def broken_promises(reading: Reading, table: TableContract) -> Iterator[BrokenPr
 
 
 def is_null(table: TableContract | None, name: str, value: Any) -> bool:
-    """Return whether a value is a NULL that the table contract rules out."""
+    """Return whether a value is a NULL that the table contract forbids."""
     return value is None and table is not None and name in table.columns and not table.may_be_null(name)
 
 
 def expects_time(form: ValueForm) -> str | None:
-    """Return what a table contract expects where a form holds dates or times; None if it holds others."""
+    """Return the expectation of a table contract for forms of dates or times; None for other forms."""
     return "a time that exists" if form.kind == "time" else "a date that exists" if form.kind in _DATED else None
 
 

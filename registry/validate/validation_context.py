@@ -81,8 +81,8 @@ class ValidationContext:
 
     `preferences` are versions that the evidence of other records favours: they decide what is ambiguous by itself.
     `beside` are other subjects in the same topics: a record that is not of the subject is validated against the first
-    of them that accepts it. `ranges` say which version holds where. Then this is the context of what none of them
-    covers: it belongs to no version (`left_open`), and what would conform is ambiguous.
+    of them that accepts it. `ranges` declare versions by range. Then this is the context of records that no range
+    covers: they belong to no version (`left_open`), and those that would conform are ambiguous.
     """
 
     catalogue: Catalogue
@@ -123,7 +123,7 @@ class ValidationContext:
         }
 
     def at(self, topic: str, partition: int, offset: int, timestamp: int | None) -> ValidationContext:
-        """Return the context in which the record of a place is validated; `timestamp` is in microseconds."""
+        """Return the context for the record at these coordinates; `timestamp` is in microseconds."""
         found = self.ranges.find(topic, partition, offset, timestamp) if self.ranges is not None else None
         return self if found is None else self.declared_scopes[found.contract]
 
@@ -171,7 +171,7 @@ class ValidationContext:
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
     def judge(self, value: bytes | None) -> JudgedMessage:
-        """Return the outcome of one record by the reference, with what it decodes to, under any subject of a topic."""
+        """Return the reference outcome of one record, with its decoded content, under any subject of the topic."""
         judged = self.judge_by_subject(value)
         if judged.verdict.outcome in NOT_OF_SUBJECT:
             taken_by = next((companion for companion in self.companions if companion.claims_value(value)), None)
@@ -179,7 +179,7 @@ class ValidationContext:
         return judged
 
     def judge_by_subject(self, value: bytes | None) -> JudgedMessage:
-        """Return the same by the first subject alone."""
+        """Return the same by the first subject only."""
         if value is None:
             return JudgedMessage(Verdict(TOMBSTONE, None, ()))
         try:
@@ -217,11 +217,11 @@ class ValidationContext:
         return unreadable(error.cause, self.wire.expected, error.observed)
 
     def judgements(self, message: dict[str, Any]) -> list[Judgement]:
-        """Return what each version of the subject says of a parsed message."""
+        """Return the judgement of each version of the subject on a parsed message."""
         return [judge.judge(message) for judge in self.judges]
 
     def case(self, message: dict[str, Any], opinions: Sequence[Opinion], *, same: Same, claimed_by: str | None) -> Case:
-        """Return what the outcome of a parsed message depends on."""
+        """Return everything that the outcome of a parsed message depends on."""
         return Case(
             subject=self.subject,
             op_pointer=self.judges[0].meaning.envelope.op.at,
@@ -253,7 +253,7 @@ class ValidationContext:
         )
 
     def claims_value(self, value: bytes | None) -> bool:
-        """Say the same of a value that may hold no message."""
+        """Return the same for a value that may not be a message."""
         try:
             return value is not None and self.claims(self.wire.open(value))
         except Unreadable:

@@ -31,7 +31,7 @@ Same = Callable[[Sequence[Version]], bool]
 
 @dataclass(frozen=True, slots=True)
 class Opinion:
-    """What one version says of one message, without its changes.
+    """The result of one version for one message, without its changes.
 
     `placed_at` is the member that holds the row (its after image where it has one); `forms` has the value form of
     every column, by path.
@@ -72,8 +72,8 @@ class Case:
     """Everything the outcome of a readable message depends on.
 
     `opinions` has one entry per version of the subject, lowest first; `same` says whether given versions that fit all
-    give the same change; `preferred` is the version that other messages favour. `left_open` says that the message
-    stands where no range of a versions file declares one.
+    give the same change; `preferred` is the version that other messages favour. `left_open` means that no range of the
+    versions file covers the message.
     """
 
     subject: str
@@ -89,7 +89,7 @@ class Case:
 
 
 def decide(case: Case) -> Verdict:
-    """Return the outcome of a readable message: that of the first question answered yes."""
+    """Return the outcome of a readable message: that of the first question with the answer yes."""
     fits = [] if case.claimed_by else [opinion for opinion in case.opinions if not opinion.errors]
     versions = tuple(opinion.version for opinion in fits)
     declared = [opinion for opinion in fits if opinion.version in case.judged]
@@ -130,24 +130,24 @@ def decide(case: Case) -> Verdict:
 
 
 def unreadable(cause: str, expected: str, observed: str) -> Verdict:
-    """Return the verdict of a value that holds no message."""
+    """Return the verdict of a value that is not a message."""
     return Verdict(UNREADABLE, None, (_finding("malformed", cause, "", expected, observed),))
 
 
 def foreign(subject: str, nearest: Version | None, observed: str) -> Verdict:
-    """Return the verdict of a message that another subject claims, or whose members are none of this one."""
+    """Return the verdict of a message that another subject claims, or that has no members of this one."""
     return Verdict(OTHER_DIALECT, nearest, (_finding("other-dialect", None, "", subject, observed),))
 
 
 def _nearest(case: Case) -> Opinion:
-    """The version with the fewest errors, then one that was asked for, then the highest."""
+    """Return the version with the fewest errors, then a declared one, then the highest."""
     return min(
         case.opinions, key=lambda opinion: (opinion.errors, opinion.version not in case.judged, -opinion.version.number)
     )
 
 
 def _other_version(judged: Opinion, fitting: Opinion) -> tuple[Finding, ...]:
-    """What distinguishes the two versions: the placement of the images, else each column whose form differs."""
+    """Return the differences of two versions: the placement of the images, otherwise each column with another form."""
     errors = [finding for finding in judged.findings if finding.severity == ERROR]
     if any(finding.rule in _MISPLACED for finding in errors):
         result = [_differs("images", fitting.placed_at, judged.version.reference, fitting.version.reference)]

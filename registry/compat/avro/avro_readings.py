@@ -1,4 +1,4 @@
-"""Avro readings: what a real reader makes of a message: fastavro, and Apache's own library for what fastavro accepts.
+"""Avro readings: how real readers read a message: fastavro, and Apache's library for messages that fastavro accepts.
 
 fastavro reads logical types as the writer's schema has them. A consumer goes by those of its own schema, as Apache's
 Java does: the message is resolved on the bare types, and the reader's logical types are put on what comes out.

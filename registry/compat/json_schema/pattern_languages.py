@@ -1,4 +1,4 @@
-"""Pattern languages: the languages that patterns stand for, and which of several patterns a text can match together.
+"""Pattern languages: the regular languages of patterns, and which of several patterns one text can match together.
 
 By derivatives of regular expressions: what is left of each pattern after a character is a pattern again, and there
 are finitely many of them. Only what is regular and common in schemas is read; of a class of characters, validators

@@ -1,4 +1,4 @@
-"""Place descriptions: what a document says of one place in a message: its own schema, and others on the same value."""
+"""Place descriptions: all schemas of a document that apply to one place in a message."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Schema walk over two schemas at once: what the reader's requires that the writer's does not promise."""
+"""Schema walk over two schemas at once: requirements of the reader's that the writer's does not promise."""
 
 from __future__ import annotations
 

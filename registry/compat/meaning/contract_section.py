@@ -1,4 +1,4 @@
-"""Contract section: one key of contracts as it is compared: its facts, the rules of what may differ, and the question.
+"""Contract section: the comparison of one key of contracts: its facts, the rules for differences, and the question.
 
 The record of a section is in the file that finds its differences, with the rules that these fall under.
 """

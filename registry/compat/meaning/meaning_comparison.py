@@ -1,4 +1,4 @@
-"""Meaning comparison of two contracts: every fact that differs, where it stands, its severity, and its proof."""
+"""Meaning comparison of two contracts: every fact that differs, its place, its severity, and its proof."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ _SHOWN: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class ReadResult:
-    """What one contract says of a message: the findings that refuse it, or what it decodes to, a row each."""
+    """The result of reading a message by one contract: the findings that refuse it, or its decoded rows."""
 
     refusals: tuple[Finding, ...]
     unreadable: str | None
@@ -72,7 +72,7 @@ class VersionReader:
             return False
 
     def read(self, value: bytes) -> ReadResult:
-        """Return what the contract says of a value."""
+        """Return the result of reading a value by the contract."""
         try:
             message = self.judge.wire.open(value)
         except Unreadable as error:

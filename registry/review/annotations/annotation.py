@@ -1,4 +1,4 @@
-"""Annotation: what lint and the comparison of versions find, as one value that every format is made of."""
+"""Annotation: a finding of lint or of the comparison of versions, as the common input of all formats."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Comparison annotations: what comparing published contracts found, as annotations of the files as they are now."""
+"""Comparison annotations: findings of the comparison with published contracts, as annotations of the current files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recognition sections: what a contract is known by, on one message and over many."""
+"""Recognition sections: discriminators of one message, and evidence over many."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final

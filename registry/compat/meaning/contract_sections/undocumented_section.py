@@ -1,4 +1,4 @@
-"""Undocumented section: what the document is silent about."""
+"""Undocumented section: what the vendor's document does not specify."""
 
 from typing import Final
 
