@@ -93,7 +93,7 @@ def both(capsys, here, *commands):
 DIALECTS = ["dts/canal@2", "oms-community/canal@2", "dts/avro@1", "drs/json@2", "oms/shareplex@1", "oms/debezium-smt@1"]
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("reference", DIALECTS)
 def test_topics_of_any_dialect(spark, broker, make_topic, here, capsys, reference):
     values = rendered(reference, 300, controls=97)
@@ -192,7 +192,7 @@ def test_a_quarantine_is_replayed_by_either_engine(spark, here, capsys):
     assert held[0] == held[1]
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("seed", range(6))
 def test_rows_at_positions_that_come_again_are_compared_alike(spark, here, capsys, seed):
     """Rows of few positions and few values, some at several rows of one transaction, cut into three runs at random."""

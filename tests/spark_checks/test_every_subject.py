@@ -26,7 +26,7 @@ from cdc_contracts.spark_checks.spark_engine import SparkEngine
 PARTITIONS = 2
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("subject", CATALOGUE.subjects())
 def test_every_row_of_a_topic_comes_out_as_it_went_in(spark, broker, make_topic, tmp_path, subject):
     version = CATALOGUE.versions(subject)[-1]

@@ -18,7 +18,7 @@ from killed_command import find
 from killing import Command, Kill
 
 MESSAGES = int(os.environ.get("CDC_DECODE_KILLS", "2000"))
-BATCHES = {"parquet": 24, "delta": 12, "iceberg": 12} if "CDC_DECODE_KILLS" in os.environ else {"parquet": 3}
+BATCHES = {"parquet": 24, "delta": 12, "iceberg": 12} if "CDC_DECODE_KILLS" in os.environ else {"parquet": 2}
 """Enough that every kill finds one to strike; keeping current rows takes each of them long."""
 UNDISTURBED = 3
 """So many batches where nothing is killed: how a topic is cut makes no difference either."""

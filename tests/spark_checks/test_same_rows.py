@@ -109,6 +109,7 @@ def test_spark_writes_the_rows_that_the_kernel_makes_and_reports_what_an_audit_r
     assert decoded.report == structs.replace(audited.report, repeats=decoded.report.repeats)
 
 
+@pytest.mark.nightly
 def test_batch_by_batch_the_rows_and_the_report_are_those_of_one_run(at_once, broker, topic, log, tmp_path):
     folder, decoded, _ = at_once
     out, report = tmp_path / "out", tmp_path / "report.json"
