@@ -20,6 +20,7 @@ from two_ends import JAVA, TwoEnds, order_files
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from cdc_contracts.spark_checks.engines import Engine
     from cdc_contracts.spark_checks.kafka.broker import Broker
 
 MakeTopic = Callable[..., str]
@@ -31,7 +32,7 @@ SPARK_CHECKS = Path(__file__).with_name("spark_checks")
 STARTING_JAVA = frozenset({"spark", "broker", "java"})
 """Fixtures that start a Java virtual machine; a test that starts one by itself is marked, or lies in SPARK_CHECKS."""
 SPARK_OPTIONS = (
-    "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "-XX:TieredStopAtLevel=1 -XX:CompileThresholdScaling=3 -XX:+UseSerialGC",
     "-Dspark.sql.codegen.wholeStage=false -Dspark.sql.codegen.factoryMode=NO_CODEGEN",
     "-Dspark.sql.adaptive.enabled=false -Dspark.sql.shuffle.partitions=2 -Dspark.databricks.delta.snapshotPartitions=1",
 )
@@ -140,6 +141,15 @@ def spark() -> Iterator[SparkSession]:
     session = open_session(kafka=True, cores=2, formats=("delta", "iceberg"), say=print)
     yield session
     session.stop()
+
+
+@pytest.fixture(scope="session", params=["local", pytest.param("spark", marks=pytest.mark.nightly)])
+def engine(request: pytest.FixtureRequest) -> Engine:
+    """What executes an audit or a decode that either engine does: this process, and every night Spark as well."""
+    from cdc_contracts.spark_checks.local_engine import LOCAL
+    from cdc_contracts.spark_checks.spark_engine import SparkEngine
+
+    return LOCAL if request.param == "local" else SparkEngine(request.getfixturevalue("spark"))
 
 
 @pytest.fixture(scope="session")

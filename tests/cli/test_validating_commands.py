@@ -324,6 +324,7 @@ def test_the_demo_finds_the_same_in_a_topic_of_a_real_broker(here):
 
 
 @pytest.mark.java
+@pytest.mark.nightly
 def test_a_run_that_is_asked_to_stop_publishes_nothing_and_exits_143(here):
     lines = rendered("oms-community/canal@2", 4_000) * 60
     path = write_lines(here / "a.jsonl", lines)

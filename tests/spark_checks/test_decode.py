@@ -1,4 +1,4 @@
-"""Decoding through real Spark: every row of the source is there once, digit for digit, or nothing is."""
+"""Decoding by either engine: every row of the source is there once, digit for digit, or nothing is."""
 
 import hashlib
 import json
@@ -26,9 +26,9 @@ def write_lines(path, lines):
     return path
 
 
-def decode_lines(spark, path, out, reference, *, window=("earliest", "latest"), **options):
+def decode_lines(engine, path, out, reference, *, window=("earliest", "latest"), **options):
     source = read_files([path], parse_range(*window), tasks=2)
-    return decode_input(SparkEngine(spark), source, scope_of(reference), Output(str(out), **options), fail_on="error")
+    return decode_input(engine, source, scope_of(reference), Output(str(out), **options), fail_on="error")
 
 
 def read_table(out, table):
@@ -63,12 +63,12 @@ def carried(image, reference):
 
 @pytest.mark.parametrize("reference", ["oms-community/canal@1", "dts/canal@1"])  # the latest are in test_every_subject
 def test_every_row_of_a_topic_of_an_older_version_comes_out_as_it_went_in(
-    spark, broker, make_topic, tmp_path, reference
+    engine, broker, make_topic, tmp_path, reference
 ):
     fractions = reference != "oms-community/canal@1"
     topic = make_topic([(0, value) for value in rendered(reference, 1_500, fractions=fractions)])
-    source = read_topics(SparkEngine(spark), broker.bootstrap, [topic], parse_range(), {})
-    decoded = decode_input(SparkEngine(spark), source, scope_of(reference), Output(str(tmp_path)), fail_on="error")
+    source = read_topics(engine, broker.bootstrap, [topic], parse_range(), {})
+    decoded = decode_input(engine, source, scope_of(reference), Output(str(tmp_path)), fail_on="error")
     assert decoded.withheld is None
     rows, events = read_table(tmp_path, "changes"), source_rows(1, 1_500, fractions=fractions)
     assert len(rows) == len(events)
@@ -83,10 +83,10 @@ def test_every_row_of_a_topic_of_an_older_version_comes_out_as_it_went_in(
         assert row["kafka_timestamp"] is not None
 
 
-def test_rows_counted_are_rows_written_and_the_record_names_every_file(spark, tmp_path):
+def test_rows_counted_are_rows_written_and_the_record_names_every_file(engine, tmp_path):
     lines = [*rendered("oms-community/canal@2", 500, controls=50), b"broken", b"[]"]
     out = tmp_path / "out"
-    decoded = decode_lines(spark, write_lines(tmp_path / "a.jsonl", lines), out, "oms-community/canal@2")
+    decoded = decode_lines(engine, write_lines(tmp_path / "a.jsonl", lines), out, "oms-community/canal@2")
     record = json.loads((out / "_runs" / f"{decoded.run}.json").read_text())
     ledger = decoded.report.ledger
     assert {part["table"]: 0 for part in record["files"]}.keys() == {"changes", "control", "quarantine", "ledger"}
@@ -121,70 +121,68 @@ def test_the_run_is_named_by_range_and_contract(tmp_path):
     assert Source("a.jsonl", 0) in source.spans
 
 
-def test_the_same_run_again_changes_no_file_and_tells_the_same(spark, tmp_path):
+def test_the_same_run_again_changes_no_file_and_tells_the_same(engine, tmp_path):
     path, out = write_lines(tmp_path / "a.jsonl", [*rendered("dts/canal@2", 40), b"broken"]), tmp_path / "out"
-    first = decode_lines(spark, path, out, "dts/canal@2")
+    first = decode_lines(engine, path, out, "dts/canal@2")
     before = {file: file.stat().st_mtime_ns for file in out.rglob("*") if file.is_file()}
-    second = decode_lines(spark, path, out, "dts/canal@2")
+    second = decode_lines(engine, path, out, "dts/canal@2")
     assert (first.again, second.again) == (False, True)
     assert (first.run, first.report) == (second.run, second.report)
     assert {file: file.stat().st_mtime_ns for file in out.rglob("*") if file.is_file()} == before
-    forced = decode_lines(spark, path, out, "dts/canal@2", replace=True)
+    forced = decode_lines(engine, path, out, "dts/canal@2", replace=True)
     assert (forced.again, forced.report) == (False, first.report)
     assert len(read_table(out, "changes")) == len(list((out / "changes").rglob("*.parquet"))) * 40 == 40
 
 
-def test_the_same_run_again_is_judged_by_what_fails_a_run_now(spark, tmp_path):
+def test_the_same_run_again_is_judged_by_what_fails_a_run_now(engine, tmp_path):
     source = read_files([write_lines(tmp_path / "a.jsonl", [*rendered("dts/canal@2", 40), b"broken"])], parse_range(),
                         tasks=1)  # fmt: skip
     verdicts = [
-        decode_input(
-            SparkEngine(spark), source, scope_of("dts/canal@2"), Output(str(tmp_path / "out")), fail_on=fail_on
-        ).report
+        decode_input(engine, source, scope_of("dts/canal@2"), Output(str(tmp_path / "out")), fail_on=fail_on).report
         for fail_on in ("error", "missing-field")
     ]
     assert [report.verdict for report in verdicts] == ["drift", "pass"]
     assert [report.fail_on for report in verdicts] == [("error",), ("missing-field",)]
 
 
-def test_a_range_that_another_run_has_read_is_refused_until_told_to_replace_it(spark, tmp_path):
+def test_a_range_that_another_run_has_read_is_refused_until_told_to_replace_it(engine, tmp_path):
     path, out = write_lines(tmp_path / "a.jsonl", rendered("dts/canal@2", 40)), tmp_path / "out"
-    decode_lines(spark, path, out, "dts/canal@2", window=("earliest", "offset:10"))
+    decode_lines(engine, path, out, "dts/canal@2", window=("earliest", "offset:10"))
     with pytest.raises(UnavailableError, match="has decoded some of these records"):
-        decode_lines(spark, path, out, "dts/canal@2")
-    decode_lines(spark, path, out, "dts/canal@2", window=("offset:10", "latest"))
+        decode_lines(engine, path, out, "dts/canal@2")
+    decode_lines(engine, path, out, "dts/canal@2", window=("offset:10", "latest"))
     assert [row["offset"] for row in read_table(out, "changes")] == list(range(40))
-    decode_lines(spark, path, out, "dts/canal@2", replace=True)
+    decode_lines(engine, path, out, "dts/canal@2", replace=True)
     assert [row["offset"] for row in read_table(out, "changes")] == list(range(40))
     assert len(list((out / "_runs").glob("*.json"))) == 1
 
 
-def test_an_update_that_may_be_the_wrong_way_round_is_never_published(spark, tmp_path):
+def test_an_update_that_may_be_the_wrong_way_round_is_never_published(engine, tmp_path):
     path, out = write_lines(tmp_path / "a.jsonl", rendered("dts/canal@1", 400)), tmp_path / "out"
-    decoded = decode_lines(spark, path, out, "dts/canal@2")
+    decoded = decode_lines(engine, path, out, "dts/canal@2")
     assert decoded.withheld is not None
     assert "proven to be another version" in decoded.withheld
     assert list(out.rglob("*.parquet")) == list(out.rglob("_runs/*.json")) == []
-    trusted = decode_lines(spark, path, out, "dts/canal@2", trust_contract=True)
+    trusted = decode_lines(engine, path, out, "dts/canal@2", trust_contract=True)
     assert trusted.withheld is None
     ops = {row["op"] for row in read_table(out, "changes")}
     assert ops == {"insert", "update"}
 
 
-def test_a_stream_of_the_declared_version_is_published_although_it_could_be_read_otherwise(spark, tmp_path):
+def test_a_stream_of_the_declared_version_is_published_although_it_could_be_read_otherwise(engine, tmp_path):
     lines = [line for line in rendered("dts/canal@2", 300) if b'"DELETE"' not in line]
-    decoded = decode_lines(spark, write_lines(tmp_path / "a.jsonl", lines), tmp_path / "out", "dts/canal@2")
+    decoded = decode_lines(engine, write_lines(tmp_path / "a.jsonl", lines), tmp_path / "out", "dts/canal@2")
     assert decoded.withheld is None
     assert all(row["undecided"] for row in read_table(tmp_path / "out", "changes"))
-    ambiguous = decode_lines(spark, tmp_path / "a.jsonl", tmp_path / "both", "dts/canal")
+    ambiguous = decode_lines(engine, tmp_path / "a.jsonl", tmp_path / "both", "dts/canal")
     assert ambiguous.report.verdict == "inconclusive"
     assert {row["outcome"] for row in read_table(tmp_path / "both", "quarantine")} == {"ambiguous"}
 
 
-def test_versions_that_differ_in_value_forms_only_cannot_contradict_each_other(spark, tmp_path):
+def test_versions_that_differ_in_value_forms_only_cannot_contradict_each_other(engine, tmp_path):
     old = rendered("oms-community/canal@1", 200, fractions=False)
     lines = old + rendered("oms-community/canal@2", 200)
-    decoded = decode_lines(spark, write_lines(tmp_path / "a.jsonl", lines), tmp_path / "out", "oms-community/canal@2")
+    decoded = decode_lines(engine, write_lines(tmp_path / "a.jsonl", lines), tmp_path / "out", "oms-community/canal@2")
     assert decoded.withheld is None
     assert decoded.report.verdict == "drift"
     quarantined = read_table(tmp_path / "out", "quarantine")
@@ -192,7 +190,7 @@ def test_versions_that_differ_in_value_forms_only_cannot_contradict_each_other(s
     assert max(row["offset"] for row in quarantined) < len(old)
 
 
-def test_of_the_default_dialect_with_tables_the_undecided_are_published_and_the_rest_is_kept_back(spark, tmp_path):
+def test_of_the_default_dialect_with_tables_the_undecided_are_published_and_the_rest_is_kept_back(engine, tmp_path):
     changed = ("flags", "made", "seen")
     lines = rendered("oms-community/default@1", 400, fractions=False, reading_options=WITH_TABLES)
     for number in range(0, 400, 10):  # rows that no changed column tells apart
@@ -202,7 +200,7 @@ def test_of_the_default_dialect_with_tables_the_undecided_are_published_and_the_
         lines[number] = json.dumps(message).encode()
     source = read_files([write_lines(tmp_path / "a.jsonl", lines)], parse_range(), tasks=2)
     validation = scope_of("oms-community/default@2", tables=WITH_TABLES.tables)
-    decoded = decode_input(SparkEngine(spark), source, validation, Output(str(tmp_path / "out")), fail_on="error")
+    decoded = decode_input(engine, source, validation, Output(str(tmp_path / "out")), fail_on="error")
     assert decoded.withheld is None
     assert decoded.report.verdict == "drift"
     held, published = read_table(tmp_path / "out", "quarantine"), read_table(tmp_path / "out", "changes")
@@ -211,17 +209,17 @@ def test_of_the_default_dialect_with_tables_the_undecided_are_published_and_the_
     assert [(row["offset"], row["undecided"]) for row in published] == [(number, True) for number in range(0, 400, 10)]
 
 
-def test_a_task_that_fails_leaves_nothing_behind(spark, tmp_path):
+def test_a_task_that_fails_leaves_nothing_behind(engine, tmp_path):
     path, out = write_lines(tmp_path / "a.jsonl", rendered("dts/canal@2", 40)), tmp_path / "out"
     source = read_files([path], parse_range(), tasks=2)
     path.unlink()
     with pytest.raises(Exception, match=r"No such file|FileNotFound"):
-        decode_input(SparkEngine(spark), source, scope_of("dts/canal@2"), Output(str(out)), fail_on="error")
+        decode_input(engine, source, scope_of("dts/canal@2"), Output(str(out)), fail_on="error")
     assert list(out.rglob("*.parquet")) == []
     assert not (out / "_runs").exists()
 
 
-def test_huge_numbers_come_out_digit_for_digit(spark, tmp_path):
+def test_huge_numbers_come_out_digit_for_digit(engine, tmp_path):
     digits = "7" * 400
     message = (
         '{"database":"shop","table":"n","type":"INSERT","isDdl":false,"es":0,"ts":0,"sql":"","pkNames":[],"old":null,'
@@ -229,7 +227,7 @@ def test_huge_numbers_come_out_digit_for_digit(spark, tmp_path):
         f'"data":[{{"a":10223372036854775806,"b":99999999999999999.99,"c":12.10,"d":{digits}.5}}]}}'
     )
     decode_lines(
-        spark, write_lines(tmp_path / "a.jsonl", [message.encode()]), tmp_path / "out", "oms-community/canal@2"
+        engine, write_lines(tmp_path / "a.jsonl", [message.encode()]), tmp_path / "out", "oms-community/canal@2"
     )
     (row,) = read_table(tmp_path / "out", "changes")
     assert dict(row["after"]) == {
@@ -262,11 +260,11 @@ def test_a_capture_holds_a_topic_byte_for_byte(spark, broker, make_topic, tmp_pa
     assert [path.name for path in tmp_path.iterdir()] == ["c.parquet"]
 
 
-def test_headers_of_a_quarantined_record_are_kept_whole(spark, broker, make_topic, tmp_path):
+def test_headers_of_a_quarantined_record_are_kept_whole(engine, broker, make_topic, tmp_path):
     headers = [("trace", b"\xff\x00"), ("trace", b"again"), ("empty", b""), ("none", None)]
     topic = make_topic([(0, b"broken", {"headers": headers, "key": b"k"}), (0, b"broken too")])
-    source = read_topics(SparkEngine(spark), broker.bootstrap, [topic], parse_range(), {})
-    decode_input(SparkEngine(spark), source, scope_of("dts/canal@2"), Output(str(tmp_path)), fail_on="error")
+    source = read_topics(engine, broker.bootstrap, [topic], parse_range(), {})
+    decode_input(engine, source, scope_of("dts/canal@2"), Output(str(tmp_path)), fail_on="error")
     first, second = read_table(tmp_path, "quarantine")
     assert [(header["key"], header["value"]) for header in first["headers"]] == headers
     assert (first["key"], second["headers"]) == (b"k", None)
@@ -275,38 +273,36 @@ def test_headers_of_a_quarantined_record_are_kept_whole(spark, broker, make_topi
 # --- contracts that nobody declared
 
 
-def decode_undeclared(spark, path, out):
+def decode_undeclared(engine, path, out):
     source = read_files([path], parse_range(), tasks=2)
-    return decode_input(
-        SparkEngine(spark), source, Undetected(CATALOGUE, ReadingOptions()), Output(str(out)), fail_on="error"
-    )
+    return decode_input(engine, source, Undetected(CATALOGUE, ReadingOptions()), Output(str(out)), fail_on="error")
 
 
 @pytest.mark.parametrize("reference", ["dts/canal@1", "dts/canal@2"])
-def test_updates_are_read_by_the_version_that_the_chains_of_their_keys_tell(spark, tmp_path, reference):
+def test_updates_are_read_by_the_version_that_the_chains_of_their_keys_tell(engine, tmp_path, reference):
     updates = [value for value in rendered(reference, 4_000) if b'"type":"UPDATE"' in value]
     path = write_lines(tmp_path / "updates.jsonl", updates)
-    decoded = decode_undeclared(spark, path, tmp_path / "out")
-    declared = decode_lines(spark, path, tmp_path / "declared", reference)
+    decoded = decode_undeclared(engine, path, tmp_path / "out")
+    declared = decode_lines(engine, path, tmp_path / "declared", reference)
     assert (decoded.withheld, decoded.report.detection.version) == (None, int(reference[-1]))
     assert decoded.report.ledger.quarantined == 0
     assert read_table(tmp_path / "out", "changes") == read_table(tmp_path / "declared", "changes")
     assert declared.report.ledger.conforming == len(updates)
 
 
-def test_nothing_is_published_where_a_record_proves_the_sample_wrong(spark, tmp_path):
+def test_nothing_is_published_where_a_record_proves_the_sample_wrong(engine, tmp_path):
     other = [value for value in rendered("dts/canal@1", 300, seed=3) if b'"type":"DELETE"' in value]
     lines = [*rendered("dts/canal@2", 3_000), *other, *rendered("dts/canal@2", 6_000, seed=2)]
-    decoded = decode_undeclared(spark, write_lines(tmp_path / "a.jsonl", lines), tmp_path / "out")
+    decoded = decode_undeclared(engine, write_lines(tmp_path / "a.jsonl", lines), tmp_path / "out")
     assert decoded.report.verdict == "inconclusive"
     assert "the sample supports dts/canal@2, offset 3000 is proven to be dts/canal@1" in decoded.withheld
     assert not (tmp_path / "out" / "_runs").exists()
 
 
-def test_dialects_that_take_turns_are_decoded_side_by_side_in_the_order_of_their_offsets(spark, tmp_path):
+def test_dialects_that_take_turns_are_decoded_side_by_side_in_the_order_of_their_offsets(engine, tmp_path):
     pairs = zip(rendered("dts/canal@2", 900), rendered("oms/default@1", 900), strict=True)
     path = write_lines(tmp_path / "a.jsonl", [value for pair in pairs for value in pair])
-    decoded = decode_undeclared(spark, path, tmp_path / "out")
+    decoded = decode_undeclared(engine, path, tmp_path / "out")
     rows = read_table(tmp_path / "out", "changes")
     assert decoded.withheld is None
     assert [(row["offset"], row["contract"].partition("@")[0]) for row in rows] == [
@@ -314,8 +310,8 @@ def test_dialects_that_take_turns_are_decoded_side_by_side_in_the_order_of_their
     ]
 
 
-def test_messages_of_no_contract_are_not_decoded(spark, tmp_path):
+def test_messages_of_no_contract_are_not_decoded(engine, tmp_path):
     path = write_lines(tmp_path / "a.jsonl", [b'{"op_type":"I","pos":"0001","after":{"ID":1}}'] * 5)
     with pytest.raises(UndetectedError, match="cannot be detected, so nothing is decoded"):
-        decode_undeclared(spark, path, tmp_path / "out")
+        decode_undeclared(engine, path, tmp_path / "out")
     assert not (tmp_path / "out").exists()

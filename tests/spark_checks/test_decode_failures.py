@@ -17,7 +17,6 @@ from cdc_contracts.spark_checks.decoding import Output, decode_input
 from cdc_contracts.spark_checks.kafka.failures import outliving
 from cdc_contracts.spark_checks.kafka.offsets import parse_range
 from cdc_contracts.spark_checks.sources import read_topics
-from cdc_contracts.spark_checks.spark_engine import SparkEngine
 
 
 @pytest.fixture
@@ -101,16 +100,16 @@ def test_where_nothing_can_be_written_nothing_counts_and_the_next_run_makes_up_f
     assert len(read_output(out, "changes")) == 40
 
 
-def test_two_decodes_of_one_range_into_one_directory_at_once_leave_one_run(spark, broker, make_topic, tmp_path):
+def test_two_decodes_of_one_range_into_one_directory_at_once_leave_one_run(engine, broker, make_topic, tmp_path):
     topic = make_topic([(0, value) for _, value in write_changelog(60).messages])
     begun, ended = threading.Barrier(2), []
 
     def run():
-        source = read_topics(SparkEngine(spark), broker.bootstrap, [topic], parse_range(), {})
+        source = read_topics(engine, broker.bootstrap, [topic], parse_range(), {})
         begun.wait(300)
         try:
             with outliving():
-                decode_input(SparkEngine(spark), source, scope_of(REFERENCE), Output(str(tmp_path)), fail_on="error")
+                decode_input(engine, source, scope_of(REFERENCE), Output(str(tmp_path)), fail_on="error")
             ended.append("published")
         except UnavailableError as error:
             ended.append(error.what)

@@ -96,12 +96,12 @@ def write_topic(make_topic, table, values):
 
 
 def test_ten_thousand_decimals_times_and_byte_strings_are_read_back_as_they_were(
-    spark, broker, make_topic, values, tmp_path
+    engine, broker, make_topic, values, tmp_path
 ):
     assert len(values) * (DIGITS + 1) >= 10_000
     topic = write_topic(make_topic, TABLE, values)
-    source = read_topics(SparkEngine(spark), broker.bootstrap, [topic], parse_range(), {})
-    decoded = decode_input(SparkEngine(spark), source, scope_of(REFERENCE), Output(str(tmp_path)), fail_on="error")
+    source = read_topics(engine, broker.bootstrap, [topic], parse_range(), {})
+    decoded = decode_input(engine, source, scope_of(REFERENCE), Output(str(tmp_path)), fail_on="error")
     assert decoded.report.ledger.conforming == len(values)
 
     check_files(tmp_path, values)

@@ -16,7 +16,6 @@ from cdc_contracts.spark_checks.decoding import Output, decode_input
 from cdc_contracts.spark_checks.file_inputs import read_files
 from cdc_contracts.spark_checks.kafka.offsets import parse_range
 from cdc_contracts.spark_checks.runs.repeats import NO_REPEATS, add_repeats
-from cdc_contracts.spark_checks.spark_engine import SparkEngine
 from cdc_contracts.spark_checks.table_readers import table_files
 from cdc_contracts.spark_checks.tables.typed_tables import WriteKey
 
@@ -25,13 +24,13 @@ CONTRACT = "dts/canal@2"
 
 
 @pytest.fixture
-def decode(spark, tmp_path):
+def decode(engine, tmp_path):
     def run(messages, out, *, window=("earliest", "latest"), contract=CONTRACT, key=None, **options):
         path = tmp_path / "a.jsonl"
         path.write_bytes(b"\n".join(messages) + b"\n")
         source = read_files([path], parse_range(*window), tasks=2)
         output = Output(str(tmp_path / out), **options)
-        return decode_input(SparkEngine(spark), source, scope_of(contract), output, fail_on="error", key=key)
+        return decode_input(engine, source, scope_of(contract), output, fail_on="error", key=key)
 
     return run
 

@@ -15,7 +15,6 @@ from cdc_contracts.spark_checks.kafka.offsets import parse_range
 from cdc_contracts.spark_checks.quarantine_files import list_quarantine, open_quarantine
 from cdc_contracts.spark_checks.replaying import replay_quarantine
 from cdc_contracts.spark_checks.runs.run_directory import RunDirectory
-from cdc_contracts.spark_checks.spark_engine import SparkEngine
 from cdc_contracts.spark_checks.table_readers import read_table
 
 WRONG, RIGHT = "oms-community/canal@2", "dts/canal@2"
@@ -33,30 +32,30 @@ def paths(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def direct(spark, paths, tmp_path_factory):
+def direct(engine, paths, tmp_path_factory):
     """The directory that nothing had to be replayed in."""
     out = tmp_path_factory.mktemp("direct")
-    decode(spark, paths, out, RIGHT)
+    decode(engine, paths, out, RIGHT)
     return out
 
 
 @pytest.fixture(scope="module")
-def replayed(spark, paths, tmp_path_factory):
+def replayed(engine, paths, tmp_path_factory):
     """The directory of a run under the wrong contract and a replay under the right one, and what the replay came to."""
     out = tmp_path_factory.mktemp("replayed")
-    decode(spark, paths, out, WRONG)
-    return out, replay(spark, out, RIGHT)
+    decode(engine, paths, out, WRONG)
+    return out, replay(engine, out, RIGHT)
 
 
-def decode(spark, paths, out, reference, **options):
+def decode(engine, paths, out, reference, **options):
     source = read_files(paths, parse_range(), tasks=2)
-    return decode_input(SparkEngine(spark), source, scope_of(reference), Output(str(out), **options), fail_on="error")
+    return decode_input(engine, source, scope_of(reference), Output(str(out), **options), fail_on="error")
 
 
-def replay(spark, out, reference):
+def replay(engine, out, reference):
     runs = RunDirectory(str(out))
     source = open_quarantine(runs, list_quarantine(runs), tasks=2)
-    return replay_quarantine(SparkEngine(spark), source, scope_of(reference), Output(str(out)), fail_on="error")
+    return replay_quarantine(engine, source, scope_of(reference), Output(str(out)), fail_on="error")
 
 
 def rows_of(out, table):
@@ -107,33 +106,33 @@ def test_the_ledger_of_the_directory_adds_up_over_runs_and_replays(paths, direct
     assert len(rows_of(out, "replayed")) == records - 1
 
 
-def test_a_second_replay_does_nothing_and_one_that_decodes_nothing_leaves_nothing(spark, replayed):
+def test_a_second_replay_does_nothing_and_one_that_decodes_nothing_leaves_nothing(engine, replayed):
     out, first = replayed
     before = files_of(out)
-    again = replay(spark, out, RIGHT)
+    again = replay(engine, out, RIGHT)
     assert (again.again, again.run, again.report.findings) == (True, first.run, first.report.findings)
-    other = replay(spark, out, "dts/canal@1")
+    other = replay(engine, out, "dts/canal@1")
     assert (other.record, other.report.ledger.read, other.report.ledger.quarantined) == (None, 1, 1)
     assert files_of(out) == before
 
 
-def test_a_replay_that_was_cut_off_stays_begun_when_it_is_not_trusted_any_more(spark, paths, tmp_path):
-    decode(spark, paths, tmp_path, WRONG)
+def test_a_replay_that_was_cut_off_stays_begun_when_it_is_not_trusted_any_more(engine, paths, tmp_path):
+    decode(engine, paths, tmp_path, WRONG)
     runs = RunDirectory(str(tmp_path))
     begun, ran = runs.begun, sorted(runs.past().names)
-    withheld = replay(spark, tmp_path, "dts/canal@1")
+    withheld = replay(engine, tmp_path, "dts/canal@1")
     assert (withheld.withheld is not None, begun.notes()) == (True, [])
     # As one with --trust-contract leaves it that was killed while it wrote to tables.
     begun.add_replay(withheld.run, {"of": ran, "after": [], "topics": []}, lambda: None)
-    assert replay(spark, tmp_path, "dts/canal@1").withheld is not None
+    assert replay(engine, tmp_path, "dts/canal@1").withheld is not None
     assert [note.run for note in begun.notes()] == [withheld.run]
 
 
-def test_a_range_whose_records_were_replayed_is_refused_and_replaced_with_its_replays(spark, paths, replayed, direct):
+def test_a_range_whose_records_were_replayed_is_refused_and_replaced_with_its_replays(engine, paths, replayed, direct):
     out, first = replayed
     with pytest.raises(UnavailableError, match="has decoded some of these records already"):
-        decode(spark, paths, out, RIGHT)
-    decode(spark, paths, out, RIGHT, replace=True)
+        decode(engine, paths, out, RIGHT)
+    decode(engine, paths, out, RIGHT, replace=True)
     assert not (out / "_runs" / f"{first.run}.json").exists()
     assert rows_of(out, "changes") == rows_of(direct, "changes")
     assert rows_of(out, "replayed") == []
@@ -166,11 +165,11 @@ def test_the_command_decodes_to_where_the_run_did_and_tells_by_its_exit_code_whe
     assert "no run there has read topic a.json (out)\n  Near it are: a.jsonl." in capsys.readouterr().err
 
 
-def test_a_redacted_quarantine_holds_no_value_and_is_not_replayed(spark, tmp_path, monkeypatch, capsys):
+def test_a_redacted_quarantine_holds_no_value_and_is_not_replayed(engine, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     lines = [line.replace(b'"data":[{', b'"data":[{"address":"%s",' % CANARY.encode()) for line in rendered(RIGHT, 9)]
     (tmp_path / "a.jsonl").write_bytes(b"\n".join([*lines, b'{"broken": "%s' % CANARY.encode()]))
-    decoded = decode(spark, [tmp_path / "a.jsonl"], tmp_path / "out", WRONG, redact=True)
+    decoded = decode(engine, [tmp_path / "a.jsonl"], tmp_path / "out", WRONG, redact=True)
     quarantine = rows_of(tmp_path / "out", "quarantine")
     assert decoded.record.redacted
     assert len(quarantine) == 10
@@ -183,4 +182,4 @@ def test_a_redacted_quarantine_holds_no_value_and_is_not_replayed(spark, tmp_pat
     assert main(["replay", "quarantine", "out", "--contract", RIGHT]) == 3
     assert "keeps shapes only" in capsys.readouterr().err
     with pytest.raises(UnavailableError, match="kept in shapes only"):
-        decode(spark, [tmp_path / "a.jsonl"], tmp_path / "out", WRONG)
+        decode(engine, [tmp_path / "a.jsonl"], tmp_path / "out", WRONG)

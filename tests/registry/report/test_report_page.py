@@ -168,6 +168,7 @@ CONTRASTS = """
 """
 
 
+@pytest.mark.one_in(2)
 @needs_browser
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("name", ["drift", "pass", "empty", "attack"])

@@ -53,7 +53,7 @@ def told(report, *, notes=False):
     ]
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("split", [False, True], ids=["joined", "split"])
 @pytest.mark.parametrize("reference", ALL)
 def test_nothing_drifts_in_a_stream_as_the_documents_have_it(reference, split):
@@ -453,7 +453,7 @@ def drifted(reference, drift):
     return number, Renderer(version, reading_options).render(changed[drift])
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("drift", [*MESSAGE_CLASSES, "order", "table-schema", "unknown-table", None])
 @pytest.mark.parametrize("reference", sorted(DECLARED))
 def test_one_message_that_drifts_among_thousands_is_found_and_nothing_else(reference, drift):

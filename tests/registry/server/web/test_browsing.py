@@ -102,6 +102,7 @@ def test_a_script_that_were_there_would_not_run(visit):
     assert any("Content Security Policy" in one for one in page.complaints)
 
 
+@pytest.mark.one_in(2)
 @needs_browser
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("name", ["all", "contracts", "versions"])
