@@ -126,7 +126,7 @@ class Ending:
 
 
 @dataclass
-class Teller:
+class ProgressReporter:
     """Writes the progress of a stream after each batch: a line, the report files, and metrics."""
 
     ending: Ending
@@ -220,22 +220,22 @@ def _follow(
     from cdc_contracts.spark_checks.streams.checkpoints import Checkpoint
     from cdc_contracts.spark_checks.streams.stream_metrics import StreamMetrics, serving_metrics
 
-    teller = Teller(ending, StreamMetrics(), following.metrics_file)
+    reporter = ProgressReporter(ending, StreamMetrics(), following.metrics_file)
     if following.metrics_file is not None:
         check_place(following.metrics_file, kept=ending.targets or ())
     with ExitStack() as stack:
-        port = stack.enter_context(serving_metrics(teller.metrics, following.metrics_port))
+        port = stack.enter_context(serving_metrics(reporter.metrics, following.metrics_port))
         if port is not None:
             console.say(f"metrics: http://127.0.0.1:{port}/metrics")
         session = stack.enter_context(run_options.spark_session(place.spark, kafka=True, formats=formats))
         stop = stack.enter_context(stopping())
         follow = open_stream(
-            session, Checkpoint(checkpoint), place.wanted(session, command), validation, teller,
+            session, Checkpoint(checkpoint), place.wanted(session, command), validation, reporter,
             fail_on=ending.fail_on, pace=following.pace, stop=stop, say=console.say,
         )  # fmt: skip
         if follow is not None:
-            teller.begin(follow)
-            _run(follow, following.pace, stop, teller)
+            reporter.begin(follow)
+            _run(follow, following.pace, stop, reporter)
     _finish(follow, stop, ending)
 
 
@@ -251,16 +251,16 @@ def one_validation(
     return assigned[0]
 
 
-def _run(follow: Follow, pace: Pace, stop: Stop, teller: Teller) -> None:
+def _run(follow: Follow, pace: Pace, stop: Stop, reporter: ProgressReporter) -> None:
     """Run the stream; an error that ends it is raised after the report of the records read."""
     try:
         follow.run(pace, stop)
     except CdcContractsError as error:
         if isinstance(error, LedgerError):
-            teller.metrics.note_unreconciled()
-            teller.note_latest({})
+            reporter.metrics.note_unreconciled()
+            reporter.note_latest({})
         if follow.own.batches:
-            _print_end(follow, teller.ending)
+            _print_end(follow, reporter.ending)
         raise
 
 

@@ -1,4 +1,4 @@
-"""Atomic files: there whole or not at all; whether they can be written is checked before the work is done."""
+"""Atomic files: written completely or not at all; whether they can be written is checked before any work."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def put_whole(target: Path) -> Iterator[Path]:
 
 
 def place_of(given: Path) -> Path:
-    """Return where a file stands, links followed. Raises UnavailableError if they lead nowhere."""
+    """Return the path of a file with links resolved. Raises UnavailableError if they are broken."""
     try:
         return given.resolve()
     except (OSError, RuntimeError) as error:  # a link to itself is the second to some Pythons

@@ -1,4 +1,4 @@
-"""Bounded processes: work that may never end or may crash, done in a process of its own with limits."""
+"""Bounded processes: work that may not terminate or may crash, done in a separate process with limits."""
 
 from __future__ import annotations
 

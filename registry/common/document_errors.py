@@ -1,4 +1,4 @@
-"""Document errors: what is wrong in a document that a person wrote: the key, the problem, and what would be valid."""
+"""Document errors: errors in a document that a person wrote, with the key, the problem, and valid values."""
 
 from __future__ import annotations
 

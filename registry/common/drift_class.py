@@ -48,10 +48,10 @@ class ConformingMessage(Protocol):
         """Yield the message with another value in one place, where it can be written so; ABSENT takes it out."""
 
     def by_other_versions(self) -> Iterator[bytes]:
-        """Yield what the message is about as the other versions of its subject say it."""
+        """Yield the same change or control message as written by other versions of the subject."""
 
     def by_other_subjects(self) -> Iterator[bytes]:
-        """Yield what the message is about as other subjects say it."""
+        """Yield the same change or control message as written by other subjects."""
 
     def breaking_rules(self) -> Iterator[bytes]:
         """Yield the message as it breaks the rules across fields of its contract, one after the other."""

@@ -44,11 +44,11 @@ class UsageError(CdcContractsError):
 
 
 class ContractError(UsageError):
-    """A contract, mapping or table contract cannot be read or does not hold together."""
+    """A contract, mapping or table contract cannot be read or is inconsistent."""
 
 
 class InvalidSchema(ContractError):
-    """A schema that somebody handed in is none, or working with it could take without end."""
+    """A submitted schema is invalid, or processing it might not terminate."""
 
 
 class SchemaTooLarge(InvalidSchema):

@@ -1,4 +1,4 @@
-"""Identifiers: what a language calls a column whose own name it does not allow."""
+"""Identifiers: names for columns whose own name a language does not allow."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ Pointer = NewType("Pointer", str)
 
 
 class _Absent:
-    """What a pointer leads to where there is no member: not the same as null."""
+    """The value of an absent member, as distinct from null."""
 
     def __repr__(self) -> str:
         return "ABSENT"

@@ -1,4 +1,4 @@
-"""Safe text: text from outside made safe to display; what is invisible or misleading is written as an escape."""
+"""Safe text: untrusted text made safe to display; invisible or misleading characters are escaped."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ class Stopped(BaseException):
 
 
 class _Process:
-    """What this process knows of signals: which has raised `Stopped`, and how the watching thread is notified."""
+    """The state of signals: which has raised `Stopped`, and how the watching thread is notified."""
 
     def __init__(self) -> None:
         self.raised: int | None = None
@@ -84,13 +84,13 @@ def raised() -> int | None:
 
 
 def end_at_once() -> None:
-    """From here on a signal ends the process at once."""
+    """Make a signal end the process at once from now on."""
     _install(Handler(_exit))
 
 
 @contextmanager
 def raising() -> Iterator[None]:
-    """A signal raises `Stopped` in the block. Outside of the main thread nothing is changed."""
+    """Make a signal raise `Stopped` in the block. Has no effect outside the main thread."""
     with handling(Handler(_raise, _RAISED)):
         _process.raised = None
         yield

@@ -35,7 +35,7 @@ class Threshold:
 
 
 def parse_threshold(text: str) -> Threshold:
-    """Return what `error,unknown-field` stands for.
+    """Parse a threshold such as `error,unknown-field`.
 
     Raises UsageError if a word is neither a severity nor a class.
     """

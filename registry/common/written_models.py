@@ -1,4 +1,4 @@
-"""Written models: the types that models of JSON documents share, and what those models say beside their types.
+"""Written models: types shared by the models of JSON documents, and their annotations.
 
 A member that is not in every document is UNSET where it is missing. The docstring below a field is what the published
 schema says of it.

@@ -1,4 +1,4 @@
-"""YAML documents as contracts write them, and the merge that `based_on` stands for."""
+"""YAML documents in the form of contracts, and the merge that `based_on` means."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compatibility rule: what is compared between two versions, and what to do where it breaks."""
+"""Compatibility rule: what is compared between two versions, and the solution for a break."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Document model, the parts of every contract: documents, JSON Pointers, ops, where facts come from, when they hold."""
+"""Document model, the parts of every contract: documents, JSON Pointers, ops, sources, and validity."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Envelope model of a contract: where op, names, times, position, transaction, keys and DDL sit."""
+"""Envelope model of a contract: where op, names, times, position, transaction, keys and DDL are."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ class Envelope(Document):
 
     @property
     def times(self) -> tuple[Place, ...]:
-        """Where moments are told. A checkpoint without a form is a position, whatever it counts."""
+        """The places of times. A checkpoint without a form is a position, whatever it counts."""
         result = (
             self.event_time,
             self.process_time,

@@ -25,7 +25,7 @@ _SIGN: Final = re.compile(r"\s+(?:UNSIGNED|SIGNED|ZEROFILL)\b")
 
 
 def show_known(text: str, version: Version) -> str:
-    """Return a code as reports show it: as it is where the version or its catalogue says it, else its shape."""
+    """Return a code for reports: unchanged if the version or its catalogue contains it, otherwise its shape."""
     if text in version.meaning.ops or is_known(text, version.catalogue):
         return show_code(text)
     return describe_shape(text)

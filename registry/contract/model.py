@@ -1,4 +1,4 @@
-"""Model of the contract document: what one version of a dialect says, as frozen values.
+"""Model of the contract document: one version of a dialect as immutable values.
 
 Every key and named reading is one of the closed vocabulary of `docs/vocabulary.md`; an unknown one is refused.
 """

@@ -1,4 +1,4 @@
-"""Reading options of one run: what the message does not say and the user does."""
+"""Reading options of one run: facts that messages do not state, so the user does."""
 
 from __future__ import annotations
 

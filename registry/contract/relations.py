@@ -1,4 +1,4 @@
-"""Relations: what the texts of several members of one message say about each other.
+"""Relations between the texts of several members of one message.
 
 Rules, discriminators and the fast path ask the same functions, so that they cannot answer differently.
 """
@@ -54,7 +54,7 @@ def is_number(value: Any) -> bool:
 
 
 def relation_of_index(meaning: Meaning) -> Relation | None:
-    """Return what the index within a transaction says of place and size; it stands beside the place."""
+    """Return the relation of the index within a transaction to sequence number and size."""
     transaction = meaning.envelope.transaction
     if transaction is None or transaction.index is None or transaction.size is None:
         return None
@@ -63,7 +63,7 @@ def relation_of_index(meaning: Meaning) -> Relation | None:
 
 
 def relation_of_row(meaning: Meaning) -> Relation | None:
-    """Return what the id of a row says of its table."""
+    """Return the relation of a row id to its table."""
     row, table = meaning.envelope.primary_key_values, meaning.envelope.database_table or meaning.envelope.table
     if row is None or row.at is None or table is None or table.at is None:
         return None

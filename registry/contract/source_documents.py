@@ -60,7 +60,7 @@ def read_source_documents(roots: Iterable[Traversable]) -> dict[str, SourceDocum
 
 
 def read_documents_file(file: Traversable) -> DocumentsFile:
-    """Return what one file lists. Raises ContractError if it is not as it should be."""
+    """Return the documents in one file. Raises ContractError if it is invalid."""
     try:
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -74,7 +74,7 @@ def read_documents_file(file: Traversable) -> DocumentsFile:
 
 
 def describe_source(provenance: Mapping[str, Any], known: Mapping[str, SourceDocument]) -> str | None:
-    """Return where facts come from: title, product, section and address, as far as they are known."""
+    """Return the source of facts: title, product, section and address, as far as they are known."""
     return ", ".join(_parts(provenance, known)) or None
 
 

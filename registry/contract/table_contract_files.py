@@ -1,4 +1,4 @@
-"""Table contract files: their YAML, their names, and a folder of them to which files are added with care."""
+"""Table contract files: their YAML, their names, and adding them to a folder without overwriting other content."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def write_table_contract(contract: TableContract, notes: Mapping[str, str] | Non
 
 
 def file_name(table: str, *, apart: bool = False) -> str:
-    """Return what the file of a table is called: `shop.orders.yaml`, every other byte percent-encoded.
+    """Return the file name of a table: `shop.orders.yaml`, with other bytes percent-encoded.
 
     `apart` keeps it from being another's where a filesystem does not tell capital letters from small ones.
     """
@@ -75,7 +75,7 @@ def file_name(table: str, *, apart: bool = False) -> str:
 
 
 def file_contracts(folder: Path, contracts: Iterable[TableContract]) -> list[Filing]:
-    """Return what becomes of contracts in a folder; nothing is written yet.
+    """Return the changes that contracts make in a folder; nothing is written yet.
 
     A table that has a contract there under another name of file keeps that file.
     Raises ContractError if a file in the folder cannot be read.

@@ -55,7 +55,7 @@ class TableContract(Document):
 
     @property
     def reference(self) -> str:
-        """The name of the contract: `shop.orders@2`, or the table alone where nobody counts versions."""
+        """The name of the contract: `shop.orders@2`, or only the table if it has no version."""
         return self.table if self.version is None else f"{self.table}@{self.version}"
 
     def may_be_null(self, name: str) -> bool:
@@ -114,7 +114,7 @@ class TableContracts:
 
 
 def table_name(database: str | None, schema: str | None, table: str | None) -> str | None:
-    """Return the name of a table as findings and table contracts write it: the parts that are there, with dots."""
+    """Return the name of a table as findings and table contracts write it: its parts joined by dots."""
     if table is None:
         return None
     return ".".join(part for part in (database, schema, table) if part)

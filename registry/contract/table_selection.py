@@ -1,4 +1,4 @@
-"""Table selection: which tables of a topic are validated."""
+"""Table selection: the tables of a topic to validate."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ _PLAIN: Final = re.compile(r"(?!(?:true|false|null|yes|no|on|off)\Z)[A-Za-z_][A-
 
 @dataclass(frozen=True, slots=True)
 class BoundTopic:
-    """What binding a topic changed; None stands for no binding."""
+    """The change made by binding a topic; None means no binding."""
 
     topic: str
     before: str | None

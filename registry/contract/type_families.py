@@ -1,4 +1,4 @@
-"""Type families: what a column of a database holds, whatever a dialect calls its source type.
+"""Type families: the kind of values in a database column, whatever a dialect calls its source type.
 
 Generating messages needs it: in a dialect with type names of its own (six types, numbers of a protocol) a `bigint
 unsigned` has another name, and a type that it cannot distinguish becomes the nearest one it has.
@@ -61,7 +61,7 @@ _OTHER_NAMES: Final = frozenset({"integer", "numeric", "bool", "boolean"})
 
 
 def protocol_names(number: str) -> tuple[str, ...]:
-    """Return the types of MySQL that a number of its protocol stands for; several share one, as text and blob do."""
+    """Return the MySQL types of a protocol number; several types share one, such as text and blob."""
     return tuple(name for name, result in PROTOCOL_TYPES.items() if result == number and name not in _OTHER_NAMES)
 
 

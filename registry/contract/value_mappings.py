@@ -1,4 +1,4 @@
-"""Value mappings: which value form a source type has, from the resolved files of `types/`."""
+"""Value mappings: the value form of each source type, from the resolved files of `types/`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _UNSIGNED = re.compile(r"\s+(?:UNSIGNED|SIGNED|ZEROFILL)\b", re.IGNORECASE)
 
 
 def drop_parameters(name: str) -> str:
-    """Return a type name without what stands in brackets: `decimal(20,2)` becomes `decimal`."""
+    """Return a type name without parameters: `decimal(20,2)` becomes `decimal`."""
     return _PARAMETERS.sub("", name)
 
 
@@ -45,7 +45,7 @@ class ValueMapping:
         return self.document.mapping
 
     def unknown_forms(self) -> Iterator[tuple[tuple[str, ...], str]]:
-        """Yield the names that no value form has, each with where it stands in the document."""
+        """Yield the names that are no value forms, each with its place in the document."""
         document = self.document
         named: list[tuple[tuple[str, ...], str]] = [(("forms", form), form) for form in document.forms]
         named += [(("invalid", form), form) for form in document.invalid if form not in document.forms]
@@ -81,6 +81,6 @@ class ValueMapping:
         return form in self.document.zeros_left_out
 
     def invalid_literal(self, form: str) -> str | None:
-        """Return the one text that stands for an invalid value of the form, if the mapping has one."""
+        """Return the literal that represents an invalid value of the form, if the mapping has one."""
         entry = self.document.invalid.get(form)
         return entry["literal"] if isinstance(entry, dict) else None

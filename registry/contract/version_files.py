@@ -1,4 +1,4 @@
-"""Version files: the document in which a user states which version of a contract holds in which part of a topic.
+"""Version files: documents in which users declare contract versions by range of a topic.
 
     topics:
       orders:

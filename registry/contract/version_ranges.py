@@ -1,4 +1,4 @@
-"""Version ranges: which version of a contract holds in which part of which partition, as a picklable value."""
+"""Version ranges: contract versions by partition and range, as a picklable value."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class VersionRanges:
         return replace(self, places={place: result for place, result in self.places.items() if place[0] in topics})
 
     def of_named(self, topics: Collection[str]) -> VersionRanges:
-        """Return what is said of some topics. Raises UsageError if nothing is said of one of them."""
+        """Return the ranges of some topics. Raises UsageError if one of them is not mentioned."""
         for topic in topics:
             if topic not in self.topics:
                 raise UsageError(

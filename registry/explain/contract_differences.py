@@ -1,4 +1,4 @@
-"""Contract differences: what differs between two contracts, in terms of contracts and not of files.
+"""Contract differences: the differences of two contracts in terms of contracts, not of files.
 
 Both resolved contracts are flattened into named facts and compared by deepdiff. Prose (titles, descriptions, sources)
 is separated from meaning.

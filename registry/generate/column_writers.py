@@ -1,4 +1,4 @@
-"""Columns and the envelope as a version writes them: values by their forms, types by their codes, names and times."""
+"""Column writers: columns and envelope as a version writes them: values by forms, types by codes, names and times."""
 
 from __future__ import annotations
 

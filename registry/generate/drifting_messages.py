@@ -1,4 +1,4 @@
-"""Drifting messages: one class of drift, or one rule broken, in a message that conforms, for consumers to be tested.
+"""Drifting messages: conforming messages changed to show one drift class or break one rule, to test consumers.
 
 What to change is said by the record of the class or rule, in terms of what the contract says of places. Every change is
 checked before it is returned: validated against its own contract, the message has to show what was asked for. What only

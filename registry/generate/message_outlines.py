@@ -1,4 +1,4 @@
-"""Message outlines: the facts of an event in their places, and the rest as the JSON Schema of the version asks."""
+"""Message outlines: the facts of an event in their places, and other members as the JSON Schema requires."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Events of a source database, in canonical words: what the messages of every dialect are made from."""
+"""Source events: changes in a source database in canonical form, from which messages of every dialect are made."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lint links: what rules about references between documents have in common: where a place leads, what a base says."""
+"""Lint links: common parts of rules about references between documents: targets of places, and bases."""
 
 from __future__ import annotations
 

@@ -37,12 +37,12 @@ def expectation_of(sample: Sample) -> Any:
         return NOWHERE
 
 
-def find_difference(sample: Sample, told: Any) -> Iterator[LintFault]:
+def find_difference(sample: Sample, result: Any) -> Iterator[LintFault]:
     """Yield the first place where the result of a sample differs from the stored expectation."""
     expected = expectation_of(sample)
-    if expected is NOWHERE or expected == told:
+    if expected is NOWHERE or expected == result:
         return
-    parts, wanted, found = _first_difference(expected, told, ())
+    parts, wanted, found = _first_difference(expected, result, ())
     at = join_pointer(*parts) or "the whole"
     yield LintFault(sample.expectation, f"{at}: {_shown(wanted)}", _shown(found), parts)
 

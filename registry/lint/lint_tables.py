@@ -1,4 +1,4 @@
-"""Lint tables: what rules about table contracts have in common: the value mappings that read their types."""
+"""Lint tables: common parts of rules about table contracts: the value mappings that read their types."""
 
 from __future__ import annotations
 
@@ -16,6 +16,6 @@ def typed_mappings(draft: LintRun, names: Iterable[str]) -> list[ValueMapping]:
     return [mapping for mapping in found if mapping.document.default is None]
 
 
-def is_read(told: str, mappings: Iterable[ValueMapping]) -> bool:
+def is_read(source_type: str, mappings: Iterable[ValueMapping]) -> bool:
     """Return whether some mapping has a form for a type."""
-    return any(mapping.form_of(told) is not None for mapping in mappings)
+    return any(mapping.form_of(source_type) is not None for mapping in mappings)

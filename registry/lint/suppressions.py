@@ -1,4 +1,4 @@
-"""Suppressions: which comments that ignore findings hold, and what becomes of the findings they are about."""
+"""Suppressions: the ignore comments in effect, and the findings that they suppress."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sample windows: which offsets of a partition a sample reads, always the same ones."""
+"""Sample windows: the offsets of a partition that a sample reads, always the same ones."""
 
 from __future__ import annotations
 

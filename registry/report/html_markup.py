@@ -1,4 +1,4 @@
-"""HTML markup: HTML and SVG elements from plain text; all else is escaped, so that no name can become an element."""
+"""HTML markup: HTML and SVG elements from plain text, which is escaped so that no name can become an element."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Report as Markdown for a pull request: what matters in sight, the rest to open."""
+"""Report as Markdown for a pull request: a summary, with details to expand."""
 
 from __future__ import annotations
 

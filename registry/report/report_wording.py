@@ -1,4 +1,4 @@
-"""Report wording: what a report says in sentences, the same on the terminal, in Markdown and on a page."""
+"""Report wording: the sentences of a report, the same on the terminal, in Markdown and in HTML."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reproduce commands that a report names: what shows one record again, what detects the contract."""
+"""Reproduce commands in a report: commands that show one record again, or detect the contract."""
 
 from __future__ import annotations
 

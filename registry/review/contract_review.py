@@ -1,4 +1,4 @@
-"""Contract review of a change: whether contracts hold together, and what became of what is published."""
+"""Contract review of a change: whether contracts are consistent, and whether published ones changed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Schema documents as a user or a registry hands them in: JSON Schema or Avro, parsed, with the file they came from."""
+"""Schema documents from a user or a registry: JSON Schema or Avro, parsed, with their file of origin."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Schema texts read strictly as JSON: what parsers read differently, or fail on, is refused with its place."""
+"""Schema texts read strictly as JSON: text that parsers read differently, or fail on, is refused with its place."""
 
 from __future__ import annotations
 

@@ -101,7 +101,7 @@ def disclosure_of(version: Version) -> Disclosure:
             below |= {(*path, columns.types.in_image): typed for path in images}
     keys, statement = envelope.primary_key_values, ddl.text if ddl else None
     secret = {split_pointer(place.at) for place in (keys, statement) if place is not None and place.at is not None}
-    known, result = _known(version), dict(_told_by(meaning))
+    known, result = _known(version), dict(_member_checks(meaning))
     values = {path: _all_of(_any_of(schemas), result.get(path)) for path, schemas in known.items()}
     items = {path: _any_of([one["items"] for one in schemas if "items" in one]) for path, schemas in known.items()}
     if envelope.process_time is not None and envelope.process_time.form == _LISTED:
@@ -166,7 +166,7 @@ def _all_of(check: Check, other: Check | None) -> Check:
     return check if other is None else lambda value: check(value) and other(value)
 
 
-def _told_by(meaning: Meaning) -> Iterator[tuple[Path, Check]]:
+def _member_checks(meaning: Meaning) -> Iterator[tuple[Path, Check]]:
     """Yield the checks of member values that the contract adds to their schema."""
     envelope = meaning.envelope
     for pointer, pattern in meaning.patterns.items():

@@ -28,7 +28,7 @@ PAD: Final = 32
 
 @dataclass(frozen=True, slots=True)
 class ColumnResult:
-    """What a vectorised pass is sure of.
+    """The certain results of a vectorised pass.
 
     `open` marks the rows left to the reference (None: no row), `flags` has the flags of the others (None: all OK).
     `text` has the canonical texts; those of open, broken and null rows do not matter.
@@ -89,7 +89,7 @@ def leave_open(values: pa.Array, _context: Context) -> ColumnResult:
 
 
 def leave_all(values: pa.Array, _context: Context) -> ColumnResult:
-    """Take every row as it stands."""
+    """Accept every row unchanged."""
     return ColumnResult(lambda: values)
 
 

@@ -27,7 +27,7 @@ FRACTION: Final = 10
 
 
 def match(columns: Bytes, layout: str) -> Mask:
-    """Mark the rows of a layout: 9 stands for any ASCII digit, anything else for itself."""
+    """Mark the rows of a layout: 9 matches any ASCII digit, any other character only itself."""
     fits = np.ones(columns.shape[1], bool)
     for column, letter in zip(columns, layout, strict=False):
         fits &= are_digits(column) if letter == "9" else column == ord(letter)

@@ -1,4 +1,4 @@
-"""Form examples: one value of each form as it stands in a message, for readers of a schema."""
+"""Form examples: one value of each form as written in a message, for readers of a schema."""
 
 from __future__ import annotations
 

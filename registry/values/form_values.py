@@ -1,4 +1,4 @@
-"""Form values: what goes into a form and what comes out of it."""
+"""Form values: the input and output of value forms."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ JSON_NUMBER: Final = re.compile(r"(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE]([+-]
 
 
 class Number(Decimal):
-    """A JSON number and the exact token that stood on the wire.
+    """A JSON number and its exact token on the wire.
 
     A magnitude that `Decimal` cannot hold is a signed infinity (or a signed zero); the token keeps it exactly.
 

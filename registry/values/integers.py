@@ -46,7 +46,7 @@ def write_number(text: str, _context: Context) -> Number:
 
 
 def write_text(text: str, _context: Context) -> str:
-    """Write the text as it is."""
+    """Write the text unchanged."""
     return text
 
 

@@ -13,7 +13,7 @@ __all__ = ["np", "pa", "pc"]
 
 
 class _Deferred(ModuleType):
-    """Stands for a module that is loaded on first attribute access; attributes are kept."""
+    """A proxy for a module that is loaded on first attribute access; attributes are cached."""
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(import_module(self.__name__), name)

@@ -45,7 +45,7 @@ def read_date_part(text: str, context: Context) -> Value:
 
 
 def read_clock_part(text: str, context: Context) -> Value:
-    """Read the clock of a DateTime, whatever date stands before it."""
+    """Read the clock of a DateTime, ignoring its date."""
     return day_times.read_time(text.rpartition(" ")[2], context)
 
 
@@ -65,7 +65,7 @@ def read_single(text: str, context: Context) -> Value:
 
 
 def read_instant(text: str, context: Context) -> Value:
-    """Read seconds with a fraction, or the seconds that stand for an invalid time."""
+    """Read seconds with a fraction, or the seconds that represent an invalid time."""
     if context.invalid_literal is not None and text == context.invalid_literal:
         return Value(text, Flag.INVALID)
     return timestamps.read_seconds_fraction(text, context)

@@ -1,4 +1,4 @@
-"""Plain texts, which stay as they are, and booleans."""
+"""Plain texts, which stay unchanged, and booleans."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ DIGITS: Final = {"false": "0", "true": "1"}
 
 
 def read_text(text: str, _context: Context) -> Value:
-    """Read any text as it is."""
+    """Read any text unchanged."""
     return Value(text)
 
 
@@ -23,7 +23,7 @@ def read_undocumented(text: str, _context: Context) -> Value:
 
 
 def validate_undocumented(values: pa.Array, _context: Context) -> ColumnResult:
-    """Take every row as it stands, with a note."""
+    """Accept every row unchanged, with a note."""
     return ColumnResult(lambda: values, flags=np.full(len(values), Flag.NOTED, np.uint8))
 
 

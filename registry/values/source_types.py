@@ -1,4 +1,4 @@
-"""Source types: what the text of a column's type says besides its name, in the words of any database."""
+"""Source types: name, parameters and attributes in the text of a column's type, of any database."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class SourceType:
 
 @lru_cache(4096)
 def parse_source_type(text: str) -> SourceType:
-    """Return what the text of a type says: of `bigint(20) unsigned` the name BIGINT, 20, and that it is unsigned."""
+    """Parse the text of a type: `bigint(20) unsigned` has the name BIGINT, the parameter 20, and is unsigned."""
     brackets = _BRACKETS.search(text)
     words = _BRACKETS.sub(" ", text).upper().replace("_", " ").split()
     name = " ".join(word for word in words if word not in _SIGNS)

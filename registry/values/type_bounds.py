@@ -1,4 +1,4 @@
-"""Type bounds: which values the declared type of a column holds.
+"""Type bounds: the values that the declared type of a column can hold.
 
 A table contract refuses values by them: a value beyond them could only be kept by rounding it, or not at all. Lengths
 of text are not among them, nor digits of a second that tables keep anyway.

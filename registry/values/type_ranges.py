@@ -1,4 +1,4 @@
-"""Type ranges: what values a column of a source type can hold, and which of them another type does not take."""
+"""Type ranges: the values that a column of a source type can hold, and those that another type cannot."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class TypeRange:
 
 @lru_cache(maxsize=4096)
 def read_range(text: str) -> TypeRange | None:
-    """Return what a type can hold, None if the name is not known."""
+    """Return the range of a type, None if the name is not known."""
     listed = _LISTED.match(text)
     if listed is not None:
         return TypeRange(listed[1].lower(), members=tuple(_MEMBERS.findall(text)))

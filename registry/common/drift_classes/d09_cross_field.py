@@ -1,4 +1,4 @@
-"""Cross-field: members of a message that do not agree with each other; each rule is a file of its own."""
+"""Cross-field: members of a message that do not agree with each other; each rule is a separate file."""
 
 from collections.abc import Iterator
 

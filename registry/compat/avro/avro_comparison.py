@@ -1,4 +1,4 @@
-"""Avro comparison of two schemas: what a reader of one cannot read, or reads differently, of what the other writes."""
+"""Avro comparison of two schemas: data of one that a reader of the other cannot read, or reads differently."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Schema mismatches: where a reader cannot read, or reads otherwise, what a writer writes."""
+"""Schema mismatches: where a reader cannot read a writer's data, or reads it differently."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Schema resolution: everything in which a reader's schema is not one for what a writer's schema writes.
+"""Schema resolution: every mismatch between a reader's schema and the data of a writer's schema.
 
 The pairs of types that meet one another are looked at in the order of a queue, so that deep ones need no stack. Two
 records that meet again are not looked at again, so that records inside themselves come to an end.

@@ -1,1 +1,1 @@
-"""Revisions: contracts as they are somewhere else, at a git ref, in another folder or on a registry."""
+"""Revisions: other states of the contracts, at a git ref, in another folder or on a registry."""

@@ -1,4 +1,4 @@
-"""Git, asked with its plumbing: nothing is checked out, fetched or run, and no work tree is touched."""
+"""Git, read with plumbing commands: nothing is checked out, fetched or run, and no work tree is touched."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Revision comparison: contracts as they are now, compared with those that are published somewhere else."""
+"""Revision comparison: current contracts compared with their published revision."""
 
 from __future__ import annotations
 

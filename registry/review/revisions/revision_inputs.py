@@ -1,4 +1,4 @@
-"""Revision inputs: what contracts are compared with, how that is written, and what it leads to.
+"""Revision inputs: the revision that contracts are compared with: how it is given, and what it contains.
 
 `main`, `v1.2`, `HEAD~1`   a git ref of the repository that the contracts are in, at the same folder
 `PATH.git#branch=main`      another repository or folder: `branch=`, `tag=`, `ref=` or `commit=`, and `subdir=`

@@ -1,4 +1,4 @@
-"""Logical types: which ones a type may have, and which attributes of a type say so."""
+"""Logical types: those that a type may have, and the attributes that declare them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Schema drafts: which drafts of JSON Schema there are, and which one a document is written in."""
+"""Schema drafts: the supported drafts of JSON Schema, and the draft of a document."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Schema references: what `$ref` leads to: the schema itself or one handed in with it. Nothing is ever fetched."""
+"""Schema references: the targets of `$ref`, in the schema itself or one submitted with it. Nothing is ever fetched."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Conditions: which messages of a version have a canonical op, or a value mapping, said of their wire."""
+"""Conditions: JSON Schema conditions for messages of a version with a canonical op or a value mapping."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Column types: which Arrow type a column of a canonical table has, by its source type and the kind of its values.
+"""Column types: the Arrow type of a column of a canonical table, by its source type and the kind of its values.
 
 The kind (VOCABULARY, canonical text) decides, for it says how the text is written; the source type gives the number of
 digits. Where it does not, or has more than Arrow and Spark hold, the column stays text.
@@ -54,9 +54,9 @@ def column_type(source_type: str | None, kind: str | None) -> pa.DataType:
             return _PLAIN.get(kind or "", TEXT)
 
 
-def _exact(told: SourceType) -> pa.DataType | None:
+def _exact(source_type: SourceType) -> pa.DataType | None:
     """Return the decimal type of an exact source type; None if it is none, or has too many digits."""
-    digits = told.digits
+    digits = source_type.digits
     if digits is None or digits.whole + digits.fraction > MOST_DIGITS:
         return None
     return pa.decimal128(digits.whole + digits.fraction, digits.fraction)

@@ -1,4 +1,4 @@
-"""Layout resolution: which columns canonical tables have, and which type each.
+"""Layout resolution: the columns of canonical tables and their types.
 
 A layout never loses a column and never changes the type of one, whatever comes later: files that were written stay
 readable beside those that are written next, and what no longer fits is text in `_raw`.

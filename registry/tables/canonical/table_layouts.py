@@ -1,4 +1,4 @@
-"""Table layouts: the columns of a canonical table, and which type each has."""
+"""Table layouts: the columns of a canonical table and their types."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Table resets: control messages by which tables lose rows, all of them or in ways that are not followed."""
+"""Table resets: control messages that remove rows of tables, all of them or in ways that are not tracked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Typed values: canonical text into a typed column, exactly or not at all.
+"""Typed values: canonical text converted to a typed column, exactly or not at all.
 
 A text is read where the type holds exactly its value; every other one is reported, never rounded or cast. The
 text has to be written as canonical text is (no leading zeros, no plus sign, no blanks), so that nothing which merely

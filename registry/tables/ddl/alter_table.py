@@ -1,4 +1,4 @@
-"""ALTER TABLE: what it adds to a table, and what of it changes columns in ways that are not followed."""
+"""ALTER TABLE: the columns it adds to a table, and other changes of columns, which are not tracked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Column definitions in DDL: the name, the type as the database stores it, and what is said of NULL and keys."""
+"""Column definitions in DDL: the name, the type as the database stores it, NULL and key constraints."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def _dotted(words: Words) -> str:
 
 
 def _arguments(words: Words) -> list[str]:
-    """Return what stands in the brackets of a type, texts as they are written."""
+    """Return the parameters of a type, texts as they are written."""
     return [_argument(part.words) for part in words.take_group().split()]
 
 
@@ -184,7 +184,7 @@ def _spelled(word: str, grammar: Grammar) -> str:
 
 
 def _read_traits(words: Words) -> _Traits:
-    """Return what is said of a column after its type; expressions stand in brackets, and are skipped."""
+    """Return the constraints of a column after its type; expressions in brackets are skipped."""
     traits = _Traits()
     while words:
         said = next(((name, value) for phrase, name, value in _SAYINGS if words.takes(*phrase)), None)

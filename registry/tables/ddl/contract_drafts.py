@@ -1,4 +1,4 @@
-"""Contract drafts: table contracts while DDL is read, which CREATE TABLE begins and later statements extend."""
+"""Contract drafts: table contracts while DDL is read, started by CREATE TABLE and extended by later statements."""
 
 from __future__ import annotations
 

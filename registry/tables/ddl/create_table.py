@@ -1,4 +1,4 @@
-"""CREATE TABLE statements of a DDL file as table contracts, with what later statements say of the same tables."""
+"""CREATE TABLE statements of a DDL file as table contracts, with the changes by later statements."""
 
 from __future__ import annotations
 

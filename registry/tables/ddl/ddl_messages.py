@@ -1,4 +1,4 @@
-"""DDL messages of a topic: which columns a statement adds, and which tables it empties or changes otherwise.
+"""DDL messages of a topic: the columns that a statement adds, and the tables that it empties or changes otherwise.
 
 Never fails, whatever the text.
 """

@@ -1,4 +1,4 @@
-"""Column evidence: what the columns of tables were seen to hold, as counts that add up in any order."""
+"""Column evidence: counts of the values observed in columns of tables, which can be merged in any order."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _K = TypeVar("_K")
 
 
 class ValuePlace(NamedTuple):
-    """Where a record stands."""
+    """The coordinates of a record."""
 
     topic: str
     partition: int
