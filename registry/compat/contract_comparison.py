@@ -41,7 +41,7 @@ def compare_contracts(
     """Return whether readers of one contract read the messages of the other right.
 
     Meaning is compared under every policy, shapes as the policy decides; the policy `cdc` ignores the level.
-    Raises ContractError if a contract does not hold together.
+    Raises ContractError if a contract is inconsistent.
     """
     directions = policy.directions(level)
     if not directions:

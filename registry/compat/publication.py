@@ -104,7 +104,7 @@ def compare_published(old: Catalogue, new: Catalogue) -> tuple[CompatibilityFind
     """Return what became of the published contracts of `old` in `new`, by reference.
 
     Findings of severity `breaking` are changes that no published version may see; those of severity `note` tell new
-    versions and what they change. Raises ContractError if a contract does not hold together.
+    versions and what they change. Raises ContractError if a contract is inconsistent.
     """
     before, after = _subjects(old), _subjects(new)
     added = [subject for subject in after if subject not in before]

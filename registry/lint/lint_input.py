@@ -102,7 +102,7 @@ class LintInput:
 
     @cached_property
     def tables(self) -> list[tuple[Path, TableContract]]:
-        """The table contracts under lint that hold together, and their files."""
+        """The table contracts under lint that are consistent, and their files."""
         found = []
         for file in self.targets.tables:
             with suppress(*WRONG):
@@ -178,7 +178,7 @@ class LintInput:
 
     @cached_property
     def mappings(self) -> dict[str, ValueMapping]:
-        """The value mappings that hold together, by name."""
+        """The value mappings that are consistent, by name."""
         found = {}
         for name in self.catalogue.mapping_names():
             try:

@@ -92,7 +92,7 @@ class LintFinding:
 class LintReport:
     """The result of linting: findings by file and line, how much was checked, and what comments ignore.
 
-    `judged` is False if samples were left out because some contract does not hold together; `shipped` is True where
+    `judged` is False if samples were left out because some contract is inconsistent; `shipped` is True where
     nothing was named or found, so that it is about the shipped contracts.
     """
 

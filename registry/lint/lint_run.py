@@ -37,12 +37,12 @@ class LintRun(LintInput):
 
     @cached_property
     def unsound(self) -> list[str]:
-        """The references of the contracts that do not hold together."""
+        """The references of the inconsistent contracts."""
         return [version.reference for version in self.catalogue.all_versions() if not self._is_sound(version)]
 
     @cached_property
     def judged(self) -> dict[str, list[tuple[Sample, JudgedMessage]]]:
-        """The results of validating the samples under lint; nothing as long as some contract does not hold together."""
+        """The results of validating the samples under lint; nothing as long as some contract is inconsistent."""
         if self.unsound:
             return {}
         plain, shared = ReadingOptions(), dict[Version, ReferenceValidator]()

@@ -59,7 +59,7 @@ def check_targets(targets: Sequence[Path], *, kept: Sequence[Path] = ()) -> None
 
 
 def write_reports(report: Report, targets: Sequence[Path]) -> None:
-    """Write the report to each file in the kind that its ending asks for; a file is there whole or not at all.
+    """Write the report to each file in the kind that its ending asks for; files are written atomically.
 
     Raises UnavailableError if one cannot be written, after the others.
     """

@@ -85,7 +85,7 @@ class ObservedColumns:
             self._bound()
 
     def merge(self, other: ObservedColumns) -> None:
-        """Merge what another part of the run saw; the order of merging does not matter."""
+        """Merge the data of another part of the run; the order of merging does not matter."""
         for table, shapes in other.shapes.items():
             for shape in shapes:
                 self.add(table, shape)

@@ -45,7 +45,7 @@ def contract_sections() -> Mapping[str, ContractSection]:
 def facts_of(version: Version) -> Facts:
     """Return everything that a contract says but its prose and its value forms.
 
-    Raises ContractError if it does not hold together.
+    Raises ContractError if it is inconsistent.
     """
     document = version.meaning.model_dump(mode="json", by_alias=True, exclude_defaults=True)
     facts: Facts = {}

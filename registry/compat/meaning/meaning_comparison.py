@@ -52,7 +52,7 @@ def compare_meaning(old: Version, new: Version) -> tuple[CompatibilityFinding, .
     """Return what two contracts understand differently: value forms first, then in the order of the contract.
 
     A difference is `breaking` where a message shows it, `undecided` where none that was tried does, and a `note` where
-    no reader is concerned. Raises ContractError if a contract does not hold together.
+    no reader is concerned. Raises ContractError if a contract is inconsistent.
     """
     return tuple(one.finding for one in find_misreadings(old, new))
 

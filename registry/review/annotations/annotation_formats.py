@@ -187,7 +187,7 @@ def check_targets(targets: Sequence[Path]) -> None:
 
 
 def write_reports(review: Review, targets: Sequence[Path], *, fail_on: str = ERROR) -> None:
-    """Write the review to each file in the kind of its ending; a file is there whole or not at all.
+    """Write the review to each file in the kind of its ending; files are written atomically.
 
     Raises UnavailableError if one cannot be written, after the others.
     """

@@ -101,7 +101,7 @@ def root_to_compare(draft: LintRun) -> tuple[Target, Path]:
 def compare_contracts(draft: LintRun, revision: Revision) -> RevisionComparison:
     """Return what became of the contracts of a revision in those under lint.
 
-    Raises ContractError if a contract on one of both sides does not hold together.
+    Raises ContractError if a contract on either side is inconsistent.
     """
     target, _ = root_to_compare(draft)
     own = [one for one in draft.catalogue.roots if str(one) != str(target.root)]

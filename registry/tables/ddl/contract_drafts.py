@@ -97,7 +97,7 @@ class Drafts:
             draft.primary_key = (definition.name,)
 
     def contracts(self) -> Iterator[TableContract]:
-        """Yield the contract of every table that holds together; the others become problems."""
+        """Yield the contract of every consistent table; the others become problems."""
         for draft in self._by_name.values():
             try:
                 yield draft.contract()

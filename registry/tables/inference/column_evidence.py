@@ -126,7 +126,7 @@ class InferenceEvidence:
     cut: bool = False
 
     def merge(self, other: InferenceEvidence) -> None:
-        """Merge what another part of the run saw; the order of merging does not matter."""
+        """Merge the data of another part of the run; the order of merging does not matter."""
         for name, table in other.tables.items():
             if name in self.tables:
                 self.tables[name].merge(table)

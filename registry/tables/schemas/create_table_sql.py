@@ -20,7 +20,7 @@ _INDENT: Final = "  "
 
 @dataclass(frozen=True)
 class SqlDialect:
-    """How one engine writes types and names; its nested types as templates of what they hold."""
+    """How one SQL engine writes types and names; nested types are templates."""
 
     quote: str
     plain: Mapping[pa.DataType, str]
@@ -35,7 +35,7 @@ class SqlDialect:
         return self.quote + text.replace(self.quote, 2 * self.quote) + self.quote
 
     def type(self, type_: pa.DataType) -> str:
-        """Return a column type as the engine names it."""
+        """Return a column type in the dialect of the SQL engine."""
         if pa.types.is_decimal(type_):
             return f"DECIMAL({type_.precision}, {type_.scale})"
         if pa.types.is_struct(type_):
