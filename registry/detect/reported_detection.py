@@ -55,28 +55,28 @@ class ReportedEvidence(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ReportedDetection(Struct, frozen=True, forbid_unknown_fields=True):
-    """Which contract the messages speak, and why; null if one was declared."""
+    """The contract that was detected from the messages, with the evidence; null if one was declared."""
 
     verdict: DetectionVerdict
-    """How sure it is."""
+    """How certain the detection is."""
     subject: str | None
     """The subject, null if none is found."""
     version: int | None
     """Its version, null if it is not decided."""
     candidates: tuple[ReportedCandidate, ...]
-    """The contracts that were thought of, the best first."""
+    """The candidate contracts, the best first."""
     equivalent: tuple[str, ...]
     """Contracts that read every one of these messages the same."""
     nearest: str | None
-    """What comes nearest where none fits."""
+    """The contract that comes closest, where none fits."""
     evidence: tuple[ReportedEvidence, ...]
-    """What tells one contract from another."""
+    """The evidence that distinguishes the contracts."""
     messages: Count
-    """Messages that were looked at."""
+    """Messages that were examined."""
     settle: str | None
-    """What would decide it."""
+    """What would decide between the contracts that are left."""
     settled: Sometimes[bool] = UNSET
-    """Whether every message that fits has one reading."""
+    """Whether every message that fits can be read in only one way."""
 
     @property
     def reference(self) -> str | None:

@@ -36,13 +36,13 @@ class ReportSource(Struct, frozen=True, kw_only=True):
     """What was read."""
 
     kind: Literal["kafka", "file", "quarantine", "dataframe"]
-    """Topics of a broker, files, what runs have quarantined, or a DataFrame."""
+    """Kind of the source: topics of a broker, files, the quarantine of runs, or a DataFrame."""
     bootstrap: Sometimes[str] = UNSET
     """Brokers, without secrets."""
     directory: Sometimes[str] = UNSET
     """The directory of the runs."""
     runs: Sometimes[Count] = UNSET
-    """How many runs have quarantined what was read."""
+    """How many runs quarantined the records that were read."""
     topics: Sometimes[tuple[str, ...]] = UNSET
     """Topics."""
     paths: Sometimes[tuple[str, ...]] = UNSET
@@ -50,11 +50,11 @@ class ReportSource(Struct, frozen=True, kw_only=True):
     ranges: Sometimes[dict[str, TopicRange]] = UNSET
     """Range of each topic, as --from and --to take it."""
     blank_lines: Sometimes[Count] = UNSET
-    """Lines of a file that hold nothing."""
+    """Empty lines of a file."""
     contracts: Sometimes[dict[str, str]] = UNSET
-    """The contract of each topic, where they are judged by several."""
+    """The contract of each topic, where several contracts are validated against."""
     detections: Sometimes[dict[str, ReportedDetection]] = UNSET
-    """What was found out of each topic, where there are several and no contract was declared."""
+    """What was detected in each topic, where there are several topics and no contract was declared."""
 
 
 class RangeCoverage(Struct, frozen=True, forbid_unknown_fields=True):
@@ -69,10 +69,10 @@ class RangeCoverage(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class KnownFindings(Struct, frozen=True, forbid_unknown_fields=True):
-    """The findings that were known before and are left out; null if all are told."""
+    """The known findings that are left out of the report; null if all are reported."""
 
     file: str
-    """Where they are written down."""
+    """The file that lists them."""
     known: Count
     """Findings left out."""
 
@@ -97,11 +97,11 @@ class PartitionLedger(Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     tombstone: Count
     """Records without a value."""
     quarantined: Count
-    """Messages that were set aside."""
+    """Messages that were quarantined."""
     excluded: Since2[Count] = UNSET
-    """Messages of tables that were not to be judged."""
+    """Messages of tables that were excluded from validation."""
     changes: Count
-    """Rows that conforming messages hold."""
+    """Rows in conforming messages."""
     gaps: Count
     """Offsets of the range that hold no record."""
     first_timestamp: str | None
@@ -122,11 +122,11 @@ class Ledger(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     tombstone: Count
     """Records without a value."""
     quarantined: Count
-    """Messages that were set aside."""
+    """Messages that were quarantined."""
     excluded: Since2[Count] = UNSET
-    """Messages of tables that were not to be judged."""
+    """Messages of tables that were excluded from validation."""
     changes: Count
-    """Rows that conforming messages hold."""
+    """Rows in conforming messages."""
     partitions: tuple[PartitionLedger, ...]
     """The same by partition."""
 
@@ -142,21 +142,21 @@ class Ledger(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
 
 class OtherFindings(Struct, frozen=True, forbid_unknown_fields=True):
-    """The findings that are not kept."""
+    """The findings that the report does not keep."""
 
     findings: Count | None
-    """How many; null if nobody knows."""
+    """How many; null if unknown."""
     records: Count
-    """Records with one, counted once for each."""
+    """Records with such a finding, counted once for each finding."""
 
 
 class UnprovenVersion(Struct, frozen=True, forbid_unknown_fields=True):
-    """A version that no message could put to the test."""
+    """A declared version that no message could confirm or contradict."""
 
     contract: str
-    """The version that was asked for."""
+    """The declared version."""
     others: tuple[str, ...]
-    """The versions it may be as well."""
+    """The versions that fit as well."""
     records: Count
     """Records that fit several versions."""
     topic: Sometimes[str] = UNSET
@@ -198,13 +198,13 @@ class ReportedChains(Struct, frozen=True, forbid_unknown_fields=True):
     partition: Count
     """Partition."""
     links: dict[str, int]
-    """Neighbouring changes of a row that only this version joins."""
+    """Consecutive changes of a row that connect under this version only."""
     torn: Count
-    """Neighbouring changes that no version joins."""
+    """Consecutive changes that connect under no version."""
     doubtful: bool
     """Whether they contradict each other so often that they prove nothing."""
     stretches: tuple[ReportedStretch, ...]
-    """Which versions follow each other, in order of the offsets."""
+    """The sequence of versions, in the order of the offsets."""
 
 
 class ReportedRun(Struct, frozen=True, forbid_unknown_fields=True):
@@ -236,7 +236,7 @@ class PartitionTimeline(Struct, frozen=True, forbid_unknown_fields=True):
     end: Count
     """Offset before which it ends."""
     cut: bool
-    """Whether there are more runs than are told."""
+    """Whether there are more runs than the report lists."""
     runs: tuple[ReportedRun, ...]
     """Runs of consecutive proven records of one version."""
 
@@ -295,12 +295,12 @@ class TableRepeats(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class RepeatedRows(Struct, frozen=True, forbid_unknown_fields=True):
-    """Rows that a source has sent again, by their position in it; only in a report of `decode`."""
+    """Rows that the source sent more than once, by their position in it; only in a report of `decode`."""
 
     rows: Count = 0
     """How many rows repeat others."""
     dropped: Count = 0
-    """How many of them typed tables do not have."""
+    """How many of them are not in the typed tables."""
     compared_with: tuple[str, ...] = ()
     """Earlier runs whose rows they were compared with, besides each other."""
     tables: tuple[TableRepeats, ...] = ()
@@ -308,7 +308,7 @@ class RepeatedRows(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Report(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What `audit`, and `check` and `decode` with --json, tell of a range of records."""
+    """The report of `audit`, and of `check` and `decode` with --json, on a range of records."""
 
     report_version: int = REPORT_VERSION
     """Version of this document."""
@@ -320,32 +320,32 @@ class Report(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     fail_on: Since2[tuple[str, ...]] = UNSET
     """Severities and classes that fail the run."""
     verdict: Verdict
-    """pass, drift, or inconclusive where nothing can be told."""
+    """pass, drift, or inconclusive where the records do not allow a verdict."""
     detection: Since2[ReportedDetection | None] = UNSET
     coverage: Since2[RangeCoverage] = UNSET
     stopped: Since2[StopReason | None] = UNSET
-    """Why it ended before the range did; null if it did not."""
+    """Why the run ended before the end of the range; null if it did not."""
     baseline: Since2[KnownFindings | None] = UNSET
     ledger: Ledger
     findings: tuple[ReportedFinding, ...]
-    """What drifted, the heaviest first."""
+    """Findings, the most severe first."""
     findings_cut: bool
-    """Whether there were more findings than are kept."""
+    """Whether there were more findings than the report keeps."""
     findings_other: Since2[OtherFindings] = UNSET
     versions_seen: dict[str, int]
     """Records that fit one version of the subject and no other."""
     versions_undecided: Count
     """Records that fit several versions."""
     unproven: Sometimes[tuple[UnprovenVersion, ...]] = UNSET
-    """Versions that were asked for, and that no message could tell from others."""
+    """Declared versions that no message distinguishes from other versions."""
     chains: Sometimes[tuple[ReportedChains, ...]] = UNSET
-    """Key chains of each partition: changes of a row that follow each other, which only one reading joins."""
+    """Key chains of each partition: consecutive changes of a row that connect under one reading only."""
     chains_left_out: Sometimes[Count] = UNSET
     """Row changes of rows whose chains were not followed: there were too many rows."""
     timeline: Since2[tuple[PartitionTimeline, ...]] = UNSET
-    """Which versions follow each other in each partition, by the records that prove theirs."""
+    """The sequence of versions in each partition, by the records that prove their version."""
     switches: tuple[VersionSwitch, ...]
-    """Where a partition changes from one version to another."""
+    """Where a partition switches from one version to another."""
     versions: Sometimes[tuple[DeclaredRange, ...]] = UNSET
     """Which version was declared where (`--versions`); what no range covers belongs to no version."""
     repeats: Sometimes[RepeatedRows] = UNSET

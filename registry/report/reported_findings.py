@@ -49,13 +49,13 @@ class FindingOnset(Struct, frozen=True, forbid_unknown_fields=True):
     """Since when."""
 
     kind: Literal["every", "sporadic", "once"]
-    """every: from `since` on each message of the table whose op shows it has it."""
+    """every: since `since` each message of the table whose op can show it has it."""
     since: tuple[ReportedMoment, ...]
     """The first of the unbroken series in each partition; empty if there is none."""
 
 
 class ObservedShape(Struct, frozen=True, forbid_unknown_fields=True):
-    """One shape, JSON kind or code."""
+    """A shape, JSON type or code."""
 
     observed: str
     """What was sent."""
@@ -97,9 +97,9 @@ class ColumnFinding(Struct, frozen=True, forbid_unknown_fields=True):
     fingerprint: str
     """Name of the finding on this column alone."""
     expected: str
-    """What its contract says."""
+    """What the contract requires."""
     observed: tuple[str, ...]
-    """What was met."""
+    """What was sent."""
     count: Count
     """Records."""
     first: ReportedMoment
@@ -114,7 +114,7 @@ class ReportedFinding(Struct, frozen=True, forbid_unknown_fields=True):
     name: str = field(name="class")
     """Class of drift."""
     severity: Severity
-    """How much it weighs."""
+    """Severity."""
     path: str
     """JSON Pointer into a message; array positions of rows are 0."""
     table: str | None
@@ -132,30 +132,30 @@ class ReportedFinding(Struct, frozen=True, forbid_unknown_fields=True):
     partitions: tuple[FindingExtent, ...]
     """The same by partition."""
     expected: str
-    """What the contract says."""
+    """What the contract requires."""
     observed: tuple[str, ...]
-    """What was sent, the most frequent first; shapes, not values."""
+    """What was sent instead, the most frequent first; shapes, not values."""
     document: str | None
     """Source document of the contract."""
     action: str
     """What to do about it."""
     fingerprint: Since2[Fingerprint] = UNSET
-    """The same for the same class, rule, path and table in every run."""
+    """An identifier that is the same in every run for the same class, rule, path and table."""
     contract: Since2[str | None] = UNSET
-    """The contract that judged most of the records."""
+    """The contract that most of the records were validated against."""
     explanation: Since2[str] = UNSET
     """What it means, and why it matters."""
     onset: Since2[FindingOnset] = UNSET
     histogram: Since2[tuple[ObservedShape, ...]] = UNSET
     """What was sent and how often, the most frequent first: shapes, or values if asked for."""
     similar: Since2[tuple[str, ...]] = UNSET
-    """Known names that are nearly the one that is not."""
+    """Known names that are similar to the unknown one."""
     explained_by: Since2[ExplainingStatement | None] = UNSET
     example: Since2[ExampleMessage | None] = UNSET
     reproduce: Since2[str | None] = UNSET
     """The command that shows the first record."""
     columns: Sometimes[tuple[ColumnFinding, ...]] = UNSET
-    """The columns that one cause changed, the first as the finding itself; left out where it is one."""
+    """All columns that changed for the same cause, the first being the finding itself; absent for a single column."""
 
 
 def weight(finding: ReportedFinding) -> tuple[int, int, str, str, str, str]:
