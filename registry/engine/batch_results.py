@@ -120,6 +120,12 @@ class RecordGroup:
         counts = values.last_counts[self.positions] if isinstance(values, ScannedColumn) else np.zeros(0, np.int64)
         return counts.tolist() if len(counts) and counts.min() >= 0 else None
 
+    def integers(self, pointer: str | None) -> NDArray[np.int64] | None:
+        """Return a member of the envelope per record; None unless the parser makes an integer of each."""
+        values = self.decoded_batch.members.get(pointer or "")
+        found = values.all_integers if isinstance(values, ScannedColumn) else None
+        return None if found is None else found[self.positions]
+
     def types(self, version: int) -> tuple[str, dict[str, str] | None]:
         """Return the origin of the source types of the columns, and the types by column."""
         columns = self.cached_verdict.columns[version]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import chain, groupby
 from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
 
 from cdc_contracts.registry.engine.batch_tables import Tables, join_tables, table_of_all
-from cdc_contracts.registry.engine.row_facts import Places
+from cdc_contracts.registry.engine.row_facts import Places, Values
 from cdc_contracts.registry.engine.row_images import SideTexts
 from cdc_contracts.registry.message.canonical_changes import Change
 from cdc_contracts.registry.message.reading import TableNames
@@ -86,7 +87,7 @@ class ChangeRows:
     group_results: dict[str, list[Any]] = field(default_factory=lambda: {name: [] for name in _PER_RESULT})
     sizes: list[int] = field(default_factory=list)
     tables: list[Tables] = field(default_factory=list)
-    rows: dict[str, list[Any]] = field(default_factory=lambda: {name: [] for name in _PER_ROW})
+    rows: dict[str, list[Values]] = field(default_factory=lambda: {name: [] for name in _PER_ROW})
     before: _ImageColumns = field(default_factory=_ImageColumns)
     after: _ImageColumns = field(default_factory=_ImageColumns)
     own_texts: list[str | None] = field(default_factory=list)
@@ -104,8 +105,12 @@ class ChangeRows:
         names = TableNames(change.tenant, change.database, change.schema, change.table)
         self.tables.append(table_of_all(names, 1))
         for name in _PER_ROW:
-            self.rows[name].append(getattr(change, name))
+            self.rows[name].append([getattr(change, name)])
         self.own += [(self.before, change.before), (self.after, change.after)]
+
+    def add_facts(self, name: str, values: Values) -> None:
+        """Add what the rows that were added last have in a column."""
+        self.rows[name].append(values)
 
     def as_batch(self, texts: pa.Array, batch: Batch) -> pa.RecordBatch:
         """Return the rows as Arrow, in order of record and row."""
@@ -130,7 +135,7 @@ class ChangeRows:
         else:
             columns |= {name: pa.array([], CHANGES_SCHEMA.field(name).type) for name in _OF_TABLE}
         for name, values in self.rows.items():
-            columns[name] = pa.array(values, CHANGES_SCHEMA.field(name).type).take(ordered)
+            columns[name] = _as_column(values, CHANGES_SCHEMA.field(name).type).take(ordered)
         columns["before"] = self.before.as_array(texts, order)
         columns["after"] = self.after.as_array(texts, order)
         columns["row_index"] = pa.array(within[order], pa.int32())
@@ -139,6 +144,17 @@ class ChangeRows:
             "kafka_key": batch.column("key", pa.binary()),
         }
         return batch.fill(CHANGES_SCHEMA, columns, pa.array(numbers[order]), taken)
+
+
+def _as_column(parts: list[Values], type_: pa.DataType) -> pa.Array:
+    """Return what the parts of a column hold: arrays of its type, or lists, which are joined first."""
+    arrays: list[pa.Array] = []
+    for listed, some in groupby(parts, lambda part: not isinstance(part, pa.Array)):
+        alike = list(some)
+        arrays += [pa.array(list(chain.from_iterable(alike)), type_)] if listed else alike
+    if len(arrays) == 1:
+        return arrays[0]
+    return pa.concat_arrays(arrays) if arrays else pa.array([], type_)
 
 
 def _joined(parts: list[Places]) -> Places:

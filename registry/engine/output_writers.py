@@ -133,22 +133,19 @@ def _add_group_result(rows: ChangeRows, group_result: GroupResult) -> None:
     rows.within.append(shown.within)
     rows.before.add(before, total)
     rows.after.add(after, total)
-    rows.rows["before_complete"] += are_complete(before, types, total)
-    rows.rows["after_complete"] += are_complete(after, types, total)
-    columns, values = find_invalid(before, after, total)
-    rows.rows["invalid"] += columns
-    rows.rows["invalid_values"] += values
-    sent = sent_columns(sides)
-    rows.rows["changed"] += [None] * total if sent is None else changed_columns(shown.names, sent[1], sent[2])
-    record = shown.records
+    sent, record = sent_columns(sides), shown.records
+    rows.add_facts("before_complete", are_complete(before, types, total))
+    rows.add_facts("after_complete", are_complete(after, types, total))
+    for name, facts in zip(("invalid", "invalid_values"), find_invalid(before, after, total), strict=True):
+        rows.add_facts(name, facts)
+    rows.add_facts("changed", [None] * total if sent is None else changed_columns(shown.names, sent[1], sent[2]))
     envelope, zone = reading.meaning.envelope, reading.reading_options.zone("time_zone")
     for name, place in (("event_time", envelope.event_time), ("process_time", envelope.process_time)):
         micros, texts = times_of(record_group, place, zone)
-        rows.rows[name] += spread_over_rows(micros, record)
+        rows.add_facts(name, spread_over_rows(micros, record))
         if name == "event_time":
-            rows.rows["event_time_text"] += spread_over_rows(texts, record)
+            rows.add_facts("event_time_text", spread_over_rows(texts, record))
     for name, place in (("position", envelope.position), ("transaction", envelope.transaction)):
-        rows.rows[name] += spread_over_rows(texts_sent(record_group, place), record)
-    rows.rows["pair_id"] += (
-        spread_over_rows(pair_ids(record_group, index), record) if part in HALVES else [None] * total
-    )
+        rows.add_facts(name, spread_over_rows(texts_sent(record_group, place), record))
+    halves = spread_over_rows(pair_ids(record_group, index), record) if part in HALVES else [None] * total
+    rows.add_facts("pair_id", halves)

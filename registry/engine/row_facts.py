@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from cdc_contracts.registry.common.time_zones import Zone
@@ -21,12 +22,21 @@ from cdc_contracts.registry.message.envelope_times import (
     read_time,
 )
 from cdc_contracts.registry.message.reading import as_sent
+from cdc_contracts.registry.records.output_schemas import INSTANT
 from cdc_contracts.registry.values import Number
 
 Places = NDArray[np.int64]
+Values = Sequence[Any]
+"""What rows have in a column: a list, or an array of the column's type."""
+_NAMES: Final = pa.list_(pa.string())
 
 
-def are_complete(side: SideTexts | None, types: dict[str, str] | None, rows: int) -> list[bool | None]:
+_MANY: Final = 64
+"""So many rows are worth the calls that make arrays of them; what few rows have is in lists."""
+_EMPTY: Final = pa.array([], pa.string())
+
+
+def are_complete(side: SideTexts | None, types: dict[str, str] | None, rows: int) -> Values:
     """Return for each row whether its image holds every column that has a type; None if there is no image."""
     if side is None:
         return [None] * rows
@@ -35,14 +45,16 @@ def are_complete(side: SideTexts | None, types: dict[str, str] | None, rows: int
     if not types.keys() <= set(side.names):
         return [False] * rows
     typed = [index for index, name in enumerate(side.names) if name in types]
-    complete: list[bool | None] = np.all(side.present[:, typed], axis=1).tolist()
-    return complete
+    complete = np.all(side.present[:, typed], axis=1)
+    listed: Values = pa.array(complete) if rows >= _MANY else complete.tolist()
+    return listed
 
 
-def find_invalid(
-    before: SideTexts | None, after: SideTexts | None, rows: int
-) -> tuple[list[list[str]], list[list[str]]]:
+def find_invalid(before: SideTexts | None, after: SideTexts | None, rows: int) -> tuple[Values, Values]:
     """Return per row the columns that are kept as text, and the values kept as text of each image."""
+    if rows >= _MANY and not any(side is not None and side.invalid.any() for side in (before, after)):
+        none = pa.ListArray.from_arrays(pa.array(np.zeros(rows + 1, np.int32)), _EMPTY)
+        return none, none
     columns: list[list[str]] = [[] for _ in range(rows)]
     values: list[list[str]] = [[] for _ in range(rows)]
     for name, side in (("before", before), ("after", after)):
@@ -56,14 +68,15 @@ def find_invalid(
     return [sorted(names) if names else names for names in columns], values
 
 
-def changed_columns(
-    names: Sequence[str], sent: NDArray[np.bool_], partial: NDArray[np.bool_]
-) -> list[list[str] | None]:
+def changed_columns(names: Sequence[str], sent: NDArray[np.bool_], partial: NDArray[np.bool_]) -> Values:
     """Return for each partially sent row the columns that were sent, in order of their names."""
     order = sorted(range(len(names)), key=names.__getitem__)
     named = [names[index] for index in order]
     known: dict[bytes, list[str]] = {}
     bits = np.packbits(sent[:, order], axis=1)
+    if len(partial) >= _MANY:
+        many: Values = _changed_of_many(named, bits, partial)
+        return many
     changed: list[list[str] | None] = []
     for row, is_partial in enumerate(partial.tolist()):
         if not is_partial:
@@ -76,11 +89,23 @@ def changed_columns(
     return changed
 
 
-def times_of(
-    record_group: RecordGroup, place: Place | None, zone: Zone | None
-) -> tuple[Sequence[int | None], Sequence[str | None]]:
+def _changed_of_many(names: Sequence[str], bits: NDArray[np.uint8], partial: NDArray[np.bool_]) -> pa.Array:
+    """Return the names whose bits are set, of the rows that were sent in part."""
+    if not partial.any():
+        return pa.nulls(len(partial), _NAMES)
+    rows = np.ascontiguousarray(bits).view(f"V{bits.shape[1]}").ravel() if bits.shape[1] > 1 else bits.ravel()
+    _, firsts, codes = np.unique(rows, return_index=True, return_inverse=True)
+    held = np.unpackbits(bits[firsts], axis=1, count=len(names)).astype(bool).tolist()
+    known: pa.Array = pa.array([[name for name, one in zip(names, row, strict=True) if one] for row in held], _NAMES)
+    return known.take(pa.array(codes.ravel(), mask=~partial))
+
+
+def times_of(record_group: RecordGroup, place: Place | None, zone: Zone | None) -> tuple[Values, Values]:
     """Return the times of the records, and the texts of times that microseconds cannot represent in full."""
     nothing = [None] * len(record_group.positions)
+    counts = record_group.integers(place.at) if place is not None and len(nothing) >= _MANY else None
+    if counts is not None and place is not None and (found := _read_counts(counts, place)) is not None:
+        return pa.array(found, INSTANT), nothing
     listed = record_group.last_counts(place.at) if place is not None and place.form == LAST_OF_LIST else None
     if listed is not None and (micros := read_listed_times(listed)) is not None:
         return micros, nothing
@@ -96,6 +121,14 @@ def times_of(
             known[value] = read_time(parsed, place, zone)
     times = [known[value] for value in values]
     return [time.micros for time in times], [time.text for time in times]
+
+
+def _read_counts(counts: NDArray[np.int64], place: Place) -> NDArray[np.int64] | None:
+    """Return many times at once, as `read_integer_times` does."""
+    if place.absent_value is not None or not len(counts):
+        return None
+    found = read_integer_times([1, int(counts.min()), int(counts.max())], place)
+    return None if found is None else counts * found[0]
 
 
 def texts_sent(record_group: RecordGroup, place: Place | None) -> list[str | None]:
@@ -136,8 +169,11 @@ def _as_parsed(values: Sequence[Any]) -> Iterator[Any]:
         yield next(raw) if type(value) is bytes else Number(str(value)) if type(value) is int else value
 
 
-def spread_over_rows(values: Sequence[Any], records: Places) -> list[Any]:
+def spread_over_rows(values: Values, records: Places) -> Values:
     """Expand one value per record to one per row."""
+    if isinstance(values, pa.Array):
+        taken: Values = values if len(values) == len(records) else values.take(pa.array(records))
+        return taken
     if len(values) == len(records) and (not len(records) or records[-1] == len(values) - 1):
         return list(values)
     return [values[record] for record in records]

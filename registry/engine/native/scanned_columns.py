@@ -76,8 +76,8 @@ class ScannedColumn(Sequence[Any]):
     @cached_property
     def objects(self) -> list[Any]:
         """The values as the parser makes them."""
-        if self.decoder in _SINGLE and self.are_all(1 << INTEGER):
-            whole: list[Any] = self.integers().tolist()
+        if self.all_integers is not None:
+            whole: list[Any] = self.all_integers.tolist()
             return whole
         if self.decoder in _SINGLE and self.are_all(TEXTS | 1 << NULL | 1 << ABSENT):
             texts: list[Any] = self.texts(TEXTS).to_pylist()
@@ -135,6 +135,11 @@ class ScannedColumn(Sequence[Any]):
         places = np.zeros(KINDS, np.uint8)
         places[held] = np.arange(len(held))
         return places[self.kinds], [self[int(np.argmax(self.kinds == kind))] for kind in held]
+
+    @cached_property
+    def all_integers(self) -> NDArray[np.int64] | None:
+        """The values where the parser would make an integer of each, None where it would not."""
+        return self.integers() if self.decoder in _SINGLE and self.are_all(1 << INTEGER) else None
 
     def integers(self) -> NDArray[np.int64]:
         """Return the values that are integers, with 0 in place of others."""
