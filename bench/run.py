@@ -1,9 +1,13 @@
-"""Measures audit and decode against plain Spark, and a topic against a bare count of it, in one run.
+"""Measures audit and decode against plain Spark and other tools, and a topic against bare readers of it, in one run.
 
-    python bench/run.py [--messages 400000] [--rounds 3] [--no-kafka] [--data bench/data]
+    python bench/run.py [--messages 400000] [--rounds 5] [--no-kafka] [--data bench/data]
+                        [--datacontract PYTHON] [--flink PYTHON]
+
+The last two name the Python of an environment that has datacontract-cli[duckdb], or apache-flink.
 
 Every way is run once to warm up and then once a round, in turn, so that a machine whose speed drifts is fair to all.
-Rates are of the median round; CPU seconds are of the whole process tree: driver, JVM and Python workers.
+Figures are of the median round; CPU seconds are of the whole process tree: driver, JVM and Python workers. Ratios are
+of CPU seconds within one round, which a busy machine changes least.
 """
 
 from __future__ import annotations
@@ -22,6 +26,7 @@ from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
 
+import peers
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
@@ -51,6 +56,19 @@ TOPIC = "bench"
 CHUNK = 20_000
 SCHEMA_SAMPLE = 5_000
 
+FROM_JSON, TO_PARQUET = "Spark from_json, discarded", "Spark from_json -> Parquet, nothing validated"
+AUDIT, DRIFTS = "audit of a capture, all values checked", "audit of a capture, every record drifts"
+DECODE, TABLES = "decode of a capture, changes and typed tables", "decode --outputs tables of a capture"
+COUNT, TOPIC_AUDIT = "Spark count of a Kafka topic", "audit of the same topic"
+CONSUMER, COLD = "librdkafka consumer of the topic, cold", "audit topic --engine local, cold"
+DUCKDB, DATACONTRACT = "DuckDB read_json -> Parquet, nothing validated", "datacontract-cli test of the lines, cold"
+FLINK = "PyFlink canal-json, discarded, cold"
+WANTED = [
+    (AUDIT, FROM_JSON, 0.35), (DECODE, TO_PARQUET, 0.5), (TABLES, TO_PARQUET, 0.4), (TABLES, DUCKDB, None),
+    (DRIFTS, AUDIT, 1.3), (TOPIC_AUDIT, COUNT, 2), (COLD, CONSUMER, 4),
+]  # fmt: skip
+"""Whose CPU seconds are compared with whose, and what the ratio should be at most."""
+
 
 def main() -> None:
     options = read_options()
@@ -60,6 +78,7 @@ def main() -> None:
         stack.callback(session.stop)
         out = stack.enter_context(tempfile.TemporaryDirectory(prefix="bench-"))
         ways = ways_over_files(session, captured, Path(out))
+        ways |= ways_of_peers(options, captured, Path(out))
         if not options.no_kafka:
             ways |= ways_over_kafka(session, captured, stack)
         seconds, cpu = measure(ways, options.rounds)
@@ -70,9 +89,11 @@ def main() -> None:
 def read_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--messages", type=int, default=400_000)
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--no-kafka", action="store_true")
     parser.add_argument("--data", type=Path, default=Path(__file__).parent / "data")
+    parser.add_argument("--datacontract", type=Path)
+    parser.add_argument("--flink", type=Path)
     return parser.parse_args()
 
 
@@ -129,19 +150,32 @@ def ways_over_files(session: SparkSession, captured: Path, out: Path) -> dict[st
     def our_input() -> object:
         return read_files([captured], parse_range(), tasks=os.cpu_count() or 1)
 
-    def decode() -> None:
-        decode_input(SparkEngine(session), our_input(), validation(NEW), Output(str(out / "decoded")), fail_on="error")
+    def decode(*, keeps_changes: bool) -> None:
+        output = Output(str(out / "decoded"), keeps_changes=keeps_changes)
+        decode_input(SparkEngine(session), our_input(), validation(NEW), output, fail_on="error")
         shutil.rmtree(out / "decoded")
 
     return {
-        "Spark from_json, discarded": lambda: discard(parsed),
-        "Spark from_json -> Parquet, nothing validated": lambda: mapped.write.mode("overwrite").parquet(
-            str(out / "plain")
-        ),
-        "audit of a capture, all values checked": lambda: audit(NEW),
-        "decode of a capture to Parquet": decode,
-        "audit of a capture, every record drifts": lambda: audit(OLD),
+        FROM_JSON: lambda: discard(parsed),
+        AUDIT: lambda: audit(NEW),
+        DRIFTS: lambda: audit(OLD),
+        TO_PARQUET: lambda: mapped.write.mode("overwrite").parquet(str(out / "plain")),
+        DECODE: lambda: decode(keeps_changes=True),
+        TABLES: lambda: decode(keeps_changes=False),
     }
+
+
+def ways_of_peers(options: argparse.Namespace, captured: Path, out: Path) -> dict[str, Callable[[], object]]:
+    """Other tools over the same messages, one a line."""
+    lines, columns = peers.write_lines(captured), list(ORDERS.types)
+    ways: dict[str, Callable[[], object]] = {
+        DUCKDB: lambda: peers.write_by_duckdb(lines, out / "duckdb.parquet", columns, os.cpu_count() or 1)
+    }
+    if options.datacontract is not None:
+        ways[DATACONTRACT] = lambda: peers.check_by_datacontract(options.datacontract, lines, out, columns)
+    if options.flink is not None:
+        ways[FLINK] = lambda: peers.run_flink(options.flink, lines, columns)
+    return ways
 
 
 def ways_over_kafka(session: SparkSession, captured: Path, stack: ExitStack) -> dict[str, Callable[[], object]]:
@@ -156,9 +190,18 @@ def ways_over_kafka(session: SparkSession, captured: Path, stack: ExitStack) -> 
         source = read_topics(SparkEngine(session), broker.bootstrap, [TOPIC], parse_range(), {}, headers=False)
         audit_input(SparkEngine(session), source, validation(NEW), fail_on="warning")
 
+    def call(*arguments: str) -> None:
+        subprocess.run([sys.executable, *arguments], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def audit_cold() -> None:
+        told = ("audit", "topic", TOPIC, "-b", broker.bootstrap, "--contract", NEW, "--engine", "local")
+        call("-m", "cdc_contracts.cli", *told)
+
     return {
-        "Spark count of a Kafka topic": lambda: reader.option("subscribe", TOPIC).load().count(),
-        "audit of the same topic": audit,
+        COUNT: lambda: reader.option("subscribe", TOPIC).load().count(),
+        TOPIC_AUDIT: audit,
+        CONSUMER: lambda: call(str(Path(peers.__file__)), "consume", broker.bootstrap, TOPIC),
+        COLD: audit_cold,
     }
 
 
@@ -246,28 +289,24 @@ def print_table(
     mean = sum(map(len, sizes.to_pylist())) / len(sizes)
     rounds = len(next(iter(seconds.values())))
     print(f"\n{machine()}\n{messages:,} messages of {mean:.0f} bytes, 12 typed columns, median of {rounds} rounds\n")
-    print("| way | records/s | wall s | CPU s |\n|---|---|---|---|")
-    middle = {name: statistics.median(times) for name, times in seconds.items()}
+    print("| way | records/s | wall s | CPU s (range) | CPU µs a record |\n|---|---|---|---|---|")
     for name, times in cpu.items():
-        print(f"| {name} | {messages / middle[name]:,.0f} | {middle[name]:.2f} | {statistics.median(times):.2f} |")
-    print(f"| jsonschema message by message, envelope only ({sample:,} messages, one core) | {rate:,.0f} | | |")
-    names = list(middle)
-    wanted = [
-        ("audit / from_json discarded, records per second", names[0], names[2], "at least 1.0"),
-        ("decode / from_json -> Parquet, records per second", names[1], names[3], "at least 1.3"),
-        ("everything drifts / everything conforms, records per second", names[2], names[4], "at least 0.5"),
-    ]
-    print("\n| ratio | per round | median | wanted |\n|---|---|---|---|")
-    for title, base, ours, bound in wanted:
-        print_ratio(title, [b / o for b, o in zip(seconds[base], seconds[ours], strict=True)], bound)
-    if len(names) > len(wanted) + 2:
-        count, audit = names[5], names[6]
-        ratios = [a / c for a, c in zip(seconds[audit], seconds[count], strict=True)]
-        print_ratio("audit of a topic / bare count of it, wall time", ratios, "at most 1.5")
+        wall, work = statistics.median(seconds[name]), statistics.median(times)
+        spread, each = f"{work:.2f} ({min(times):.2f} to {max(times):.2f})", work / messages * 1e6
+        print(f"| {name} | {messages / wall:,.0f} | {wall:.2f} | {spread} | {each:.1f} |")
+    print(f"| jsonschema message by message, envelope only ({sample:,} messages, one core) | {rate:,.0f} | | | |")
+    print("\n| ratio of CPU seconds | per round | median | wanted |\n|---|---|---|---|")
+    for ours, base, bound in WANTED:
+        if ours in cpu and base in cpu:
+            print_ratio(f"{ours} / {base}", cpu[ours], cpu[base], bound)
+    if COUNT in seconds:
+        print_ratio(f"{TOPIC_AUDIT} / {COUNT}, wall time", seconds[TOPIC_AUDIT], seconds[COUNT], 1.4)
 
 
-def print_ratio(title: str, ratios: list[float], bound: str) -> None:
-    print(f"| {title} | {', '.join(f'{ratio:.2f}' for ratio in ratios)} | {statistics.median(ratios):.2f} | {bound} |")
+def print_ratio(title: str, ours: list[float], base: list[float], bound: float | None) -> None:
+    ratios = [mine / theirs for mine, theirs in zip(ours, base, strict=True)]
+    wanted = "" if bound is None else f"at most {bound}"
+    print(f"| {title} | {', '.join(f'{ratio:.2f}' for ratio in ratios)} | {statistics.median(ratios):.2f} | {wanted} |")
 
 
 def machine() -> str:
