@@ -34,6 +34,7 @@ SOURCES = (
     "forms.c",
     "canonical.c",
     "columns.c",
+    "typed_columns.c",
     "lists.c",
     "avro_reader.c",
     "avro_values.c",

@@ -47,6 +47,19 @@ _SIGNATURES: Final[dict[str, tuple[Any, tuple[Any, ...]]]] = {
         (c_void_p, c_void_p, c_void_p, c_void_p, c_int64, c_int64, c_int64, c_int32, c_void_p, c_void_p, c_int64,
          c_void_p, c_void_p),
     ),
+    "cdc_read_texts": (
+        c_int32,
+        (c_void_p, c_void_p, c_void_p, c_int64, c_void_p, c_int64, c_int32, c_int32, c_int32, c_void_p, c_void_p,
+         c_int64),
+    ),
+    "cdc_read_base64": (
+        c_int64,
+        (c_void_p, c_void_p, c_void_p, c_int64, c_void_p, c_int64, c_int64, c_void_p, c_void_p, c_void_p, c_int64),
+    ),
+    "cdc_place_keys": (
+        c_int64,
+        (c_void_p, c_void_p, c_void_p, c_void_p, c_int64, c_int64, c_void_p, c_void_p, c_int32, c_void_p, c_void_p),
+    ),
     "cdc_count_kinds": (None, (c_void_p, c_int64, c_void_p)),
 }  # fmt: skip
 

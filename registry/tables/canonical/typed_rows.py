@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from cdc_contracts.registry.engine.native.typed_columns import place_keys, read_texts
 from cdc_contracts.registry.stats.observed_columns import TableName
 from cdc_contracts.registry.tables.canonical.table_layouts import METADATA, TableLayout
 from cdc_contracts.registry.tables.canonical.typed_values import ReadColumn, read_column
@@ -74,6 +75,14 @@ def type_rows(changes: pa.RecordBatch, layout: TableLayout) -> tuple[pa.RecordBa
     typed: list[pa.Array] = []
     for place, column in enumerate(layout.columns):
         # Both sides at once: for tables of few rows the calls are what takes time.
+        plain = (
+            None
+            if place in kept_as_text
+            else read_texts([(held.items, held.places[place]) for held in sides.values()], column.type)
+        )
+        if plain is not None:
+            typed.append(plain)
+            continue
         texts = pa.concat_arrays([held.texts(place) for held in sides.values()])
         values, left = _read(texts, column.type, kept_as_text.get(place))
         if left is not None:
@@ -119,6 +128,11 @@ class _Held:
         offsets = images.offsets.to_numpy()
         first, last = int(offsets[0]), int(offsets[-1])
         keys, items = images.keys.slice(first, last - first), images.items.slice(first, last - first)
+        placed = place_keys(images, [column.name for column in layout.columns])
+        if placed is not None:
+            others = placed.others
+            row_of = np.searchsorted(offsets, others + first, side="right") - 1
+            return cls(there, placed.places, items, row_of, others, keys.take(pa.array(others)))
         row_of = np.repeat(np.arange(len(images)), np.diff(offsets))
         encoded = keys.dictionary_encode()
         known = {column.name: place for place, column in enumerate(layout.columns)}

@@ -1,0 +1,162 @@
+/* Typed columns: canonical texts read into the values of a column, where they surely are values of its type.
+
+What is not written as plainly as nearly all values are is "open": the caller reads the whole column another way. */
+#include "forms.h"
+
+enum column { WHOLE_COLUMN, DECIMAL_COLUMN, DATE_COLUMN, CLOCK_COLUMN, INSTANT_COLUMN };
+
+static int is_there(const uint8_t *bits, int64_t place) { return !bits || (bits[place >> 3] >> (place & 7) & 1); }
+
+/* Digits as a number; -1 where there is another character. */
+static int64_t digits(const uint8_t *p, int64_t count) {
+    int64_t number = 0;
+    for (int64_t i = 0; i < count; i++) {
+        if (!is_digit(p[i])) return -1;
+        number = number * 10 + (p[i] - '0');
+    }
+    return number;
+}
+
+static int read_decimal(const uint8_t *p, int64_t length, int precision, int scale, __int128 *value) {
+    int64_t at = 0, negative = length > 0 && p[0] == '-', whole = 0, fraction = 0;
+    unsigned __int128 number = 0;
+    for (at = negative; at < length && is_digit(p[at]); at++, whole++) number = number * 10 + (unsigned)(p[at] - '0');
+    if (whole == 0 || whole > precision) return 0;
+    if (p[negative] == '0' ? whole > 1 : whole > precision - scale) return 0;
+    if (at < length) {
+        if (p[at++] != '.' || at == length || length - at > scale) return 0;
+        for (; at < length && is_digit(p[at]); at++, fraction++) number = number * 10 + (unsigned)(p[at] - '0');
+        if (at < length) return 0;
+    }
+    for (; fraction < scale; fraction++) number *= 10;
+    *value = negative ? -(__int128)number : (__int128)number;
+    return 1;
+}
+
+static int read_day(const uint8_t *p, int64_t *days) {
+    static const uint8_t lengths[12] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    int64_t year = digits(p, 4), month = digits(p + 5, 2), day = digits(p + 8, 2);
+    if (year < 1 || month < 1 || month > 12 || day < 1 || p[4] != '-' || p[7] != '-') return 0;
+    int leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    if (day > lengths[month - 1] + (month == 2 && leap)) return 0;
+    int64_t y = year - (month <= 2), era = y / 400, of_era = y - era * 400;
+    int64_t of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
+    *days = era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
+    return 1;
+}
+
+static int read_moment(const uint8_t *p, int64_t length, int zoned, int64_t *micros) {
+    int64_t days, fraction = 0, scale = 1000000;
+    length -= zoned;
+    if (length < 19 || (zoned && p[length] != 'Z') || !read_day(p, &days)) return 0;
+    if (p[10] != 'T' || p[13] != ':' || p[16] != ':') return 0;
+    int64_t hours = digits(p + 11, 2), minutes = digits(p + 14, 2), seconds = digits(p + 17, 2);
+    if (hours < 0 || hours > 23 || minutes < 0 || minutes > 59 || seconds < 0 || seconds > 59) return 0;
+    if (length > 19) {
+        if (p[19] != '.' || length == 20 || length > 26) return 0;
+        fraction = digits(p + 20, length - 20);
+        if (fraction < 0) return 0;
+        for (int64_t held = 20; held < length; held++) scale /= 10;
+    }
+    *micros = ((days * 24 + hours) * 60 + minutes) * 60000000 + seconds * 1000000 + fraction * scale;
+    return 1;
+}
+
+/* Read the text at each place, which is -1 where there is none, into `out`, and mark in `valid` which are not null.
+ * A bit of `there` says of each text whether it is one; no bits stand for all. Return whether all were read. */
+EXPORT int32_t cdc_read_texts(
+    const int32_t *offsets, const uint8_t *texts, const uint8_t *there, int64_t first_there, const int64_t *places,
+    int64_t total, int32_t kind, int32_t precision, int32_t scale, void *out, uint8_t *valid, int64_t first) {
+    for (int64_t row = 0; row < total; row++) {
+        int64_t place = places[row], whole = 0, to = first + row;
+        __int128 number = 0;
+        int read = place < 0 || !is_there(there, first_there + place);
+        if (!read) {
+            const uint8_t *p = texts + offsets[place];
+            int64_t length = offsets[place + 1] - offsets[place];
+            if (kind == WHOLE_COLUMN) {
+                read = read_decimal(p, length, MOST_DIGITS, 0, &number) && (number || length == 1); /* `-0` is no integer */
+                whole = (int64_t)number;
+            }
+            else if (kind == DECIMAL_COLUMN) read = read_decimal(p, length, precision, scale, &number);
+            else if (kind == DATE_COLUMN) read = length == 10 && read_day(p, &whole);
+            else read = read_moment(p, length, kind == INSTANT_COLUMN, &whole);
+            if (!read) return 0;
+            valid[to >> 3] |= (uint8_t)(1 << (to & 7));
+        }
+        if (kind == DECIMAL_COLUMN) memcpy((uint8_t *)out + 16 * to, &number, 16);
+        else if (kind == DATE_COLUMN) ((int32_t *)out)[to] = (int32_t)whole;
+        else ((int64_t *)out)[to] = whole;
+    }
+    return 1;
+}
+
+/* Find the column of each entry of the maps of some rows by its key: `places` gets, for each column and row, which entry
+ * it is, and `others` the entries of no column. Return how many these are. The columns are few. */
+EXPORT int64_t cdc_place_keys(
+    const int32_t *key_offsets, const uint8_t *keys, const int32_t *map_offsets, const uint8_t *there, int64_t first,
+    int64_t rows, const int32_t *name_offsets, const uint8_t *names, int32_t columns, int64_t *places, int64_t *others) {
+    int64_t found = 0, start = map_offsets[0];
+    for (int64_t row = 0; row < rows; row++) {
+        int32_t expected = 0;
+        if (!is_there(there, first + row)) continue;
+        for (int64_t entry = map_offsets[row] - start; entry < map_offsets[row + 1] - start; entry++) {
+            const uint8_t *key = keys + key_offsets[entry];
+            int32_t length = key_offsets[entry + 1] - key_offsets[entry], tried = 0, column = expected;
+            for (; tried < columns; tried++) {
+                if (column == columns) column = 0;
+                const uint8_t *name = names + name_offsets[column];
+                if (name_offsets[column + 1] - name_offsets[column] == length && !memcmp(name, key, (size_t)length)) break;
+                column++;
+            }
+            if (tried == columns) others[found++] = entry;
+            else places[column * rows + row] = entry, expected = column + 1;
+        }
+    }
+    return found;
+}
+
+static int64_t pads_of(const uint8_t *p, int64_t length) {
+    return length && p[length - 1] == '=' ? 1 + (p[length - 2] == '=') : 0;
+}
+
+/* The bytes of padded Base64; 0 where a text is none, or its last digit has bits that belong to no byte. */
+static int read_base64(const uint8_t *p, int64_t length, int64_t pads, uint8_t *to) {
+    for (int64_t at = 0; at < length; at += 4) {
+        int64_t held = at + 4 < length ? 4 : 4 - pads;
+        uint32_t quad = 0;
+        for (int64_t i = 0; i < 4; i++) {
+            int six = i < held ? sextet(p[at + i]) : 0;
+            if (six < 0) return 0;
+            quad = quad << 6 | (uint32_t)six;
+        }
+        uint8_t bytes[3] = {(uint8_t)(quad >> 16), (uint8_t)(quad >> 8), (uint8_t)quad};
+        if (held < 4 && (bytes[2] || (held == 2 && bytes[1]))) return 0;
+        memcpy(to, bytes, (size_t)(held - 1)), to += held - 1;
+    }
+    return 1;
+}
+
+/* Read Base64 as `cdc_read_texts` reads other texts; `from` is where the first value begins. Return where the last ends,
+ * or where it would end if there is no `out`; -1 where a text is not plainly Base64. */
+EXPORT int64_t cdc_read_base64(
+    const int32_t *offsets, const uint8_t *texts, const uint8_t *there, int64_t first_there, const int64_t *places,
+    int64_t total, int64_t from, int32_t *ends, uint8_t *out, uint8_t *valid, int64_t first) {
+    for (int64_t row = 0; row < total; row++) {
+        int64_t place = places[row], to = first + row;
+        if (place >= 0 && is_there(there, first_there + place)) {
+            const uint8_t *p = texts + offsets[place];
+            int64_t length = offsets[place + 1] - offsets[place];
+            if (length % 4) return -1;
+            int64_t pads = pads_of(p, length), size = length / 4 * 3 - pads;
+            if (from + size > INT32_MAX) return -1;
+            if (out) {
+                if (!read_base64(p, length, pads, out + from)) return -1;
+                valid[to >> 3] |= (uint8_t)(1 << (to & 7));
+            }
+            from += size;
+        }
+        if (out) ends[to] = (int32_t)from;
+    }
+    return from;
+}
