@@ -17,9 +17,12 @@ static int64_t digits(const uint8_t *p, int64_t count) {
     return number;
 }
 
-static int read_decimal(const uint8_t *p, int64_t length, int precision, int scale, __int128 *value) {
+__extension__ typedef __int128 Wide; /* decimals have up to 38 digits */
+__extension__ typedef unsigned __int128 UnsignedWide;
+
+static int read_decimal(const uint8_t *p, int64_t length, int precision, int scale, Wide *value) {
     int64_t at = 0, negative = length > 0 && p[0] == '-', whole = 0, fraction = 0;
-    unsigned __int128 number = 0;
+    UnsignedWide number = 0;
     for (at = negative; at < length && is_digit(p[at]); at++, whole++) number = number * 10 + (unsigned)(p[at] - '0');
     if (whole == 0 || whole > precision) return 0;
     if (p[negative] == '0' ? whole > 1 : whole > precision - scale) return 0;
@@ -29,7 +32,7 @@ static int read_decimal(const uint8_t *p, int64_t length, int precision, int sca
         if (at < length) return 0;
     }
     for (; fraction < scale; fraction++) number *= 10;
-    *value = negative ? -(__int128)number : (__int128)number;
+    *value = negative ? -(Wide)number : (Wide)number;
     return 1;
 }
 
@@ -69,7 +72,7 @@ EXPORT int32_t cdc_read_texts(
     int64_t total, int32_t kind, int32_t precision, int32_t scale, void *out, uint8_t *valid, int64_t first) {
     for (int64_t row = 0; row < total; row++) {
         int64_t place = places[row], whole = 0, to = first + row;
-        __int128 number = 0;
+        Wide number = 0;
         int read = place < 0 || !is_there(there, first_there + place);
         if (!read) {
             const uint8_t *p = texts + offsets[place];
