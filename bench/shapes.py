@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from statistics import median
 
 import pyarrow as pa
-from dialects import BATCH, batch_of
+from dialects import BATCH
 
 from cdc_contracts.registry.contract.catalogue import shipped_catalogue
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
@@ -132,9 +132,13 @@ def make_batches(topic: Topic, values: list[bytes], turn: int) -> Iterator[pa.Re
         for number, value in enumerate(values)
     ]
     for start in range(0, len(named), BATCH):
-        batch = batch_of(named[start : start + BATCH], start)
-        partitions = pa.array([number % topic.partitions for number in range(start, start + len(batch))], pa.int32())
-        yield batch.set_column(batch.schema.get_field_index("partition"), "partition", partitions)
+        values, numbers = named[start : start + BATCH], range(start, min(start + BATCH, len(named)))
+        yield pa.RecordBatch.from_pydict({
+            "value": pa.array(values, pa.binary()),
+            "topic": pa.array(["bench"] * len(values)),
+            "partition": pa.array([number % topic.partitions for number in numbers], pa.int32()),
+            "offset": pa.array([number // topic.partitions for number in numbers], pa.int64()),
+        })  # fmt: skip
 
 
 if __name__ == "__main__":

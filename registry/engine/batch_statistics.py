@@ -157,13 +157,13 @@ class _CountedPart:
         tracks_of_facts = [-1 if facts.track is None else tracks.index(facts.track) for facts in self.facts]
         track_of = np.append(tracks_of_facts, -1)[self._codes]
         order = self._order()
-        for place, pair in enumerate(self.batch.sources):
-            numbers = order if len(self.batch.sources) == 1 else order[self.batch.source_of[order] == place]
+        for source, chosen in self.batch.by_source(order):
+            numbers = order[chosen]
             start, end = int(self.batch.offsets[numbers[0]]), int(self.batch.offsets[numbers[-1]])
             for index, track in enumerate(tracks):
                 mine = numbers[self._has_position[numbers] & (track_of[numbers] == index)]
                 ends = (self._step(mine[0]), self._step(mine[-1])) if len(mine) else (None, None)
-                line = SequenceLine(*pair, *track[:3])
+                line = SequenceLine(*source, *track[:3])
                 statistics.sequences.add(line, [Segment(start, end, *ends)])
                 self._compare(statistics, line, mine)
 
@@ -204,9 +204,8 @@ class _CountedPart:
         most = max(map(len, statements.values()), default=0) + 1
         if most > 1:
             eras = np.zeros(len(order), np.int64)
-            for place, pair in enumerate(self.batch.sources):
-                mine = self.batch.source_of[order] == place
-                eras[mine] = np.searchsorted(statements.get(Source(*pair), []), self.batch.offsets[order[mine]])
+            for source, chosen in self.batch.by_source(order):
+                eras[chosen] = np.searchsorted(statements.get(source, []), self.batch.offsets[order[chosen]])
             keys = keys * most + eras
         called = list(self._known_tables)
         keys = keys * len(called) + self._tables[order]

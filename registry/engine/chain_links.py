@@ -22,7 +22,7 @@ from cdc_contracts.registry.engine.image_digests import (
 from cdc_contracts.registry.engine.image_placings import Placing
 from cdc_contracts.registry.engine.text_digests import digest_name, mix
 from cdc_contracts.registry.message.reading import Reading, TableNames
-from cdc_contracts.registry.records.record_batches import Batch
+from cdc_contracts.registry.records.record_batches import Batch, split_by_code
 from cdc_contracts.registry.stats.chain_evidence import ChainLine
 from cdc_contracts.registry.stats.chain_fragments import FRAGMENT
 from cdc_contracts.registry.stats.key_chains import Chains
@@ -36,8 +36,9 @@ def follow_chains(parts: Sequence[tuple[Batch, BatchResult]], placings: Mapping[
     found: dict[ChainLine, list[NDArray[Any]]] = {}
     for batch, batch_result in parts:
         for subject, rows in _Collector(batch, batch_result, placings, chains.tables).rows():
+            of_source = dict(split_by_code(rows.sources)) if len(batch.sources) > 1 else {0: slice(None)}
             for place, pair in enumerate(batch.sources):
-                mine = rows.changes if len(batch.sources) == 1 else rows.changes[rows.sources == place]
+                mine = rows.changes[of_source.get(place, slice(0))]
                 found.setdefault(ChainLine(*pair, subject), []).append(mine)
     for pair, intervals in _covered(parts).items():
         for subject, placing in placings.items():
@@ -53,9 +54,8 @@ def _covered(parts: Sequence[tuple[Batch, BatchResult]]) -> dict[tuple[str, int]
     """Return the intervals of offsets read from each partition."""
     offsets: dict[tuple[str, int], list[Numbers]] = {}
     for batch, _ in parts:
-        for place, pair in enumerate(batch.sources):
-            mine = batch.offsets if len(batch.sources) == 1 else batch.offsets[batch.source_of == place]
-            offsets.setdefault(pair, []).append(mine)
+        for source, chosen in batch.by_source(np.arange(len(batch))):
+            offsets.setdefault(source, []).append(batch.offsets[chosen])
     covered = {}
     for pair, some in offsets.items():
         result = np.concatenate(some)
@@ -175,8 +175,7 @@ class _Collector:
         """Return row changes where they stand: by table, offset and moment."""
         fragments, records = changes
         mine = numbers[records]
-        for partition in np.unique(self._batch.source_of[mine]).tolist() if len(mine) else ():
-            topic, of_topic = self._batch.sources[partition][0], self._batch.source_of[mine] == partition
+        for topic, of_topic in self._batch.by_topic(mine):
             held, codes = np.unique(of.codes[records[of_topic]], return_inverse=True)
             tables = np.array([self._table(topic, of.names[place]) for place in held.tolist()], np.uint64)
             fragments["table"][of_topic] = tables[codes]

@@ -144,11 +144,10 @@ def _find_runs(tally: Tally, judged: Iterable[tuple[Batch, Numbers]], versions: 
     """Record the sequence of versions in each partition, from the records that prove one."""
     held: dict[Source, list[tuple[Numbers, Numbers, Numbers]]] = {}
     for batch, proven in judged if versions else ():
-        for place, pair in enumerate(batch.sources):
-            numbers = np.flatnonzero((batch.source_of == place) & (proven >= 0))
-            if len(numbers):
-                found = batch.offsets[numbers], proven[numbers], batch.timestamps[numbers]
-                held.setdefault(Source(*pair), []).append(found)
+        of_version = np.flatnonzero(proven >= 0)
+        for source, chosen in batch.by_source(of_version):
+            numbers = of_version[chosen]
+            held.setdefault(source, []).append((batch.offsets[numbers], proven[numbers], batch.timestamps[numbers]))
     for source, parts in held.items():
         offsets, codes, times = map(np.concatenate, zip(*parts, strict=True))
         if (np.diff(offsets) < 0).any():

@@ -97,7 +97,7 @@ class Batch:
         """Return the partition of a record."""
         return Source(*self.sources[int(self.source_of[number])])
 
-    def by_source(self, numbers: NDArray[np.int64]) -> Iterator[tuple[Source, slice | NDArray[np.bool_]]]:
+    def by_source(self, numbers: NDArray[np.int64]) -> Iterator[tuple[Source, slice | NDArray[np.int64]]]:
         """Yield the partitions that some records lie in, and which of the records lie in each."""
         if not len(numbers):
             return
@@ -105,8 +105,18 @@ class Batch:
         if len(self.sources) == 1 or len(numbers) == 1:
             yield Source(*self.sources[int(sources[0])]), slice(None)
             return
-        for place in np.unique(sources).tolist():
-            yield Source(*self.sources[place]), sources == place
+        for place, chosen in split_by_code(sources):
+            yield Source(*self.sources[place]), chosen
+
+    def by_topic(self, numbers: NDArray[np.int64]) -> Iterator[tuple[str, slice | NDArray[np.int64]]]:
+        """Yield the topics that some records lie in, and which of the records lie in each."""
+        topics = list(dict.fromkeys(topic for topic, _ in self.sources))
+        if len(topics) == 1:
+            yield topics[0], slice(None)
+            return
+        codes = np.array([topics.index(topic) for topic, _ in self.sources])
+        for place, chosen in split_by_code(codes[self.source_of[numbers]]):
+            yield topics[place], chosen
 
     @cached_property
     def _sources(self) -> tuple[list[tuple[str, int]], NDArray[np.int64]]:
@@ -118,6 +128,15 @@ class Batch:
         codes = topics.indices.to_numpy().astype(np.int64) * len(numbers) + partitions.indices.to_numpy()
         pairs, places = np.unique(codes, return_inverse=True)
         return [(names[pair // len(numbers)], numbers[pair % len(numbers)]) for pair in pairs.tolist()], places
+
+
+def split_by_code(codes: NDArray[np.int64]) -> Iterator[tuple[int, NDArray[np.int64]]]:
+    """Yield the distinct codes in ascending order, each with the indices where it stands."""
+    order = np.argsort(codes, kind="stable")
+    starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
+    ends = np.append(starts[1:], len(order))
+    for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
+        yield int(codes[order[start]]), order[start:end]
 
 
 NO_TIMESTAMP: Final = -(2**63)

@@ -51,8 +51,13 @@ class PartitionTally:
         return self.read == self.last_offset - self.first_offset + 1
 
     def merge(self, other: PartitionTally) -> None:
-        for name in ("read", "conforming", "control", "tombstone", "quarantined", "excluded", "changes"):
-            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.read += other.read
+        self.conforming += other.conforming
+        self.control += other.control
+        self.tombstone += other.tombstone
+        self.quarantined += other.quarantined
+        self.excluded += other.excluded
+        self.changes += other.changes
         self.first_offset = _least(self.first_offset, other.first_offset)
         self.last_offset = _most(self.last_offset, other.last_offset)
         self.first_timestamp = _least(self.first_timestamp, other.first_timestamp)
@@ -60,10 +65,8 @@ class PartitionTally:
 
 
 def _least(left: int | None, right: int | None) -> int | None:
-    result = [value for value in (left, right) if value is not None]
-    return min(result) if result else None
+    return right if left is None else left if right is None else min(left, right)
 
 
 def _most(left: int | None, right: int | None) -> int | None:
-    result = [value for value in (left, right) if value is not None]
-    return max(result) if result else None
+    return right if left is None else left if right is None else max(left, right)
