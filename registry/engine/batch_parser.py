@@ -75,7 +75,9 @@ class Parser:
         self._reading_options = reading_options
         self._make_columns = make_columns
         self._make_column = make_column
-        self._by_table = not plan.types_at or plan.by_kind or bool(reading_options.tables)
+        by_table = not plan.types_at or bool(reading_options.tables)
+        self._names = plan.names_at if by_table or plan.by_kind else ()
+        self._free = plan.plain_names if self._names and not by_table else frozenset[str]()
         self._shapes: OrderedDict[Any, RowShape] = OrderedDict()
         self._layouts: OrderedDict[Any, Layout] = OrderedDict()
         self._families: OrderedDict[Any, int] = OrderedDict()
@@ -83,12 +85,13 @@ class Parser:
         self._widened: frozenset[str] = frozenset()
         self._lessons = 0
         self._made = 0
-        self._guess = ShapeGuess(plan, by_table=self._by_table)
+        self._guess = ShapeGuess(plan, [at for at in self._names if at not in self._free])
         self._read_key = make_key_reader(plan)
         self._latest: RowShape | None = None
         self._learnt: RowShape | None = None
-        self.identified_by = [*plan.types_at, *(plan.names_at if self._by_table else ())]
-        self._picks = [make_picker(plan, pointer) for pointer in self.identified_by]
+        self.identified_by = [*plan.types_at, *(None if at in self._free else at for at in self._names)]
+        """The pointer of each part of a shape's key; None for a name that the shape does not depend on."""
+        self._picks = [(at, make_picker(plan, pointer)) for at, pointer in enumerate(self.identified_by) if pointer]
 
     def sort(self, values: MessageValues) -> Sorted:
         """Return the values by layout. Every record is in exactly one group."""
@@ -168,9 +171,11 @@ class Parser:
                 result.add(shape, layout, numbers, records)
                 continue
             claims = [
-                [bytes(value) if type(value) is Raw else value for value in map(pick, records)] for pick in self._picks
+                [bytes(value) if type(value) is Raw else value for value in map(pick, records)]
+                for _, pick in self._picks
             ]
-            right = [found == shape.key for found in zip(*claims, strict=True)]
+            wanted = tuple(shape.key[at] for at, _ in self._picks)
+            right = [found == wanted for found in zip(*claims, strict=True)]
             if any(right):
                 result.add(shape, layout, compress(numbers, right), compress(records, right))
             for number in compress(numbers, map(not_, right)):
@@ -178,8 +183,8 @@ class Parser:
 
     def _have_shape(self, shape: RowShape, records: list[Any]) -> bool:
         """Return whether every record has the members that identify its shape."""
-        for pick, result in zip(self._picks, shape.key, strict=True):
-            wanted = Raw(result) if type(result) is bytes else result
+        for at, pick in self._picks:
+            wanted = Raw(shape.key[at]) if type(shape.key[at]) is bytes else shape.key[at]
             if not all(map(eq, map(pick, records), repeat(wanted))):
                 return False
         return True
@@ -214,7 +219,9 @@ class Parser:
         except _REFUSED:
             return None
         tokens, names = found
-        key = (*tokens, *(names if self._by_table else ()))
+        if self._free:
+            names = tuple([None if at in self._free else name for at, name in zip(self._names, names, strict=True)])
+        key = (*tokens, *(names if self._names else ()))
         shape = self._shapes.get(key)
         if shape is None:
             result = [_types_of(token, self._plan) for token in reversed(tokens) if token not in (UNSET, b"null")]

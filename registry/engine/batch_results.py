@@ -43,8 +43,8 @@ class CachedVerdict:
     """The columns that the types of its records name, by the place of the version: found when first asked for."""
     strangers: dict[str, Reading | None] = field(default_factory=dict, compare=False, repr=False)
     """How another subject would read its records, by their own: found when first asked for."""
-    plain: dict[WrittenTable, set[tuple[str, int, str]]] = field(default_factory=dict, compare=False, repr=False)
-    """The columns, by image and place, with a value of a kind that has no layout: their layouts tell nothing there."""
+    plain: dict[WrittenTable, set[tuple[str, str]]] = field(default_factory=dict, compare=False, repr=False)
+    """The columns with a value of a kind that has no layout: the layouts of its other values mean nothing there."""
 
     @property
     def ours(self) -> bool:

@@ -76,5 +76,5 @@ class BatchSorter:
 
 
 def _most_frequent(parsed: Sorted) -> RowShape | None:
-    known = {shape: len(numbers) for (shape, layout), (numbers, _) in parsed.guessed.items() if layout is shape.strict}
+    known = {shape: len(places) for layout, (shape, places, _) in parsed.groups.items() if layout is shape.strict}
     return max(known, key=known.__getitem__, default=None)

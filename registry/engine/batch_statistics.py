@@ -134,7 +134,7 @@ class _CountedPart:
         """Add the value layouts of the columns of one record."""
         if facts.written is not None:
             source = self.batch.source(number)
-            stretch = stretch_of(facts, self.batch, np.array([number]))
+            stretch = stretch_of(facts, self.batch, number)
             for row in reading.rows(facts.written.source) or ():
                 statistics.writing.add_row(written_table(facts.table, facts, facts.written, source), row, stretch)
 

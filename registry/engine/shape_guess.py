@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from operator import attrgetter
 from typing import Any, Final
 
@@ -23,9 +23,9 @@ _PEEK: Final = 3
 class ShapeGuess:
     """Guesses the shape of a value from a slice of its bytes; mostly the slice of the previous value recurs."""
 
-    def __init__(self, plan: LayoutPlan, *, by_table: bool) -> None:
+    def __init__(self, plan: LayoutPlan, identifying_names: Sequence[str]) -> None:
         types: list[tuple[str, bytes | int]] = [(at, plan.types_close) for at in plan.types_at[:1]]
-        names = [(at, b",") for at in plan.names_at] if by_table else []
+        names = [(at, b",") for at in identifying_names]
         images = [(at, _PEEK) for at in plan.images] if plan.types_within is not None else []
         self._marks = [(f'"{split_pointer(at)[-1]}"'.encode(), close) for at, close in (*types, *names, *images)]
         self._known: OrderedDict[Any, RowShape] = OrderedDict()

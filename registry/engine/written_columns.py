@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -19,7 +18,7 @@ from numpy.typing import NDArray
 
 from cdc_contracts.registry.engine import decoder_kinds
 from cdc_contracts.registry.engine.batch_results import RecordGroup
-from cdc_contracts.registry.engine.batch_tables import Tables
+from cdc_contracts.registry.engine.batch_tables import Tables, join_tables
 from cdc_contracts.registry.engine.decoded_batches import Rows
 from cdc_contracts.registry.engine.native.scanned_columns import TEXTS
 from cdc_contracts.registry.engine.native.scanned_values import ScannedValues
@@ -28,9 +27,7 @@ from cdc_contracts.registry.records.record_batches import Batch
 from cdc_contracts.registry.stats.column_writing import (
     BOOLEAN,
     DIGITS,
-    FIRST_SECOND,
     ISO,
-    LAST_SECOND,
     LEAST_DATE_TIME,
     MOST_DIGITS,
     PLAIN,
@@ -59,7 +56,10 @@ _PLAIN, _ISO, _SQL, _SECONDS, _DIGITS = range(len(_LAYOUTS))
 _DASH, _COLON, _POINT, _MOST, _T, _SPACE = b"-:.4T "
 _FEW: Final = 8
 """Values up to which each is looked at by itself."""
+_FEW_TABLES: Final = 64
 _MOST_KNOWN: Final = 4096
+_MOST_KEYS: Final = 4
+"""Keys for each row up to which there is an entry for every key."""
 _TOKENS: Final = (decoder_kinds.RAW, decoder_kinds.INT)
 """Decoders of numbers that keep their tokens."""
 
@@ -72,219 +72,202 @@ class WrittenGroup(NamedTuple):
     tables: Tables
 
 
+class _WrittenColumn(NamedTuple):
+    """How each row has a value of a column, by its index among the ways; None if it has none."""
+
+    name: str
+    codes: Codes
+    ways: list[Writing | None]
+
+
 @dataclass(frozen=True, eq=False)
 class _Cells:
-    """Rows by table and partition, and in order of their offsets: their places, and the numbers of their records.
+    """Rows by table, partition and kind of record, and in order of their offsets.
 
-    `cells` has for each row the number of its cell, `sources` and `tables` for each cell the places of both.
+    Of each row the index and the number of its record, and its cell; of each cell its table and its facts.
     """
 
     rows: Numbers
     numbers: Numbers
-    cells: Numbers
-    sources: list[int]
-    tables: list[int]
-
-    def slices(self) -> Iterator[slice]:
-        """Yield where the rows of each cell stand."""
-        ends = np.append(np.flatnonzero(np.diff(self.cells)) + 1, len(self.cells)).tolist()
-        yield from map(slice, [0, *ends[:-1]], ends)
+    of_row: Numbers
+    tables: list[WrittenTable]
+    facts: list[Facts]
 
 
 def note_writing(seen: ColumnWriting, found: Iterable[WrittenGroup], batch: Batch) -> None:
     """Count how the columns of validated records are written."""
+    of_image: dict[tuple[int, str], list[WrittenGroup]] = {}
     for one in found:
-        facts, decoded_batch, positions = one.facts, one.record_group.decoded_batch, one.record_group.positions
-        rows = decoded_batch.rows.get(facts.written.source) if facts.written is not None else None
-        if facts.written is None or rows is None:
-            continue
-        mine = rows.of(positions)
-        if not len(mine):
-            continue
-        codes = one.tables.codes if rows.one_each else np.repeat(one.tables.codes, rows.count[positions])
-        cells = _by_cell(mine, decoded_batch.numbers[rows.record_of_row[mine]], codes, batch)
-        tables = [
-            written_table(one.tables.called[table], facts, facts.written, Source(*batch.sources[source]))
-            for source, table in zip(cells.sources, cells.tables, strict=True)
-        ]
-        note = _note_many if len(mine) > _FEW * len(tables) else _note_few
-        note(seen, one, rows, cells, tables, batch)
+        decoded_batch, written = one.record_group.decoded_batch, one.facts.written
+        if written is not None and written.source in decoded_batch.rows:
+            of_image.setdefault((id(decoded_batch), written.source), []).append(one)
+    for (_, source), groups in of_image.items():
+        rows = groups[0].record_group.decoded_batch.rows[source]
+        cells = _cells_of(groups, rows, batch)
+        if cells is not None:
+            note = _note_columns if len(cells.rows) > _FEW * len(cells.tables) else _note_rows
+            note(seen, cells, _written_in(groups[0].record_group, rows, cells), batch)
 
 
-def _by_cell(rows: Numbers, numbers: Numbers, codes: Numbers, batch: Batch) -> _Cells:
+def _cells_of(groups: Sequence[WrittenGroup], rows: Rows, batch: Batch) -> _Cells | None:
+    """Return the rows of some groups by cell, None if there are none."""
+    positions = np.concatenate([one.record_group.positions for one in groups])
+    count = rows.count[positions]
+    mine = rows.of(positions)
+    if not len(mine):
+        return None
+    known: dict[Any, int] = {}
+    kinds = [known.setdefault(_kind_of(one.facts), len(known)) for one in groups]
+    of_group = np.repeat(kinds, [len(one.record_group.positions) for one in groups])
+    facts = [groups[kinds.index(kind)].facts for kind in range(len(known))]
+    tables = join_tables([one.tables for one in groups])
+    numbers = groups[0].record_group.decoded_batch.numbers[rows.record_of_row[mine]]
+    codes, of_kind = np.repeat(tables.codes, count), np.repeat(of_group, count)
     offsets, sources = batch.offsets[numbers], batch.source_of[numbers]
-    keys = sources * (int(codes.max()) + 1) + codes
-    if (keys == keys[0]).all():
-        if (np.diff(offsets) < 0).any():
-            order = np.argsort(offsets, kind="stable")
-            rows, numbers = rows[order], numbers[order]
-        return _Cells(rows, numbers, np.zeros(len(rows), np.int64), [int(sources[0])], [int(codes[0])])
+    keys = (of_kind * len(batch.sources) + sources) * len(tables.called) + codes
     order = np.lexsort((offsets, keys))
     begins = np.append(True, np.diff(keys[order]) != 0)
     firsts = order[begins]
-    return _Cells(
-        rows[order], numbers[order], np.cumsum(begins) - 1, sources[firsts].tolist(), codes[firsts].tolist()
-    )  # fmt: skip
-
-
-def _note_many(
-    seen: ColumnWriting,
-    one: WrittenGroup,
-    rows: Rows,
-    cells: _Cells,
-    tables: Sequence[WrittenTable],
-    batch: Batch,
-) -> None:
-    """Count the values of many records of each table a column at a time."""
-    facts, record_group = one.facts, one.record_group
-    known_plain = record_group.cached_verdict.plain
-    if len(known_plain) > _MOST_KNOWN:
-        known_plain.clear()
-    result = [
-        (table, cells.numbers[part], cells.rows[part], stretch_of(facts, batch, cells.numbers[part]))
-        for table, part in zip(tables, cells.slices(), strict=True)
+    of_cell = [facts[kind] for kind in of_kind[firsts].tolist()]
+    places = zip(of_cell, sources[firsts].tolist(), codes[firsts].tolist(), strict=True)
+    written = [
+        written_table(tables.called[code], one, one.written, Source(*batch.sources[source]))
+        for one, source, code in places
+        if one.written is not None
     ]
+    return _Cells(mine[order], numbers[order], np.cumsum(begins) - 1, written, of_cell)
+
+
+def _kind_of(facts: Facts) -> tuple[Any, ...]:
+    """Return all that decides where and how values of records are counted, their table apart."""
+    return facts.code, facts.contract, facts.subject, facts.written
+
+
+def _written_in(record_group: RecordGroup, rows: Rows, cells: _Cells) -> Iterator[_WrittenColumn]:
+    """Yield how the values of each column are written.
+
+    What has no layout in any table it may be in is not looked at again: the layouts of other values tell nothing there.
+    """
+    known = record_group.cached_verdict.plain
+    tables = set(cells.tables) if len(cells.tables) <= _FEW_TABLES else set[WrittenTable]()
+    if len(known) > _MOST_KNOWN:
+        known.clear()
     for (pointer, index), values in record_group.columns.items():
-        if pointer == rows.image.pointer and values.kinds:
-            column = _Column(values)
-            for table, numbers, places, whole in result:
-                known = known_plain.setdefault(table, set())
-                plain = {kind for kind in values.kinds if (pointer, index, kind) in known}
-                for writing, which in column.ways(places, plain):
-                    stretch = whole if which is None else stretch_of(facts, batch, numbers[which])
-                    seen.add(table, rows.image.columns[index].name, writing, stretch)
-                known.update((pointer, index, kind) for kind in plain)
+        if pointer != rows.image.pointer or not values.kinds:
+            continue
+        name = rows.image.columns[index].name
+        kind = next(iter(values.kinds)) if len(values.kinds) == 1 else ""
+        is_plain = bool(tables) and all((name, kind) in known.get(table, ()) for table in tables)
+        codes, ways = _coded(values, rows.total, is_plain=is_plain)
+        codes = codes[cells.rows]
+        if tables and kind and not is_plain:
+            plain_cells = np.unique(cells.of_row[codes == _PLAIN + 1]).tolist()
+            for table in {cells.tables[cell] for cell in plain_cells}:
+                known.setdefault(table, set()).add((name, kind))
+        yield _WrittenColumn(name, codes, ways)
 
 
-def _note_few(
-    seen: ColumnWriting,
-    one: WrittenGroup,
-    rows: Rows,
-    cells: _Cells,
-    tables: Sequence[WrittenTable],
-    batch: Batch,
-) -> None:
-    """Count the values of many tables with few records each: all columns of all of them, then table by table."""
-    written: list[tuple[str, NDArray[Any], list[Writing | None]]] = []
-    keys = cells.cells
-    for (pointer, index), values in one.record_group.columns.items():
-        if pointer == rows.image.pointer:
-            codes, ways = _Column(values).coded(cells.rows)
-            written.append((rows.image.columns[index].name, codes, ways))
-            if (codes != codes[0]).any():
-                _, keys = np.unique(keys * len(ways) + codes, return_inverse=True)
-    order = np.argsort(keys, kind="stable")  # of equal keys, that of their offsets
-    begins = np.flatnonzero(np.append(True, np.diff(keys[order]) != 0))
-    firsts, lasts = order[begins], order[np.append(begins[1:], len(order)) - 1]
-    totals = np.diff(np.append(begins, len(order))).tolist()
-    names = [name for name, _, _ in written]
-    each = [[ways[code] for code in codes[firsts].tolist()] for _, codes, ways in written]
-    stretches = _stretches_of(one.facts, batch, cells.numbers[firsts], cells.numbers[lasts], totals)
-    for cell, stretch, *ways in zip(cells.cells[firsts].tolist(), stretches, *each, strict=True):
-        seen.add_ways(tables[cell], zip(names, ways, strict=True), stretch)
-
-
-def _stretches_of(
-    facts: Facts, batch: Batch, firsts: Numbers, lasts: Numbers, totals: Sequence[int]
-) -> Iterator[Stretch]:
-    points = zip(batch.points(firsts), batch.points(lasts), totals, strict=True)
-    for first, last, total in points:
-        ops = {facts.code: total} if facts.code is not None else {}
-        yield Stretch(total, first, last, {facts.contract: total}, ops)
-
-
-def stretch_of(facts: Facts, batch: Batch, numbers: Numbers | Sequence[int]) -> Stretch:
-    """Return some records of one kind as a stretch; they are of one partition, in order of their offsets."""
-    total = len(numbers)
-    first, last = batch.points(np.array([numbers[0], numbers[-1]]))
-    ops = {facts.code: total} if facts.code is not None else {}
-    return Stretch(total, first, last, {facts.contract: total}, ops)
-
-
-class _Column:
-    """The values of one column of a decoded batch, by the ways in which they are written."""
-
-    def __init__(self, values: ColumnValues) -> None:
-        self._values = values
-
-    def ways(self, rows: Numbers, plain: set[str]) -> Iterator[tuple[Writing, NDArray[Any] | None]]:
-        """Yield the ways in which the values of some rows are written, each with its rows (None: all).
-
-        `plain` are the kinds that are known to have no layout there; more are added to it.
-        """
-        held, which = self._held(rows)
-        if not len(held):
-            return
-        kinds = self._values.kinds
-        if len(kinds) > 1:
-            yield from self._mixed(held, which)
-            return
-        (kind,) = kinds
-        if kind == BOOLEAN or kind in plain:
-            yield Writing(kind), which
-            return
-        values = self._take(held)
-        codes = _codes_of(kind, values) if len(values) > _FEW else _codes_of_few(kind, values)
-        found = sorted(set(codes.tolist()))
-        if _PLAIN in found:
-            plain.add(kind)
-            yield Writing(kind), which
-            return
-        for code in found:
-            of_code = None if len(found) == 1 else np.flatnonzero(codes == code)
-            chosen = which if of_code is None else of_code if which is None else which[of_code]
-            yield Writing(kind, _LAYOUTS[code]), chosen
-
-    def coded(self, rows: Numbers) -> tuple[NDArray[np.uint8], list[Writing | None]]:
-        """Return how the value of each of some rows is written, by its place among the ways; None if nothing is."""
-        held, which = self._held(rows)
-        codes = np.zeros(len(rows), np.uint8)
-        if not len(held):
-            return codes, [None]
-        ways: list[Writing | None] = [None]
-        values, kinds = self._take(held), self._values.kinds
-        if len(kinds) > 1:
-            places: dict[Writing | None, int] = {None: 0}
-            found = [writing_of(_as_parsed(value)) for value in values]
-            own = np.array([places.setdefault(writing, len(places)) for writing in found], np.uint8)
-            ways = [*places]
+def _note_columns(seen: ColumnWriting, cells: _Cells, columns: Iterable[_WrittenColumn], batch: Batch) -> None:
+    """Count the values of many records of each table, a column at a time."""
+    every = _stretches_of(cells, cells.of_row, 1, batch)
+    for column in columns:
+        ways = len(column.ways)
+        if (column.codes == column.codes[0]).all():
+            stretches = [(cell * ways + int(column.codes[0]), stretch) for cell, stretch in every]
         else:
-            (kind,) = kinds
-            own = np.ones(len(values), np.uint8) if kind == BOOLEAN else _codes_of_each(kind, values) + np.uint8(1)
-            ways += [Writing(kind, layout) for layout in _LAYOUTS]
-        if which is None:
-            return own, ways
-        codes[which] = own
-        return codes, ways
-
-    def _held(self, rows: Numbers) -> tuple[Numbers, NDArray[Any] | None]:
-        """Return the indices of the non-null values of some rows, and which of the rows have them."""
-        which: NDArray[Any] | None = None
-        present = self._values.present
-        if present is not None and self._values.held is not None:
-            which = np.flatnonzero(present[rows])
-            rows = np.searchsorted(self._values.held, rows[which])
-        if self._values.valued is None or (valued := self._values.valued[rows]).all():
-            return rows, which
-        return rows[valued], np.flatnonzero(valued) if which is None else which[valued]
-
-    def _mixed(self, places: Numbers, which: NDArray[Any] | None) -> Iterator[tuple[Writing, NDArray[Any]]]:
-        """Classify values of several kinds one by one."""
-        found: dict[Writing, list[int]] = {}
-        for at, value in enumerate(self._take(places)):
-            writing = writing_of(_as_parsed(value))
+            stretches = _stretches_of(cells, cells.of_row * ways + column.codes, ways, batch)
+        for key, stretch in stretches:
+            writing = column.ways[key % ways]
             if writing is not None:
-                found.setdefault(writing, []).append(at)
-        for writing, chosen in found.items():
-            yield writing, np.asarray(chosen) if which is None else which[chosen]
+                seen.add(cells.tables[key // ways], column.name, writing, stretch)
 
-    def _take(self, places: Numbers) -> Sequence[Any]:
-        values = self._values.values
-        if len(places) == len(values) and (np.diff(places) == 1).all():
-            return values
-        if isinstance(values, ScannedValues):
-            return values.select(places)
-        return itemgetter(*places.tolist())(values) if len(places) > 1 else [values[int(places[0])]]
+
+def _note_rows(seen: ColumnWriting, cells: _Cells, columns: Iterable[_WrittenColumn], batch: Batch) -> None:
+    """Count the values of few records of each table, all columns of a row at once."""
+    listed = list(columns)
+    combined, total = np.zeros(len(cells.rows), np.int64), 1
+    for column in listed:
+        if (column.codes != column.codes[0]).any():
+            distinct, combined = np.unique(combined * len(column.ways) + column.codes, return_inverse=True)
+            total = len(distinct)
+    firsts, _ = _ends_of(combined, total)
+    each = [[(column.name, column.ways[code]) for code in column.codes[firsts].tolist()] for column in listed]
+    ways = list(zip(*each, strict=True))
+    for key, stretch in _stretches_of(cells, cells.of_row * total + combined, total, batch) if ways else ():
+        seen.add_ways(cells.tables[key // total], ways[key % total], stretch)
+
+
+def _stretches_of(cells: _Cells, keys: Numbers, parts: int, batch: Batch) -> list[tuple[int, Stretch]]:
+    """Return the rows of each key as a stretch; a key is the number of a cell times `parts`, and less than that."""
+    held, most = None, int(keys.max()) + 1
+    if most > _MOST_KEYS * len(keys):
+        held, keys = np.unique(keys, return_inverse=True)
+        most = len(held)
+    firsts, lasts = _ends_of(keys, most)
+    totals = np.bincount(keys, minlength=most)
+    there = np.flatnonzero(totals)
+    names = (there if held is None else held).tolist()
+    points = batch.points(cells.numbers[firsts[there]]), batch.points(cells.numbers[lasts[there]])
+    stretches = []
+    for key, total, first, last in zip(names, totals[there].tolist(), *points, strict=True):
+        facts = cells.facts[key // parts]
+        ops = {facts.code: total} if facts.code is not None else {}
+        stretches.append((key, Stretch(total, first, last, {facts.contract: total}, ops)))
+    return stretches
+
+
+def _ends_of(keys: Numbers, most: int) -> tuple[Numbers, Numbers]:
+    """Return where each key stands first and last."""
+    firsts, lasts, places = np.zeros(most, np.int64), np.zeros(most, np.int64), np.arange(len(keys))
+    firsts[keys[::-1]] = places[::-1]
+    lasts[keys] = places
+    return firsts, lasts
+
+
+def stretch_of(facts: Facts, batch: Batch, number: int) -> Stretch:
+    """Return one record as a stretch."""
+    (point,) = batch.points(np.array([number]))
+    return Stretch(1, point, point, {facts.contract: 1}, {facts.code: 1} if facts.code is not None else {})
+
+
+def _coded(values: ColumnValues, total: int, *, is_plain: bool) -> tuple[Codes, list[Writing | None]]:
+    """Return how the value of each row is written, by its index among the ways, of which the first is None.
+
+    A value of one kind has the index of its layout plus one; all are plain where that is known.
+    """
+    there, ways = _valued_rows(values, total), list[Writing | None]([None])
+    if not len(there):
+        return np.zeros(total, np.uint8), ways
+    chosen = _take(values)
+    if len(values.kinds) > 1:
+        known: dict[Writing | None, int] = {None: 0}
+        found = [known.setdefault(writing_of(_as_parsed(value)), len(known)) for value in chosen]
+        own, ways = np.array(found, np.uint8), [*known]
+    else:
+        (kind,) = values.kinds
+        ways += [Writing(kind, layout) for layout in _LAYOUTS]
+        plain = is_plain or kind == BOOLEAN
+        own = np.ones(len(chosen), np.uint8) if plain else _codes_of_each(kind, chosen) + np.uint8(_PLAIN + 1)
+    if len(there) == total:
+        return own, ways
+    codes = np.zeros(total, np.uint8)
+    codes[there] = own
+    return codes, ways
+
+
+def _valued_rows(values: ColumnValues, total: int) -> Numbers:
+    """Return the rows that have a value which is not null."""
+    held = np.arange(total) if values.held is None else values.held
+    return held if values.valued is None else held[values.valued]
+
+
+def _take(values: ColumnValues) -> Sequence[Any]:
+    """Return the values that are not null."""
+    if values.valued is None:
+        return values.values
+    if isinstance(values.values, ScannedValues):
+        return values.values.select(np.flatnonzero(values.valued))
+    return [value for value in values.values if value is not None]
 
 
 def _codes_of_each(kind: str, values: Sequence[Any]) -> Codes:
@@ -302,37 +285,12 @@ def _codes_of_each(kind: str, values: Sequence[Any]) -> Codes:
     return _codes_of_few(kind, values)
 
 
-def _codes_of(kind: str, values: Sequence[Any]) -> Codes:
-    """Return the layout of each value; if one has none, a single layout for all."""
-    nothing = np.zeros(1, np.uint8)
-    if kind == TEXT:
-        return _layouts_of_texts(values) if _has_layout(values[0]) else nothing
-    same = np.full(1, _SECONDS, np.uint8)
-    if type(values[0]) is int:
-        if isinstance(values, ScannedValues):
-            values = values.column.integers().tolist()
-        first, last = int(FIRST_SECOND), int(LAST_SECOND)
-        return same if first <= min(values) and max(values) <= last else nothing
-    if type(values[0]) is bytes and set(map(len, values)) == {SECOND_DIGITS}:
-        digits = b"".join(values).isdigit()
-        within = FIRST_SECOND.encode() <= min(values) and max(values) <= LAST_SECOND.encode()
-        return same if digits and within else nothing
-    if all(isinstance(value, Number) and layout_of_token(value.token) for value in values):  # of a column of all kinds
-        return same
-    return nothing
-
-
 def _codes_of_few(kind: str, values: Sequence[Any]) -> Codes:
     """Return the layout of each value, one by one: for a row of one table among many that is faster than arrays."""
     if kind == TEXT:
         return np.array([_LAYOUTS.index(layout_of(value)) for value in values], np.uint8)
     tokens = [value.decode() if type(value) is bytes else getattr(value, "token", value) for value in values]
     return np.array([_LAYOUTS.index(layout_of_token(str(token))) for token in tokens], np.uint8)
-
-
-def _has_layout(text: str) -> bool:
-    writing = writing_of(text)
-    return writing is not None and bool(writing.layout)
 
 
 def _layouts_of_texts(values: Sequence[str]) -> Codes:

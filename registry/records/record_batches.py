@@ -132,6 +132,8 @@ class Batch:
 
 def split_by_code(codes: NDArray[np.int64]) -> Iterator[tuple[int, NDArray[np.int64]]]:
     """Yield the distinct codes in ascending order, each with the indices where it stands."""
+    if not len(codes):
+        return
     order = np.argsort(codes, kind="stable")
     starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
     ends = np.append(starts[1:], len(order))

@@ -9,7 +9,8 @@
 enum node_type { IS_OBJECT = 0, IS_LEAF = 1, IS_IMAGE = 2, IS_LITERAL = 3 };
 
 /* A node is eight numbers:
- * IS_OBJECT:  first member, members, required members, slot for its kind or -1, image whose rows it is or -1
+ * IS_OBJECT:  first member, members, required members, slot for its kind or -1, image whose rows it is or -1, 1 where
+ *             members have to come in their order
  * IS_LEAF:    slot, kinds taken (a bit each), image of its slot or -1, 1 where it is mostly the same as before
  * IS_IMAGE:   image, node of a row, 1 where rows stand in a list, rows demanded
  * IS_LITERAL: slot, first byte of the token among the names, length of the token, image of its slot or -1

@@ -11,6 +11,7 @@ import numpy as np
 from msgspec import UNSET
 
 from cdc_contracts.registry.common.pointers import join_pointer, split_pointer
+from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.engine import decoder_kinds
 from cdc_contracts.registry.engine.layout_parts import Image, LayoutColumn, Leaf, Nested, Part, RowShape
 from cdc_contracts.registry.engine.native.scanned_columns import (
@@ -39,6 +40,7 @@ _TAKEN: Final = {
 _COLLECTIONS: Final = 1 << ARRAY | 1 << OBJECT
 _OBJECT, _LEAF, _IMAGE, _LITERAL = range(4)
 _NOWHERE: Final = -1
+_IN_ORDER: Final = 6
 _MOST_NESTED: Final = 8
 
 
@@ -51,10 +53,12 @@ class ScanPlan:
     """Nodes of eight numbers and members of four, as `scanner.c` reads them, and the meaning of each slot.
 
     `expected` has the token of each member that identifies the shape, None if the member must be absent.
+    Where names are `free`, messages of other tables are taken that have the same columns in the same order.
     """
 
     plan: LayoutPlan
     expected: Mapping[str, bytes | None]
+    free: frozenset[str] = frozenset()
     nodes: list[list[int]] = field(default_factory=list)
     members: list[list[int]] = field(default_factory=list)
     names: bytearray = field(default_factory=bytearray)
@@ -102,6 +106,8 @@ class ScanPlan:
             self.slots.append(leaf)
         if leaf.pointer in self.expected:
             return self._literal(leaf.pointer, slot, _NOWHERE)
+        if leaf.pointer in self.free:
+            return [self._member(leaf.pointer, self._add_node(_LEAF, slot, TEXTS, _NOWHERE, 1), required=True)]
         taken = _TAKEN[leaf.decoder] | (_COLLECTIONS if leaf.decoder == decoder_kinds.RAW else 0)
         return [self._member(leaf.pointer, self._add_node(_LEAF, slot, taken, _NOWHERE, 1), required=False)]
 
@@ -126,6 +132,7 @@ class ScanPlan:
             members += self._literal(types, _NOWHERE, image)
             demanded = self.expected[types] is not None
         self._set_object(row, members, _NOWHERE, _NOWHERE)
+        self.nodes[row][_IN_ORDER] = int(bool(self.free))
         self.nodes[node] = [_IMAGE, image, row, int(not self.plan.one_row), 1 if demanded else -2, 0, 0, 0]
         return node, demanded
 
@@ -153,15 +160,30 @@ class ScanPlan:
         return len(self.nodes) - 1
 
 
-def make_scan_plan(plan: LayoutPlan, shape: RowShape, pointers: Sequence[str]) -> ScanPlan:
+def free_names(plan: LayoutPlan, reading_options: ReadingOptions) -> frozenset[str]:
+    """Return the names that may be others in messages that are scanned for a shape although it is that of one table.
+
+    Such tables have the columns of the shape if every image has all of them, in its order.
+    """
+    learnt = not plan.types_at and not plan.partial and not reading_options.tables
+    return plan.plain_names if learnt and "" not in plan.images else frozenset()
+
+
+def make_scan_plan(
+    plan: LayoutPlan, shape: RowShape, pointers: Sequence[str | None], free: frozenset[str] = frozenset()
+) -> ScanPlan:
     """Return the plan of a shape's strict layout; `pointers` lead to the members that identify the shape.
 
     Raises NoScanPlan if the scanner cannot recognise the shape.
     """
     if shape.strict is None:
         raise NoScanPlan
-    expected = {pointer: _token(value) for pointer, value in zip(pointers, shape.key, strict=False)}
-    found = ScanPlan(plan, expected)
+    expected = {
+        pointer: _token(value)
+        for pointer, value in zip(pointers, shape.key, strict=True)
+        if pointer is not None and pointer not in free
+    }
+    found = ScanPlan(plan, expected, free)
     found.add_message(shape.strict.parts)
     return found
 

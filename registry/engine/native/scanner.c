@@ -161,6 +161,7 @@ static int scan_object(Scan *scan, int32_t number, int depth) {
             member = plan->member + node->a + place;
             p = close + 1;
         }
+        if (node->f && place <= before) return 0;
         if (plan->seen[node->a + place] == object) return 0; /* of two with one name another parser decides */
         plan->seen[node->a + place] = object;
         required += member->required;

@@ -19,7 +19,7 @@ from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.engine.decoded_batches import DecodedBatch, Rows
 from cdc_contracts.registry.engine.layout_parts import Layout, Leaf, RowShape
 from cdc_contracts.registry.engine.native.native_library import is_eager, native_library
-from cdc_contracts.registry.engine.native.scan_plans import NoScanPlan, ScanPlan, make_scan_plan
+from cdc_contracts.registry.engine.native.scan_plans import NoScanPlan, ScanPlan, free_names, make_scan_plan
 from cdc_contracts.registry.engine.native.scanned_columns import STATE, ScannedBytes, ScannedColumn, ScannedMember
 from cdc_contracts.registry.engine.struct_layouts import LayoutPlan
 
@@ -70,9 +70,10 @@ class _Found:
 class Scanner:
     """Scans batches for the most recent shapes; keeps a plan for each."""
 
-    def __init__(self, plan: LayoutPlan, pointers: Sequence[str], reading_options: ReadingOptions) -> None:
+    def __init__(self, plan: LayoutPlan, pointers: Sequence[str | None], reading_options: ReadingOptions) -> None:
         self._library: Any = None if reading_options.strict_json else native_library()
         self._plan, self._pointers, self._most_bytes = plan, pointers, reading_options.max_bytes
+        self._free = free_names(plan, reading_options)
         self._plans: OrderedDict[Any, _CompiledPlan | None] = OrderedDict()
         self._recent: list[RowShape] = []
         self._least, self._patience = (1, _MOST_INT) if is_eager() else (_LEAST, _PATIENCE)
@@ -95,7 +96,8 @@ class Scanner:
     def scan_for(self, shape: RowShape, array: pa.BinaryArray, numbers: Numbers) -> tuple[list[DecodedBatch], Numbers]:
         """Return the messages of one shape, which is remembered if there are any, and the numbers of the others."""
         found: list[DecodedBatch] = []
-        if shape not in self._recent and len(numbers) >= self._least:
+        known = any(one is shape or (self._free and one.strict is shape.strict) for one in self._recent)
+        if not known and len(numbers) >= self._least:
             numbers = self._scan_into(found, shape, array, numbers)
             if found:
                 self._recent.insert(0, shape)
@@ -122,7 +124,9 @@ class Scanner:
             self._plans.move_to_end(shape.key)
             return known
         try:
-            plan = _CompiledPlan(self._library, shape.strict, make_scan_plan(self._plan, shape, self._pointers))
+            plan = _CompiledPlan(
+                self._library, shape.strict, make_scan_plan(self._plan, shape, self._pointers, self._free)
+            )
         except NoScanPlan:
             plan = None
         self._plans[shape.key] = plan
