@@ -14,7 +14,7 @@ from written_reports import build_report
 
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.engine.kernel import Kernel
-from cdc_contracts.registry.engine.written_columns import _codes_of
+from cdc_contracts.registry.engine.written_columns import _codes_of_each, _layouts_of_texts
 from cdc_contracts.registry.stats.column_writing import Writing, layout_of, layout_of_token
 from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.registry.stats.reference_tally import account
@@ -207,12 +207,8 @@ def test_large_unsigned_numbers_that_are_documented_as_texts_are_no_turn():
 )
 def test_layouts_of_whole_columns_are_those_of_each_text(texts):
     layouts = ["", "ISO date and time", "SQL date and time", "seconds since 1970", "digits"]
-    found = _codes_of("text", texts)
-    alone = [layout_of(text) for text in texts]
-    if layout_of(texts[0]) == "":
-        assert found.tolist() == [0]
-    else:
-        assert [layouts[code] for code in found.tolist()] == alone
+    found = _layouts_of_texts(texts)
+    assert [layouts[code] for code in found.tolist()] == [layout_of(text) for text in texts]
 
 
 @pytest.mark.parametrize(
@@ -229,7 +225,7 @@ def test_numbers_that_may_be_moments_have_ten_digits(token, layout):
     assert layout_of_token(token) == layout
     assert str(Writing("number", layout)) == ("number (seconds since 1970)" if layout else "number")
     seconds = {"": 0, "seconds since 1970": 3}[layout]
-    assert _codes_of("number", [token.encode()]).tolist() == [seconds]
+    assert _codes_of_each("number", [token.encode()]).tolist() == [seconds]
 
 
 def _ordered(records, order):
