@@ -142,3 +142,26 @@ def test_a_table_has_no_column_that_another_has(reference):
                 row.pop(dropped, None)
         values.append(to_bytes(message))
     assert unlike_columns(scope_of(reference), values) == []
+
+
+@pytest.mark.parametrize("reference", ["oms-community/default@2", "oms/debezium@1"])
+def test_tables_with_the_columns_of_another_in_another_order_keep_their_order(reference, monkeypatch):
+    images = [split_pointer(at) for at in CATALOGUE.version(reference).meaning.images.pointers()]
+    values = []
+    for number, value in enumerate(stream(reference, 700, "t{}".format)):
+        message = parse_message(value)
+        for parts in images if number % 3 == 2 else ():
+            row = follow(message, parts)
+            if isinstance(row, dict):
+                backwards = list(row.items())[::-1]
+                row.clear()
+                row.update(backwards)
+        values.append(to_bytes(message))
+
+    def decoded():
+        parts = Kernel(scope_of(reference)).decode(records_of(values))
+        return [change for part in parts for change in part.changes.to_pylist()]
+
+    scanned = decoded()
+    monkeypatch.setenv("CDC_CONTRACTS_NATIVE", "off")
+    assert scanned == decoded()
