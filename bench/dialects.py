@@ -2,8 +2,9 @@
 
 Records a second of a stream of inserts, updates and deletes over twelve columns, audited (every value checked) and
 decoded (canonical texts as well), and rows a second typed for tables, in CPU time. `audit/parse` and `decode/parse` are
-the time of a record over that of one `msgspec` parse of the same bytes into raw columns. All take turns, so the ratios
-hold where the speed of the machine drifts. `CDC_CONTRACTS_NATIVE=off` measures the kernel without its native part.
+the time of a record over that of one `msgspec` parse of the same bytes into raw columns; of Avro, for which there is no
+such parse, `audit/canal` and `decode/canal` are over the time of a record of CANAL. All take turns, so the ratios hold
+where the speed of the machine drifts. `CDC_CONTRACTS_NATIVE=off` measures the kernel without its native part.
 """
 
 from __future__ import annotations
@@ -37,7 +38,11 @@ FAMILIES = (
     "dts/canal@2", "dts/shareplex@1", "dataworks/streamx@1", "dts/avro@1",
 )  # fmt: skip
 BATCH = 10_000
-COLUMNS = {"bytes": 7, "audit/s": 10, "decode/s": 10, "typed/s": 10, "audit/parse": 13, "decode/parse": 13}
+CANAL = "oms-community/canal@2"
+COLUMNS = {
+    "bytes": 7, "audit/s": 10, "decode/s": 10, "typed/s": 10, "audit/parse": 13, "decode/parse": 13, "audit/canal": 13,
+    "decode/canal": 13,
+}  # fmt: skip
 """What is shown, and how wide."""
 
 
@@ -52,29 +57,23 @@ def main() -> None:
     print(f"{'dialect':<44}{''.join(titles)}")
     for reference in options.dialects or FAMILIES:
         found = measure(reference, options.messages, options.rounds)
-        shown = (f"{found[name]:>{width},.{2 if 'parse' in name else 0}f}" for name, width in COLUMNS.items())
-        print(f"{reference:<44}{''.join(shown)}")
+        shown = (
+            show(name, found[name]).rjust(width) if name in found else " " * width for name, width in COLUMNS.items()
+        )
+        print(f"{reference:<44}{''.join(shown)}", flush=True)
+
+
+def show(name: str, figure: float) -> str:
+    return f"{figure:,.0f}" if name.endswith(("/s", "bytes")) else f"{figure:.2f}"
 
 
 def measure(reference: str, total: int, rounds: int) -> dict[str, float]:
     """Return bytes a message, records a second audited and decoded, rows a second typed, and times over one parse.
 
-    Each is the best of some rounds after a warm one.
+    Where there is no such parse the times are over those of CANAL. Each is the best of some rounds after a warm one.
     """
     catalogue, reading_options = shipped_catalogue(), ReadingOptions(tables=own_table(), table="shop.orders")
-    values = list(Renderer(catalogue.version(reference), reading_options).render_all(row_stream(5, total)))
-    batches = [batch_of(values[start : start + BATCH], start) for start in range(0, len(values), BATCH)]
-    kernel = Kernel(open_validation(catalogue, reference, reading_options))
-
-    def audit() -> None:
-        for batch in batches:
-            kernel.audit(batch)
-
-    def decode() -> None:
-        for batch in batches:
-            for _ in kernel.decode(batch):
-                pass
-
+    kernel, values, batches = open_stream(reference, total)
     written = [part for batch in batches for part in kernel.decode(batch)]
     sightings = ObservedColumns()
     for part in written:
@@ -86,19 +85,49 @@ def measure(reference: str, total: int, rounds: int) -> dict[str, float]:
         for rows, layout in tables:
             type_rows(rows, layout)
 
-    version = catalogue.version(reference)
-    parse = make_parser(values, version.meaning.images.pointers()) if version.meaning.transport == "json" else None
-    works = {"audit": audit, "decode": decode, "typed": type_all} | ({"parse": parse} if parse else {})
+    version, works = catalogue.version(reference), {**make_works(kernel, batches), "typed": type_all}
+    if version.meaning.transport == "json":
+        beside = {"parse": ("parse", "parse")}
+        works["parse"] = make_parser(values, version.meaning.images.pointers())
+    else:
+        beside = {"canal": ("canal audit", "canal decode")}
+        canal, _, batches_of_canal = open_stream(CANAL, total)
+        works |= {f"canal {name}": work for name, work in make_works(canal, batches_of_canal).items()}
     seconds = best_of(works, rounds)
-    rows, nothing = sum(len(part.changes) for part in written), float("nan")
-    return {
+    rows = sum(len(part.changes) for part in written)
+    found = {
         "bytes": sum(map(len, values)) / len(values),
         "audit/s": total / seconds["audit"],
         "decode/s": total / seconds["decode"],
         "typed/s": rows / seconds["typed"],
-        "audit/parse": seconds["audit"] / seconds["parse"] if parse else nothing,
-        "decode/parse": seconds["decode"] / seconds["parse"] if parse else nothing,
     }
+    for name, (audited, decoded) in beside.items():
+        found[f"audit/{name}"] = seconds["audit"] / seconds[audited]
+        found[f"decode/{name}"] = seconds["decode"] / seconds[decoded]
+    return found
+
+
+def open_stream(reference: str, total: int) -> tuple[Kernel, list[bytes], list[pa.RecordBatch]]:
+    """Return a kernel for a dialect, and the messages of a stream in it, also as batches."""
+    catalogue, reading_options = shipped_catalogue(), ReadingOptions(tables=own_table(), table="shop.orders")
+    values = list(Renderer(catalogue.version(reference), reading_options).render_all(row_stream(5, total)))
+    batches = [batch_of(values[start : start + BATCH], start) for start in range(0, len(values), BATCH)]
+    return Kernel(open_validation(catalogue, reference, reading_options)), values, batches
+
+
+def make_works(kernel: Kernel, batches: Sequence[pa.RecordBatch]) -> dict[str, Callable[[], None]]:
+    """Return an audit and a decode of all batches."""
+
+    def audit() -> None:
+        for batch in batches:
+            kernel.audit(batch)
+
+    def decode() -> None:
+        for batch in batches:
+            for _ in kernel.decode(batch):
+                pass
+
+    return {"audit": audit, "decode": decode}
 
 
 def best_of(works: Mapping[str, Callable[[], None]], rounds: int) -> dict[str, float]:
