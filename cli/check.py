@@ -36,7 +36,8 @@ def check(
 ) -> None:
     """Check messages against a contract: one line per finding, then a summary. Starts no JVM."""
     from cdc_contracts.registry.detect.topic_samples import ENOUGH, find_validation, sample_files
-    from cdc_contracts.registry.records.input_files import STDIN, plan_files, read_input, read_slice
+    from cdc_contracts.registry.records.file_batches import read_input, read_slice
+    from cdc_contracts.registry.records.input_files import STDIN, plan_files
     from cdc_contracts.registry.report.message_checks import check_batches
     from cdc_contracts.registry.report.stored_reports import write_document
     from cdc_contracts.registry.stats.partition_tallies import Source

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cdc_contracts.cli.options import run_options, validation_options
-from cdc_contracts.cli.options.arrow_start import start_arrow
 from cdc_contracts.cli.options.shared_options import AsJson, ContractFolders, open_catalogue
 from cdc_contracts.cli.options.version_options import NewVersions, check_new_versions, write_versions
 from cdc_contracts.cli.output import console
@@ -116,11 +115,10 @@ def _place_versions(source: Input, validation: ValidationContext, target: Path) 
 
 def _add_files(accumulator: EvidenceAccumulator, sources: Sequence[str], messages: int, *, whole: bool) -> None:
     from cdc_contracts.registry.detect.topic_samples import add_batches, sample_files
-    from cdc_contracts.registry.records.input_files import STDIN, plan_files, read_input
+    from cdc_contracts.registry.records.input_files import STDIN, plan_files, read_plain_input
 
-    start_arrow()
     if list(sources) == [STDIN]:
-        add_batches(accumulator, read_input(sys.stdin.buffer.read(), whole=whole), messages)
+        add_batches(accumulator, read_plain_input(sys.stdin.buffer.read(), whole=whole), messages)
     else:
         add_batches(
             accumulator, sample_files(plan_files([Path(one) for one in sources], whole=whole), messages), messages

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cdc_contracts.cli.options import run_options
-from cdc_contracts.cli.options.arrow_start import start_arrow
 from cdc_contracts.cli.options.shared_options import AsJson, spread
 from cdc_contracts.cli.options.version_options import RangedValidationOptions, fit_validation
 from cdc_contracts.cli.output import console
@@ -104,7 +103,6 @@ def _read_file(path: str, place: MessagePlace) -> Found:
     run_options.refuse_for_files({
         "--bootstrap": place.bootstrap, "--kafka-config": place.kafka_config, "--kafka-opt": place.kafka_options
     })  # fmt: skip
-    start_arrow()
     found = find_in_file(path, line=place.line, whole=place.whole, partition=place.partition, offset=place.offset)
     if found.more:
         other = "--line N takes another, --whole the whole" if found.line else "--line N takes another"

@@ -13,7 +13,9 @@ import pyarrow as pa
 
 from cdc_contracts.registry.common.errors import UsageError
 from cdc_contracts.registry.detect.topic_samples import sample_files
-from cdc_contracts.registry.records.input_files import FilePlan, Slice, Window, plan_files, read_slice
+from cdc_contracts.registry.records.file_batches import read_slice
+from cdc_contracts.registry.records.file_plans import FilePlan, Slice, Window
+from cdc_contracts.registry.records.input_files import PlainRecords, plan_files
 from cdc_contracts.registry.report.audit_report import Span
 from cdc_contracts.registry.report.report_model import ReportSource
 from cdc_contracts.registry.stats.partition_tallies import Source
@@ -73,7 +75,7 @@ class FileInput:
     def in_order(self) -> Iterator[pa.RecordBatch]:
         return self.batches()
 
-    def peek(self, engine: Engine, most: int) -> Iterator[pa.RecordBatch]:
+    def peek(self, engine: Engine, most: int) -> Iterator[pa.RecordBatch | PlainRecords]:
         yield from sample_files(FilePlan(self.plan.slices, dict(self.windows)), most)
 
     def batches(self) -> Iterator[pa.RecordBatch]:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import pairwise
-from typing import Final
-
-import pyarrow as pa
+from typing import TYPE_CHECKING, Any, Final
 
 from cdc_contracts.registry.common.json_messages import Unreadable
 from cdc_contracts.registry.detect.classifier import detect
@@ -14,22 +12,34 @@ from cdc_contracts.registry.detect.detection import Detection
 from cdc_contracts.registry.detect.evidence_accumulator import EvidenceAccumulator
 from cdc_contracts.registry.detect.message_evidence import RecordPlace
 from cdc_contracts.registry.message.unwrapping import unwrap
-from cdc_contracts.registry.records.input_files import FilePlan, LineSlice, Slice, read_slice
+from cdc_contracts.registry.records.file_plans import FilePlan, LineSlice, ParquetRowGroup, Slice
+from cdc_contracts.registry.records.input_files import PlainRecords, read_plain_slice
 from cdc_contracts.registry.records.sample_windows import Window, share_windows
 from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.registry.validate.validation_context import Undetected, ValidationContext
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 ENOUGH: Final = 2_000
 """So many messages are looked at where nobody says otherwise: a second or two."""
 
 
-def sample_files(plan: FilePlan, most: int) -> Iterator[pa.RecordBatch]:
-    """Yield a sample of the messages in files. Raises UnavailableError if a file cannot be read."""
+def sample_files(plan: FilePlan, most: int) -> Iterator[pa.RecordBatch | PlainRecords]:
+    """Yield a sample of the messages in files, rows of Parquet as batches.
+
+    Raises UnavailableError if a file cannot be read.
+    """
     following = dict(pairwise(plan.slices))
     for windows in share_windows(plan.limits, most):
         for one in plan.slices:
             if _touches(one, following.get(one), windows):
-                yield from read_slice(one, windows)
+                if isinstance(one, ParquetRowGroup):
+                    from cdc_contracts.registry.records.parquet_messages import read_row_group
+
+                    yield from read_row_group(one, windows)
+                else:
+                    yield from read_plain_slice(one, windows)
 
 
 def _touches(one: Slice, following: Slice | None, windows: Mapping[Source, Window]) -> bool:
@@ -45,7 +55,7 @@ def _touches(one: Slice, following: Slice | None, windows: Mapping[Source, Windo
 
 
 def find_validation(
-    validation: ValidationContext | Undetected, sample: Callable[[], Iterable[pa.RecordBatch]]
+    validation: ValidationContext | Undetected, sample: Callable[[], Iterable[pa.RecordBatch | PlainRecords]]
 ) -> tuple[ValidationContext | None, Detection | None]:
     """Return the validation context for the messages, and its detection if no contract was declared.
 
@@ -59,15 +69,14 @@ def find_validation(
     return detection.open_validation(validation), detection
 
 
-def add_batches(accumulator: EvidenceAccumulator, batches: Iterable[pa.RecordBatch], most: int) -> None:
+def add_batches(accumulator: EvidenceAccumulator, batches: Iterable[pa.RecordBatch | PlainRecords], most: int) -> None:
     """Add the messages of some batches to an accumulator, up to a number; records without a value are skipped.
 
     Values are unwrapped as the reading options say; a value without this wrapping is of no contract.
     """
     wrapping = accumulator.reading_options.wrapping
     for batch in batches:
-        columns = (batch.column(name).to_pylist() for name in ("topic", "partition", "offset", "value"))
-        for topic, partition, offset, value in zip(*columns, strict=True):
+        for topic, partition, offset, value in _coordinates(batch):
             if accumulator.messages == most:
                 return
             place = RecordPlace(topic, partition, offset)
@@ -80,3 +89,13 @@ def add_batches(accumulator: EvidenceAccumulator, batches: Iterable[pa.RecordBat
                 accumulator.pass_over(place)
             else:
                 accumulator.add(place, message)
+
+
+def _coordinates(batch: pa.RecordBatch | PlainRecords) -> Iterator[tuple[str, int, int, Any]]:
+    """Yield topic, partition, offset and value of each record."""
+    if isinstance(batch, PlainRecords):
+        for offset, value in zip(batch.offsets, batch.values, strict=True):
+            yield batch.topic, batch.partition, offset, value
+        return
+    columns = (batch.column(name).to_pylist() for name in ("topic", "partition", "offset", "value"))
+    yield from zip(*columns, strict=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +13,14 @@ from msgspec import UNSET, Struct
 from cdc_contracts.registry.common.errors import UnavailableError, UsageError
 from cdc_contracts.registry.common.written_models import Sometimes
 from cdc_contracts.registry.message.envelope_times import instant
-from cdc_contracts.registry.records.input_files import STDIN, FilePlan, WholeFile, plan_files, read_input, read_slice
+from cdc_contracts.registry.records.file_plans import FilePlan, ParquetRowGroup, Slice, WholeFile, Window
+from cdc_contracts.registry.records.input_files import (
+    STDIN,
+    PlainRecords,
+    plan_files,
+    read_plain_input,
+    read_plain_slice,
+)
 from cdc_contracts.registry.stats.partition_tallies import Source
 
 if TYPE_CHECKING:
@@ -70,7 +77,7 @@ class Found:
         return f"{self.topic} partition {self.partition} offset {self.offset}{at}"
 
 
-def found_in(batch: pa.RecordBatch, row: int = 0, *, line: int | None = None) -> Found:
+def found_in(batch: pa.RecordBatch, row: int = 0) -> Found:
     """Return the record at a row of a batch with the columns of the Kafka source."""
     names = ("value", "topic", "partition", "offset", "key", "timestamp")
     value, topic, partition, offset, key, stamp = (batch.column(name)[row] for name in names)
@@ -79,7 +86,6 @@ def found_in(batch: pa.RecordBatch, row: int = 0, *, line: int | None = None) ->
         topic=topic.as_py(),
         partition=partition.as_py(),
         offset=offset.as_py(),
-        line=line,
         key=key.as_py(),
         micros=stamp.value,
     )
@@ -98,24 +104,42 @@ def find_in_file(
     if path == STDIN and (partition is not None or offset is not None):
         raise UsageError("standard input has no offsets and no partitions", hint="select a message with --line")
     if path == STDIN:
-        batches, of_lines, single = read_input(sys.stdin.buffer.read(), whole=whole), not whole, whole
+        records = _plain(read_plain_input(sys.stdin.buffer.read(), whole=whole))
+        of_lines, single = not whole, whole
     else:
         plan = plan_files([Path(path)], whole=whole)
         of_lines, single = bool(plan.line_partitions), any(isinstance(one, WholeFile) for one in plan.slices)
         windows = _windows(plan, path, line if of_lines else None, partition, offset)
-        batches = (batch for one in plan.slices for batch in read_slice(one, windows))
+        records = (found for one in plan.slices for found in _read(one, windows))
     asked = any(one is not None for one in (line, partition, offset))
-    records = ((batch, row) for batch in batches for row in range(batch.num_rows))
-    for number, (batch, row) in enumerate(records, 1):
-        at = int(batch.column("offset")[row].as_py()) + 1 if of_lines else number
+    for number, found in enumerate(records, 1):
+        at = found.offset + 1 if of_lines else number
         if line in (None, at):
-            found = found_in(batch, row, line=at if of_lines else None)
-            return replace(found, whole=single, more=not asked and next(records, None) is not None)
+            more = not asked and next(records, None) is not None
+            return replace(found, line=at if of_lines else None, whole=single, more=more)
     raise UnavailableError(
         f"there is no message {'there' if asked else 'in it'}",
         where=path if line is None else f"{path} line {line}",
         hint="lines, and rows of a capture, are counted from 1; blank lines are not messages" if asked else "",
     )
+
+
+def _read(one: Slice, windows: Mapping[Source, Window]) -> Iterator[Found]:
+    """Yield the messages of a slice that lie in the windows."""
+    if not isinstance(one, ParquetRowGroup):
+        yield from _plain(read_plain_slice(one, windows))
+        return
+    from cdc_contracts.registry.records.parquet_messages import read_row_group  # here, as most input is no Parquet
+
+    for batch in read_row_group(one, windows):
+        for row in range(batch.num_rows):
+            yield found_in(batch, row)
+
+
+def _plain(parts: Iterable[PlainRecords]) -> Iterator[Found]:
+    for topic, partition, offsets, values in parts:
+        for offset, value in zip(offsets, values, strict=True):
+            yield Found(value, topic, partition, offset)
 
 
 def _windows(

@@ -12,7 +12,7 @@ from cdc_contracts.registry.detect.detection import Detection
 from cdc_contracts.registry.engine.kernel import Kernel
 from cdc_contracts.registry.engine.observed_shapes import findings_by_record
 from cdc_contracts.registry.engine.tallying import count
-from cdc_contracts.registry.records.input_files import FilePlan
+from cdc_contracts.registry.records.file_plans import FilePlan
 from cdc_contracts.registry.report.audit_report import Span, build_report
 from cdc_contracts.registry.report.report_model import Report, ReportSource
 from cdc_contracts.registry.stats.partition_tallies import Source

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any, Final
-
-import numpy as np
 
 from cdc_contracts.registry.stats.chain_evidence import ChainProof
 from cdc_contracts.registry.stats.chain_fragments import RUN, Array
 from cdc_contracts.registry.stats.position_sequences import Point
+from cdc_contracts.registry.values.lazy_arrow import np
 
 ENOUGH_LINKS: Final = 5
 """So many links prove a reading where none is against it."""
@@ -24,10 +24,7 @@ def prove(links: Sequence[ChainProof]) -> list[ChainProof]:
 
     Empty if links throughout contradict each other.
     """
-    runs = np.zeros(len(links), RUN)
-    for at, link in enumerate(links):
-        runs[at] = (0, 0, link.reading, 0, 1, link.records, link.first.offset, NO_TIME, link.last.offset, NO_TIME)
-    blocks, noise = resolve_blocks(gather_blocks(runs, ()))
+    blocks, noise = resolve_blocks(_block_links(links))
     if noise > MOST_NOISE * (noise + sum(block.weight for block in blocks)):
         return []
     strong = [block for block in blocks if block.weight >= ENOUGH_LINKS]
@@ -42,6 +39,16 @@ class ChainBlock:
     first: Point
     last: Point
     weight: float
+
+
+def _block_links(links: Sequence[ChainProof]) -> list[ChainBlock]:
+    """Return the ends of links of one weight, grouped as `gather_blocks` does: detection has few and needs no numpy."""
+    ends = sorted((end.offset, link.reading) for link in links for end in (link.first, link.last))
+    blocks = []
+    for reading, alike in groupby(ends, key=lambda end: end[1]):
+        offsets = [offset for offset, _ in alike]
+        blocks.append(ChainBlock(reading, Point(offsets[0], None), Point(offsets[-1], None), len(offsets) / 2))
+    return blocks
 
 
 def gather_blocks(runs: Array, proofs: Sequence[ChainProof]) -> list[ChainBlock]:

@@ -1,33 +1,41 @@
-"""Chain fragments: the changes of each row, joined if no other change can be between them."""
+"""Chain fragments: the changes of each row, joined if no other change can be between them.
+
+The types of their records are plain descriptions, so that a tally without chains needs no numpy.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-import numpy as np
-from numpy.typing import NDArray
+from cdc_contracts.registry.values.lazy_arrow import np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 MOST_INTERVALS: Final = 50_000
 READINGS: Final = 2
 _SPARE: Final = 10_000
 """So many fragments and intervals may wait before they are joined, however little there is to join them with."""
 
-Array = NDArray[Any]
+if TYPE_CHECKING:
+    Array = NDArray[Any]
+else:
+    Array = Any
 
 _END: Final = [
     ("offset", "i8"), ("within", "i4"), ("event", "i8"), ("position", "i8"), ("time", "i8"), ("shape", "u8"),
     ("image", "u8", (READINGS,)),
 ]  # fmt: skip
-FRAGMENT: Final = np.dtype([
+FRAGMENT: Final = [
     ("key", "u8"), ("table", "u8"), ("changes", "i8"), ("torn", "i8"), ("first", _END), ("last", _END),
-])  # fmt: skip
+]  # fmt: skip
 """Changes of one row between which nothing can lie: how many, the first with its before image, the last with its after
 image, each by either reading (0: none). A `shape` of 0 says that the change is compared with no other."""
-RUN: Final = np.dtype([
+RUN: Final = [
     ("key", "u8"), ("table", "u8"), ("reading", "i1"), ("found", "i1"), ("links", "i8"), ("records", "i8"),
     ("first", "i8"), ("first_time", "i8"), ("last", "i8"), ("last_time", "i8"),
-])  # fmt: skip
+]  # fmt: skip
 """Neighbouring changes of one row that prove one reading: their links and records, the first and the last of them.
 `found` tells whether the first was proven by the change before it (0) or by the one behind it (1)."""
 

@@ -12,8 +12,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-import numpy as np
-
 from cdc_contracts.registry.stats.chain_blocks import (
     ENOUGH_LINKS,
     MOST_NOISE,
@@ -32,6 +30,7 @@ from cdc_contracts.registry.stats.chain_evidence import (
     TableShare,
 )
 from cdc_contracts.registry.stats.chain_fragments import READINGS, RUN, Array, ChainRows
+from cdc_contracts.registry.values.lazy_arrow import np
 
 MOST_KEYS: Final = 10_000
 """So many rows are followed: those with the lowest digests, however the records were cut."""

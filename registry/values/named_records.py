@@ -6,7 +6,11 @@ another record is broken, with a flag that says which.
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable
+from decimal import ROUND_HALF_EVEN, ROUND_UP, Decimal
+from decimal import Context as DecimalContext
+from math import isfinite
 from typing import TYPE_CHECKING, Final
 
 from cdc_contracts.registry.values import (
@@ -35,6 +39,12 @@ Judge = Callable[[str, Context], Value]
 Encode = Callable[[str, Context], str | Number | bool]
 ColumnValidator = Callable[["pa.Array", Context], ColumnResult]
 
+_SINGLE: Final = struct.Struct(">f")
+_SINGLE_ROUNDINGS: Final = tuple(
+    DecimalContext(prec=digits, rounding=rounding)
+    for digits in range(1, 10)  # nine digits are enough for every single-precision number
+    for rounding in (ROUND_HALF_EVEN, ROUND_UP)  # the nearest digits of a power of two may not read back to it
+)
 _TEXT: Final = frozenset({"text"})
 _DATE_LENGTH: Final = len("9999-99-99")
 
@@ -57,11 +67,23 @@ def read_year_part(text: str, context: Context) -> Value:
 def read_single(text: str, context: Context) -> Value:
     """Read a double as the single-precision number that it holds: the fewest digits that read back to it."""
     floats.read_float64(text, context)
-    with np.errstate(over="ignore"):
-        single = np.float32(float(text))
-    if not np.isfinite(single):
+    try:
+        single = _SINGLE.pack(float(text))
+    except OverflowError:
+        raise BrokenValue from None
+    (exact,) = _SINGLE.unpack(single)
+    if not isfinite(exact):
         raise BrokenValue
-    return Value(floats.shortest(float(np.format_float_scientific(single))))
+    number = Decimal(exact)
+    rounded = (float(rounding.plus(number)) for rounding in _SINGLE_ROUNDINGS)
+    return Value(floats.shortest(next(one for one in rounded if _packs_to(one, single))))
+
+
+def _packs_to(number: float, single: bytes) -> bool:
+    try:
+        return _SINGLE.pack(number) == single
+    except OverflowError:  # the largest numbers, rounded up
+        return False
 
 
 def read_instant(text: str, context: Context) -> Value:

@@ -10,7 +10,8 @@ from written_reports import build_report, document_of
 
 from cdc_contracts.registry.common.errors import UnavailableError
 from cdc_contracts.registry.engine.kernel import Kernel
-from cdc_contracts.registry.records.input_files import plan_files, read_slice
+from cdc_contracts.registry.records.file_batches import read_slice
+from cdc_contracts.registry.records.input_files import plan_files
 from cdc_contracts.registry.report.audit_report import Span
 from cdc_contracts.registry.stats.tally import Tally
 from cdc_contracts.spark_checks import audit, decode

@@ -21,16 +21,9 @@ from cdc_contracts.registry.common.errors import UsageError
 from cdc_contracts.registry.records.conversion.avro_containers import MAGIC, ContainerReader, ContainerWriter
 from cdc_contracts.registry.records.conversion.converted_records import REFUSED_SCHEMA, Converted, Counts, convert_batch
 from cdc_contracts.registry.records.conversion.converter import Conversion, Framing, MessageForm, write_message
-from cdc_contracts.registry.records.input_files import (
-    STDIN,
-    FilePlan,
-    LineSlice,
-    ParquetRowGroup,
-    Slice,
-    WholeFile,
-    read_input,
-    read_slice,
-)
+from cdc_contracts.registry.records.file_batches import read_input, read_slice
+from cdc_contracts.registry.records.file_plans import FilePlan, LineSlice, ParquetRowGroup, Slice, WholeFile
+from cdc_contracts.registry.records.input_files import STDIN
 from cdc_contracts.registry.records.record_batches import CAPTURE_SCHEMA
 from cdc_contracts.registry.stats.partition_tallies import Source
 

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from cdc_contracts.registry.common.errors import UnavailableError, UsageError
 from cdc_contracts.registry.records import input_files
-from cdc_contracts.registry.records.input_files import plan_files, read_slice
+from cdc_contracts.registry.records.file_batches import read_slice
+from cdc_contracts.registry.records.input_files import plan_files
 from cdc_contracts.registry.stats.partition_tallies import Source
 
 
