@@ -199,7 +199,7 @@ def test_a_checkpoint_of_another_stream_is_refused(checkpoint):
     for other, contract, words in (
         (wanted("audit"), CONTRACT, "stream of `decode`"),
         (wanted(topics=("t", "u")), CONTRACT, "reads t"),
-        (wanted(), "dts/canal@1", f"judged by {CONTRACT}"),
+        (wanted(), "dts/canal@1", f"validated against {CONTRACT}"),
     ):
         with pytest.raises(UsageError, match=words):
             check_checkpoint(checkpoint, other, contract)
