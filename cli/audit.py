@@ -94,9 +94,7 @@ def audit_file(
     check_new_versions(new_versions, [*(report or ()), new_baseline, baseline, *paths, judging.versions])
     known = report_output.open_baseline(baseline)
     validation = judging.open_validation(reading=reading, show_values=show_values)
-    source = run_options.open_files(
-        paths, reading.start, reading.end, whole=whole, cores=reading.cores, sample=reading.sample
-    )
+    source = run_options.open_files(paths, reading.start, reading.end, whole=whole, sample=reading.sample)
     fitted = fit_validation(validation, source.spans, some=run_options.names_partitions(reading.start, reading.end))
     with run_options.open_engine(reading) as engine:
         result, code = run_options.watch_audit(engine, [(source, fitted)], fail_on, reading.time_limit)

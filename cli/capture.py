@@ -34,11 +34,10 @@ def capture_topic(
 ) -> None:
     """Write every record of a range with its key, value, headers and coordinates, byte for byte."""
     from cdc_contracts.spark_checks import topic_capture
-    from cdc_contracts.spark_checks.spark_engine import SparkEngine
 
     topic_capture.check_target(target, replace=replace)
     wanted, properties = run_options.parse_topic_options(start, end, client)
-    with run_options.spark_session(spark, kafka=True) as session:
-        source = run_options.open_topics(SparkEngine(session), bootstrap, [topic], wanted, properties, headers=True)
-        rows = topic_capture.capture_topic(session, source, target, replace=replace)
+    with run_options.spark_engine(spark, kafka=True) as engine:
+        source = run_options.open_topics(engine, bootstrap, [topic], wanted, properties, headers=True)
+        rows = topic_capture.capture_topic(engine.session, source, target, replace=replace)
     console.say(f"captured {rows:,} records in {target}")

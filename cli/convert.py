@@ -226,8 +226,8 @@ def convert_topic(
     _check_place(quarantine, [], replace=replace)
     _check_quarantine(quarantine, [])
     wanted, properties = run_options.parse_topic_options(start, end, client)
-    brokers = run_options.Brokers(bootstrap, jars=spark.jars, packages=spark.packages)
-    with run_options.open_engine(run_options.RunOptions(engine=engine_name, cores=spark.cores), brokers) as engine:
+    chosen = run_options.EngineOptions(**vars(spark), engine=engine_name)
+    with run_options.start_engine(chosen, kafka=True) as engine:
         source = run_options.open_topics(engine, bootstrap, [topic], wanted, properties, headers=True)
         topics.check_topic(source, target)
         counts = topics.convert_topic(engine, source, target, conversion, quarantine)

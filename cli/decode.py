@@ -77,7 +77,7 @@ def decode_file(
     report_output.check_targets(report, kept=paths)
     output.check(local=chosen.local)
     validation = judging.open_validation()
-    source = run_options.open_files(paths, start, end, whole=whole, cores=chosen.cores)
+    source = run_options.open_files(paths, start, end, whole=whole)
     validation = fit_validation(validation, source.spans, some=run_options.names_partitions(start, end))
     with run_options.start_engine(chosen, kafka=False, formats=[output.table_format]) as engine:
         decoded = output_options.watch_decode(engine, source, validation, output.open(validation.catalogue), fail_on)

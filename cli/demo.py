@@ -47,7 +47,7 @@ def demo(
     with ExitStack() as stack:
         session = stack.enter_context(run_options.spark_session(run_options.SparkOptions(cores), kafka=kafka))
         source = _topic(session, capture, target, stack) if kafka else run_options.open_files(
-            [capture], "earliest", "latest", whole=False, cores=cores)  # fmt: skip
+            [capture], "earliest", "latest", whole=False)  # fmt: skip
         console.say(f"\nDoes every message conform to {declared.declared}, the contract that was declared?\n")
         report, code = run_options.watch_audit(SparkEngine(session), [(source, declared)], "warning")
         if report.stopped:

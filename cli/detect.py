@@ -91,9 +91,7 @@ def detect(
         if found is None:
             console.say(f"{new_versions} is not written: the contract of the messages cannot be determined")
         elif of_files:
-            _place_versions(
-                run_options.open_files(of_files, None, "latest", whole=whole, cores=None), found, new_versions
-            )
+            _place_versions(run_options.open_files(of_files, None, "latest", whole=whole), found, new_versions)
         else:
             topics = run_options.open_topics(LOCAL, bootstrap or "", sources[1:], wanted, properties, headers=False)
             _place_versions(topics, found, new_versions)

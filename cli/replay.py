@@ -53,7 +53,7 @@ def replay_quarantine(
     from cdc_contracts.spark_checks import replaying
 
     report_output.check_targets(report)
-    found, source = _open(directory, topics or (), chosen.cores)
+    found, source = _open(directory, topics or ())
     output = _options(found, directory, schema, trust_contract=trust_contract)
     output.check(local=chosen.local)
     validation = judging.open_validation(source.read_topics)
@@ -71,10 +71,8 @@ def replay_quarantine(
     _finish(decoded, source, as_json=as_json, targets=report)
 
 
-def _open(directory: str, topics: Sequence[str], cores: int | None) -> tuple[QuarantineFiles, QuarantineInput]:
+def _open(directory: str, topics: Sequence[str]) -> tuple[QuarantineFiles, QuarantineInput]:
     """Return the quarantine files and the records to replay, and print their counts on stderr."""
-    import os
-
     from cdc_contracts.registry.report.report_wording import count_of
     from cdc_contracts.spark_checks.quarantine_files import list_quarantine, open_quarantine
     from cdc_contracts.spark_checks.runs.run_directory import RunDirectory
@@ -82,7 +80,7 @@ def _open(directory: str, topics: Sequence[str], cores: int | None) -> tuple[Qua
     runs = RunDirectory(directory)
     found = list_quarantine(runs)
     found.check_topics(topics, directory)
-    source = open_quarantine(runs, found, topics, tasks=cores or os.cpu_count() or 1)
+    source = open_quarantine(runs, found, topics)
     console.say(
         f"to validate: {count_of(source.records, 'record')} of {count_of(len(source.waiting), 'run')} in {directory}"
     )

@@ -74,9 +74,7 @@ def infer_file(
     check_output(output)
     judging = ValidationOptions(contract=contract, folders=folders, table=table, parameters=parameters)
     validation = judging.open_validation(reading=reading)
-    source = run_options.open_files(
-        paths, reading.start, reading.end, whole=whole, cores=reading.cores, sample=reading.sample
-    )
+    source = run_options.open_files(paths, reading.start, reading.end, whole=whole, sample=reading.sample)
     with run_options.open_engine(reading) as engine:
         _infer(engine, [(source, validation)], reading, output, replace=replace, as_json=as_json)
 

@@ -20,6 +20,7 @@ from cdc_contracts.registry.report.audit_report import Span
 from cdc_contracts.registry.report.report_model import ReportSource
 from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.registry.stats.tally import Tally
+from cdc_contracts.spark_checks.cluster_workers import count_slots
 from cdc_contracts.spark_checks.kafka.offsets import Range, by_topic, report_ranges, select
 from cdc_contracts.spark_checks.range_slices import keep
 from cdc_contracts.spark_checks.sources import windows_of
@@ -37,12 +38,15 @@ _OFFSET_BYTES: Final = 512  # assumed size of a message
 
 @dataclass(frozen=True)
 class FileInput:
-    """A range of the messages in files; tasks read the files themselves, so that Spark splits no line."""
+    """A range of the messages in files; tasks read the files themselves, so that Spark splits no line.
+
+    `tasks` is how many read at once, None if the session decides.
+    """
 
     paths: tuple[str, ...]
     plan: FilePlan
     windows: Mapping[Source, Window]
-    tasks: int
+    tasks: int | None = None
     sample: Fraction | None = None
 
     @property
@@ -65,7 +69,7 @@ class FileInput:
         return ReportSource(kind="file", paths=tuple(self.paths), ranges=ranges, blank_lines=blank)
 
     def run(self, session: SparkSession, work: Work, schema: str) -> list[Row]:
-        groups, read = _share_out(self.plan.slices, self.tasks), self._reading()
+        groups, read = _share_out(self.plan.slices, self.tasks or count_slots(session)), self._reading()
 
         def read_and_work(numbers: Iterator[int]) -> Iterator[pa.RecordBatch]:
             return work(batch for number in numbers for one in groups[number] for batch in read(one))
@@ -107,7 +111,7 @@ class FileInput:
         return read
 
 
-def read_files(paths: Sequence[Path], wanted: Range, *, tasks: int, whole: bool = False) -> FileInput:
+def read_files(paths: Sequence[Path], wanted: Range, *, tasks: int | None = None, whole: bool = False) -> FileInput:
     """Return a range of the messages in files.
 
     Raises UnavailableError if a file or offset does not exist, UsageError if a range names a time.

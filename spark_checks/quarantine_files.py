@@ -17,6 +17,7 @@ from cdc_contracts.registry.report.audit_report import Span
 from cdc_contracts.registry.report.report_model import ReportSource
 from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.registry.stats.tally import Tally
+from cdc_contracts.spark_checks.cluster_workers import count_slots
 from cdc_contracts.spark_checks.file_sinks import check_whole
 from cdc_contracts.spark_checks.folders import Folder
 from cdc_contracts.spark_checks.kafka.offsets import bounds_of, by_topic, report_ranges
@@ -150,7 +151,7 @@ class QuarantineInput:
     spans: Mapping[Source, Span]
     waiting: Mapping[str, int]
     topics: tuple[str, ...]
-    tasks: int
+    tasks: int | None = None
     begun: str | None = None
     """The replay that was begun over just this, and is not finished."""
     sample: None = None
@@ -187,7 +188,8 @@ class QuarantineInput:
         )
 
     def run(self, session: SparkSession, work: Work, schema: str) -> list[Row]:
-        groups = [self.files[number :: self.tasks] for number in range(min(self.tasks, len(self.files)))]
+        tasks = min(self.tasks or count_slots(session), len(self.files))
+        groups = [self.files[number::tasks] for number in range(tasks)]
         read = self._read
 
         def read_and_work(numbers: Iterator[int]) -> Iterator[pa.RecordBatch]:
@@ -216,7 +218,7 @@ class QuarantineInput:
 
 
 def open_quarantine(
-    runs: RunDirectory, found: QuarantineFiles, topics: Sequence[str] = (), *, tasks: int
+    runs: RunDirectory, found: QuarantineFiles, topics: Sequence[str] = (), *, tasks: int | None = None
 ) -> QuarantineInput:
     """Return the quarantined records to replay, of these topics or of all; their files are listed before validation.
 

@@ -15,6 +15,7 @@ from cdc_contracts.registry.stats.tally import Tally
 from cdc_contracts.registry.tables.inference.column_evidence import InferenceEvidence
 from cdc_contracts.registry.tables.inference.record_evidence import infer_batches
 from cdc_contracts.registry.validate.validation_context import ValidationContext
+from cdc_contracts.spark_checks.cluster_workers import count_slots
 from cdc_contracts.spark_checks.engines import Input, TopicRecords
 from cdc_contracts.spark_checks.kafka.failures import reading
 from cdc_contracts.spark_checks.kafka.offsets import Limits, Range
@@ -37,12 +38,14 @@ from cdc_contracts.spark_checks.stopping import Stop, halt, run_job
 from cdc_contracts.spark_checks.task_shares import ShareWork, hand_out
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import Row, SparkSession
 
 
-PIECE_OFFSETS: Final = 2_000_000
-LIMITED_OFFSETS: Final = 200_000
-"""So many offsets are one job of Spark; fewer where the time is limited, because a job is kept whole or not at all."""
+PIECE_OFFSETS: Final = 1_000_000
+LIMITED_OFFSETS: Final = 100_000
+"""So many offsets for each task that runs at once are one job of Spark; fewer where the time is limited, because a job
+is kept whole or not at all."""
+_LEAST_SLOTS: Final = 2
 
 
 @dataclass(frozen=True)
@@ -53,7 +56,7 @@ class SparkEngine:
 
     @property
     def tasks(self) -> int | None:
-        return self.session.sparkContext.defaultParallelism
+        return count_slots(self.session)
 
     def counter(self) -> TaskCount:
         return self.session.sparkContext.accumulator(0)
@@ -76,9 +79,8 @@ class SparkEngine:
         self, source: Input, validation: ValidationContext, watch: Watch | None, stop: Stop
     ) -> tuple[Tally, StopReason | None]:
         work, total = audit_work(describe_validation(validation), watch), Tally()
-        for piece in source.pieces(LIMITED_OFFSETS if stop.limited else PIECE_OFFSETS):
-            job = partial(piece.run, self.session, work, RESULT_SCHEMA)
-            rows = None if stop.reason else run_job(self.session, job, stop)
+        for piece in source.pieces(self._piece(LIMITED_OFFSETS if stop.limited else PIECE_OFFSETS)):
+            rows = None if stop.reason else self._run_job(piece, work, stop)
             if rows is None:
                 return total, stop.reason
             total.merge(merge_tallies(read_results(rows)))
@@ -86,9 +88,8 @@ class SparkEngine:
 
     def infer(self, source: Input, validation: ValidationContext, stop: Stop) -> InferenceEvidence:
         work, total = _infer_work(validation), InferenceEvidence()
-        for piece in source.pieces(PIECE_OFFSETS):
-            job = partial(piece.run, self.session, work, RESULT_SCHEMA)
-            rows = None if stop.reason else run_job(self.session, job, stop)
+        for piece in source.pieces(self._piece(PIECE_OFFSETS)):
+            rows = None if stop.reason else self._run_job(piece, work, stop)
             for evidence in () if rows is None else read_results(rows):
                 total.merge(evidence)
         return total
@@ -101,7 +102,8 @@ class SparkEngine:
             raise
 
     def run_in_order(self, source: Input, work: Work) -> Iterable[tuple[bytes]]:
-        return source.run(self.session, work, RESULT_SCHEMA)  # each task reads records of a partition in their order
+        # Each task reads records of a partition in their order.
+        return source.run(self.session, work, RESULT_SCHEMA)
 
     def run_shares(self, shares: int, work: ShareWork) -> Iterable[tuple[bytes]]:
         return hand_out(self.session, shares, work, RESULT_SCHEMA).collect()
@@ -111,6 +113,14 @@ class SparkEngine:
 
     def halt(self) -> None:
         halt(self.session)
+
+    def _piece(self, offsets: int) -> int:
+        """Return how many offsets are one job: on a large cluster one of a fixed size would leave most cores idle."""
+        return offsets * max(_LEAST_SLOTS, self.tasks or 1)
+
+    def _run_job(self, piece: Input, work: Work, stop: Stop) -> list[Row] | None:
+        """Return the rows that work yields over a piece; None if it was cancelled because the run is to stop."""
+        return run_job(self.session, partial(piece.run, self.session, work, RESULT_SCHEMA), stop)
 
 
 def _infer_work(validation: ValidationContext) -> Work:

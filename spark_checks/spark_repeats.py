@@ -34,7 +34,7 @@ def search_with_spark(session: SparkSession, search: RepeatSearch) -> list[Found
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield as_result(write_repeats(place, batches))
 
-    return read_results(found.select(*REPEATS_SCHEMA.names).mapInArrow(work, RESULT_SCHEMA).collect())
+    return list(read_results(found.select(*REPEATS_SCHEMA.names).mapInArrow(work, RESULT_SCHEMA).collect()))
 
 
 def _read(session: SparkSession, place: SinkPlace, paths: Sequence[str], *, own: bool) -> DataFrame:

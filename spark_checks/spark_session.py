@@ -10,7 +10,7 @@ import os
 import re
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -49,13 +49,16 @@ def open_session(
     jars: Sequence[str] = (),
     packages: Sequence[str] = (),
     formats: Sequence[str] = (),
+    master: str | None = None,
+    settings: Mapping[str, str] | None = None,
     memory: str = MEMORY,
     say: Say,
     log: Path | None = None,
 ) -> SparkSession:
     """Open a session suitable for the checks; a running one is used with its settings.
 
-    `formats` are the table formats to be written, of those in `CONNECTORS`.
+    `formats` are the table formats to be written, of those in `CONNECTORS`. `master` and `settings`, named as Spark
+    names them, win over those that Spark is configured with.
     `log` receives the output of the JVM; without it, the output is shown only if the start fails.
 
     Raises:
@@ -82,7 +85,8 @@ def open_session(
     with log.open("w+b") if log else tempfile.TemporaryFile() as output:
         try:
             gateway = SparkContext._gateway or _launch(output, memory)  # noqa: SLF001  of a session that was stopped
-            conf, local = _settings(gateway.jvm, cores, say)
+            given = dict(settings or {}) | ({} if master is None else {"spark.master": master})
+            conf, local = _settings(gateway.jvm, given, cores, say)
             for connector in connectors:
                 connector.prepare(conf)
             added = _equip(gateway.jvm, conf, files, packages, connectors, kafka=kafka, say=say)
@@ -117,11 +121,13 @@ def _launch(output: IO[bytes], memory: str) -> Any:
         return launch(None, {"stdout": output, "stderr": output})
 
 
-def _settings(jvm: Any, cores: int | None, say: Say) -> tuple[SparkConf, bool]:
+def _settings(jvm: Any, given: Mapping[str, str], cores: int | None, say: Say) -> tuple[SparkConf, bool]:
     """Return the user's settings, completed, and whether Spark runs on this machine only."""
     from pyspark import SparkConf
 
     conf = SparkConf(_jvm=jvm)
+    for name, value in given.items():
+        conf.set(name, value)
     conf.setIfMissing("spark.master", "local[*]")
     local = re.match(r"local($|\[)", conf.get("spark.master") or "") is not None
     if cores is not None and local:

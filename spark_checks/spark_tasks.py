@@ -83,9 +83,9 @@ def audit_work(spec: ScopeSpec, watch: Watch | None = None) -> Work:
     return work
 
 
-def read_results(rows: Iterable[Any]) -> list[Any]:
-    """Return the results that tasks wrote with `as_result`, from the rows of a DataFrame with `RESULT_SCHEMA`."""
-    return [pickle.loads(bytes(row[0])) for row in rows]  # noqa: S301  written by our own tasks
+def read_results(rows: Iterable[Any]) -> Iterator[Any]:
+    """Yield the results that tasks wrote with `as_result`, from the rows of a DataFrame with `RESULT_SCHEMA`."""
+    return (pickle.loads(row[0]) for row in rows)  # noqa: S301  written by our own tasks
 
 
 def merge_tallies(tallies: Iterable[Tally]) -> Tally:

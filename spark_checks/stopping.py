@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from cdc_contracts.registry.common import signals
 from cdc_contracts.registry.report.report_model import StopReason
+from cdc_contracts.spark_checks.cluster_workers import is_remote
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
@@ -84,24 +85,31 @@ def run_job(session: SparkSession, job: Callable[[], _T], stop: Stop) -> _T | No
     """
     from pyspark import InheritableThread
 
-    context, group = session.sparkContext, f"audit-{uuid.uuid4().hex}"
+    group, remote = f"audit-{uuid.uuid4().hex}", is_remote(session)
     done: list[_T] = []
     failed: list[BaseException] = []
 
     def work() -> None:
-        context.setJobGroup(group, "audit")
         try:
+            if remote:
+                session.addTag(group)
+            else:
+                session.sparkContext.setJobGroup(group, "audit")
             done.append(job())
         except BaseException as error:  # noqa: BLE001  it is raised below, in the thread that asked
             failed.append(error)
 
-    thread = InheritableThread(target=work, daemon=True)
+    # What a thread inherits is of a context; a client of Spark Connect has none.
+    thread = threading.Thread(target=work, daemon=True) if remote else InheritableThread(target=work, daemon=True)
     thread.start()
     while thread.is_alive() and stop.reason is None:
         thread.join(_ASK_SECONDS)
     if thread.is_alive():
         while thread.is_alive():  # a job that has not started yet cannot be cancelled
-            context.cancelJobGroup(group)
+            if remote:
+                session.interruptTag(group)
+            else:
+                session.sparkContext.cancelJobGroup(group)
             thread.join(_ASK_SECONDS)
     if failed and stop.reason is None:
         raise failed[0]
@@ -109,9 +117,15 @@ def run_job(session: SparkSession, job: Callable[[], _T], stop: Stop) -> _T | No
 
 
 def halt(session: SparkSession) -> None:
-    """Cancel all jobs of a session, and wait until none of its tasks runs or the timeout has passed."""
+    """Cancel all jobs of a session, and wait until none of its tasks runs or the timeout has passed.
+
+    A client of Spark Connect is not told when tasks have ended, and does not wait.
+    """
 
     def cancel() -> None:
+        if is_remote(session):
+            session.interruptAll()
+            return
         context = session.sparkContext
         context.cancelAllJobs()
         while _count_running_tasks(context):

@@ -66,7 +66,7 @@ def convert_topic(
             folder = Path(tempfile.mkdtemp(prefix=f".{quarantine.name}-", dir=quarantine.absolute().parent))
             stack.callback(shutil.rmtree, folder, ignore_errors=True)
         work = _work(conversion, source.bootstrap, source.properties, topic, None if folder is None else str(folder))
-        results: list[_Result] = read_results(engine.run(one_task_each, work))
+        results: list[_Result] = list(read_results(engine.run(one_task_each, work)))
         for result in results:
             if result.failure is not None:
                 raise result.failure

@@ -2,6 +2,9 @@
 
 import importlib.util
 import shutil
+import subprocess
+import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -52,3 +55,27 @@ def test_the_sources_compile_without_a_warning(building, monkeypatch, tmp_path):
     monkeypatch.setenv("CDC_CONTRACTS_CC", "cc -Wall -Wextra -Werror -pedantic")
     assert building.compile_native(ROOT / building.FOLDER, tmp_path / "library.so")
     assert (tmp_path / "library.so").stat().st_size > 10_000
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
+def test_a_library_in_a_zip_is_loaded(building, monkeypatch, tmp_path):
+    """Spark ships packages as zips, and a library cannot be loaded out of one."""
+    monkeypatch.setenv("CDC_CONTRACTS_CC", "cc")
+    library, zipped = tmp_path / "library.so", tmp_path / "package.zip"
+    assert building.compile_native(ROOT / building.FOLDER, library)
+    package = Path(".src/cdc_contracts")
+    with zipfile.ZipFile(zipped, "w") as archive:
+        for folder in (package, package / "registry", package / "registry/engine"):
+            archive.write(ROOT / folder / "__init__.py", (folder / "__init__.py").relative_to(".src"))
+        for file in (ROOT / package / "registry/engine/native").glob("*.py"):
+            archive.write(file, file.relative_to(ROOT / ".src"))
+        archive.write(library, "cdc_contracts/registry/engine/native/libcdc_native.so")
+    program = (
+        f"import sys; sys.path.insert(0, {str(zipped)!r})\n"
+        "from cdc_contracts.registry.engine.native import native_library as found\n"
+        "print(found.describe_native(), found.__file__)\n"
+    )
+    environment = {"PATH": "", "TMPDIR": str(tmp_path)}
+    told = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
+    assert told.stdout.split()[0] == "native"
+    assert str(zipped) in told.stdout

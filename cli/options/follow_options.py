@@ -108,9 +108,10 @@ class StreamPlace:
     spark: run_options.SparkOptions
 
     def wanted(self, session: SparkSession, command: str) -> Wanted:
+        from cdc_contracts.spark_checks.cluster_workers import count_slots
         from cdc_contracts.spark_checks.streams.stream_resumption import Wanted
 
-        tasks = session.sparkContext.defaultParallelism
+        tasks = count_slots(session)
         return Wanted(command, self.bootstrap, tuple(self.topics), self.properties, self.start, tasks)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from cdc_contracts.spark_checks.kafka.bookmarks import Bookmarks, Offsets
     from cdc_contracts.spark_checks.kafka.offsets import Range
     from cdc_contracts.spark_checks.sources import TopicInput
+    from cdc_contracts.spark_checks.spark_engine import SparkEngine
 
 Bootstrap = Annotated[
     str, typer.Option("--bootstrap", "-b", metavar="HOST:PORT", help="The bootstrap brokers, comma-separated.")
@@ -59,6 +59,19 @@ Jars = Annotated[
 Packages = Annotated[
     list[str] | None,
     typer.Option("--packages", metavar="G:A:V", help="A connector by its Maven coordinates. Repeatable."),
+]
+Master = Annotated[
+    str | None,
+    typer.Option(
+        "--master", metavar="URL", help="The cluster: spark://HOST:PORT, yarn, k8s://URL; else as Spark is configured."
+    ),
+]
+Remote = Annotated[
+    str | None, typer.Option("--remote", metavar="URL", help="A Spark Connect server instead: sc://HOST:PORT.")
+]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--conf", metavar="NAME=VALUE", help="A setting of Spark, such as spark.archives=FILE. Repeatable."),
 ]
 
 
@@ -101,6 +114,32 @@ class SparkOptions:
     cores: Cores = None
     jars: Jars = None
     packages: Packages = None
+    master: Master = None
+    remote: Remote = None
+    conf: Settings = None
+
+    def check(self, *, local: bool = False) -> None:
+        """Raise UsageError if options exclude each other, or are for Spark and there is none (`local`)."""
+        given = {"--master": self.master, "--remote": self.remote, "--conf": self.conf}
+        if local and (named := [name for name, value in given.items() if value]):
+            raise UsageError(f"{named[0]} is for Spark, and --engine local works without it", hint="leave out one")
+        mine = given | {"--cores": self.cores, "--jars": self.jars, "--packages": self.packages}
+        if self.remote and (named := [name for name, value in mine.items() if value and name != "--remote"]):
+            raise UsageError(
+                f"{named[0]} cannot be combined with --remote",
+                hint="a Spark Connect server is started with its own settings, jars and packages",
+            )
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """The settings of Spark. Raises UsageError if one is not NAME=VALUE."""
+        found = {}
+        for text in self.conf or ():
+            name, equals, value = text.partition("=")
+            if not equals:
+                raise UsageError(f"`{text}` is not NAME=VALUE", where="--conf")
+            found[name.strip()] = value.strip()
+        return found
 
 
 @dataclass(frozen=True)
@@ -122,6 +161,9 @@ class RunOptions:
     end: To = "latest"
     engine: Engines = EngineName.SPARK
     cores: Cores = None
+    master: Master = None
+    remote: Remote = None
+    conf: Settings = None
     unwrap: Unwrap = None
     sample: Annotated[
         str | None, typer.Option("--sample", metavar="1/10|0.1", help="Read only this part, in slices of the range.")
@@ -137,6 +179,11 @@ class RunOptions:
     exclude: Annotated[
         list[str] | None, typer.Option("--exclude", metavar="GLOB", help="Exclude these tables. Repeatable.")
     ] = None
+
+    def engine_options(self, brokers: Brokers | None = None) -> EngineOptions:
+        """Return the options of what does the work; the jars of a connector stand among those of the brokers."""
+        jars, packages = (brokers.jars, brokers.packages) if brokers else (None, None)
+        return EngineOptions(self.cores, jars, packages, self.master, self.remote, self.conf, self.engine)
 
 
 @dataclass(frozen=True)
@@ -164,44 +211,64 @@ class Brokers:
 @contextmanager
 def open_engine(reading: RunOptions, brokers: Brokers | None = None) -> Iterator[Engine]:
     """Start the execution engine of a run."""
-    jars, packages = (brokers.jars, brokers.packages) if brokers else (None, None)
-    with start_engine(
-        EngineOptions(reading.cores, jars, packages, reading.engine), kafka=brokers is not None
-    ) as engine:
+    with start_engine(reading.engine_options(brokers), kafka=brokers is not None) as engine:
         yield engine
 
 
 @contextmanager
 def start_engine(chosen: EngineOptions, *, kafka: bool, formats: Sequence[str] = ()) -> Iterator[Engine]:
     """Start the chosen engine, able to read topics, if `kafka`, and to write tables of these formats."""
+    chosen.check(local=chosen.local)
     if chosen.local:
         from cdc_contracts.spark_checks.local_engine import LOCAL
 
         start_arrow()
         yield LOCAL
         return
-    from cdc_contracts.spark_checks.spark_engine import SparkEngine
+    with spark_engine(chosen, kafka=kafka, formats=formats) as engine:
+        yield engine
 
-    with spark_session(chosen, kafka=kafka, formats=formats) as session:
-        yield SparkEngine(session)
+
+@contextmanager
+def spark_engine(spark: SparkOptions, *, kafka: bool, formats: Sequence[str] = ()) -> Iterator[SparkEngine]:
+    """Start the engine of a Spark session, its own or one of a Spark Connect server."""
+    spark.check()
+    if spark.remote is None:
+        from cdc_contracts.spark_checks.spark_engine import SparkEngine
+
+        with spark_session(spark, kafka=kafka, formats=formats) as session:
+            yield SparkEngine(session)
+        return
+    from cdc_contracts.spark_checks.connect_engine import ConnectEngine, open_remote
+
+    session = open_remote(spark.remote, formats=formats, say=console.say)
+    try:
+        yield ConnectEngine(session)
+    finally:
+        session.stop()
 
 
 @contextmanager
 def spark_session(spark: SparkOptions, *, kafka: bool, formats: Sequence[str] = ()) -> Iterator[SparkSession]:
-    """Open a Spark session; one that was started for it is stopped afterwards."""
+    """Open a Spark session; one that was started for it is stopped. Raises UsageError if a remote one is wanted."""
     from pyspark import SparkContext
 
+    from cdc_contracts.spark_checks.cluster_workers import check_workers
     from cdc_contracts.spark_checks.kafka.failures import outliving
     from cdc_contracts.spark_checks.spark_session import open_session
     from cdc_contracts.spark_checks.stopping import give_time
 
+    if spark.remote is not None:
+        raise UsageError("this needs a Spark session of its own, not one of Spark Connect", hint="give --master")
     own = SparkContext._active_spark_context is None  # noqa: SLF001  there is no other way to know
     with outliving():
         session = open_session(
             kafka=kafka, cores=spark.cores, jars=[str(jar) for jar in spark.jars or ()],
-            packages=spark.packages or (), formats=formats, say=console.say,
+            packages=spark.packages or (), formats=formats, master=spark.master, settings=spark.settings,
+            say=console.say,
         )  # fmt: skip
         try:
+            check_workers(session, console.say)
             yield session
         finally:
             if own:
@@ -247,7 +314,7 @@ def open_topics(
 
 
 def open_files(
-    paths: Sequence[Path], start: str | None, end: str, *, whole: bool, cores: int | None, sample: str | None = None
+    paths: Sequence[Path], start: str | None, end: str, *, whole: bool, sample: str | None = None
 ) -> FileInput:
     """Return the messages of files in a range, and print it on stderr so that the run can be repeated."""
     from cdc_contracts.spark_checks.file_inputs import read_files
@@ -255,7 +322,7 @@ def open_files(
     from cdc_contracts.spark_checks.range_slices import parse_fraction
 
     fraction = parse_fraction(sample) if sample is not None else None
-    source = read_files(paths, parse_range(start or "earliest", end), tasks=cores or os.cpu_count() or 1, whole=whole)
+    source = read_files(paths, parse_range(start or "earliest", end), whole=whole)
     _print_ranges(source)
     return replace(source, sample=fraction)
 

@@ -108,7 +108,7 @@ def follow_audit(
     result = list(dict.fromkeys(topics or _bound_topics()))
     validation, names = follow_options.one_validation(assign_validations(result, contract, judge, ranged))
     start, properties = run_options.parse_topic_options(reading.start, "latest", brokers)
-    spark = run_options.SparkOptions(reading.cores, brokers.jars, brokers.packages)
+    spark = reading.engine_options(brokers)
     place = follow_options.StreamPlace(brokers.bootstrap, names, start if reading.start else None, properties, spark)
     follow_options.follow_audit(stream, place, validation, ending)
 

@@ -100,7 +100,7 @@ def long_topic(make_topic):
 
 
 def test_a_run_of_spark_keeps_what_finished_jobs_came_to(spark, broker, long_topic, monkeypatch):
-    monkeypatch.setattr(spark_engine, "PIECE_OFFSETS", 5_000)
+    monkeypatch.setattr(spark_engine, "PIECE_OFFSETS", 2_500)  # for each of two tasks
     source = read_topics(SparkEngine(spark), broker.bootstrap, [long_topic], parse_range(), {}, headers=False)
     stop, watch = Stop(), Watch(spark.sparkContext.accumulator(0), spark.sparkContext.accumulator(0))
 

@@ -88,9 +88,8 @@ def describe_native() -> str:
 
 @lru_cache(maxsize=1)
 def _load() -> Any:
-    path = os.environ.get("CDC_CONTRACTS_NATIVE_LIBRARY") or str(Path(__file__).with_name(NAME))
     try:
-        library = ctypes.CDLL(path)
+        library = _open()
         if library.cdc_abi() != ABI:
             return None
         for name, (result, arguments) in _SIGNATURES.items():
@@ -99,3 +98,14 @@ def _load() -> Any:
     except (OSError, AttributeError):
         return None
     return library
+
+
+def _open() -> ctypes.CDLL:
+    """Return the library that is named, or that lies beside this module, which may be in a zip as Spark ships one."""
+    path = Path(os.environ.get("CDC_CONTRACTS_NATIVE_LIBRARY") or Path(__file__).with_name(NAME))
+    if path.exists() or Path(__file__).exists():
+        return ctypes.CDLL(str(path))
+    from importlib.resources import as_file, files
+
+    with as_file(files(__package__ or "") / NAME) as unpacked:  # what is loaded stays when the file is gone
+        return ctypes.CDLL(str(unpacked))
