@@ -6,6 +6,7 @@ goes on behind it.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Final
 
 import numpy as np
@@ -28,7 +29,6 @@ class AvroReader:
 
     def __init__(self, wire: AvroTransport) -> None:
         self._wire, self._library = wire, native_library()
-        self._program = None if self._library is None else self._make_program()
         self._ratio = 3.0
         """Bytes of JSON for one of Avro."""
 
@@ -66,7 +66,11 @@ class AvroReader:
         except Unreadable:
             return b""
 
-    def _make_program(self) -> AvroProgram | None:
+    @cached_property
+    def _program(self) -> AvroProgram | None:
+        """The program of the schemas, made for the first batch; None if the transport has to read all values."""
+        if self._library is None:
+            return None
         plan = AvroPlan()
         try:
             for schema in self._wire.schemas.values():
