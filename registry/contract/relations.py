@@ -17,11 +17,15 @@ from cdc_contracts.registry.values import Number
 
 @dataclass(frozen=True)
 class Relation:
-    """What must hold between the members at some places; None if one of them is not there to be compared."""
+    """What must hold between the members at some places; None if one of them is not there to be compared.
+
+    `then` is there where the first has to start with the second and that.
+    """
 
     name: str
     places: tuple[str, ...]
     holds: Callable[..., bool | None]
+    then: str | None = None
 
 
 def starts_with(whole: Any, head: Any, then: str = "") -> bool | None:
@@ -67,7 +71,9 @@ def relation_of_row(meaning: Meaning) -> Relation | None:
     row, table = meaning.envelope.primary_key_values, meaning.envelope.database_table or meaning.envelope.table
     if row is None or row.at is None or table is None or table.at is None:
         return None
-    return Relation("rowid-starts-with-table", (row.at, table.at), lambda whole, head: starts_with(whole, head, "-"))
+    return Relation(
+        "rowid-starts-with-table", (row.at, table.at), lambda whole, head: starts_with(whole, head, "-"), "-"
+    )
 
 
 def relations_of(meaning: Meaning) -> Iterator[Relation]:
@@ -92,4 +98,4 @@ def _relation_of_prefix(test: Test) -> Relation | None:
     if whole is None or test.at is None:
         return None
     then = test.then or ""
-    return Relation(f"prefix{then}", (whole, test.at), lambda text, head: starts_with(text, head, then))
+    return Relation(f"prefix{then}", (whole, test.at), lambda text, head: starts_with(text, head, then), then)

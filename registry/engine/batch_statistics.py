@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from cdc_contracts.registry.engine.batch_results import BatchResult, CachedVerdict, place_of
 from cdc_contracts.registry.engine.batch_tables import Tables
-from cdc_contracts.registry.engine.native.scanned_columns import INTEGER, ScannedColumn
+from cdc_contracts.registry.engine.native.scanned_columns import INTEGER, TEXTS, ScannedColumn
 from cdc_contracts.registry.engine.written_columns import WrittenGroup, note_writing, stretch_of
 from cdc_contracts.registry.message.reading import Reading
 from cdc_contracts.registry.records.record_batches import NO_TIMESTAMP, Batch
@@ -49,6 +51,8 @@ from cdc_contracts.registry.stats.tally import Tally
 from cdc_contracts.registry.validate.verdicts import Verdict
 
 Numbers = NDArray[np.int64]
+
+_MOST_DIGITS: Final = 18
 
 
 def count_statistics(judged: Sequence[tuple[Batch, BatchResult]], tally: Tally) -> None:
@@ -237,6 +241,9 @@ def whole_numbers(values: Sequence[Any], track: Track) -> tuple[NDArray[Any], ND
     """Return the positions in some members, and a mask of the members that hold one."""
     if isinstance(values, ScannedColumn) and values.are_all(1 << INTEGER):
         return values.integers(), np.ones(len(values), np.bool_)
+    if isinstance(values, ScannedColumn) and values.are_all(TEXTS) and (found := _digits_of(values)) is not None:
+        there = np.ones(len(found), np.bool_) if track.absent_value is None else found != track.absent_value
+        return np.where(there, found, 0), there
     kinds = set(map(type, values))
     try:
         if kinds == {int}:
@@ -252,3 +259,11 @@ def whole_numbers(values: Sequence[Any], track: Track) -> tuple[NDArray[Any], ND
         return np.array(whole, np.int64), there
     except OverflowError:
         return np.array(whole, object), there
+
+
+def _digits_of(values: ScannedColumn) -> NDArray[np.int64] | None:
+    """Return texts of up to 18 digits as the numbers they are; None if some text is another."""
+    texts = values.texts(TEXTS)
+    if not pc.all(pc.and_(pc.ascii_is_decimal(texts), pc.less_equal(pc.binary_length(texts), _MOST_DIGITS))).as_py():
+        return None
+    return pc.cast(texts, pa.int64()).to_numpy()  # type: ignore[no-any-return]

@@ -8,12 +8,14 @@ from itertools import repeat
 from typing import Any, Final
 
 import numpy as np
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from cdc_contracts.registry.common.linear_patterns import compile_pattern
+from cdc_contracts.registry.contract.relations import Relation
 from cdc_contracts.registry.engine.decoded_batches import DecodedBatch
 from cdc_contracts.registry.engine.decoder_kinds import Odd
-from cdc_contracts.registry.engine.native.scanned_columns import INTEGER, ScannedColumn
+from cdc_contracts.registry.engine.native.scanned_columns import INTEGER, TEXTS, ScannedColumn
 from cdc_contracts.registry.engine.struct_layouts import LayoutPlan
 from cdc_contracts.registry.engine.value_flags import Mask, ValueFlag
 
@@ -49,10 +51,29 @@ def relation_flags(decoded_batch: DecodedBatch, plan: LayoutPlan) -> list[tuple[
     value_flags: list[tuple[ValueFlag, Mask]] = []
     for relation in plan.relations:
         values = [decoded_batch.members.get(pointer) for pointer in relation.places]
-        broken = _mark_broken(relation.holds, values, len(decoded_batch))
+        broken = _mark_other_starts(relation, values)
+        if broken is None:
+            broken = _mark_broken(relation.holds, values, len(decoded_batch))
         if broken.any():
             value_flags.append((("related", relation.name, relation.places), broken))
     return value_flags
+
+
+def _mark_other_starts(relation: Relation, values: Sequence[Sequence[Any] | None]) -> Mask | None:
+    """Mark the records whose text does not start as another member says; None if they have to be compared singly."""
+    if relation.then is None:
+        return None
+    whole, head = values
+    if not (isinstance(whole, ScannedColumn) and isinstance(head, ScannedColumn)) or head.distinct is None:
+        return None
+    codes, heads = head.distinct
+    texts = whole.texts(TEXTS)
+    broken = np.zeros(len(codes), np.bool_)
+    for code, start in enumerate(heads):
+        if isinstance(start, str):
+            starts = pc.fill_null(pc.starts_with(texts, start + relation.then), True)
+            broken |= ~starts.to_numpy(zero_copy_only=False) & (codes == code)
+    return broken
 
 
 def _mark(values: Sequence[Any], holds: Callable[[Any], bool]) -> Mask:

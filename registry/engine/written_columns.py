@@ -20,7 +20,7 @@ from cdc_contracts.registry.engine import decoder_kinds
 from cdc_contracts.registry.engine.batch_results import RecordGroup
 from cdc_contracts.registry.engine.batch_tables import Tables, join_tables
 from cdc_contracts.registry.engine.decoded_batches import Rows
-from cdc_contracts.registry.engine.native.scanned_columns import TEXTS
+from cdc_contracts.registry.engine.native.scanned_columns import INTEGER, TEXTS
 from cdc_contracts.registry.engine.native.scanned_values import ScannedValues
 from cdc_contracts.registry.engine.value_columns import ColumnValues
 from cdc_contracts.registry.records.record_batches import Batch
@@ -278,7 +278,7 @@ def _codes_of_each(kind: str, values: Sequence[Any]) -> Codes:
         return _layouts_of_texts(values)
     if isinstance(values, ScannedValues) and values.column.decoder in _TOKENS:
         codes = np.full(len(values), _PLAIN, np.uint8)
-        long = np.flatnonzero(values.column.lengths == SECOND_DIGITS)
+        long = np.flatnonzero((values.column.lengths == SECOND_DIGITS) & (values.column.kinds == INTEGER))
         if len(long):
             codes[long] = _codes_of_few(kind, values.select(long).objects)
         return codes
