@@ -71,7 +71,7 @@ def _mark_other_starts(relation: Relation, values: Sequence[Sequence[Any] | None
     broken = np.zeros(len(codes), np.bool_)
     for code, start in enumerate(heads):
         if isinstance(start, str):
-            starts = pc.fill_null(pc.starts_with(texts, start + relation.then), True)
+            starts = pc.starts_with(texts, start + relation.then).fill_null(fill_value=True)
             broken |= ~starts.to_numpy(zero_copy_only=False) & (codes == code)
     return broken
 
