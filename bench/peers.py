@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 CHUNK = 10_000
-PATIENCE_SECONDS = 30
+PATIENCE_SECONDS = 1
 
 IMAGE = {
     "id": "DECIMAL(20,0)", "total": "DECIMAL(20,2)", "rate": "DOUBLE", "quantity": "INTEGER",

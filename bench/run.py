@@ -289,13 +289,13 @@ def print_table(
     mean = sum(map(len, sizes.to_pylist())) / len(sizes)
     rounds = len(next(iter(seconds.values())))
     print(f"\n{machine()}\n{messages:,} messages of {mean:.0f} bytes, 12 typed columns, median of {rounds} rounds\n")
-    print("| way | records/s | wall s | CPU s (range) | CPU µs a record |\n|---|---|---|---|---|")
+    print("| method | records/s | wall s | CPU s (range) | CPU µs a record |\n|---|---|---|---|---|")
     for name, times in cpu.items():
         wall, work = statistics.median(seconds[name]), statistics.median(times)
         spread, each = f"{work:.2f} ({min(times):.2f} to {max(times):.2f})", work / messages * 1e6
         print(f"| {name} | {messages / wall:,.0f} | {wall:.2f} | {spread} | {each:.1f} |")
     print(f"| jsonschema message by message, envelope only ({sample:,} messages, one core) | {rate:,.0f} | | | |")
-    print("\n| ratio of CPU seconds | per round | median | wanted |\n|---|---|---|---|")
+    print("\n| ratio of CPU seconds | per round | median | goal |\n|---|---|---|---|")
     for ours, base, bound in WANTED:
         if ours in cpu and base in cpu:
             print_ratio(f"{ours} / {base}", cpu[ours], cpu[base], bound)
