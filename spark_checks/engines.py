@@ -53,9 +53,10 @@ class Input(Protocol):
         """Return the description of the source for a report; `spans` are what was read of it."""
         ...
 
-    def run(self, session: SparkSession, work: Work, schema: str) -> list[Row]:
+    def run(self, session: SparkSession, work: Work, schema: str, *, mergeable: bool = False) -> list[Row]:
         """Run the work over every record of the range, each read once, and return the rows it yields.
 
+        Results that are `mergeable` may be merged in tasks before they are returned.
         Raises UnavailableError if records are gone by the time they are read.
         """
         ...
@@ -89,7 +90,7 @@ class TopicRecords(Protocol):
         """Return the records as a DataFrame with the columns of the Kafka source."""
         ...
 
-    def run(self, session: SparkSession, work: Work, schema: str) -> list[Row]:
+    def run(self, session: SparkSession, work: Work, schema: str, *, mergeable: bool = False) -> list[Row]:
         """Run work as `Input.run` does."""
         ...
 
@@ -146,7 +147,7 @@ class Engine(Protocol):
         """
         ...
 
-    def run_in_order(self, source: Input, work: Work) -> Iterable[tuple[bytes]]:
+    def run_in_order(self, source: Input, work: Work, *, mergeable: bool = False) -> Iterable[tuple[bytes]]:
         """Run work as `run` does, giving it records in the order of partitions and offsets."""
         ...
 

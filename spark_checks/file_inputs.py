@@ -24,7 +24,7 @@ from cdc_contracts.spark_checks.cluster_workers import count_slots
 from cdc_contracts.spark_checks.kafka.offsets import Range, by_topic, report_ranges, select
 from cdc_contracts.spark_checks.range_slices import keep
 from cdc_contracts.spark_checks.sources import windows_of
-from cdc_contracts.spark_checks.task_shares import hand_out
+from cdc_contracts.spark_checks.task_shares import collect_results, hand_out
 
 if TYPE_CHECKING:
     from pyspark.sql import Row, SparkSession
@@ -68,13 +68,14 @@ class FileInput:
         ranges = report_ranges(by_topic(self.windows))
         return ReportSource(kind="file", paths=tuple(self.paths), ranges=ranges, blank_lines=blank)
 
-    def run(self, session: SparkSession, work: Work, schema: str) -> list[Row]:
+    def run(self, session: SparkSession, work: Work, schema: str, *, mergeable: bool = False) -> list[Row]:
         groups, read = _share_out(self.plan.slices, self.tasks or count_slots(session)), self._reading()
 
         def read_and_work(numbers: Iterator[int]) -> Iterator[pa.RecordBatch]:
             return work(batch for number in numbers for one in groups[number] for batch in read(one))
 
-        return hand_out(session, len(groups), read_and_work, schema).collect()
+        frame = hand_out(session, len(groups), read_and_work, schema)
+        return collect_results(frame, len(groups)) if mergeable else frame.collect()
 
     def in_order(self) -> Iterator[pa.RecordBatch]:
         return self.batches()

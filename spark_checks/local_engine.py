@@ -71,7 +71,7 @@ class LocalEngine:
     def run(self, source: TopicRecords, work: Work) -> Iterable[tuple[bytes]]:
         return _results(work(source.batches()))
 
-    def run_in_order(self, source: Input, work: Work) -> Iterable[tuple[bytes]]:
+    def run_in_order(self, source: Input, work: Work, *, mergeable: bool = False) -> Iterable[tuple[bytes]]:
         return _results(work(source.in_order()))
 
     def run_shares(self, shares: int, work: ShareWork) -> Iterable[tuple[bytes]]:

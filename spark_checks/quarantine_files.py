@@ -26,7 +26,7 @@ from cdc_contracts.spark_checks.runs.intent_log import LoggedIntent
 from cdc_contracts.spark_checks.runs.run_directory import RunDirectory
 from cdc_contracts.spark_checks.runs.run_records import RunRecord
 from cdc_contracts.spark_checks.tables.part_files import read_columns
-from cdc_contracts.spark_checks.task_shares import hand_out
+from cdc_contracts.spark_checks.task_shares import collect_results, hand_out
 
 if TYPE_CHECKING:
     from pyspark.sql import Row, SparkSession
@@ -187,7 +187,7 @@ class QuarantineInput:
             blank_lines=0,
         )
 
-    def run(self, session: SparkSession, work: Work, schema: str) -> list[Row]:
+    def run(self, session: SparkSession, work: Work, schema: str, *, mergeable: bool = False) -> list[Row]:
         tasks = min(self.tasks or count_slots(session), len(self.files))
         groups = [self.files[number::tasks] for number in range(tasks)]
         read = self._read
@@ -195,7 +195,8 @@ class QuarantineInput:
         def read_and_work(numbers: Iterator[int]) -> Iterator[pa.RecordBatch]:
             return work(records for number in numbers for records in read(groups[number]))
 
-        return hand_out(session, len(groups), read_and_work, schema).collect()
+        frame = hand_out(session, len(groups), read_and_work, schema)
+        return collect_results(frame, len(groups)) if mergeable else frame.collect()
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         yield from self._read(self.files)

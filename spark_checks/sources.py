@@ -24,7 +24,7 @@ from cdc_contracts.spark_checks.kafka.failures import reading
 from cdc_contracts.spark_checks.kafka.offsets import Range, bounds_of, by_topic, report_ranges
 from cdc_contracts.spark_checks.kafka.spark_source import reading_options
 from cdc_contracts.spark_checks.range_slices import Windows, cut, spread
-from cdc_contracts.spark_checks.task_shares import records_per_task
+from cdc_contracts.spark_checks.task_shares import collect_results, records_per_task
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row, SparkSession
@@ -95,9 +95,12 @@ class TopicInput:
     def _offsets(self) -> int:
         return sum(end - start for partitions in self.selected.values() for start, end in partitions.values())
 
-    def run(self, session: SparkSession, work: Work, schema: str) -> list[Row]:
+    def run(self, session: SparkSession, work: Work, schema: str, *, mergeable: bool = False) -> list[Row]:
+        most = self._offsets() if self.tasks is None else records_per_task(self._offsets(), self.tasks)
+        ranges = sum(-(-(span.end - span.start) // max(1, most)) for span in self.spans.values())
         with reading(self.bootstrap, list(self.selected), self.properties):
-            return self.frame(session).mapInArrow(work, schema).collect()
+            frame = self.frame(session).mapInArrow(work, schema)
+            return collect_results(frame, ranges) if mergeable else frame.collect()
 
     def peek(self, engine: Engine, most: int) -> Iterator[pa.RecordBatch]:
         for windows in share_windows(bounds_of(self.spans), most):

@@ -101,9 +101,9 @@ class SparkEngine:
             self.halt()
             raise
 
-    def run_in_order(self, source: Input, work: Work) -> Iterable[tuple[bytes]]:
+    def run_in_order(self, source: Input, work: Work, *, mergeable: bool = False) -> Iterable[tuple[bytes]]:
         # Each task reads records of a partition in their order.
-        return source.run(self.session, work, RESULT_SCHEMA)
+        return source.run(self.session, work, RESULT_SCHEMA, mergeable=mergeable)
 
     def run_shares(self, shares: int, work: ShareWork) -> Iterable[tuple[bytes]]:
         return hand_out(self.session, shares, work, RESULT_SCHEMA).collect()
@@ -120,7 +120,7 @@ class SparkEngine:
 
     def _run_job(self, piece: Input, work: Work, stop: Stop) -> list[Row] | None:
         """Return the rows that work yields over a piece; None if it was cancelled because the run is to stop."""
-        return run_job(self.session, partial(piece.run, self.session, work, RESULT_SCHEMA), stop)
+        return run_job(self.session, partial(piece.run, self.session, work, RESULT_SCHEMA, mergeable=True), stop)
 
 
 def _infer_work(validation: ValidationContext) -> Work:

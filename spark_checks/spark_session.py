@@ -40,6 +40,7 @@ ARROW_BYTES: Final = 64 * 1024 * 1024
 MEMORY: Final = "2g"
 KAFKA_SOURCE: Final = "org.apache.spark.sql.kafka010.KafkaSourceProvider"
 _KEPT: Final = 4
+_PACKED: Final = "spark.submit.pyFiles"
 
 
 def open_session(
@@ -86,6 +87,7 @@ def open_session(
         try:
             gateway = SparkContext._gateway or _launch(output, memory)  # noqa: SLF001  of a session that was stopped
             given = dict(settings or {}) | ({} if master is None else {"spark.master": master})
+            packed = given.pop(_PACKED, "")
             conf, local = _settings(gateway.jvm, given, cores, say)
             for connector in connectors:
                 connector.prepare(conf)
@@ -97,6 +99,8 @@ def open_session(
             # Spark's handler of Ctrl-C would call the JVM in the middle of another call.
             with _environment({"PYSPARK_PYTHON": python}), signals.kept():
                 context = SparkContext(gateway=gateway, conf=conf)
+                for path in filter(None, packed.split(",")):  # only spark-submit would send them to the executors
+                    context.addPyFile(path)
         except CdcContractsError:
             raise
         except Exception as error:

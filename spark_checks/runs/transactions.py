@@ -168,7 +168,7 @@ class Attempt:
         above, keeps_changes = self.output.tables.typed_above, self.output.keeps_changes
         plan = DecodePlan(self.place, self._quarantine, known, above, keeps_changes=keeps_changes)
         work = decode_work(describe_validation(self.validation), plan, watch)
-        judged = merge_results(read_results(self.engine.run_in_order(self.source, work)))
+        judged = merge_results(read_results(self.engine.run_in_order(self.source, work, mergeable=True)))
         noted = 0 if self.output.keeps_changes else judged.rows.total()
         check_rows(judged.tally, judged.parts, noted, replay=self.replay is not None)
         return judged

@@ -1,6 +1,7 @@
 """Audits by either engine, of files and of topics in a real broker."""
 
 import json
+from collections import Counter
 
 import pytest
 from canonical_outputs import read_output
@@ -21,6 +22,8 @@ from cdc_contracts.spark_checks.file_inputs import read_files
 from cdc_contracts.spark_checks.kafka.offsets import parse_range
 from cdc_contracts.spark_checks.sources import read_topics
 from cdc_contracts.spark_checks.spark_engine import SparkEngine
+from cdc_contracts.spark_checks.spark_tasks import RESULT_SCHEMA, as_result, merge_tallies, read_results
+from cdc_contracts.spark_checks.task_shares import collect_results, hand_out
 
 ALL = [version.reference for version in CATALOGUE.all_versions()]
 
@@ -237,6 +240,16 @@ def test_findings_first_offsets_and_rows_are_the_same_however_a_topic_is_cut(eng
     for report, rows in zip(reports[1:], decoded[1:], strict=True):
         assert json.dumps(report) == json.dumps(reports[0])
         assert rows == decoded[0]
+
+
+def test_the_results_of_many_tasks_are_merged_before_the_driver_has_them(spark):
+    def work(numbers):
+        for number in numbers:
+            yield as_result(Tally(outcomes=Counter(conforming=number, drifted=1)))
+
+    rows = collect_results(hand_out(spark, 100, work, RESULT_SCHEMA), 100)
+    assert len(rows) <= 32
+    assert merge_tallies(read_results(rows)).outcomes == {"conforming": sum(range(100)), "drifted": 100}
 
 
 def test_a_range_of_a_topic_is_read_and_nothing_else(engine, broker, switching_topic):

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import tarfile
+import zipfile
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
@@ -122,6 +123,17 @@ def test_a_cluster_audits_and_decodes_topics_and_files_as_one_process_does(
 
 
 @pytest.mark.nightly
+def test_spark_submit_runs_a_command(tmp_path, capsys, cluster, lines):
+    program = tmp_path / "contracts.py"
+    program.write_text("import sys\nfrom cdc_contracts.cli.__main__ import main\nsys.exit(main())\n")
+    submit = (str(SPARK_HOME / "bin" / "spark-submit"), "--master", cluster, *ON_THIS_MACHINE, str(program))
+    call = ("file", str(lines), *CONTRACT)
+    report = tmp_path / "report.json"  # spark-submit mixes stderr into stdout
+    told, _ = audit_there(*call, report=report, cwd=tmp_path, command=submit, SPARK_HOME=str(SPARK_HOME), **INSTALLED)
+    assert told == audit_here(capsys, *call)
+
+
+@pytest.mark.nightly
 def test_workers_that_have_nothing_installed_are_sent_an_environment(tmp_path, capsys, cluster, lines):
     archive = pack_environment(tmp_path / "environment.tar.gz")
     shipped = ("--conf", f"spark.archives={archive}#environment")
@@ -132,6 +144,16 @@ def test_workers_that_have_nothing_installed_are_sent_an_environment(tmp_path, c
     )  # fmt: skip
     assert told == audit_here(capsys, *call)
     assert "fast validator" not in err  # the native part goes along
+
+
+@pytest.mark.nightly
+def test_workers_that_have_the_dependencies_are_sent_the_wheel(tmp_path, capsys, cluster, lines):
+    wheel = pack_package(tmp_path / "cdc_contracts.zip")
+    bare = bare_python(tmp_path / "bare")
+    call = ("file", str(lines), *CONTRACT, "--master", cluster, *ON_THIS_MACHINE)
+    told, err = audit_there(*call, "--conf", f"spark.submit.pyFiles={wheel}", cwd=tmp_path, PYSPARK_PYTHON=str(bare))
+    assert told == audit_here(capsys, *call[:4])
+    assert "fast validator" not in err  # the library in the zip is used; without one it would be said
 
 
 @pytest.mark.nightly
@@ -218,6 +240,14 @@ def pack_environment(target):
         link = tarfile.TarInfo("bin/python")
         link.type, link.linkname = tarfile.SYMTYPE, os.path.realpath(sys.executable)
         archive.addfile(link)
+    return target
+
+
+def pack_package(target):
+    """The package alone, as in its wheel: a zip, for `spark.submit.pyFiles` takes no other ending."""
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        for file in package_files():
+            archive.write(file, file.relative_to(ROOT))
     return target
 
 

@@ -54,7 +54,7 @@ class SeveralTasks(LocalEngine):
     def __init__(self, tasks):
         self.share = tasks
 
-    def run_in_order(self, source, work):
+    def run_in_order(self, source, work, *, mergeable=False):
         batches = list(source.in_order())
         rows = sum(batch.num_rows for batch in batches)
         size, found = -(-rows // self.share), []
@@ -271,9 +271,9 @@ def read(monkeypatch):
     """How often the source was read."""
     found, run = [], SeveralTasks.run_in_order
 
-    def count_and_run(engine, source, work):
+    def count_and_run(engine, source, work, **options):
         found.append(source)
-        return run(engine, source, work)
+        return run(engine, source, work, **options)
 
     monkeypatch.setattr(SeveralTasks, "run_in_order", count_and_run)
     return found
