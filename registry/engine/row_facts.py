@@ -33,7 +33,6 @@ _NAMES: Final = pa.list_(pa.string())
 
 _MANY: Final = 64
 """So many rows are worth the calls that make arrays of them; what few rows have is in lists."""
-_EMPTY: Final = pa.array([], pa.string())
 
 
 def are_complete(side: SideTexts | None, types: dict[str, str] | None, rows: int) -> Values:
@@ -53,7 +52,7 @@ def are_complete(side: SideTexts | None, types: dict[str, str] | None, rows: int
 def find_invalid(before: SideTexts | None, after: SideTexts | None, rows: int) -> tuple[Values, Values]:
     """Return per row the columns that are kept as text, and the values kept as text of each image."""
     if rows >= _MANY and not any(side is not None and side.invalid.any() for side in (before, after)):
-        none = pa.ListArray.from_arrays(pa.array(np.zeros(rows + 1, np.int32)), _EMPTY)
+        none = pa.ListArray.from_arrays(pa.array(np.zeros(rows + 1, np.int32)), pa.array([], pa.string()))
         return none, none
     columns: list[list[str]] = [[] for _ in range(rows)]
     values: list[list[str]] = [[] for _ in range(rows)]
