@@ -15,6 +15,7 @@ from cdc_contracts.cli.output import console
 from cdc_contracts.registry.common import signals
 from cdc_contracts.registry.common.errors import CdcContractsError, refused
 from cdc_contracts.registry.common.exits import COULD_NOT_RUN, INTERRUPTED
+from cdc_contracts.registry.common.extras import name_extra
 
 PROGRAM = "cdc-contracts"
 _CallError: type[Exception] = typer.BadParameter.__mro__[2]
@@ -118,8 +119,9 @@ def _report_error(error: BaseException, *, debug: bool) -> int:
     # typer ends like this where a reader of stdout went away in mid-command
     if isinstance(error, SystemExit) and isinstance(error.__context__, BrokenPipeError):
         error = error.__context__
+    given, error = error, name_extra(error)
     if debug:
-        traceback.print_exception(error)
+        traceback.print_exception(given)
     if (number := signals.raised()) is not None:
         return signals.code_of(number)
     match error:

@@ -11,6 +11,7 @@ import typer
 from cdc_contracts.cli.options import output_options, run_options
 from cdc_contracts.cli.options.shared_options import open_catalogue
 from cdc_contracts.cli.output import console, report_output
+from cdc_contracts.registry.common.extras import require_extra
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -34,6 +35,7 @@ def demo(
     cores: run_options.Cores = None,
 ) -> None:
     """Generate a topic whose producer is upgraded midway, audit and decode it, and say where to look."""
+    require_extra("spark")
     from cdc_contracts.spark_checks import demo_topic
     from cdc_contracts.spark_checks.spark_engine import SparkEngine
 

@@ -15,6 +15,7 @@ from cdc_contracts.cli.options.version_options import NewVersions, check_new_ver
 from cdc_contracts.cli.output import console
 from cdc_contracts.registry.common.errors import UsageError
 from cdc_contracts.registry.common.exits import DRIFT, EXIT_CODES, INCONCLUSIVE, PASS
+from cdc_contracts.registry.common.extras import require_extra
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.detect.evidence_accumulator import EvidenceAccumulator
@@ -73,6 +74,7 @@ def detect(
     of_files = [Path(one) for one in sources] if sources[0] != TOPIC else []
     check_new_versions(new_versions, of_files)
     if sources[0] == TOPIC:
+        require_extra("kafka")
         wanted, properties = run_options.parse_topic_options(
             start, end, run_options.ClientOptions(kafka_config, kafka_options)
         )

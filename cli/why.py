@@ -14,6 +14,7 @@ from cdc_contracts.cli.options.version_options import RangedValidationOptions, f
 from cdc_contracts.cli.output import console
 from cdc_contracts.registry.common.errors import UsageError
 from cdc_contracts.registry.common.exits import EXIT_CODES
+from cdc_contracts.registry.common.extras import require_extra
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.explain.message_explanations import MessageExplanation
@@ -111,6 +112,7 @@ def _read_file(path: str, place: MessagePlace) -> Found:
 
 
 def _read_topic(topic: str, place: MessagePlace) -> Found:
+    require_extra("kafka")
     from cdc_contracts.registry.records.record_origins import found_in
     from cdc_contracts.spark_checks.kafka.client_properties import read_client_properties
     from cdc_contracts.spark_checks.kafka.consumer import open_reader

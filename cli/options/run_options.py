@@ -16,6 +16,7 @@ from cdc_contracts.cli.options.arrow_start import start_arrow
 from cdc_contracts.cli.output import console, report_output
 from cdc_contracts.registry.common.errors import UsageError
 from cdc_contracts.registry.common.exits import EXIT_CODES, INTERRUPTED, TERMINATED
+from cdc_contracts.registry.common.extras import require_extra
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -219,6 +220,7 @@ def open_engine(reading: RunOptions, brokers: Brokers | None = None) -> Iterator
 def start_engine(chosen: EngineOptions, *, kafka: bool, formats: Sequence[str] = ()) -> Iterator[Engine]:
     """Start the chosen engine, able to read topics, if `kafka`, and to write tables of these formats."""
     chosen.check(local=chosen.local)
+    require_extra("arrow" if chosen.local else "spark")
     if chosen.local:
         from cdc_contracts.spark_checks.local_engine import LOCAL
 

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
+
+from cdc_contracts.registry.common.extras import EXTRAS
 
 ROOT = Path(__file__).parents[2]
 SAMPLES = "contracts/dts/canal/v2/samples"
 SAMPLE = f"{SAMPLES}/insert-every-type.json"
 AVRO = "contracts/dts/avro/v1/samples"
+MOST_BYTES = 120_000_000
 REFUSING = """
 import sys
 
@@ -84,3 +89,65 @@ def test_a_line_is_explained_alike_with_and_without_arrays(tmp_path):
     without, fully = (run(*given, code=code, folder=tmp_path) for code in (REFUSING + MAIN, "import sys\n" + MAIN))
     assert (without.returncode, without.stdout) == (fully.returncode, fully.stdout)
     assert '"line": 10' in without.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "package", "extra"),
+    [
+        (["check", "orders.jsonl"], "numpy", "arrow"),
+        (["audit", "file", "orders.jsonl"], "pyarrow", "arrow"),
+        (["audit", "file", "orders.jsonl", "--engine", "local"], "pyarrow", "arrow"),
+        (["audit", "topic", "orders", "-b", "localhost:1"], "pyarrow", "arrow"),
+        (["decode", "file", "orders.jsonl", "--engine", "local", "--to", "out"], "pyarrow", "arrow"),
+        (["tables", "infer", "file", "orders.jsonl"], "pyarrow", "arrow"),
+        (["replay", "quarantine", "out"], "pyarrow", "arrow"),
+        (["detect", "orders.parquet"], "numpy", "arrow"),
+        (["detect", "topic", "orders", "-b", "localhost:1"], "confluent_kafka", "kafka"),
+        (["why", "topic", "orders", "-b", "localhost:1", "--partition", "0", "--offset", "1"],
+         "confluent_kafka", "kafka"),
+        (["demo"], "pandas", "spark"),
+    ],
+    ids=lambda given: " ".join(given[:2]) if isinstance(given, list) else given,
+)  # fmt: skip
+def test_a_command_without_its_extra_names_the_command_that_installs_it(arguments, package, extra, tmp_path):
+    for name in ("orders.jsonl", "orders.parquet"):
+        (tmp_path / name).write_text("{}\n", encoding="utf-8")
+    ended = run(*arguments, folder=tmp_path)
+    beside = ", or 'cdc-contracts[spark]' to run Spark" if extra == "arrow" else ""
+    assert (ended.returncode, ended.stdout) == (3, "")
+    assert ended.stderr == (
+        f"error: this needs {package}, which is not installed\n  pip install 'cdc-contracts[{extra}]'{beside}\n"
+    )
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["orders.jsonl", "orders.parquet"]
+
+
+def test_every_package_of_an_extra_is_declared_for_it():
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = {
+        name: {re.split(r"[^a-z0-9-]", one)[0] for one in needed}
+        for name, needed in declared["optional-dependencies"].items()
+    }
+    core = {re.split(r"[^a-z0-9-]", one)[0] for one in declared["dependencies"]}
+    for package, extra in EXTRAS.items():
+        assert package.replace("_", "-") in extras[extra]
+        assert package.replace("_", "-") not in core
+
+
+@pytest.mark.nightly
+def test_the_core_takes_little_room_and_runs_by_itself(tmp_path):
+    wheel, venv = tmp_path / "wheel", tmp_path / "venv"
+    subprocess.run(
+        [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", str(wheel), str(ROOT)], check=True, timeout=600
+    )
+    subprocess.run([sys.executable, "-m", "venv", str(venv)], check=True, timeout=300)
+    (built,) = wheel.glob("*.whl")
+    locked = ["-c", str(ROOT / "requirements.lock")]
+    subprocess.run([str(venv / "bin/pip"), "install", "-q", *locked, str(built)], check=True, timeout=600)
+    size = sum(one.stat().st_size for one in venv.rglob("*") if one.is_file() and not one.is_symlink())
+    assert size <= MOST_BYTES, f"{size:,} bytes"
+    for arguments in (["list"], ["rules"], ["lint"], ["detect", str(ROOT / SAMPLE)], ["why", str(ROOT / SAMPLE)]):
+        ended = subprocess.run(
+            [str(venv / "bin/cdc-contracts"), *arguments], cwd=tmp_path, capture_output=True, text=True, timeout=300,
+            check=False,
+        )  # fmt: skip
+        assert ended.returncode == 0, ended.stderr
