@@ -35,7 +35,7 @@ def here(tmp_path, monkeypatch):
 
 @pytest.fixture(scope="module")
 def long_file(tmp_path_factory):
-    """240,000 messages: some seconds of work for one process."""
+    """240,000 messages: about a second of work for one process."""
     path = tmp_path_factory.mktemp("long") / "a.jsonl"
     lines = rendered(CONTRACT, 4_000)
     path.write_bytes(b"\n".join(lines * 60))
@@ -59,7 +59,7 @@ def test_a_signal_ends_a_run_of_one_process_with_a_report_of_what_it_read(here, 
         env={**os.environ, "PYTHONPATH": str(ROOT / ".src")}, cwd=here, stderr=subprocess.PIPE, stdout=subprocess.PIPE,
     )  # fmt: skip
     assert b"--from" in process.stderr.readline()
-    wait_for_work(process, 1)
+    wait_for_work(process, 0.3)
     process.send_signal(number)
     out, err = process.communicate(timeout=300)
     assert (process.returncode, b"Traceback" in err) == (code, False), err

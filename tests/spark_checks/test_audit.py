@@ -222,11 +222,11 @@ def test_a_partition_that_holds_most_of_a_topic_is_cut_into_ranges(spark, broker
     assert max(sizes) <= (36_000 if tasks is None else 10_000)
 
 
-def test_findings_first_offsets_and_rows_are_the_same_however_a_topic_is_cut(engine, broker, skewed_topic, tmp_path):
-    validation = scope_of("dts/canal")
+def test_findings_first_offsets_and_rows_are_the_same_however_a_topic_is_cut(spark, broker, skewed_topic, tmp_path):
+    engine, validation = SparkEngine(spark), scope_of("dts/canal")
     reports, decoded = [], []
     for tasks, _ in CUTS:
-        source = read_topics(engine, broker.bootstrap, [skewed_topic], parse_range(), {}, tasks=tasks)
+        source = read_topics(spark, broker.bootstrap, [skewed_topic], parse_range(), {}, tasks=tasks)
         reports.append(document_of(audit_input(engine, source, validation, fail_on="warning").report))
         folder = tmp_path / f"tasks-{tasks}"
         decode_input(engine, source, validation, Output(str(folder)), fail_on="error")

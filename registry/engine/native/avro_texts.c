@@ -1,6 +1,6 @@
 /* Texts: what is written of the values of Avro records, as JSON. */
 #include "avro.h"
-#include "tokens.h"
+#include "text_bytes.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,24 +4,13 @@
 #ifndef CDC_TOKENS_H
 #define CDC_TOKENS_H
 
-#include "cells.h"
+#include "text_bytes.h"
 
 #define MOST_DEPTH 64 /* of arrays and objects that are not taken apart */
 
 static inline const uint8_t *skip_blank(const uint8_t *p, const uint8_t *end) {
     while (p < end && (*p == ' ' || *p == '\n' || *p == '\r' || *p == '\t')) p++;
     return p;
-}
-
-static const uint8_t *skip_utf8(const uint8_t *p, const uint8_t *end) {
-    uint8_t lead = *p;
-    int more = lead >= 0xC2 && lead <= 0xDF ? 1 : (lead & 0xF0) == 0xE0 ? 2 : lead >= 0xF0 && lead <= 0xF4 ? 3 : 0;
-    if (!more || end - p <= more) return NULL;
-    if ((lead == 0xE0 && p[1] < 0xA0) || (lead == 0xED && p[1] > 0x9F)) return NULL;
-    if ((lead == 0xF0 && p[1] < 0x90) || (lead == 0xF4 && p[1] > 0x8F)) return NULL;
-    for (int i = 1; i <= more; i++)
-        if ((p[i] & 0xC0) != 0x80) return NULL;
-    return p + more + 1;
 }
 
 static int read_hex(const uint8_t *p) {
@@ -52,8 +41,6 @@ static const uint8_t *skip_escape(const uint8_t *p, const uint8_t *end) {
     return low >= 0xDC00 && low <= 0xDFFF ? p + 12 : NULL;
 }
 
-#define ONES 0x0101010101010101ull
-#define HIGHS 0x8080808080808080ull
 
 /* From behind the opening quote to the closing one. */
 static const uint8_t *skip_text(const uint8_t *p, const uint8_t *end, unsigned *kind) {

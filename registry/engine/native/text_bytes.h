@@ -1,0 +1,21 @@
+/* Bytes of texts: eight of them as one word, and letters in UTF-8. */
+#ifndef CDC_TEXT_BYTES_H
+#define CDC_TEXT_BYTES_H
+
+#include "cells.h"
+
+#define ONES 0x0101010101010101ull
+#define HIGHS 0x8080808080808080ull
+
+static const uint8_t *skip_utf8(const uint8_t *p, const uint8_t *end) {
+    uint8_t lead = *p;
+    int more = lead >= 0xC2 && lead <= 0xDF ? 1 : (lead & 0xF0) == 0xE0 ? 2 : lead >= 0xF0 && lead <= 0xF4 ? 3 : 0;
+    if (!more || end - p <= more) return NULL;
+    if ((lead == 0xE0 && p[1] < 0xA0) || (lead == 0xED && p[1] > 0x9F)) return NULL;
+    if ((lead == 0xF0 && p[1] < 0x90) || (lead == 0xF4 && p[1] > 0x8F)) return NULL;
+    for (int i = 1; i <= more; i++)
+        if ((p[i] & 0xC0) != 0x80) return NULL;
+    return p + more + 1;
+}
+
+#endif
