@@ -76,12 +76,14 @@ def read_single(text: str, context: Context) -> Value:
         raise BrokenValue
     number = Decimal(exact)
     rounded = (float(rounding.plus(number)) for rounding in _SINGLE_ROUNDINGS)
-    return Value(floats.shortest(next(one for one in rounded if _packs_to(one, single))))
+    return Value(floats.shortest(next(one for one in rounded if _packs_to(one, exact))))
 
 
-def _packs_to(number: float, single: bytes) -> bool:
+def _packs_to(number: float, exact: float) -> bool:
+    """Return whether a number is, in single precision, the same as another; there is one zero."""
     try:
-        return _SINGLE.pack(number) == single
+        (packed,) = _SINGLE.unpack(_SINGLE.pack(number))
+        return bool(packed == exact)
     except OverflowError:  # the largest numbers, rounded up
         return False
 

@@ -226,7 +226,7 @@ def test_findings_first_offsets_and_rows_are_the_same_however_a_topic_is_cut(spa
     engine, validation = SparkEngine(spark), scope_of("dts/canal")
     reports, decoded = [], []
     for tasks, _ in CUTS:
-        source = read_topics(spark, broker.bootstrap, [skewed_topic], parse_range(), {}, tasks=tasks)
+        source = read_topics(engine, broker.bootstrap, [skewed_topic], parse_range(), {}, tasks=tasks)
         reports.append(document_of(audit_input(engine, source, validation, fail_on="warning").report))
         folder = tmp_path / f"tasks-{tasks}"
         decode_input(engine, source, validation, Output(str(folder)), fail_on="error")
