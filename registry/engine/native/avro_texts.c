@@ -18,25 +18,6 @@ static int put_escape(AvroRead *read, uint8_t byte) {
     return put_raw(read, escape, letter ? 2 : 6);
 }
 
-static inline int is_plain(uint8_t byte) { return byte >= 0x20 && byte < 0x80 && byte != '"' && byte != '\\'; }
-
-/* Behind the letters that stand for themselves. */
-static const uint8_t *skip_plain(const uint8_t *p, const uint8_t *end) {
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    while (end - p >= 8) {
-        uint64_t word, quote, slash;
-        memcpy(&word, p, 8);
-        quote = word ^ ONES * '"', slash = word ^ ONES * '\\';
-        uint64_t found = ((word - ONES * 0x20) & ~word) | word | ((quote - ONES) & ~quote) | ((slash - ONES) & ~slash);
-        found &= HIGHS;
-        if (found) return p + (__builtin_ctzll(found) >> 3); /* the lowest byte that is found is always one */
-        p += 8;
-    }
-#endif
-    while (p < end && is_plain(*p)) p++;
-    return p;
-}
-
 int put_text(AvroRead *read, const uint8_t *p, int64_t length) {
     const uint8_t *end = p + length;
     while (p < end) {

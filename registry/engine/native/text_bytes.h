@@ -7,6 +7,25 @@
 #define ONES 0x0101010101010101ull
 #define HIGHS 0x8080808080808080ull
 
+static inline int is_plain(uint8_t byte) { return byte >= 0x20 && byte < 0x80 && byte != '"' && byte != '\\'; }
+
+/* Behind the letters of a JSON string that stand for themselves. */
+static const uint8_t *skip_plain(const uint8_t *p, const uint8_t *end) {
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    while (end - p >= 8) {
+        uint64_t word, quote, slash;
+        memcpy(&word, p, 8);
+        quote = word ^ ONES * '"', slash = word ^ ONES * '\\';
+        uint64_t found = ((word - ONES * 0x20) & ~word) | word | ((quote - ONES) & ~quote) | ((slash - ONES) & ~slash);
+        found &= HIGHS;
+        if (found) return p + (__builtin_ctzll(found) >> 3); /* the lowest byte that is found is always one */
+        p += 8;
+    }
+#endif
+    while (p < end && is_plain(*p)) p++;
+    return p;
+}
+
 static const uint8_t *skip_utf8(const uint8_t *p, const uint8_t *end) {
     uint8_t lead = *p;
     int more = lead >= 0xC2 && lead <= 0xDF ? 1 : (lead & 0xF0) == 0xE0 ? 2 : lead >= 0xF0 && lead <= 0xF4 ? 3 : 0;

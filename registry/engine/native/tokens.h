@@ -46,33 +46,16 @@ static const uint8_t *skip_escape(const uint8_t *p, const uint8_t *end) {
 static const uint8_t *skip_text(const uint8_t *p, const uint8_t *end, unsigned *kind) {
     *kind = TEXT;
     for (;;) {
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-        while (end - p >= 8) {
-            uint64_t word, quote, slash;
-            memcpy(&word, p, 8);
-            quote = word ^ ONES * '"', slash = word ^ ONES * '\\';
-            uint64_t found = ((word - ONES * 0x20) & ~word) | word | ((quote - ONES) & ~quote) | ((slash - ONES) & ~slash);
-            found &= HIGHS;
-            if (!found) {
-                p += 8;
-                continue;
-            }
-            p += __builtin_ctzll(found) >> 3; /* the lowest byte that is found is always one */
-            break;
-        }
-#endif
+        p = skip_plain(p, end);
         if (p >= end) return NULL;
-        uint8_t byte = *p;
-        if (byte == '"') return p;
-        if (byte == '\\') {
+        if (*p == '"') return p;
+        if (*p == '\\') {
             *kind = ESCAPED;
             p = skip_escape(p, end);
-        } else if (byte >= 0x80) {
+        } else if (*p >= 0x80) {
             p = skip_utf8(p, end);
-        } else if (byte < 0x20) {
-            return NULL;
         } else {
-            p++;
+            return NULL;
         }
         if (p == NULL) return NULL;
     }
