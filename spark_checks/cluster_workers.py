@@ -55,7 +55,7 @@ def _parallelism(session: SparkSession) -> int:
 
 
 def check_workers(session: SparkSession, say: Callable[[str], None]) -> None:
-    """Make sure, before anything is read, that the workers of a cluster import the same release of this package.
+    """Look, before anything is read, whether workers of a cluster import the same release of this package.
 
     Where they validate in Python because the native part is not there, that is said: it takes four times as long.
     Raises UnavailableError if a worker cannot import the package, or imports another release.

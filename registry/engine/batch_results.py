@@ -155,9 +155,8 @@ class GroupResult:
 
     @property
     def place(self) -> int:
-        """The index of the verdict's version among those that the cached verdict covers."""
-        opinions = self.record_group.cached_verdict.opinions
-        return next(place for place, opinion in enumerate(opinions) if opinion.version is self.verdict.version)
+        """The place of the verdict's version among those of which there are opinions, as `place_of` returns it."""
+        return place_of(self.record_group.cached_verdict, self.verdict)
 
 
 @dataclass

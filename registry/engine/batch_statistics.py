@@ -20,7 +20,7 @@ from cdc_contracts.registry.engine.batch_tables import Tables
 from cdc_contracts.registry.engine.native.scanned_columns import INTEGER, TEXTS, ScannedColumn
 from cdc_contracts.registry.engine.written_columns import WrittenGroup, note_writing, stretch_of
 from cdc_contracts.registry.message.reading import Reading
-from cdc_contracts.registry.records.record_batches import NO_TIMESTAMP, Batch
+from cdc_contracts.registry.records.record_batches import Batch
 from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.registry.stats.position_sequences import (
     GOES_BACK,
@@ -29,7 +29,6 @@ from cdc_contracts.registry.stats.position_sequences import (
     REPEATS,
     SECOND_HALF,
     WHOLE,
-    Point,
     PositionStep,
     Segment,
     SequenceLine,
@@ -80,7 +79,7 @@ def _count_part(batch_result: BatchResult, batch: Batch, statistics: StreamStati
         if facts is not None:
             members = record_group.decoded_batch.members
             values = members.get(facts.track.path) if facts.track is not None else None
-            tables = record_group.tables(place_of(record_group.cached_verdict, group_result.verdict))
+            tables = record_group.tables(group_result.place)
             counted.take(facts, tables, record_group.numbers, values, record_group.positions)
             result.append(WrittenGroup(record_group, facts, tables))
     note_writing(statistics.writing, result, batch)
@@ -184,7 +183,8 @@ class _CountedPart:
     def _count_breach(self, statistics: StreamStatistics, line: SequenceLine, cause: str, numbers: Numbers) -> None:
         if len(numbers):
             contracts = Counter[str](self.facts[code].contract for code in self._codes[numbers].tolist())
-            stretch = Stretch(len(numbers), self._point(numbers[0]), self._point(numbers[-1]), contracts)
+            first, last = self.batch.points(numbers[[0, -1]])
+            stretch = Stretch(len(numbers), first, last, contracts)
             statistics.sequences.add_breach(line, cause, stretch)
 
     def _order(self) -> Numbers:
@@ -228,13 +228,10 @@ class _CountedPart:
             ops = {facts.code: total} if facts.code is not None else {}
             yield facts, called[table], sources[place], Stretch(total, first, last, {facts.contract: total}, ops)
 
-    def _point(self, number: Any) -> Point:
-        timestamp = int(self.batch.timestamps[number])
-        return Point(int(self.batch.offsets[number]), None if timestamp == NO_TIMESTAMP else timestamp)
-
     def _step(self, number: Any) -> PositionStep:
         facts = self.facts[self._codes[number]]
-        return PositionStep(self._point(number), int(self._positions[number]), facts.half, facts.contract)
+        (point,) = self.batch.points(np.array([number]))
+        return PositionStep(point, int(self._positions[number]), facts.half, facts.contract)
 
 
 def whole_numbers(values: Sequence[Any], track: Track) -> tuple[NDArray[Any], NDArray[np.bool_]]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cdc_contracts.registry.contract.table_selection import Selection
-from cdc_contracts.registry.engine.batch_results import BatchResult, GroupResult, place_of
+from cdc_contracts.registry.engine.batch_results import BatchResult, GroupResult
 from cdc_contracts.registry.engine.tallying import note_extent
 from cdc_contracts.registry.records.record_batches import Batch
 from cdc_contracts.registry.stats.partition_tallies import PartitionTally
@@ -23,7 +23,7 @@ def exclude(batch_result: BatchResult, batch: Batch, selection: Selection) -> tu
     tally = Tally()
     for group_result in batch_result.group_results:
         record_group, verdict = group_result.record_group, group_result.verdict
-        tables = record_group.tables(place_of(record_group.cached_verdict, verdict))
+        tables = record_group.tables(group_result.place)
         taken = tables.marked(partial(_is_taken, selection, verdict))
         if taken.any():
             chosen = replace(record_group, positions=record_group.positions[taken])

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from cdc_contracts.registry.contract.known_codes import show_known
 from cdc_contracts.registry.contract.table_contracts import table_name
-from cdc_contracts.registry.engine.batch_results import GroupResult, place_of
+from cdc_contracts.registry.engine.batch_results import GroupResult
 from cdc_contracts.registry.engine.batch_tables import Tables
 from cdc_contracts.registry.engine.observed_shapes import observed_code, observed_kinds, observed_shapes
 from cdc_contracts.registry.message.reading import Reading
@@ -107,7 +107,7 @@ def _table_of(reading: Reading) -> str | None:
 def records_of_group(group_result: GroupResult, batch: Batch, *, values: bool) -> VerdictRecords:
     """Return the counted records of one verdict, whether they are of one table or of many."""
     record_group, verdict = group_result.record_group, group_result.verdict
-    index = place_of(record_group.cached_verdict, verdict)
+    index = group_result.place
     reading = record_group.cached_verdict.readings[index]
     changes: int | Numbers = 0
     if verdict.outcome == CONFORMING:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Final
 
 from cdc_contracts.registry.stats.partition_tallies import Source
 
 Window = tuple[int, int]
+
+BATCH_ROWS: Final = 16_384
+"""So many messages are read at once, whatever the file."""
 
 
 @dataclass(frozen=True)

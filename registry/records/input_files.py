@@ -14,14 +14,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from cdc_contracts.registry.common.errors import UnavailableError, UsageError
-from cdc_contracts.registry.records.file_plans import FilePlan, LineSlice, WholeFile, Window
+from cdc_contracts.registry.records.file_plans import BATCH_ROWS, FilePlan, LineSlice, WholeFile, Window
 from cdc_contracts.registry.stats.partition_tallies import Source
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.records.parquet_messages import SeenOffsets
 
 SLICE_BYTES: Final = 16 * 1024 * 1024
-BATCH_ROWS: Final = 16_384
 STDIN: Final = "-"
 
 _BLANK: Final = b" \t\r"

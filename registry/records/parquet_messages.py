@@ -14,11 +14,10 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from cdc_contracts.registry.common.errors import UnavailableError, UsageError
-from cdc_contracts.registry.records.file_plans import FilePlan, ParquetRowGroup, Window
+from cdc_contracts.registry.records.file_plans import BATCH_ROWS, FilePlan, ParquetRowGroup, Window
 from cdc_contracts.registry.records.output_schemas import INSTANT
 from cdc_contracts.registry.stats.partition_tallies import Source
 
-_BATCH_ROWS: Final = 16_384
 _SOURCE_COLUMNS: Final = ("key", "value", "topic", "partition", "offset", "timestamp", "timestampType", "headers")
 
 
@@ -136,7 +135,7 @@ def read_row_group(one: ParquetRowGroup, windows: Mapping[Source, Window]) -> It
     first = one.first
     with pq.ParquetFile(one.path) as file:
         wanted = [name for name in _SOURCE_COLUMNS if name in file.schema_arrow.names]
-        for part in file.iter_batches(_BATCH_ROWS, row_groups=[one.group], columns=wanted):
+        for part in file.iter_batches(BATCH_ROWS, row_groups=[one.group], columns=wanted):
             table = pa.Table.from_batches([part])
             rows = table.num_rows
             shifted = replace(one, first=first)

@@ -91,6 +91,12 @@ static inline int put_word(AvroRead *read, int32_t word) {
     return put_raw(read, read->program->words + start[0], start[1] - start[0]);
 }
 
+#define TRY(step)                                \
+    do {                                         \
+        int tried = (step);                      \
+        if (tried != READ) return tried;         \
+    } while (0)
+
 /* An int or long. One of more than 64 bits is not sure. */
 static inline int read_long(AvroRead *read, int64_t *value) {
     uint64_t bits = 0;
@@ -112,6 +118,15 @@ static inline int skip_long(AvroRead *read) {
     return read_long(read, &value);
 }
 
+/* How many items of an array or map follow in a block, whose size may stand before them; 0 behind the last block. */
+static inline int read_count(AvroRead *read, int64_t *count) {
+    TRY(read_long(read, count));
+    if (*count >= 0) return READ;
+    if (*count == INT64_MIN) return UNSURE;
+    *count = -*count;
+    return skip_long(read);
+}
+
 /* The length of a string or bytes, which stand where `p` is after it. */
 static inline int read_length(AvroRead *read, int64_t *length) {
     int outcome = read_long(read, length);
@@ -128,11 +143,5 @@ int read_string(AvroRead *read);              /* as a JSON string without its qu
 int skip_string(AvroRead *read);
 int read_double(AvroRead *read, double *value);
 int read_named(AvroRead *read, const AvroNode *node);
-
-#define TRY(step)                                \
-    do {                                         \
-        int tried = (step);                      \
-        if (tried != READ) return tried;         \
-    } while (0)
 
 #endif

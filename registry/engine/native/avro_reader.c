@@ -12,13 +12,8 @@ static int read_items(AvroRead *read, int32_t item, int named, int depth) {
     int first = 1;
     for (;;) {
         int64_t count;
-        TRY(read_long(read, &count));
+        TRY(read_count(read, &count));
         if (count == 0) return READ;
-        if (count < 0) { /* then the size of the block follows */
-            if (count == INT64_MIN) return UNSURE;
-            count = -count;
-            TRY(skip_long(read));
-        }
         if (count > read->end - read->p) return UNSURE;
         for (int64_t i = 0; i < count; i++) {
             if (!first) TRY(put_byte(read, ','));
@@ -102,13 +97,8 @@ static int read_row(AvroRead *read, int32_t item, int depth, int *fits) {
     TRY(put_byte(read, '{'));
     for (;;) {
         int64_t count;
-        TRY(read_long(read, &count));
+        TRY(read_count(read, &count));
         if (count == 0) break;
-        if (count < 0) {
-            if (count == INT64_MIN) return UNSURE;
-            count = -count;
-            TRY(skip_long(read));
-        }
         if (count > read->columns - column) {
             *fits = 0;
             return READ;

@@ -28,13 +28,10 @@ int put_text(AvroRead *read, const uint8_t *p, int64_t length) {
                 TRY(put_escape(read, *p++));
                 continue;
             }
-            int more = *p >= 0xF0 ? 3 : *p >= 0xE0 ? 2 : 1;
-            if (end - p <= more) return BROKEN;
-            uint8_t letter[5] = {p[0], p[1], more > 1 ? p[2] : 0, more > 2 ? p[3] : 0, 0};
-            const uint8_t *after = skip_utf8(letter, letter + more + 2);
+            const uint8_t *after = skip_utf8(p, end);
             if (after == NULL) return BROKEN;
-            TRY(put_raw(read, p, more + 1));
-            p += more + 1;
+            TRY(put_raw(read, p, after - p));
+            p = after;
         }
     }
     return READ;

@@ -27,6 +27,22 @@ enum kind {
 #define MOST_DECIMAL 300
 #define MOST_DIGITS 18
 
+static inline int same_bytes(const uint8_t *left, const uint8_t *right, int32_t length) {
+    if (length < 8) {
+        for (int32_t i = 0; i < length; i++)
+            if (left[i] != right[i]) return 0;
+        return 1;
+    }
+    uint64_t one, other;
+    int32_t i = 0;
+    for (; i + 8 <= length; i += 8) {
+        memcpy(&one, left + i, 8), memcpy(&other, right + i, 8);
+        if (one != other) return 0;
+    }
+    memcpy(&one, left + length - 8, 8), memcpy(&other, right + length - 8, 8);
+    return one == other;
+}
+
 static inline uint64_t make_cell(uint64_t start, uint64_t length, unsigned kind) {
     return start << 32 | length << 4 | kind;
 }

@@ -22,18 +22,6 @@ EXPORT void cdc_last_counts(const uint8_t *data, const uint64_t *cells, int64_t 
     }
 }
 
-static inline int starts_with(const uint8_t *text, const uint8_t *name, uint32_t length) {
-    uint64_t one, other;
-    uint32_t i = 0;
-    for (; i + 8 <= length; i += 8) {
-        memcpy(&one, text + i, 8), memcpy(&other, name + i, 8);
-        if (one != other) return 0;
-    }
-    for (; i < length; i++)
-        if (text[i] != name[i]) return 0;
-    return 1;
-}
-
 /* Writes the values without the name before them, and for each the place of its name. `names` are one after the other,
  * `starts` has where each begins and where the last ends. Texts with none of the names become null, and so do all other
  * values; the place of the former is 255, of the latter 0. Returns how many have no name.
@@ -51,7 +39,7 @@ EXPORT int64_t cdc_strip_names(const uint8_t *data, const uint64_t *cells, int64
         int32_t place = 0;
         for (; place < total; place++) {
             uint32_t own = (uint32_t)(starts[place + 1] - starts[place]);
-            if (length < own || !starts_with(text, names + starts[place], own)) continue;
+            if (length < own || !same_bytes(text, names + starts[place], (int32_t)own)) continue;
             behind[i] = make_cell(start_of(cells[i]) + own, length - own, kind), places[i] = (uint8_t)place;
             break;
         }

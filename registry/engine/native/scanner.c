@@ -24,22 +24,6 @@ typedef struct {
     int full;
 } Scan;
 
-static inline int same_bytes(const uint8_t *left, const uint8_t *right, int32_t length) {
-    if (length < 8) {
-        for (int32_t i = 0; i < length; i++)
-            if (left[i] != right[i]) return 0;
-        return 1;
-    }
-    uint64_t one, other;
-    int32_t i = 0;
-    for (; i + 8 <= length; i += 8) {
-        memcpy(&one, left + i, 8), memcpy(&other, right + i, 8);
-        if (one != other) return 0;
-    }
-    memcpy(&one, left + length - 8, 8), memcpy(&other, right + length - 8, 8);
-    return one == other;
-}
-
 static inline void put(Scan *scan, int32_t image, int32_t slot, uint64_t cell) {
     if (slot < 0) return;
     if (image == ANY_IMAGE) scan->cells[slot * scan->capacity + scan->record] = cell;
