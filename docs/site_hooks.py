@@ -27,6 +27,7 @@ OF_THE_REPOSITORY: Final = {
     "CONTRIBUTING.md": "contributing.md",
     "SECURITY.md": "security.md",
     "bench/README.md": "benchmarks.md",
+    "README.zh-CN.md": "index.zh.md",
 }
 """Pages that stand elsewhere in the repository, where people and code hosts look for them."""
 _CONTRACT_FILE: Final = re.compile(r"\]\(\.\./\.\./(contracts/[^)]+)\)")
@@ -54,6 +55,13 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
     """Let links to files of contracts lead to their copies in the site."""
     return _CONTRACT_FILE.sub(r"](../\1)", markdown) if page.file.src_uri.startswith("catalogue/") else markdown
+
+
+def on_post_page(output: str, page: Page, **_: Any) -> str:
+    """Declare the language of pages in Chinese, for browsers and screen readers."""
+    return (
+        output.replace('<html lang="en"', '<html lang="zh-CN"', 1) if page.file.src_uri.endswith(".zh.md") else output
+    )
 
 
 def generated_pages() -> dict[str, str]:
@@ -93,6 +101,7 @@ def _pages_of(folder: str) -> Iterator[str]:
 def _as_page(text: str) -> str:
     """Return a document of the root as a page of the site, where `docs/` is the root."""
     text = text.replace("](docs/", "](").replace("adr/)", "adr/index.md)")
+    text = text.replace("](README.md)", "](index.md)").replace("](bench/)", "](benchmarks.md)")
     for source, name in OF_THE_REPOSITORY.items():
         text = text.replace(f"]({source})", f"]({name})")
     return text
