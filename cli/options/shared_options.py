@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from cdc_contracts.registry.common.errors import UsageError
-
 if TYPE_CHECKING:
     from cdc_contracts.registry.contract.catalogue import Catalogue
 
@@ -58,18 +56,13 @@ def open_catalogue(folders: Sequence[Path] | None) -> Catalogue:
 
     Raises UsageError if a folder is missing or holds no contract.
     """
-    from cdc_contracts.registry.contract.catalogue import Catalogue, shipped_catalogue
+    from cdc_contracts.registry.contract import contract_folders
 
-    return Catalogue([*shipped_catalogue().roots, *check_folders(folders)])
+    return contract_folders.open_catalogue(folders)
 
 
 def check_folders(folders: Sequence[Path] | None) -> list[Path]:
     """Return the folders that `--contracts` names. Raises UsageError if one is missing or holds no contract."""
-    for folder in folders or ():
-        if not folder.is_dir():
-            raise UsageError(f"there is no folder {folder}", hint="--contracts takes a folder of contracts")
-        if not any(folder.glob("*/*/v*/contract.yaml")) and not any(folder.glob("*/types/*.yaml")):
-            raise UsageError(
-                f"no contract below {folder}", hint="contracts are expected at SYSTEM/DIALECT/vN/contract.yaml"
-            )
-    return list(folders or ())
+    from cdc_contracts.registry.contract import contract_folders
+
+    return contract_folders.check_folders(folders)

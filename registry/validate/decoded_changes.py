@@ -38,6 +38,8 @@ def _complete(image: Image | None, types: dict[str, str] | None) -> bool | None:
 
 
 HALVES: Final = ("before", "after")
+Kinds = dict[str, str]
+"""The canonical kind of each column of an image."""
 
 
 def update_part(op: str, before: bool, after: bool) -> tuple[str, str | None]:  # noqa: FBT001
@@ -121,6 +123,20 @@ def decode_changes(reading: Reading, columns: TypedColumns, forms: FormSelection
             update_part=part,
             pair_id=_pair_id(reading) if part in HALVES else None,
         )
+
+
+def value_kinds(reading: Reading, columns: TypedColumns, forms: FormSelection) -> list[tuple[Kinds, Kinds]]:
+    """Return the canonical kinds of the values of each change that `decode_changes` yields, before and after."""
+    images = reading.meaning.images.of(reading.op or "")
+    sides = (images.before, images.after) if images is not None else (None, None)
+    before, after = (complete_rows(reading, side) if side else None for side in sides)
+    pairs = [[rows[index] if rows else None for rows in (before, after)] for index in range(len(before or after or ()))]
+    return [(_kinds(old, columns, forms), _kinds(new, columns, forms)) for old, new in pairs]
+
+
+def _kinds(row: Row | None, columns: TypedColumns, forms: FormSelection) -> Kinds:
+    found = {name: forms.form_of(columns, name, value) for name, value in (row or {}).items()}
+    return {name: form.kind for name, form in found.items() if form is not None}
 
 
 def _image(row: Row | None, columns: TypedColumns, forms: FormSelection) -> tuple[Image | None, set[str]]:

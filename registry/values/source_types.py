@@ -14,6 +14,11 @@ _EXACT: Final = frozenset({"DECIMAL", "DEC", "NUMERIC", "NUMBER", "FIXED"})
 _MOST_DIGITS: Final = 38
 _MOST_BITS: Final = 64
 _UNSIGNED_BY_NAME: Final = frozenset({"SERIAL"})
+INTEGERS: Final = frozenset({
+    "TINYINT", "SMALLINT", "MEDIUMINT", "INT", "INTEGER", "BIGINT", "INT1", "INT2", "INT3", "INT4", "INT8", "INT64",
+    "LONG", "SERIAL",
+})  # fmt: skip
+"""The names of types of whole numbers."""
 
 
 class Digits(NamedTuple):

@@ -49,7 +49,7 @@ def run(*arguments, **environment):
         (
             ["list", "--contracts", "no/such"],
             2,
-            "error: there is no folder no/such\n  --contracts takes a folder of contracts\n",
+            "error: there is no folder no/such\n  a folder of contracts is needed\n",
         ),
     ],
 )

@@ -11,7 +11,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from cdc_contracts.registry.values.source_types import SourceType, parse_source_type
+from cdc_contracts.registry.values.source_types import INTEGERS, SourceType, parse_source_type
 
 TEXT: Final = pa.string()
 WHOLE: Final = pa.int64()
@@ -24,10 +24,6 @@ WALL_CLOCK: Final = pa.timestamp("us")
 MOST_DIGITS: Final = 38
 _MOST_SECOND_DIGITS: Final = 6
 _SIGNED_BITS: Final = 63
-_INTEGERS: Final = frozenset({
-    "TINYINT", "SMALLINT", "MEDIUMINT", "INT", "INTEGER", "BIGINT", "INT1", "INT2", "INT3", "INT4", "INT8", "INT64",
-    "LONG", "SERIAL",
-})  # fmt: skip
 _PLAIN: Final = {"float": pa.float64(), "boolean": pa.bool_(), "bytes": pa.binary(), "date": pa.date32(), "year": YEAR}
 
 
@@ -43,7 +39,7 @@ def column_type(source_type: str | None, kind: str | None) -> pa.DataType:
         case "bit":
             return WHOLE if result.bits is not None and result.bits <= _SIGNED_BITS else UNSIGNED
         case "decimal" | "number":
-            return _exact(result) or (column_type(source_type, "integer") if result.name in _INTEGERS else TEXT)
+            return _exact(result) or (column_type(source_type, "integer") if result.name in INTEGERS else TEXT)
         case "timestamp" | "datetime" if (result.second_digits or 0) > _MOST_SECOND_DIGITS:
             return TEXT
         case "timestamp":

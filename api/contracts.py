@@ -1,0 +1,314 @@
+"""Contracts by reference: their messages checked, decoded and explained one by one, or in batches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from cdc_contracts.api.messages import Message, value_of, values_of
+from cdc_contracts.api.results import (
+    Change,
+    CheckedMessage,
+    Control,
+    DecodedMessage,
+    Detection,
+    ExplainedFinding,
+    Explanation,
+    Finding,
+    Severity,
+    Value,
+)
+from cdc_contracts.registry.common.errors import UsageError
+from cdc_contracts.registry.common.findings import Severities
+from cdc_contracts.registry.contract.contract_folders import open_catalogue
+from cdc_contracts.registry.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.contract.table_contracts import TableContracts, parse_table_contract, read_table_contracts
+from cdc_contracts.registry.tables.canonical.plain_values import read_plain
+from cdc_contracts.registry.validate.decoded_changes import Kinds, value_kinds
+from cdc_contracts.registry.validate.validation_context import AUTO, JudgedMessage, ValidationContext, open_validation
+
+if TYPE_CHECKING:
+    from cdc_contracts.registry.common import findings as internal
+    from cdc_contracts.registry.contract.catalogue import Catalogue
+    from cdc_contracts.registry.message import canonical_changes
+    from cdc_contracts.registry.message.canonical_changes import Image
+
+Tables = str | Path | Mapping[str, Any] | Sequence[Mapping[str, Any]]
+"""Table contracts: a file, a folder, or the content of one or several such files."""
+Folders = str | Path | Sequence[str | Path]
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_EXAMPLE: Final = 'cdc_contracts.contract("dts/canal@2"), for example'
+_ENOUGH: Final = 2_000
+
+
+def contract(
+    reference: str,
+    *,
+    tables: Tables | None = None,
+    table: str | None = None,
+    parameters: Mapping[str, str] | None = None,
+    severities: Mapping[str, str] | None = None,
+    contracts: Folders | None = None,
+    strict_json: bool = False,
+) -> Contract:
+    """Return the contract that a reference names: `dts/canal@2`, `dts/canal@2022-03-20`, or `dts/canal`, any version.
+
+    * `tables` are table contracts, which dialects without column types need: a file, a folder, or their content.
+    * `table` names the table of messages that name none.
+    * `parameters` are facts that messages do not carry, such as `{"timestamp_zone": "+08:00"}`.
+    * `severities` raises classes of drift, such as `{"unknown-field": "error"}`.
+    * `contracts` are folders of your own contracts.
+    * `strict_json` treats duplicate member names as malformed.
+
+    Raises UsageError if there is no such contract or an argument is wrong.
+    """
+    if _text(reference) == AUTO:
+        raise UsageError(
+            "the contract of single messages must be given", hint="cdc_contracts.detect(messages).contract finds it"
+        )
+    catalogue, options = open_options(tables, table, parameters, severities, contracts, strict_json=strict_json)
+    return Contract(open_validation(catalogue, reference, options))
+
+
+def detect(
+    messages: Iterable[Message],
+    *,
+    tables: Tables | None = None,
+    parameters: Mapping[str, str] | None = None,
+    contracts: Folders | None = None,
+    most: int = _ENOUGH,
+) -> Detection:
+    """Return the contract that messages follow, with the evidence; at most the first `most` messages are read.
+
+    Messages are in the order of their topic: versions that differ in what is before and what is after are told apart
+    by the sequence of changes of one row. Raises UsageError if an argument is wrong.
+    """
+    from cdc_contracts.registry.detect.classifier import detect as conclude
+    from cdc_contracts.registry.detect.evidence_accumulator import EvidenceAccumulator
+    from cdc_contracts.registry.detect.message_evidence import RecordPlace
+    from cdc_contracts.registry.report.report_wording import evidence_list
+
+    accumulator = EvidenceAccumulator(*open_options(tables, None, parameters, None, contracts))
+    for number, value in enumerate(islice(values_of(messages), most)):
+        place = RecordPlace("messages", 0, number)
+        if value is None:
+            accumulator.pass_over(place)
+        else:
+            accumulator.add(place, value)
+    found = conclude(accumulator).report()
+    return Detection(
+        verdict=found.verdict,
+        contract=found.reference,
+        equivalent=found.equivalent,
+        nearest=found.nearest,
+        evidence=tuple(f"{says} ({support})" for says, support in evidence_list(found)),
+        messages=found.messages,
+        settle=found.settle,
+    )
+
+
+class Contract:
+    """A contract, open to validate and decode messages; `contract()` returns it.
+
+    It may be used by several threads.
+    """
+
+    def __init__(self, validation: ValidationContext) -> None:
+        self._validation = validation
+
+    @property
+    def reference(self) -> str:
+        """The reference as it was given."""
+        return self._validation.declared
+
+    @property
+    def versions(self) -> tuple[str, ...]:
+        """The versions that messages may follow, lowest first."""
+        return tuple(version.reference for version in self._validation.judged)
+
+    def __repr__(self) -> str:
+        return f"contract({self.reference!r})"
+
+    def check(self, message: Message) -> CheckedMessage:
+        """Validate one message. Drift is in the result, never an exception."""
+        judged = self._validation.judge(value_of(message))
+        verdict = judged.verdict
+        return CheckedMessage(
+            outcome=verdict.outcome,
+            contract=verdict.version.reference if verdict.version is not None else None,
+            undecided=verdict.undecided,
+            table=judged.table,
+            findings=as_findings(verdict.findings),
+        )
+
+    def decode(self, message: Message) -> DecodedMessage:
+        """Validate one message and return its row changes as values of Python; without any if it does not conform."""
+        judged = self._validation.judge(value_of(message))
+        verdict = judged.verdict
+        return DecodedMessage(
+            outcome=verdict.outcome,
+            contract=verdict.version.reference if verdict.version is not None else None,
+            undecided=verdict.undecided,
+            table=judged.table,
+            findings=as_findings(verdict.findings),
+            changes=tuple(self._changes(judged)),
+            control=_control(judged.control) if judged.control is not None else None,
+        )
+
+    def explain(self, message: Message, *, show_values: bool = False) -> Explanation:
+        """Explain one message: every member, which rules it breaks and why, and which other contracts it fits.
+
+        Values are shown as their shapes unless `show_values`.
+        """
+        from cdc_contracts.registry.explain.message_explanations import explain_message, write_explanation
+        from cdc_contracts.registry.records.record_origins import FoundPlace
+
+        found = explain_message(
+            value_of(message),
+            self._validation.catalogue,
+            self._validation.reading_options,
+            validation=self._validation,
+            show_values=show_values,
+        )
+        return Explanation(
+            outcome=found.outcome,
+            contract=found.contract,
+            choice=found.choice,
+            findings=tuple(
+                ExplainedFinding(
+                    one.rule, one.name, cast("Severity", one.severity), one.path, one.expected, one.observed,
+                    meaning=one.means, contract_says=one.says, action=one.action,
+                )
+                for one in found.findings
+            ),
+            fits=tuple(other.contract for other in found.others if other.fits),
+            document=write_explanation(found, FoundPlace()),
+        )  # fmt: skip
+
+    def _changes(self, judged: JudgedMessage) -> list[Change]:
+        version, reading, columns = judged.verdict.version, judged.reading, judged.columns
+        if not judged.changes or version is None or reading is None or columns is None:
+            return []
+        kinds = value_kinds(reading, columns, self._validation.judge_of(version).forms)
+        return [_change(change, *of_values) for change, of_values in zip(judged.changes, kinds, strict=True)]
+
+
+def open_options(
+    tables: Tables | None,
+    table: str | None,
+    parameters: Mapping[str, str] | None,
+    severities: Mapping[str, str] | None,
+    contracts: Folders | None,
+    *,
+    strict_json: bool = False,
+) -> tuple[Catalogue, ReadingOptions]:
+    """Return the catalogue and the reading options of arguments. Raises UsageError if one is wrong."""
+    folders = [contracts] if isinstance(contracts, str | Path) else contracts or ()
+    return open_catalogue([Path(folder) for folder in folders]), ReadingOptions(
+        parameters=dict(parameters or {}),
+        tables=open_tables(tables),
+        severities=Severities(severities),
+        strict_json=strict_json,
+        table=table,
+    )
+
+
+def open_tables(tables: Tables | None) -> TableContracts:
+    """Return table contracts. Raises UsageError if there are none, ContractError if one is wrong."""
+    if tables is None:
+        return TableContracts()
+    if isinstance(tables, str | Path):
+        return read_table_contracts(Path(tables))
+    documents = [tables] if isinstance(tables, Mapping) else tables
+    if not isinstance(documents, Sequence) or not all(isinstance(one, Mapping) for one in documents):
+        raise UsageError(
+            f"table contracts cannot be of the type {type(tables).__name__}",
+            hint='give a file, a folder, or {"table": "shop.orders", "columns": {"id": {"type": "bigint"}}}',
+        )
+    return TableContracts(parse_table_contract(dict(one), "tables") for one in documents)
+
+
+def as_findings(findings: Iterable[internal.Finding]) -> tuple[Finding, ...]:
+    """Return findings as the interface has them."""
+    return tuple(
+        Finding(one.rule, one.name, cast("Severity", one.severity), one.path, one.expected, one.observed)
+        for one in findings
+    )
+
+
+def _text(reference: object) -> str:
+    if not isinstance(reference, str):
+        raise UsageError(f"a reference is text, not of the type {type(reference).__name__}", hint=_EXAMPLE)
+    return reference
+
+
+def _change(change: canonical_changes.Change, before: Kinds, after: Kinds) -> Change:
+    kept = set(change.invalid_values)
+    types = change.column_types or {}
+    images = [
+        _image(image, side, kinds, types, kept)
+        for image, side, kinds in ((change.before, "before", before), (change.after, "after", after))
+    ]
+    return Change(
+        op=change.op,
+        tenant=change.tenant,
+        database=change.database,
+        schema=change.schema,
+        table=change.table,
+        primary_key=None if change.primary_key is None else tuple(change.primary_key),
+        before=images[0],
+        after=images[1],
+        before_complete=change.before_complete,
+        after_complete=change.after_complete,
+        changed=None if change.changed is None else tuple(change.changed),
+        column_types=change.column_types,
+        kept_as_text=tuple(sorted(kept)),
+        event_time=_time(change.event_time),
+        event_time_text=change.event_time_text,
+        process_time=_time(change.process_time),
+        position=change.position,
+        transaction=change.transaction,
+        update_part=change.update_part,
+        pair_id=change.pair_id,
+    )
+
+
+def _image(
+    image: Image | None, side: str, kinds: Kinds, types: Mapping[str, str], kept: set[str]
+) -> dict[str, Value] | None:
+    """Return an image in values of Python; what its type cannot hold stays text, and is added to `kept`."""
+    if image is None:
+        return None
+    row: dict[str, Value] = dict(image)
+    for name, text in image.items():
+        place = f"{side}.{name}"
+        if text is not None and place not in kept:
+            try:
+                row[name] = read_plain(text, types.get(name), kinds.get(name))
+            except ValueError:
+                kept.add(place)
+    return row
+
+
+def _control(control: canonical_changes.Control) -> Control:
+    return Control(
+        kind=control.kind,
+        tenant=control.tenant,
+        database=control.database,
+        schema=control.schema,
+        table=control.table,
+        ddl_text=control.ddl_text,
+        ddl_type=control.ddl_type,
+        event_time=_time(control.event_time),
+        process_time=_time(control.process_time),
+        position=control.position,
+        transaction=control.transaction,
+    )
+
+
+def _time(micros: int | None) -> datetime | None:
+    return None if micros is None else _EPOCH + timedelta(microseconds=micros)

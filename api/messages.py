@@ -1,0 +1,56 @@
+"""Messages as callers have them: bytes, text, or the record of a Kafka client."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Protocol, runtime_checkable
+
+from cdc_contracts.registry.common.errors import UsageError
+
+_KINDS = "bytes, str, None, or a record of a Kafka client with a value"
+
+
+@runtime_checkable
+class KafkaRecord(Protocol):
+    """A record of a Kafka client: `value` is an attribute (aiokafka, kafka-python) or a method (confluent-kafka)."""
+
+    @property
+    def value(self) -> Any: ...
+
+
+Message = bytes | bytearray | memoryview | str | KafkaRecord | None
+"""One message. A record may also have `key`, `topic`, `partition` and `offset`; None is a tombstone."""
+
+
+def value_of(message: Message) -> bytes | None:
+    """Return the bytes of a message. Raises UsageError if it is none, or the record of an error."""
+    if message is None or isinstance(message, bytes):
+        return message
+    if isinstance(message, bytearray | memoryview):
+        return bytes(message)
+    if isinstance(message, str):
+        return message.encode("utf-8", "surrogatepass")  # a lone surrogate is a finding, not an exception
+    if not hasattr(message, "value"):
+        raise UsageError(f"a message cannot be of the type {type(message).__name__}", hint=f"give {_KINDS}")
+    failure = part_of(message, "error")
+    if failure is not None:
+        raise UsageError(f"the consumer returned an error instead of a message: {failure}", hint="skip such records")
+    value = part_of(message, "value")
+    if not isinstance(value, bytes | bytearray | memoryview | str | None):
+        raise UsageError(
+            f"the value of this record is of the type {type(value).__name__}", hint="consume without a deserializer"
+        )
+    return value_of(value)
+
+
+def part_of(record: object, name: str) -> Any:
+    """Return a part of a record of a Kafka client, be it an attribute or a method; None if it has none."""
+    part = getattr(record, name, None)
+    return part() if callable(part) else part
+
+
+def values_of(messages: Iterable[Message]) -> Iterator[bytes | None]:
+    """Yield the bytes of messages. Raises UsageError if they are no messages, or only one."""
+    if isinstance(messages, bytes | bytearray | memoryview | str):
+        raise UsageError("several messages are needed, and this is one", hint="put it into a list")
+    return map(value_of, messages)

@@ -1,0 +1,189 @@
+"""Results: what the functions of the interface return, as frozen values of Python."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal
+
+from cdc_contracts.registry.tables.canonical.plain_values import PlainValue
+
+Severity = Literal["error", "warning", "info"]
+Value = PlainValue | None
+"""A value of a column; None is NULL."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One point in which a message does not conform to its contract. `observed` is a shape or code, never a value."""
+
+    rule: str
+    """The stable id of the rule, such as `D08.op`; `cdc-contracts rules show` explains it."""
+    drift_class: str
+    """The class of drift, such as `unknown-enum`."""
+    severity: Severity
+    """An `error` keeps a message from being decoded."""
+    path: str
+    """JSON Pointer to the place in the message; empty for the whole."""
+    expected: str
+    observed: str
+
+    @property
+    def sentence(self) -> str:
+        """The finding as a sentence."""
+        return f"{self.drift_class} at {self.path or '(message)'}: expected {self.expected}, observed {self.observed}"
+
+    def __str__(self) -> str:
+        return f"{self.severity} {self.rule}: {self.sentence}"
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedMessage:
+    """The result of the validation of one message."""
+
+    outcome: str
+    """`conforming`, `control` (no row) or `tombstone`; otherwise `drifted`, `other-version`, `other-dialect`,
+    `ambiguous` or `unreadable`."""
+    contract: str | None
+    """The version it was validated under, such as `dts/canal@2`; None if it is not a message."""
+    undecided: bool
+    """Whether it fits another version of the contract too."""
+    table: str | None
+    """The table it names."""
+    findings: tuple[Finding, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether the message conforms, so that its rows can be read; it may have warnings."""
+        return self.outcome in ("conforming", "control", "tombstone")
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One row change, the same in every dialect.
+
+    `before` and `after` are the images: None if there is no such image; a column that is not in the message is not in
+    the image; None as a value is NULL.
+    """
+
+    op: str
+    """`insert`, `update`, `delete`, `snapshot`, or `upsert` where a dialect cannot tell insert from update."""
+    tenant: str | None
+    database: str | None
+    schema: str | None
+    table: str | None
+    primary_key: tuple[str, ...] | None
+    """Names of its columns; None if not known, empty if the table has none."""
+    before: Mapping[str, Value] | None
+    after: Mapping[str, Value] | None
+    before_complete: bool | None
+    """Whether the image has all columns of the row; None without one."""
+    after_complete: bool | None
+    changed: tuple[str, ...] | None
+    """The columns that were sent in a partial image; None if images are full."""
+    column_types: Mapping[str, str] | None
+    """Source types by column, as sent or from the table contract."""
+    kept_as_text: tuple[str, ...]
+    """Values that their type cannot hold and that stay text, such as `after.made` for `0000-00-00 00:00:00`."""
+    event_time: datetime | None
+    """When the row changed in the source, in UTC."""
+    event_time_text: str | None
+    """The same as sent, where `event_time` is None or coarser."""
+    process_time: datetime | None
+    """When the product handled the change, in UTC."""
+    position: str | None
+    transaction: str | None
+    update_part: str | None
+    """`joined`, or `before` or `after` if the message has one half of an update."""
+    pair_id: str | None
+    """Joins the two halves of one update."""
+
+    @property
+    def row(self) -> Mapping[str, Value]:
+        """The row after the change; of a delete, the row before it."""
+        image = self.before if self.after is None else self.after
+        return {} if image is None else image
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """A message without a row: DDL, heartbeat, begin or commit of a transaction."""
+
+    kind: str
+    """`ddl`, `heartbeat`, `begin`, `commit`, `truncate`, …"""
+    tenant: str | None
+    database: str | None
+    schema: str | None
+    table: str | None
+    ddl_text: str | None
+    ddl_type: str | None
+    event_time: datetime | None
+    process_time: datetime | None
+    position: str | None
+    transaction: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class DecodedMessage(CheckedMessage):
+    """The result of decoding one message: `changes`, or `control`, or neither if it does not conform."""
+
+    changes: tuple[Change, ...] = ()
+    control: Control | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedFinding(Finding):
+    """A finding with what the contract says about it and what to do."""
+
+    meaning: str
+    """What the rule says."""
+    contract_says: tuple[str, ...]
+    """What the contract says of that place."""
+    action: str
+    """What to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """One message explained; `str()` is a text for people."""
+
+    outcome: str
+    contract: str | None
+    """The contract that it was validated under."""
+    choice: str
+    """Why that one."""
+    findings: tuple[ExplainedFinding, ...]
+    fits: tuple[str, ...]
+    """Other contract versions that the message conforms to."""
+    document: Mapping[str, Any] = field(repr=False)
+    """All of it, with every member and column, as `cdc-contracts why --json` writes it."""
+
+    def __str__(self) -> str:
+        lines = [f"{self.outcome.upper()} {self.contract or ''}".rstrip() + f" ({self.choice})"]
+        for one in self.findings:
+            lines += [str(one), f"  {one.meaning}", *(f"  contract: {text}" for text in one.contract_says)]
+            lines.append(f"  fix: {one.action}")
+        if self.fits:
+            lines.append(f"fits: {', '.join(self.fits)}")
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True, slots=True)
+class Detection:
+    """The contract that messages follow, and how certain that is."""
+
+    verdict: str
+    """`certain`, `likely`, `ambiguous`, `mixed` or `not-in-catalogue`."""
+    contract: str | None
+    """The reference for `contract()`, with its version if that is decided; None if none is found."""
+    equivalent: tuple[str, ...]
+    """Contracts that read every one of these messages the same."""
+    nearest: str | None
+    """The contract that comes closest, if none fits."""
+    evidence: tuple[str, ...]
+    """What distinguishes the contracts, the strongest first."""
+    messages: int
+    """How many messages were examined."""
+    settle: str | None
+    """What would decide between the contracts that are left."""
