@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from cdc_contracts.api.message_batches import Messages, is_columnar, read_batches
 from cdc_contracts.api.messages import Message, value_of, values_of
 from cdc_contracts.api.results import (
+    AuditReport,
     Change,
     CheckedMessage,
     Control,
@@ -22,6 +25,7 @@ from cdc_contracts.api.results import (
     Value,
 )
 from cdc_contracts.registry.common.errors import UsageError
+from cdc_contracts.registry.common.extras import require_extra
 from cdc_contracts.registry.common.findings import Severities
 from cdc_contracts.registry.contract.contract_folders import open_catalogue
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
@@ -31,6 +35,7 @@ from cdc_contracts.registry.validate.decoded_changes import Kinds, value_kinds
 from cdc_contracts.registry.validate.validation_context import AUTO, JudgedMessage, ValidationContext, open_validation
 
 if TYPE_CHECKING:
+    from cdc_contracts.api.batches import BatchValidator, DecodedBatch
     from cdc_contracts.registry.common import findings as internal
     from cdc_contracts.registry.contract.catalogue import Catalogue
     from cdc_contracts.registry.message import canonical_changes
@@ -75,7 +80,7 @@ def contract(
 
 
 def detect(
-    messages: Iterable[Message],
+    messages: Messages,
     *,
     tables: Tables | None = None,
     parameters: Mapping[str, str] | None = None,
@@ -84,6 +89,7 @@ def detect(
 ) -> Detection:
     """Return the contract that messages follow, with the evidence; at most the first `most` messages are read.
 
+    `messages` is an iterable of single ones, or columns as `Contract.check_batch` takes them.
     Messages are in the order of their topic: versions that differ in what is before and what is after are told apart
     by the sequence of changes of one row. Raises UsageError if an argument is wrong.
     """
@@ -93,7 +99,7 @@ def detect(
     from cdc_contracts.registry.report.report_wording import evidence_list
 
     accumulator = EvidenceAccumulator(*open_options(tables, None, parameters, None, contracts))
-    for number, value in enumerate(islice(values_of(messages), most)):
+    for number, value in enumerate(islice(_values(messages), most)):
         place = RecordPlace("messages", 0, number)
         if value is None:
             accumulator.pass_over(place)
@@ -114,7 +120,7 @@ def detect(
 class Contract:
     """A contract, open to validate and decode messages; `contract()` returns it.
 
-    It may be used by several threads.
+    It may be used by several threads; batches are validated one after the other.
     """
 
     def __init__(self, validation: ValidationContext) -> None:
@@ -189,12 +195,43 @@ class Contract:
             document=write_explanation(found, FoundPlace()),
         )  # fmt: skip
 
+    def check_batch(self, messages: Messages, *, fail_on: str = "warning") -> AuditReport:
+        """Validate many messages and return what drifted, how often and since where. Needs the extra `arrow`.
+
+        `messages` is an iterable of single ones, or columns with one named `value`: an Arrow table, record batch or
+        reader, a pandas DataFrame or Series, a Polars or DuckDB result. Severities and classes in `fail_on` lead to the
+        verdict `drift`. Raises UsageError if there are no messages in it, UnavailableError without the extra.
+        """
+        return self._batches.check(messages, fail_on)
+
+    def decode_batch(self, messages: Messages) -> DecodedBatch:
+        """Validate many messages and return their rows as Arrow tables. Needs the extra `arrow`.
+
+        `messages` is as for `check_batch`. Evidence against the contract in all messages together is not considered;
+        `check_batch` reports it. Raises as that does.
+        """
+        return self._batches.decode(messages)
+
+    @cached_property
+    def _batches(self) -> BatchValidator:
+        require_extra("arrow")
+        from cdc_contracts.api.batches import BatchValidator
+
+        return BatchValidator(self._validation)
+
     def _changes(self, judged: JudgedMessage) -> list[Change]:
         version, reading, columns = judged.verdict.version, judged.reading, judged.columns
         if not judged.changes or version is None or reading is None or columns is None:
             return []
         kinds = value_kinds(reading, columns, self._validation.judge_of(version).forms)
         return [_change(change, *of_values) for change, of_values in zip(judged.changes, kinds, strict=True)]
+
+
+def _values(messages: Messages) -> Iterator[bytes | None]:
+    if not is_columnar(messages):
+        return values_of(messages)
+    require_extra("arrow")
+    return (value for batch in read_batches(messages) for value in batch.column("value").to_pylist())
 
 
 def open_options(

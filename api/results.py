@@ -187,3 +187,59 @@ class Detection:
     """How many messages were examined."""
     settle: str | None
     """What would decide between the contracts that are left."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReportedDrift(Finding):
+    """A finding of many messages: one for each rule, place and table."""
+
+    table: str | None
+    count: int
+    """How many messages have it."""
+    denominator: int
+    """How many messages of the table could be read."""
+    first: tuple[str, int, int]
+    """Topic, partition and offset of the first."""
+    action: str
+    """What to do."""
+
+    def __str__(self) -> str:
+        of = f"{self.count:,} of {self.denominator:,} messages" + (f" of {self.table}" if self.table else "")
+        return f"{self.severity} {self.rule}: {self.sentence} ({of}, first at offset {self.first[2]})"
+
+
+@dataclass(frozen=True, slots=True)
+class AuditReport:
+    """The result of the validation of many messages; `str()` is a text for people.
+
+    `read` is `conforming` + `control` + `tombstones` + `quarantined`.
+    """
+
+    verdict: Literal["pass", "drift", "inconclusive"]
+    """`inconclusive` if the messages do not allow a verdict: there are none, or versions read them differently."""
+    contract: str
+    read: int
+    conforming: int
+    """Messages with rows."""
+    control: int
+    """Messages without a row: DDL, heartbeats, transaction marks."""
+    tombstones: int
+    """Records without a value."""
+    quarantined: int
+    """Messages that do not conform."""
+    changes: int
+    """Rows of the conforming messages."""
+    findings: tuple[ReportedDrift, ...]
+    """The most severe and most frequent first."""
+    document: Mapping[str, Any] = field(repr=False)
+    """The whole report, as `cdc-contracts audit --json` writes it."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether the verdict is `pass`."""
+        return self.verdict == "pass"
+
+    def __str__(self) -> str:
+        counts = f"{self.read:,} read, {self.conforming:,} conforming, {self.control:,} control"
+        head = f"{self.verdict}: {counts}, {self.tombstones:,} tombstones, {self.quarantined:,} quarantined"
+        return "\n".join([f"{head}, validated against {self.contract}", *map(str, self.findings)])

@@ -21,14 +21,17 @@ _HOMES = MappingProxyType({
     "detect": "api.contracts",
     "Contract": "api.contracts",
     "Message": "api.messages",
+    "AuditReport": "api.results",
     "Change": "api.results",
     "CheckedMessage": "api.results",
     "Control": "api.results",
+    "DecodedBatch": "api.batches",
     "DecodedMessage": "api.results",
     "Detection": "api.results",
     "ExplainedFinding": "api.results",
     "Explanation": "api.results",
     "Finding": "api.results",
+    "ReportedDrift": "api.results",
 })  # fmt: skip
 
 __all__ = sorted([*_HOMES, "__version__"])  # noqa: PLE0605  typed in __init__.pyi

@@ -1,7 +1,9 @@
 # What `__init__.py` exports, for type checkers and editors: there it is imported when it is first used.
+from cdc_contracts.api.batches import DecodedBatch
 from cdc_contracts.api.contracts import Contract, contract, detect
 from cdc_contracts.api.messages import Message
 from cdc_contracts.api.results import (
+    AuditReport,
     Change,
     CheckedMessage,
     Control,
@@ -10,23 +12,27 @@ from cdc_contracts.api.results import (
     ExplainedFinding,
     Explanation,
     Finding,
+    ReportedDrift,
 )
 from cdc_contracts.registry.common.errors import CdcContractsError, UsageError
 
 __version__: str
 
 __all__ = [
+    "AuditReport",
     "CdcContractsError",
     "Change",
     "CheckedMessage",
     "Contract",
     "Control",
+    "DecodedBatch",
     "DecodedMessage",
     "Detection",
     "ExplainedFinding",
     "Explanation",
     "Finding",
     "Message",
+    "ReportedDrift",
     "UsageError",
     "__version__",
     "contract",

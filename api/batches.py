@@ -1,0 +1,157 @@
+"""Batches of messages, validated and decoded by the kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+from threading import Lock
+
+import pyarrow as pa
+
+from cdc_contracts.api.message_batches import Messages, read_batches
+from cdc_contracts.api.results import AuditReport, ReportedDrift
+from cdc_contracts.registry.common.errors import UsageError
+from cdc_contracts.registry.common.similar_names import similar_names
+from cdc_contracts.registry.contract.table_contracts import TableContracts
+from cdc_contracts.registry.engine.kernel import Kernel, paced
+from cdc_contracts.registry.records.output_schemas import CHANGES_SCHEMA, CONTROL_SCHEMA, QUARANTINE_SCHEMA
+from cdc_contracts.registry.report.audit_report import build_report
+from cdc_contracts.registry.report.report_model import Report, ReportSource
+from cdc_contracts.registry.report.reported_findings import ReportedFinding
+from cdc_contracts.registry.report.stored_reports import write_document
+from cdc_contracts.registry.stats.observed_columns import ObservedColumns
+from cdc_contracts.registry.stats.tally import Tally
+from cdc_contracts.registry.tables.canonical.added_columns import MOST_STATEMENTS, DdlStatement, ddl_statements
+from cdc_contracts.registry.tables.canonical.typed_batches import type_batches
+from cdc_contracts.registry.validate.validation_context import ValidationContext
+
+
+@dataclass(frozen=True, eq=False)
+class DecodedBatch:
+    """Decoded messages as Arrow tables: `changes`, `control` and `quarantine` have the columns that `decode` writes.
+
+    `offset` is the number of the message, from 0, where the input has no column `offset`.
+    """
+
+    changes: pa.Table
+    """A row for each row change, with both images as maps from column to canonical text."""
+    control: pa.Table
+    """A row for each message without a row: DDL, heartbeats, transaction marks."""
+    quarantine: pa.Table
+    """A row for each message that does not conform, whole, with its findings."""
+    read: int
+    """How many messages were read."""
+    tombstones: int
+    """How many of them have no value."""
+    _sightings: ObservedColumns = field(repr=False)
+    _statements: frozenset[DdlStatement] = field(repr=False)
+    _contracts: TableContracts = field(repr=False)
+
+    @cached_property
+    def tables(self) -> dict[str, pa.Table]:
+        """The row changes of each source table with a typed column for each of its columns, in `before` and `after`.
+
+        Types are what these messages come to; table contracts fix them. What a column cannot hold is in `_raw`.
+        """
+        batches = self.changes.to_batches()
+        found = type_batches(batches, self._sightings, self._statements, self._contracts)
+        return {name.text: table for name, table in found.items()}
+
+    def table(self, name: str) -> pa.Table:
+        """Return the typed rows of one table, such as `shop.orders`. Raises UsageError if there are none."""
+        if name not in self.tables:
+            known = similar_names(name, self.tables) or list(self.tables)[:5]
+            raise UsageError(
+                f"there are no rows of `{name}`", hint=f"there are rows of {', '.join(known) or 'no table'}"
+            )
+        return self.tables[name]
+
+
+class BatchValidator:
+    """Validates batches under one contract; keeps the layouts that the kernel has learnt from call to call."""
+
+    def __init__(self, validation: ValidationContext) -> None:
+        self._validation = validation
+        self._kernel = Kernel(validation)
+        self._lock = Lock()
+
+    def check(self, messages: Messages, fail_on: str) -> AuditReport:
+        """Return the report of messages. Raises UsageError as `read_batches`."""
+        tally = Tally()
+        with self._lock:
+            for records in paced(read_batches(messages)):
+                tally.merge(self._kernel.audit(records))
+        report = build_report(
+            tally,
+            catalogue=self._validation.catalogue,
+            contract=self._validation.declared,
+            source=ReportSource(kind="dataframe"),
+            spans={},
+            fail_on=fail_on,
+        )
+        return as_audit_report(report)
+
+    def decode(self, messages: Messages) -> DecodedBatch:
+        """Return the rows of messages. Raises UsageError as `read_batches`."""
+        tally, sightings, statements = Tally(), ObservedColumns(), set[DdlStatement]()
+        outputs: list[tuple[pa.RecordBatch, ...]] = []
+        with self._lock:
+            for records in paced(read_batches(messages)):
+                for written in self._kernel.decode(records):
+                    tally.merge(written.tally)
+                    sightings.merge(written.sightings)
+                    if len(statements) < MOST_STATEMENTS:
+                        statements.update(ddl_statements(written.control))
+                    outputs.append((written.changes, written.control, written.quarantine))
+        schemas = (CHANGES_SCHEMA, CONTROL_SCHEMA, QUARANTINE_SCHEMA)
+        changes, control, quarantine = (
+            pa.Table.from_batches([parts[place] for parts in outputs], schema) for place, schema in enumerate(schemas)
+        )
+        return DecodedBatch(
+            changes,
+            control,
+            quarantine,
+            read=sum(one.read for one in tally.partitions.values()),
+            tombstones=sum(one.tombstone for one in tally.partitions.values()),
+            _sightings=sightings,
+            _statements=frozenset(statements),
+            _contracts=self._validation.reading_options.tables,
+        )
+
+
+def as_audit_report(report: Report) -> AuditReport:
+    """Return a report as the interface has it."""
+    ledger = report.ledger
+    return AuditReport(
+        verdict=report.verdict,
+        contract=report.contract,
+        read=ledger.read,
+        conforming=ledger.conforming,
+        control=ledger.control,
+        tombstones=ledger.tombstone,
+        quarantined=ledger.quarantined,
+        changes=ledger.changes,
+        findings=as_reported_drift(report.findings),
+        document=write_document(report),
+    )
+
+
+def as_reported_drift(findings: Iterable[ReportedFinding]) -> tuple[ReportedDrift, ...]:
+    """Return the findings of a report as the interface has them."""
+    return tuple(
+        ReportedDrift(
+            rule=one.rule,
+            drift_class=one.name,
+            severity=one.severity,
+            path=one.path,
+            expected=one.expected,
+            observed=", ".join(one.observed),
+            table=one.table,
+            count=one.count,
+            denominator=one.denominator,
+            first=one.first.place,
+            action=one.action,
+        )
+        for one in findings
+    )

@@ -1,0 +1,132 @@
+"""Message batches: Arrow, pandas and iterators of messages as record batches with the columns of the Kafka source."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final
+
+from cdc_contracts.api.messages import Message, values_of
+from cdc_contracts.registry.common.errors import UsageError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Messages = Iterable[Message] | Any
+"""Messages: an iterable of single ones, or columns with one named `value`: an Arrow table, record batch or reader, a
+pandas DataFrame or Series, or anything that exports an Arrow stream (Polars, DuckDB)."""
+
+_TOPIC: Final = "messages"
+_ROWS: Final = 6_144
+_OPTIONAL: Final = ("key", "timestamp", "timestampType", "headers")
+
+
+def is_columnar(messages: object) -> bool:
+    """Return whether messages are columns of Arrow or pandas."""
+    return _is_pandas(messages) or any(hasattr(messages, f"__arrow_c_{kind}__") for kind in ("stream", "array"))
+
+
+def read_batches(messages: Messages) -> Iterator[pa.RecordBatch]:
+    """Yield messages as batches with the columns of the Kafka source; without coordinates offsets count from 0.
+
+    Raises UsageError if there is no column of messages, or what is given is no message.
+    """
+    first = 0
+    for batch in _columns(messages) if is_columnar(messages) else _gather(messages):
+        if batch.num_rows:
+            yield _with_coordinates(batch, first)
+        first += batch.num_rows
+
+
+def _gather(messages: Iterable[Message]) -> Iterator[pa.RecordBatch]:
+    import pyarrow as pa
+
+    if not isinstance(messages, Iterable) or isinstance(messages, Mapping):
+        raise UsageError(
+            f"messages cannot be of the type {type(messages).__name__}",
+            hint="give an iterable of bytes, an Arrow table, or a pandas DataFrame or Series",
+        )
+    values = values_of(messages)
+    while some := list(islice(values, _ROWS)):
+        yield pa.RecordBatch.from_pydict({"value": pa.array(some, pa.large_binary())})
+
+
+def _columns(messages: Any) -> Iterator[pa.RecordBatch]:
+    """Yield columns in batches. Raises UsageError if there is no column `value`."""
+    import pyarrow as pa
+
+    if _is_pandas(messages):
+        messages = _from_pandas(messages)
+    if isinstance(messages, pa.Array | pa.ChunkedArray):
+        messages = pa.table({"value": messages})
+    if isinstance(messages, pa.RecordBatch):
+        messages = pa.Table.from_batches([messages])
+    if isinstance(messages, pa.Table):
+        yield from messages.to_batches(max_chunksize=_ROWS)
+        return
+    try:
+        reader = pa.RecordBatchReader.from_stream(messages)
+    except (pa.ArrowInvalid, TypeError):  # one column alone
+        yield from pa.table({"value": pa.chunked_array(messages)}).to_batches(max_chunksize=_ROWS)
+        return
+    yield from reader
+
+
+def _is_pandas(messages: object) -> bool:
+    return type(messages).__module__.partition(".")[0] == "pandas"
+
+
+def _from_pandas(messages: Any) -> pa.Table:
+    import pyarrow as pa
+
+    if not hasattr(messages, "columns"):  # a Series
+        messages = messages.to_frame("value")
+    known = [name for name in ("value", "topic", "partition", "offset", *_OPTIONAL) if name in messages.columns]
+    try:
+        return pa.Table.from_pandas(messages[known], preserve_index=False)
+    except pa.ArrowException as error:
+        raise UsageError(
+            f"the DataFrame cannot be read: {error}", hint="a column `value` of bytes or text is needed"
+        ) from error
+
+
+def _with_coordinates(batch: pa.RecordBatch, first: int) -> pa.RecordBatch:
+    import numpy as np
+    import pyarrow as pa
+
+    names, rows = batch.schema.names, batch.num_rows
+    if "value" not in names:
+        raise UsageError(
+            f"there is no column `value` among {', '.join(names) or 'none'}",
+            hint="name the column of the messages `value`, as Kafka sources do",
+        )
+    columns = {
+        "value": _cast(batch, "value", pa.binary()),
+        "topic": _cast(batch, "topic", pa.string()) if "topic" in names else pa.array([_TOPIC] * rows),
+        "partition": (
+            _cast(batch, "partition", pa.int32()) if "partition" in names else pa.array(np.zeros(rows, np.int32))
+        ),
+        "offset": _cast(batch, "offset", pa.int64()) if "offset" in names else pa.array(np.arange(first, first + rows)),
+    }
+    for name in ("topic", "partition", "offset"):
+        if columns[name].null_count:
+            raise UsageError(f"the column `{name}` contains nulls", hint="leave the column out, or fill it")
+    kinds = {"key": pa.binary(), "timestamp": pa.timestamp("us", tz="UTC"), "timestampType": pa.int32()}
+    for name in (name for name in _OPTIONAL if name in names):
+        columns[name] = _cast(batch, name, kinds[name]) if name in kinds else batch.column(name)
+    return pa.RecordBatch.from_pydict(columns)
+
+
+def _cast(batch: pa.RecordBatch, name: str, wanted: pa.DataType) -> pa.Array:
+    """Return a column in the type that the kernel takes. Raises UsageError if it is of another kind."""
+    import pyarrow as pa
+
+    column = batch.column(name)
+    messages = wanted == pa.binary() and not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type))
+    try:
+        if messages or wanted != pa.binary():
+            return column if column.type == wanted else column.cast(wanted)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        pass
+    hint = "bytes or text are needed" if wanted == pa.binary() else f"{wanted} is needed"
+    raise UsageError(f"the column `{name}` is of the type {column.type}", hint=hint)
