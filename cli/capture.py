@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from cdc_contracts.cli.options import run_options
+from cdc_contracts.cli.options.connection_options import ConnectionOptions
 from cdc_contracts.cli.options.shared_options import spread
 from cdc_contracts.cli.output import console
 
@@ -24,20 +25,19 @@ def _topics_only() -> None:
 def capture_topic(
     *,
     topic: Annotated[str, typer.Argument(metavar="TOPIC", help="The topic.")],
-    bootstrap: run_options.Bootstrap,
+    client: ConnectionOptions,
     target: Annotated[Path, typer.Option("--output", "-o", metavar="FILE.parquet", help="The file to write.")],
     start: run_options.From = "earliest",
     end: run_options.To = "latest",
     replace: Annotated[bool, typer.Option("--replace", help="Overwrite an existing file.")] = False,
-    client: run_options.ClientOptions,
     spark: run_options.SparkOptions,
 ) -> None:
     """Write every record of a range with its key, value, headers and coordinates, byte for byte."""
     from cdc_contracts.spark_checks import topic_capture
 
     topic_capture.check_target(target, replace=replace)
-    wanted, properties = run_options.parse_topic_options(start, end, client)
+    wanted, connection = run_options.parse_topic_options(start, end, client)
     with run_options.spark_engine(spark, kafka=True) as engine:
-        source = run_options.open_topics(engine, bootstrap, [topic], wanted, properties, headers=True)
+        source = run_options.open_topics(engine, connection, [topic], wanted, headers=True)
         rows = topic_capture.capture_topic(engine.session, source, target, replace=replace)
     console.say(f"captured {rows:,} records in {target}")

@@ -13,6 +13,7 @@ from typing import IO, TYPE_CHECKING, Annotated
 import typer
 
 from cdc_contracts.cli.options import run_options
+from cdc_contracts.cli.options.connection_options import ConnectionOptions
 from cdc_contracts.cli.options.remote_options import Remote, open_remote
 from cdc_contracts.cli.options.shared_options import ContractFolders, open_catalogue, spread
 from cdc_contracts.cli.output import console
@@ -198,7 +199,7 @@ def convert_file(
 def convert_topic(
     *,
     topic: Annotated[str, typer.Argument(metavar="TOPIC", help="The topic to read.")],
-    bootstrap: run_options.Bootstrap,
+    client: ConnectionOptions,
     target: Annotated[str, typer.Option("--output-topic", metavar="TOPIC", help="The topic to write; must exist.")],
     converting: Converting,
     start: run_options.From = None,
@@ -209,7 +210,6 @@ def convert_topic(
     ] = run_options.EngineName.SPARK,
     quarantine: Quarantine = None,
     replace: Replace = False,
-    client: run_options.ClientOptions,
     spark: run_options.SparkOptions,
 ) -> None:
     """Convert every record of a range into another topic; partitions and order stay the same.
@@ -225,10 +225,10 @@ def convert_topic(
     conversion = converting.open(framing, topic)
     _check_place(quarantine, [], replace=replace)
     _check_quarantine(quarantine, [])
-    wanted, properties = run_options.parse_topic_options(start, end, client)
+    wanted, connection = run_options.parse_topic_options(start, end, client)
     chosen = run_options.EngineOptions(**vars(spark), engine=engine_name)
     with run_options.start_engine(chosen, kafka=True) as engine:
-        source = run_options.open_topics(engine, bootstrap, [topic], wanted, properties, headers=True)
+        source = run_options.open_topics(engine, connection, [topic], wanted, headers=True)
         topics.check_topic(source, target)
         counts = topics.convert_topic(engine, source, target, conversion, quarantine)
     _finish(counts, set(), quarantine)

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from cdc_contracts.cli.options import follow_options, output_options, run_options
+from cdc_contracts.cli.options.connection_options import ConnectionOptions
 from cdc_contracts.cli.options.shared_options import AsJson, spread
 from cdc_contracts.cli.options.validation_options import FailOn
 from cdc_contracts.cli.options.version_options import RangedValidationOptions, fit_validation
@@ -23,7 +24,7 @@ app = typer.Typer(help="Decode conforming messages into canonical rows.", no_arg
 def decode_topic(
     *,
     topics: Annotated[list[str], typer.Argument(metavar="TOPIC...", help="The topics.")],
-    bootstrap: run_options.Bootstrap,
+    client: ConnectionOptions,
     output: output_options.OutputOptions,
     stream: follow_options.DecodeFollowing,
     judging: RangedValidationOptions,
@@ -32,7 +33,6 @@ def decode_topic(
     fail_on: FailOn = "error",
     report: report_output.ReportFiles = None,
     as_json: AsJson = False,
-    client: run_options.ClientOptions,
     chosen: run_options.EngineOptions,
 ) -> None:
     """Decode a range of one or more topics into DIR/changes, tables, control, quarantine and ledger."""
@@ -44,13 +44,13 @@ def decode_topic(
     output.check(local=chosen.local)
     report_output.check_targets(report)
     validation = judging.open_validation(topics)
-    wanted, properties = run_options.parse_topic_options(start, end, client)
+    wanted, connection = run_options.parse_topic_options(start, end, client)
     if stream.follow:
-        place = follow_options.StreamPlace(bootstrap, topics, wanted if start else None, properties, chosen)
+        place = follow_options.StreamPlace(connection, topics, wanted if start else None, chosen)
         follow_options.follow_decode(stream, place, validation, follow_options.Ending(fail_on, as_json, report), output)
         return
     with run_options.start_engine(chosen, kafka=True, formats=[output.table_format]) as engine:
-        source = run_options.open_topics(engine, bootstrap, topics, wanted, properties, headers=True)
+        source = run_options.open_topics(engine, connection, topics, wanted, headers=True)
         fitted = fit_validation(validation, source.spans, some=wanted.names_partitions)
         decoded = output_options.watch_decode(engine, source, fitted, output.open(validation.catalogue), fail_on)
         output_options.finish_decode(decoded, as_json=as_json, targets=report)

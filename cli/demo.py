@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cdc_contracts.cli.options import output_options, run_options
+from cdc_contracts.cli.options.connection_options import Connection
 from cdc_contracts.cli.options.shared_options import open_catalogue
 from cdc_contracts.cli.output import console, report_output
 from cdc_contracts.registry.common.extras import require_extra
@@ -69,7 +70,9 @@ def _topic(session: SparkSession, capture: Path, target: Path, stack: ExitStack)
     topic = f"{demo_topic.TOPIC}.{broker.pid}"
     demo_topic.produce(session, broker, capture, topic)
     console.say(f"sent them to topic {topic} of the broker at {broker.bootstrap}")
-    return run_options.open_topics(SparkEngine(session), broker.bootstrap, [topic], parse_range(), {}, headers=True)
+    return run_options.open_topics(
+        SparkEngine(session), Connection(broker.bootstrap, {}), [topic], parse_range(), headers=True
+    )
 
 
 def _open(reference: str) -> ValidationContext:

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from cdc_contracts.cli.options import run_options, validation_options
+from cdc_contracts.cli.options.connection_options import (
+    Bootstrap,
+    Connection,
+    ConnectionOptions,
+    EnvironmentName,
+    KafkaConfig,
+    KafkaOptions,
+)
 from cdc_contracts.cli.options.shared_options import AsJson, ContractFolders, open_catalogue
 from cdc_contracts.cli.options.version_options import NewVersions, check_new_versions, write_versions
 from cdc_contracts.cli.output import console
@@ -33,9 +41,8 @@ def detect(
     sources: Annotated[
         list[str], typer.Argument(metavar="FILE...|-|topic T...", help="Files, - for standard input, or topics.")
     ],
-    bootstrap: Annotated[
-        str | None, typer.Option("--bootstrap", "-b", metavar="HOST:PORT", help="The brokers of the topics.")
-    ] = None,
+    bootstrap: Bootstrap = None,
+    environment: EnvironmentName = None,
     messages: Messages = 2_000,
     whole: Annotated[bool, typer.Option("--whole", help="Each file, or the input, is one message.")] = False,
     start: run_options.From = "earliest",
@@ -45,8 +52,8 @@ def detect(
     unwrap: run_options.Unwrap = None,
     new_versions: NewVersions = None,
     as_json: AsJson = False,
-    kafka_config: run_options.KafkaConfig = None,
-    kafka_options: run_options.KafkaOptions = None,
+    kafka_config: KafkaConfig = None,
+    kafka_options: KafkaOptions = None,
     folders: ContractFolders = None,
 ) -> None:
     """Detect the contract of messages from a sample, with the evidence. Starts no JVM.
@@ -70,19 +77,19 @@ def detect(
     )
     accumulator = EvidenceAccumulator(catalogue, reading_options)
     wanted: Any = None
-    properties: Mapping[str, str] = {}
+    connection = Connection("", {})
+    client = ConnectionOptions(bootstrap, environment, kafka_config, kafka_options)
     of_files = [Path(one) for one in sources] if sources[0] != TOPIC else []
     check_new_versions(new_versions, of_files)
     if sources[0] == TOPIC:
         require_extra("kafka")
-        wanted, properties = run_options.parse_topic_options(
-            start, end, run_options.ClientOptions(kafka_config, kafka_options)
-        )
-        _add_topics(accumulator, sources[1:], bootstrap, messages, wanted, properties)
+        if len(sources) == 1:
+            raise UsageError("a topic is needed", hint="cdc-contracts detect topic NAME -b HOST:PORT")
+        wanted, connection = run_options.parse_topic_options(start, end, client)
+        _add_topics(accumulator, sources[1:], connection, messages, wanted)
     else:
         run_options.refuse_for_files({
-            "--from": start != "earliest", "--to": end != "latest", "--bootstrap": bootstrap,
-            "--kafka-config": kafka_config, "--kafka-opt": kafka_options,
+            "--from": start != "earliest", "--to": end != "latest", **client.given
         })  # fmt: skip
         _add_files(accumulator, sources, messages, whole=whole)
     detection = conclude(accumulator)
@@ -95,7 +102,7 @@ def detect(
         elif of_files:
             _place_versions(run_options.open_files(of_files, None, "latest", whole=whole), found, new_versions)
         else:
-            topics = run_options.open_topics(LOCAL, bootstrap or "", sources[1:], wanted, properties, headers=False)
+            topics = run_options.open_topics(LOCAL, connection, sources[1:], wanted, headers=False)
             _place_versions(topics, found, new_versions)
     if as_json:
         console.print_json(write_document(detection.report()))
@@ -126,16 +133,13 @@ def _add_files(accumulator: EvidenceAccumulator, sources: Sequence[str], message
 
 
 def _add_topics(
-    accumulator: EvidenceAccumulator, topics: Sequence[str], bootstrap: str | None, messages: int, wanted: Any,
-    properties: Mapping[str, str],
-) -> None:  # fmt: skip
+    accumulator: EvidenceAccumulator, topics: Sequence[str], connection: Connection, messages: int, wanted: Any
+) -> None:
     from cdc_contracts.registry.detect.topic_samples import add_batches
     from cdc_contracts.spark_checks.kafka.consumer import open_reader
     from cdc_contracts.spark_checks.kafka.excerpts import read_sample
 
-    if not topics or bootstrap is None:
-        raise UsageError("a topic and its broker are needed", hint="cdc-contracts detect topic NAME -b HOST:PORT")
-    with open_reader(bootstrap, properties) as reader:
+    with open_reader(connection.bootstrap, connection.properties) as reader:
         for topic in topics:
             before = accumulator.messages
             share = -(-messages // len(topics))

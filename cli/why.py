@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cdc_contracts.cli.options import run_options
+from cdc_contracts.cli.options.connection_options import ConnectionOptions
 from cdc_contracts.cli.options.shared_options import AsJson, spread
 from cdc_contracts.cli.options.version_options import RangedValidationOptions, fit_validation
 from cdc_contracts.cli.output import console
@@ -25,18 +26,13 @@ _TOPIC = "topic"
 
 
 @dataclass(frozen=True)
-class MessagePlace:
+class MessagePlace(ConnectionOptions):
     """Options of the location of the message: in a file, or in a topic."""
 
     line: Annotated[int | None, typer.Option("--line", help="Line of the file, or row of a capture.", min=1)] = None
     whole: Annotated[bool, typer.Option("--whole", help="The file, or the input, is one message.")] = False
-    bootstrap: Annotated[
-        str | None, typer.Option("--bootstrap", "-b", metavar="HOST:PORT", help="The brokers of the topic.")
-    ] = None
     partition: Annotated[int | None, typer.Option("--partition", help="In a topic or capture.", min=0)] = None
     offset: Annotated[int | None, typer.Option("--offset", help="In a topic or capture.", min=0)] = None
-    kafka_config: run_options.KafkaConfig = None
-    kafka_options: run_options.KafkaOptions = None
 
 
 @spread
@@ -101,9 +97,7 @@ def _names_a_topic(words: Sequence[str]) -> bool:
 def _read_file(path: str, place: MessagePlace) -> Found:
     from cdc_contracts.registry.records.record_origins import find_in_file
 
-    run_options.refuse_for_files({
-        "--bootstrap": place.bootstrap, "--kafka-config": place.kafka_config, "--kafka-opt": place.kafka_options
-    })  # fmt: skip
+    run_options.refuse_for_files(place.given)
     found = find_in_file(path, line=place.line, whole=place.whole, partition=place.partition, offset=place.offset)
     if found.more:
         other = "--line N takes another, --whole the whole" if found.line else "--line N takes another"
@@ -114,13 +108,12 @@ def _read_file(path: str, place: MessagePlace) -> Found:
 def _read_topic(topic: str, place: MessagePlace) -> Found:
     require_extra("kafka")
     from cdc_contracts.registry.records.record_origins import found_in
-    from cdc_contracts.spark_checks.kafka.client_properties import read_client_properties
     from cdc_contracts.spark_checks.kafka.consumer import open_reader
     from cdc_contracts.spark_checks.kafka.excerpts import read_record
 
-    if place.bootstrap is None or place.partition is None or place.offset is None:
+    if place.partition is None or place.offset is None:
         hint = f"cdc-contracts why topic {topic} -b HOST:PORT --partition 0 --offset 12"
-        raise UsageError("a broker and the place of a record are needed", where=topic, hint=hint)
-    properties = read_client_properties(place.kafka_config, place.kafka_options or ())
-    with open_reader(place.bootstrap, properties) as reader:
+        raise UsageError("the place of a record is needed", where=topic, hint=hint)
+    connection = place.open()
+    with open_reader(connection.bootstrap, connection.properties) as reader:
         return found_in(read_record(reader, topic, place.partition, place.offset))

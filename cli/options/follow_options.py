@@ -22,6 +22,7 @@ from cdc_contracts.registry.common.findings import INFO
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from cdc_contracts.cli.options.connection_options import Connection
     from cdc_contracts.registry.report.baseline import Baseline
     from cdc_contracts.registry.report.report_model import Report
     from cdc_contracts.registry.stats.partition_tallies import Source
@@ -101,10 +102,9 @@ class DecodeFollowing(Following):
 class StreamPlace:
     """The topics to follow, with checkpoint; `start` is where the first start begins, None if not given."""
 
-    bootstrap: str
+    connection: Connection
     topics: Sequence[str]
     start: Range | None
-    properties: Mapping[str, str]
     spark: run_options.SparkOptions
 
     def wanted(self, session: SparkSession, command: str) -> Wanted:
@@ -112,7 +112,8 @@ class StreamPlace:
         from cdc_contracts.spark_checks.streams.stream_resumption import Wanted
 
         tasks = count_slots(session)
-        return Wanted(command, self.bootstrap, tuple(self.topics), self.properties, self.start, tasks)
+        brokers = self.connection
+        return Wanted(command, brokers.bootstrap, tuple(self.topics), brokers.properties, self.start, tasks)
 
 
 @dataclass

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cdc_contracts.cli.options.arrow_start import start_arrow
+from cdc_contracts.cli.options.connection_options import Connection, ConnectionOptions
 from cdc_contracts.cli.output import console, report_output
 from cdc_contracts.registry.common.errors import UsageError
 from cdc_contracts.registry.common.exits import EXIT_CODES, INTERRUPTED, TERMINATED
@@ -31,16 +32,6 @@ if TYPE_CHECKING:
     from cdc_contracts.spark_checks.sources import TopicInput
     from cdc_contracts.spark_checks.spark_engine import SparkEngine
 
-Bootstrap = Annotated[
-    str, typer.Option("--bootstrap", "-b", metavar="HOST:PORT", help="The bootstrap brokers, comma-separated.")
-]
-KafkaConfig = Annotated[
-    Path | None, typer.Option("--kafka-config", metavar="FILE", help="A client.properties file: security settings etc.")
-]
-KafkaOptions = Annotated[
-    list[str] | None,
-    typer.Option("--kafka-opt", metavar="NAME=VALUE", help="One client property; overrides the file. Repeatable."),
-]
 From = Annotated[
     str | None,
     typer.Option(
@@ -98,14 +89,6 @@ Engines = Annotated[
     EngineName, typer.Option("--engine", help="spark, or local: the same in one process, without a JVM.")
 ]
 Unwrap = Annotated[Wrapping | None, typer.Option("--unwrap", help="Extract messages that another tool has wrapped.")]
-
-
-@dataclass(frozen=True)
-class ClientOptions:
-    """Options of the client that reads a topic."""
-
-    kafka_config: KafkaConfig = None
-    kafka_options: KafkaOptions = None
 
 
 @dataclass(frozen=True)
@@ -188,10 +171,9 @@ class RunOptions:
 
 
 @dataclass(frozen=True)
-class Brokers:
+class Brokers(ConnectionOptions):
     """Options of the topics, their brokers, and the connection."""
 
-    bootstrap: Bootstrap
     pattern: Annotated[
         str | None,
         typer.Option("--pattern", metavar="REGEX", help=r"All topics whose whole name matches, e.g. 'shop\..*'."),
@@ -203,8 +185,6 @@ class Brokers:
             "--since-last", metavar="FILE", help="Read what is new since the run that wrote FILE, then update it."
         ),
     ] = None
-    kafka_config: KafkaConfig = None
-    kafka_options: KafkaOptions = None
     jars: Jars = None
     packages: Packages = None
 
@@ -277,14 +257,11 @@ def spark_session(spark: SparkOptions, *, kafka: bool, formats: Sequence[str] = 
                 give_time(session.stop, _STOP_SECONDS)
 
 
-def parse_topic_options(start: str | None, end: str, client: ClientOptions | Brokers) -> tuple[Range, dict[str, str]]:
-    """Return the range and the client properties from the options, without a request to the broker."""
-    from cdc_contracts.spark_checks.kafka.client_properties import read_client_properties
+def parse_topic_options(start: str | None, end: str, client: ConnectionOptions) -> tuple[Range, Connection]:
+    """Return the range, and the brokers with their client properties, without a request to them."""
     from cdc_contracts.spark_checks.kafka.offsets import parse_range
 
-    return parse_range(start or "earliest", end), read_client_properties(
-        client.kafka_config, client.kafka_options or ()
-    )
+    return parse_range(start or "earliest", end), client.open()
 
 
 def names_partitions(start: str | None, end: str) -> bool:
@@ -302,15 +279,16 @@ def refuse_for_files(given: Mapping[str, object]) -> None:
 
 
 def open_topics(
-    engine: Engine, bootstrap: str, topics: Sequence[str], wanted: Range, properties: Mapping[str, str],
-    *, headers: bool, since: Offsets | None = None,
+    engine: Engine, connection: Connection, topics: Sequence[str], wanted: Range, *, headers: bool,
+    since: Offsets | None = None,
 ) -> TopicInput:  # fmt: skip
     """Return the current range of the topics, and print it on stderr so that the run can be repeated."""
     from cdc_contracts.spark_checks.sources import read_topics
 
     source = read_topics(
-        engine, bootstrap, topics, wanted, properties, tasks=engine.tasks, headers=headers, since=since
-    )
+        engine, connection.bootstrap, topics, wanted, connection.properties,
+        tasks=engine.tasks, headers=headers, since=since,
+    )  # fmt: skip
     _print_ranges(source)
     return source
 

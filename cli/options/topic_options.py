@@ -41,7 +41,7 @@ def open_inputs(
 
     pattern = _check_choice(topics, brokers)
     sample = parse_fraction(reading.sample) if reading.sample is not None else None
-    wanted, properties = run_options.parse_topic_options(reading.start, reading.end, brokers)
+    wanted, connection = run_options.parse_topic_options(reading.start, reading.end, brokers)
     anew = reading.start is not None
     since = None if anew or bookmarks is None else bookmarks.offsets
     assign = partial(assign_validations, contract=contract, judge=judge, ranged=ranged)
@@ -52,12 +52,10 @@ def open_inputs(
 
         found = assigned
         if pattern is not None:
-            found = assign(match_topics(engine, brokers.bootstrap, pattern, properties))
-        read = partial(run_options.open_topics, engine, brokers.bootstrap, headers=False, since=since)
+            found = assign(match_topics(engine, connection.bootstrap, pattern, connection.properties))
+        read = partial(run_options.open_topics, engine, connection, headers=False, since=since)
         some = wanted.names_partitions
-        sources = [
-            (replace(read(names, wanted, properties), sample=sample), validation) for validation, names in found or ()
-        ]
+        sources = [(replace(read(names, wanted), sample=sample), validation) for validation, names in found or ()]
         inputs: list[tuple[Input, ValidationContext | Undetected]] = [
             (source, fit_validation(validation, source.spans, some=some)) for source, validation in sources
         ]
@@ -107,9 +105,9 @@ def follow_audit(
     _check_choice(topics, brokers)
     result = list(dict.fromkeys(topics or _bound_topics()))
     validation, names = follow_options.one_validation(assign_validations(result, contract, judge, ranged))
-    start, properties = run_options.parse_topic_options(reading.start, "latest", brokers)
+    start, connection = run_options.parse_topic_options(reading.start, "latest", brokers)
     spark = reading.engine_options(brokers)
-    place = follow_options.StreamPlace(brokers.bootstrap, names, start if reading.start else None, properties, spark)
+    place = follow_options.StreamPlace(connection, names, start if reading.start else None, spark)
     follow_options.follow_audit(stream, place, validation, ending)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Final
 
@@ -16,8 +17,17 @@ from cdc_contracts.registry.contract.document_model import Document
 FILE: Final = "cdc-contracts.yaml"
 
 
-class Settings(Document):
-    """Which contract each topic follows, where contracts and table contracts are, and the parameters of the project.
+class Environment(Document):
+    """The brokers of an environment, such as production, and how to connect to them."""
+
+    bootstrap_servers: str | None = None
+    """The bootstrap brokers, as HOST:PORT, comma-separated."""
+    kafka_config: str | None = None
+    """A client.properties file, which may name the brokers as well."""
+
+
+class Settings(Environment):
+    """Which contract each topic follows, where contracts, table contracts and brokers are, and parameters.
 
     `versions` is a file that says which version holds in which part of a topic; it goes before what `topics` says.
     """
@@ -32,6 +42,21 @@ class Settings(Document):
     """What no message says, by the name of the parameter."""
     versions: str | None = None
     """The file that says which version holds in which part of a topic."""
+    environments: dict[str, Environment] = Field(default_factory=dict)
+    """Brokers by the name that `--env` gives; each is complete, and takes nothing from the keys outside it."""
+
+    def environment(self, name: str) -> Environment:
+        """Return the environment of a name. Raises UsageError if there is none."""
+        found = self.environments.get(name)
+        if found is not None:
+            return found
+        names = sorted(self.environments)
+        near = get_close_matches(name, names, n=1)
+        example = "write `environments: {NAME: {bootstrap_servers: HOST:PORT}}`"
+        known = f"there are: {', '.join(names)}" if names else example
+        raise UsageError(
+            f"there is no environment `{name}`", where=FILE, hint=f"did you mean {near[0]}? {known}" if near else known
+        )
 
     def bindings(self, topics: Sequence[str]) -> dict[str | None, list[str]]:
         """Return the topics by the contract they are bound to, None for those that are bound to none."""

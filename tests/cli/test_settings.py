@@ -20,7 +20,10 @@ def _here(tmp_path, monkeypatch):
         ("topics: foo", "topics: expected a mapping, as in {NAME: VALUE}; found text"),
         ("topics: {orders: 1}", "topics.orders: expected text; found a number"),
         ("topcs: {orders: dts/canal@2}", "topcs: unknown key; do you mean `topics`?"),
-        ("wholly: other", "wholly: unknown key; there are contracts, parameters, tables, topics, versions"),
+        (
+            "wholly: other",
+            "wholly: unknown key; there are bootstrap_servers, contracts, environments, kafka_config, parameters, tables, topics, versions",
+        ),
         ("- 1", "not a YAML mapping"),
         (b"topics: {a: \xff}", "cannot be read: expected text in UTF-8"),
     ],

@@ -1,0 +1,105 @@
+"""Connection options: the brokers that a command talks to, and the client properties for it.
+
+Brokers are taken from the first of these that names them:
+
+    --bootstrap-servers (-b)
+    bootstrap.servers in --kafka-opt or --kafka-config
+    the environment of --env
+    the variable CDC_CONTRACTS_BOOTSTRAP_SERVERS
+    cdc-contracts.yaml
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from cdc_contracts.registry.common.errors import UsageError
+
+BOOTSTRAP_VARIABLE: Final = "CDC_CONTRACTS_BOOTSTRAP_SERVERS"
+_PROPERTY: Final = "bootstrap.servers"
+
+Bootstrap = Annotated[
+    str | None,
+    typer.Option(
+        "--bootstrap-servers", "--bootstrap", "-b", metavar="HOST:PORT",
+        help="The brokers, comma-separated; or as the settings or the environment name them.",
+    ),
+]  # fmt: skip
+EnvironmentName = Annotated[
+    str | None, typer.Option("--env", metavar="NAME", help="The brokers of an environment in cdc-contracts.yaml.")
+]
+KafkaConfig = Annotated[
+    Path | None, typer.Option("--kafka-config", metavar="FILE", help="A client.properties file: security settings etc.")
+]
+KafkaOptions = Annotated[
+    list[str] | None,
+    typer.Option("--kafka-opt", metavar="NAME=VALUE", help="One client property; overrides the file. Repeatable."),
+]
+
+
+@dataclass(frozen=True)
+class Connection:
+    """The brokers of a command, comma-separated, and the client properties for them."""
+
+    bootstrap: str
+    properties: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class ConnectionOptions:
+    """Options of the client that reads a topic."""
+
+    bootstrap: Bootstrap = None
+    environment: EnvironmentName = None
+    kafka_config: KafkaConfig = None
+    kafka_options: KafkaOptions = None
+
+    @property
+    def given(self) -> dict[str, object]:
+        """The options with the values that were given, for commands that also read files."""
+        return {
+            "--bootstrap": self.bootstrap,
+            "--env": self.environment,
+            "--kafka-config": self.kafka_config,
+            "--kafka-opt": self.kafka_options,
+        }
+
+    def open(self) -> Connection:
+        """Return the brokers and the client properties, without a request to the broker.
+
+        Raises UsageError if no broker is named anywhere, or the environment is unknown, and as
+        `read_client_properties`.
+        """
+        from cdc_contracts.registry.contract.settings import read_settings
+        from cdc_contracts.spark_checks.kafka.client_properties import read_client_properties
+
+        if self.bootstrap is not None and not self.bootstrap.strip():
+            raise UsageError("the brokers are empty", where="--bootstrap-servers", hint="give HOST:PORT")
+        settings = read_settings(Path.cwd())
+        named = settings if self.environment is None else settings.environment(self.environment)
+        kept = read_client_properties(Path(named.kafka_config), ()) if named.kafka_config is not None else {}
+        own = read_client_properties(self.kafka_config, self.kafka_options or ())
+        properties = own if self.kafka_config is not None else {**kept, **own}
+        stored = named.bootstrap_servers or kept.get(_PROPERTY)
+        variable = os.environ.get(BOOTSTRAP_VARIABLE)
+        places = [stored] if self.environment is not None else [variable, stored]
+        for bootstrap in (self.bootstrap, own.get(_PROPERTY), *places):
+            if bootstrap and bootstrap.strip():
+                return Connection(bootstrap, properties)
+        if self.environment is not None:
+            raise UsageError(
+                f"the environment `{self.environment}` names no broker",
+                where="cdc-contracts.yaml",
+                hint=f"write `environments: {{{self.environment}: {{bootstrap_servers: HOST:PORT}}}}`",
+            )
+        raise UsageError(
+            "no broker is named",
+            hint=f"give -b HOST:PORT, or set {BOOTSTRAP_VARIABLE}, or write `bootstrap_servers: HOST:PORT` into "
+            "cdc-contracts.yaml",
+        )
