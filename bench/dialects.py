@@ -75,10 +75,10 @@ def measure(reference: str, total: int, rounds: int) -> dict[str, float]:
     catalogue, reading_options = shipped_catalogue(), ReadingOptions(tables=own_table(), table="shop.orders")
     kernel, values, batches = open_stream(reference, total)
     written = [part for batch in batches for part in kernel.decode(batch)]
-    sightings = ObservedColumns()
+    observed = ObservedColumns()
     for part in written:
-        sightings.merge(part.sightings)
-    layouts = resolve_layouts({}, reading_options.tables, sightings, {})
+        observed.merge(part.observed)
+    layouts = resolve_layouts({}, reading_options.tables, observed, {})
     tables = [(rows, layouts[name]) for part in written for name, rows in split_by_table(part.changes)]
 
     def type_all() -> None:

@@ -182,10 +182,10 @@ def rows_of(validation: ValidationContext, *batches: pa.RecordBatch) -> tuple[Co
     written = tables_of(parts)
     columns = {name: {one: table.column(one).to_pylist() for one in table.column_names}
                for name, table in written.items()}  # fmt: skip
-    sightings = ObservedColumns()
+    observed = ObservedColumns()
     for one in parts:
-        sightings.merge(one.sightings)
-    return without_order(columns), shown_sightings(sightings)
+        observed.merge(one.observed)
+    return without_order(columns), shown_sightings(observed)
 
 
 def without_order(columns: Columns) -> Columns:

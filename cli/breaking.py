@@ -37,24 +37,24 @@ def breaking(
     contracts: ContractFolders = None,
 ) -> None:
     """Find changes to published contracts that make a reader fail or misread, each with a proof."""
-    from cdc_contracts.registry.lint import open_draft
+    from cdc_contracts.registry.lint import open_lint_run
     from cdc_contracts.registry.review.annotations.comparison_annotations import review_comparison, verdict_of
     from cdc_contracts.registry.review.revisions.revision_comparison import compare_contracts
 
     targets = check_reports(reports)
-    draft = open_draft([path] if path else [], beside=check_folders(contracts))
-    comparison = compare_contracts(draft, _open(against, draft))
+    run = open_lint_run([path] if path else [], beside=check_folders(contracts))
+    comparison = compare_contracts(run, _open(against, run))
     review = review_comparison(comparison)
     print_findings(review, form, targets)
     raise typer.Exit(verdict_of(review, is_whole=not comparison.revision.missing))
 
 
-def _open(against: str, draft: LintRun) -> Revision:
+def _open(against: str, run: LintRun) -> Revision:
     from cdc_contracts.registry.review.revisions.revision_comparison import root_to_compare
     from cdc_contracts.registry.review.revisions.revision_inputs import is_registry, open_registry, open_revision
 
-    _, root = root_to_compare(draft)
+    _, root = root_to_compare(run)
     if not is_registry(against):
         return open_revision(against, root)
     with open_remote(Remote(against)) as client:
-        return open_registry(client, draft.versions)
+        return open_registry(client, run.versions)

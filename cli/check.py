@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-_MEND = "`cdc-contracts detect` shows the evidence; declare it with --contract SYSTEM/DIALECT@N"
+_HINT = "`cdc-contracts detect` shows the evidence; declare it with --contract SYSTEM/DIALECT@N"
 
 
 @spread
@@ -55,7 +55,7 @@ def check(
     if validation is None:
         if detection is not None and not detection.messages:
             raise UndetectedError("there is no message to detect the contract from", where=", ".join(paths[:3]))
-        raise UndetectedError("the contract of these messages cannot be detected", hint=_MEND)
+        raise UndetectedError("the contract of these messages cannot be detected", hint=_HINT)
     print_line: Any = None if as_json else console.print_line
     report = check_batches(
         batches, validation, plan=plan, paths=paths, fail_on=fail_on, print_line=print_line, detection=detection

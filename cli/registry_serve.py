@@ -122,9 +122,9 @@ def _open(serving: Serving, listening: Listening) -> tuple[Any, Any]:
         console.say(f"warning: passwords and tokens are sent in the clear\n  {hint}")
     folders = check_folders(serving.contracts)
     options = Options(Defaults(serving.level, serving.policy), int(serving.conflict_code))
-    shelf = fill_builtin_subjects(folders, catalogue=serving.catalogue)
+    builtin = fill_builtin_subjects(folders, catalogue=serving.catalogue)
     site = Site(
-        serving.store, catalogue_of(folders), shelf, Users(listening.users), options,
+        serving.store, catalogue_of(folders), builtin, Users(listening.users), options,
         open_metrics=listening.open_metrics,
         local_only=local_only and listening.users is None and not listening.insecure,
     )  # fmt: skip

@@ -73,13 +73,13 @@ def _print_message_schema(version: Version, schema: Schema) -> None:
 
 
 def _print_own_schema(name: str, schema: Schema | None) -> None:
-    from cdc_contracts.registry.explain.message_explanations import dissection_schema
+    from cdc_contracts.registry.explain.message_explanations import explanation_schema
     from cdc_contracts.registry.file_schemas.published_schemas import FILE_SCHEMAS
     from cdc_contracts.registry.report.stored_reports import report_schema
 
     if schema is not Schema.JSON:
         raise UsageError(f"`{name}` has a JSON Schema only", hint="give --schema json")
-    console.print_json({"report": report_schema, "why": dissection_schema, **FILE_SCHEMAS}[name]())
+    console.print_json({"report": report_schema, "why": explanation_schema, **FILE_SCHEMAS}[name]())
 
 
 def _print_resolved(version: Version, *, as_json: bool) -> None:

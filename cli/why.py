@@ -47,10 +47,10 @@ def why(
     topics = [words[1]] if _names_a_topic(words) else []
     asked = judging.open_validation(topics)
     found = _read_topic(topics[0], place) if topics else _read_file(words[0], place)
-    _print_result(_dissect(found, asked, show_values=show_values), found, as_json=as_json)
+    _print_result(_explain(found, asked, show_values=show_values), found, as_json=as_json)
 
 
-def _dissect(found: Found, asked: ValidationContext | Undetected, *, show_values: bool) -> MessageExplanation:
+def _explain(found: Found, asked: ValidationContext | Undetected, *, show_values: bool) -> MessageExplanation:
     """Return the explanation of a message, by the contract declared for its offset, otherwise by the nearest one."""
     from cdc_contracts.registry.explain.message_explanations import explain_message
     from cdc_contracts.registry.stats.partition_tallies import Source
@@ -73,15 +73,15 @@ def _dissect(found: Found, asked: ValidationContext | Undetected, *, show_values
     )
 
 
-def _print_result(told: MessageExplanation, found: Found, *, as_json: bool) -> None:
+def _print_result(explanation: MessageExplanation, found: Found, *, as_json: bool) -> None:
     from cdc_contracts.cli.output.message_output import print_explanation
     from cdc_contracts.registry.explain.message_explanations import write_explanation
 
     if as_json:
-        console.print_json(write_explanation(told, found.place))
+        console.print_json(write_explanation(explanation, found.place))
     else:
-        print_explanation(told, found)
-    raise typer.Exit(EXIT_CODES[told.verdict])
+        print_explanation(explanation, found)
+    raise typer.Exit(EXIT_CODES[explanation.verdict])
 
 
 def _names_a_topic(words: Sequence[str]) -> bool:

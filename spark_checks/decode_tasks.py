@@ -60,7 +60,7 @@ class DecodeResult:
     tally: Tally
     parts: tuple[FilePart, ...] = ()
     rows: Counter[TableName] = field(default_factory=Counter)
-    sightings: ObservedColumns = field(default_factory=ObservedColumns)
+    observed: ObservedColumns = field(default_factory=ObservedColumns)
     statements: set[DdlStatement] = field(default_factory=set)
     resets: Resets = field(default_factory=Resets)
     positions: Positions = field(default_factory=Positions)
@@ -71,7 +71,7 @@ class DecodeResult:
         self.tally.merge(other.tally)
         self.parts += other.parts
         self.rows.update(other.rows)
-        self.sightings.merge(other.sightings)
+        self.observed.merge(other.observed)
         self.statements |= other.statements
         self.resets.merge(other.resets)
         self.positions.merge(other.positions)
@@ -136,7 +136,7 @@ def _provisional_tables(
     if plan.typed_above is None:
         return None
     contracts = kernel.validation.reading_options.tables
-    guess = LayoutGuess(plan.known, contracts, result.sightings, result.statements)
+    guess = LayoutGuess(plan.known, contracts, result.observed, result.statements)
     return ProvisionalTables(plan.place, guess.of, plan.typed_above, attempt)
 
 
@@ -190,7 +190,7 @@ def _outputs(written: Written, plan: DecodePlan, kernel: Kernel) -> dict[str, pa
 def _note(result: DecodeResult, written: Written) -> None:
     result.tally.merge(written.tally)
     result.rows.update(_count_tables(written.changes))
-    result.sightings.merge(written.sightings)
+    result.observed.merge(written.observed)
     result.positions.note(written.changes)
     result.resets.note(read_control(written.control))
     if len(result.statements) < MOST_STATEMENTS:

@@ -21,7 +21,7 @@ INTERRUPTED: Final = "interrupted"
 TIME_LIMIT: Final = "time limit"
 
 _ASK_SECONDS: Final = 0.1
-_PATIENCE_SECONDS: Final = 15
+_TIMEOUT_SECONDS: Final = 15
 _T = TypeVar("_T")
 
 
@@ -131,7 +131,7 @@ def halt(session: SparkSession) -> None:
         while _count_running_tasks(context):
             time.sleep(_ASK_SECONDS)
 
-    give_time(cancel, _PATIENCE_SECONDS)
+    give_time(cancel, _TIMEOUT_SECONDS)
 
 
 def _count_running_tasks(context: SparkContext) -> int:

@@ -61,17 +61,17 @@ def sighted_by_reference(judged: Iterable[JudgedMessage]) -> Any:
     return shown_sightings(seen)
 
 
-def shown_sightings(sightings: ObservedColumns) -> Any:
+def shown_sightings(observed: ObservedColumns) -> Any:
     """Return the types and kinds that each column of each table was seen with."""
-    return {table: sightings.columns(table) for table in sightings.tables()}
+    return {table: observed.columns(table) for table in observed.tables()}
 
 
 def unlike_counts(
-    validation: ValidationContext, tally: Tally, sightings: ObservedColumns, judged: Judgements, but: Sequence[str] = ()
+    validation: ValidationContext, tally: Tally, observed: ObservedColumns, judged: Judgements, but: Sequence[str] = ()
 ) -> list[str]:
     """Return which numbers of the kernel are not those of the reference, some left out."""
-    mine = counts_of(tally) | {"sightings": shown_sightings(sightings)}
-    wanted = counts_by_reference(judged) | {"sightings": sighted_by_reference(one for _, one in judged)}
+    mine = counts_of(tally) | {"observed": shown_sightings(observed)}
+    wanted = counts_by_reference(judged) | {"observed": sighted_by_reference(one for _, one in judged)}
     return [
         f"{validation.declared}: {name} {mine[name]!r:.1500}, not {wanted[name]!r:.1500}"
         for name in wanted

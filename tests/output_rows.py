@@ -163,13 +163,13 @@ def unlike_columns(
     """
     records = within_a_batch(values)
     parts, judged = list((kernel or Kernel(validation)).decode(records)), judged_by_reference(validation, records)
-    tally, sightings = Tally(), ObservedColumns()
+    tally, observed = Tally(), ObservedColumns()
     for one in parts:
         tally.merge(one.tally)
-        sightings.merge(one.sightings)
+        observed.merge(one.observed)
     return [
         *unlike_rows(validation, tables_of(parts), told_rows(judged)),
-        *unlike_counts(validation, tally, sightings, judged, but=() if kernel is None else ("writing",)),
+        *unlike_counts(validation, tally, observed, judged, but=() if kernel is None else ("writing",)),
     ]
 
 

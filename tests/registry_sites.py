@@ -27,10 +27,10 @@ def _shipped():
 
 def make_site(url, *, users=None, folders=(), shipped=True, **more):
     if folders or not shipped:
-        catalogue, shelf = catalogue_of(folders), fill_builtin_subjects(folders, catalogue=shipped)
+        catalogue, builtin = catalogue_of(folders), fill_builtin_subjects(folders, catalogue=shipped)
     else:
-        catalogue, shelf = _shipped()
-    return Site(url, catalogue, shelf, Users(users), **more)
+        catalogue, builtin = _shipped()
+    return Site(url, catalogue, builtin, Users(users), **more)
 
 
 @contextlib.contextmanager

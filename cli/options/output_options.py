@@ -214,12 +214,12 @@ def print_resets(record: RunRecord | None) -> None:
 def print_tables(tables: Sequence[RecordedTable]) -> None:
     """Print on stderr the numbers of rows written to typed tables, and the values kept as text."""
     for one in tables[:_MOST_TABLES]:
-        raw = sorted(one.raw.items(), key=lambda told: (-told[1], told[0]))
+        raw = sorted(one.raw.items(), key=lambda entry: (-entry[1], entry[0]))
         kept = ", ".join(f"{visible(column)} {count:,}" for column, count in raw[:_MOST_COLUMNS])
         more = f" and {len(raw) - _MOST_COLUMNS} more columns" if len(raw) > _MOST_COLUMNS else ""
-        told = _format_current(one.commit) if one.commit else ""
+        entry = _format_current(one.commit) if one.commit else ""
         console.say(
-            f"  {visible(one.table)}: {one.rows:,} rows{told}" + (f"; as text in _raw: {kept}{more}" if kept else "")
+            f"  {visible(one.table)}: {one.rows:,} rows{entry}" + (f"; as text in _raw: {kept}{more}" if kept else "")
         )
     if len(tables) > _MOST_TABLES:
         console.say(f"  and {len(tables) - _MOST_TABLES:,} more tables")

@@ -42,7 +42,7 @@ def print_explanation(one: MessageExplanation, found: Found) -> None:
     if one.findings:
         _print_findings(one.findings)
     if one.anatomy is not None:
-        _print_anatomy(one.anatomy)
+        _print_annotated(one.anatomy)
     _print_others(one.others)
     if one.anatomy is not None and not one.values_shown:
         console.say(
@@ -143,7 +143,7 @@ def _print_finding(finding: Remark) -> None:
     console.print_table(["", ""], [*rows, ("  fix", finding.action)])
 
 
-def _print_anatomy(anatomy: AnnotatedMessage) -> None:
+def _print_annotated(anatomy: AnnotatedMessage) -> None:
     console.print_heading("The message")
     rows = [(part.at, _cut(part.wire), _format_read(part)) for part in anatomy.parts[:_MOST_PARTS]]
     console.print_table(["MEMBER", "HOLDS", "READ AS"], rows)

@@ -47,10 +47,10 @@ def summary(plan: SyncPlan) -> str:
 
 def line_of(step: PlanStep) -> str:
     """Return a step as a line, with control characters escaped: subject names come from other users."""
-    return visible(_told(step), most=None)
+    return visible(_describe_step(step), most=None)
 
 
-def _told(step: PlanStep) -> str:
+def _describe_step(step: PlanStep) -> str:
     at = f" {step.version}" if step.version else ""
     if step.action == "register":
         contract = step.schema.contract if step.schema else None

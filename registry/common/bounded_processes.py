@@ -13,7 +13,7 @@ from typing import Any, Final
 
 SECONDS: Final = 5.0
 """Of processor time: what work comes to may not depend on how busy the machine is."""
-PATIENCE: Final = 12
+CLOCK_FACTOR: Final = 12
 """How many times as long it may take by the clock, beside whatever else the machine does."""
 MEGABYTES: Final = 1024
 
@@ -36,7 +36,7 @@ def call_guarded(function: Callable[..., Any], *args: Any, seconds: float = SECO
             [sys.executable, "-c", _CHILD],
             input=order,
             capture_output=True,
-            timeout=seconds * PATIENCE,
+            timeout=seconds * CLOCK_FACTOR,
             check=False,
             env={**os.environ, "PYTHONPATH": path},
         )

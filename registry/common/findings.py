@@ -23,8 +23,8 @@ _FILE: Final = re.compile(r"(d\d\d)-(.+)")
 _NUMBERS: Final[Mapping[str, str]] = MappingProxyType({
     name: number.upper()
     for file in rule_names(DRIFT_CLASSES)
-    if (told := _FILE.fullmatch(file))
-    for number, name in (told.groups(),)
+    if (parts := _FILE.fullmatch(file))
+    for number, name in (parts.groups(),)
 })  # fmt: skip
 """The number of each class by its name, as their files are called."""
 
@@ -112,7 +112,7 @@ class Severities:
         return raised if raised is not None and SEVERITIES.index(raised) < SEVERITIES.index(level) else level
 
 
-def heaviest(*severities: str) -> str:
+def most_severe(*severities: str) -> str:
     """Return the highest severity."""
     return min(severities, key=SEVERITIES.index)
 

@@ -18,10 +18,10 @@ from cdc_contracts.registry.common.subschemas import subschemas
 Finds = Callable[[str], bool]
 """Says whether a pattern finds something in a text."""
 
-_MEND_BACKTRACKING: Final = (
+_HINT_BACKTRACKING: Final = (
     "Write it without (?=, (?!, (?<=, (?<! and references such as \\1: a text might be tried without end with them."
 )
-_MEND_SYNTAX: Final = "Write patterns in ECMAScript syntax."
+_HINT_SYNTAX: Final = "Write patterns in ECMAScript syntax."
 
 
 @cache
@@ -39,8 +39,8 @@ def compile_pattern(pattern: str) -> Finds:
     try:
         jsonschema_rs.Draft202012Validator({"pattern": pattern})
     except (ValueError, jsonschema_rs.ValidationError):
-        raise ContractError(f"no pattern: {pattern}", hint=_MEND_SYNTAX) from None
-    raise ContractError(f"a pattern with lookaround or backreferences: {pattern}", hint=_MEND_BACKTRACKING)
+        raise ContractError(f"no pattern: {pattern}", hint=_HINT_SYNTAX) from None
+    raise ContractError(f"a pattern with lookaround or backreferences: {pattern}", hint=_HINT_BACKTRACKING)
 
 
 def refuse_endless_patterns(schema: Any, *, where: str) -> None:

@@ -50,7 +50,7 @@ def find_records(package: str, kind: type[R]) -> tuple[R, ...]:
 
     A record that one module takes from another is found once. Raises ValueError if two have one id.
     """
-    return refuse_twins(
+    return refuse_duplicates(
         value
         for name in _modules_of(package)
         for value in vars(import_module(f"{package}.{name}")).values()
@@ -58,7 +58,7 @@ def find_records(package: str, kind: type[R]) -> tuple[R, ...]:
     )
 
 
-def refuse_twins(records: Iterable[R]) -> tuple[R, ...]:
+def refuse_duplicates(records: Iterable[R]) -> tuple[R, ...]:
     """Return records, each once. Raises ValueError if two have one id, or one name if they have no id."""
     once = {id(record): record for record in records}
     named: dict[str, R] = {}

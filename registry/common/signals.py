@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import socket
 
 SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
-PATIENCE_SECONDS: Final = 10.0
+TIMEOUT_SECONDS: Final = 10.0
 """So long a handler may take to run."""
 ENDING_SECONDS: Final = 20.0
 """So long the work may take to end once `Stopped` was raised: a broker or a session is stopped first."""
@@ -187,7 +187,7 @@ def _watch(reader: socket.socket) -> None:
         number = reader.recv(1)[0]
         if number not in SIGNALS or not isinstance(signal.getsignal(number), Handler):
             continue  # others that handle signals, as a server does, answer for themselves
-        reader.settimeout(PATIENCE_SECONDS)
+        reader.settimeout(TIMEOUT_SECONDS)
         try:
             while (answer := reader.recv(1)[0]) != _NOTED:
                 if answer == _RAISED:

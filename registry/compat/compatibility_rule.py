@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from cdc_contracts.registry.common.rule_modules import COMPATIBILITY_RULES, find_records, refuse_twins
+from cdc_contracts.registry.common.rule_modules import COMPATIBILITY_RULES, find_records, refuse_duplicates
 
 BREAKING: Final = "breaking"
 UNDECIDED: Final = "undecided"
@@ -46,4 +46,4 @@ def compatibility_rules() -> tuple[CompatibilityRule, ...]:
     Some are used in another package than theirs. Raises ValueError if two have one id.
     """
     found = (rule for package in COMPATIBILITY_RULES for rule in find_records(package, CompatibilityRule))
-    return tuple(sorted(refuse_twins(found), key=lambda rule: rule.id))
+    return tuple(sorted(refuse_duplicates(found), key=lambda rule: rule.id))

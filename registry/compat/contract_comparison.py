@@ -32,7 +32,7 @@ _FILES: Final[Mapping[str, str]] = {JSON: ENVELOPE, AVRO: AVRO_ENVELOPE}
 _PROSE: Final = frozenset({"$id", "$comment", "title", "description", "doc", "namespace", "examples"})
 _NAMED: Final = frozenset({"properties", "$defs", "patternProperties", "dependentSchemas"})
 _SEVERITIES: Final = (BREAKING, UNDECIDED, NOTE)
-_Told = list[tuple[CompatibilityFinding, tuple[str, ...]]]
+_Reported = list[tuple[CompatibilityFinding, tuple[str, ...]]]
 
 
 def compare_contracts(
@@ -47,7 +47,7 @@ def compare_contracts(
     if not directions:
         return CompatibilityVerdict(compatible=True, level=level, policy=policy)
     meaning = [one for one in _misreadings(old, new) if one.finding.direction in (*directions, MEANING)]
-    result: _Told = [(one.finding, one.members) for one in meaning]
+    result: _Reported = [(one.finding, one.members) for one in meaning]
     languages = (JSON, AVRO) if new.subject == CANONICAL or new.meaning.transport == "json" else (AVRO, JSON)
     for language in languages if not any(one.finding.name == "another-dialect" for one in meaning) else ():
         for finding in compare_shapes(old, new, language, level=level, policy=policy):
@@ -109,10 +109,10 @@ def document_of(version: Version, language: str) -> SchemaDocument:
     return SchemaDocument(language, version.reference, document, text, str(file) if file else None)
 
 
-def _take_in(told: _Told, finding: CompatibilityFinding) -> None:
+def _take_in(reported: _Reported, finding: CompatibilityFinding) -> None:
     """Add a finding of a schema, or note it at one that says the same: of the same members and severity."""
     members = tuple(_members_of(finding))
-    for place, (one, about) in enumerate(told):
+    for place, (one, about) in enumerate(reported):
         if (
             one.severity != NOTE
             and one.rule != finding.rule
@@ -120,9 +120,9 @@ def _take_in(told: _Told, finding: CompatibilityFinding) -> None:
         ):
             also = f"{finding.rule} {finding.name} {finding.path}".rstrip()
             if also not in one.also:
-                told[place] = (replace(one, also=(*one.also, also)), about)
+                reported[place] = (replace(one, also=(*one.also, also)), about)
             return
-    told.append((finding, members))
+    reported.append((finding, members))
 
 
 def _is_below(member: str, other: str) -> bool:

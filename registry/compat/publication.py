@@ -96,7 +96,7 @@ SHAPE_REWRITTEN: Final = CompatibilityRule(
     ignorable=True,
 )  # fmt: skip
 _UNREAD: Final = frozenset({"contract", "title", "provenance", "applies", "status"})
-_JUDGEMENTS: Final = (Policy.CDC, Policy.CONFLUENT_STRICT)
+_POLICIES: Final = (Policy.CDC, Policy.CONFLUENT_STRICT)
 """Whose eyes a change of shape is looked at with: what one lets pass the other tells."""
 
 
@@ -120,10 +120,10 @@ def compare_published(old: Catalogue, new: Catalogue) -> tuple[CompatibilityFind
     for subject in added:
         if subject not in renamed.values():
             found.append(_report(SUBJECT_ADDED, None, after[subject][-1], "", old=None, new=subject))
-    return tuple(_told_once(found))
+    return tuple(_reported_once(found))
 
 
-def _told_once(findings: list[CompatibilityFinding]) -> Iterator[CompatibilityFinding]:
+def _reported_once(findings: list[CompatibilityFinding]) -> Iterator[CompatibilityFinding]:
     """Yield the findings; one line that many versions inherit is reported once, and names the others."""
     result: dict[str, CompatibilityFinding] = {}
     for number, one in enumerate(findings):
@@ -177,7 +177,7 @@ def _compare_published_shapes(old: Version, new: Version, language: str) -> Iter
     if without_prose(documents[0]) == without_prose(documents[1]):
         return
     result: dict[str, CompatibilityFinding] = {}
-    for policy in _JUDGEMENTS:
+    for policy in _POLICIES:
         for finding in compare_shapes(old, new, language, level=Level.FULL, policy=policy):
             if finding.path not in result or result[finding.path].proof is None:
                 result[finding.path] = finding

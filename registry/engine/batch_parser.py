@@ -34,7 +34,7 @@ _decode_any: Final = msgspec.json.Decoder().decode
 _MOST_EXTRAS: Final = 64
 _MOST_COLUMNS: Final = 4096
 _MOST_LESSONS: Final = 512
-_PATIENCE: Final = 8
+_MOST_REFUSALS: Final = 8
 _BLOCK: Final = 256
 
 MakeColumns = Callable[[dict[str, str] | None, tuple[Any, ...]], list[LayoutColumn]]
@@ -208,7 +208,7 @@ class Parser:
             result.add(shape, layout, [number], [record])
             if layout is shape.loose and shape.strict is not shape.loose:
                 shape.refusals += 1
-                if shape.refusals > _PATIENCE:
+                if shape.refusals > _MOST_REFUSALS:
                     shape.strict = shape.loose
             return
         result.solo.append(number)
@@ -255,7 +255,7 @@ class Parser:
     def _build(self, shape: RowShape) -> None:
         family = self._family(shape)
         shape.strict, shape.loose = (self._layout(shape, family, loose=loose) for loose in (False, True))
-        if shape.refusals > _PATIENCE:
+        if shape.refusals > _MOST_REFUSALS:
             shape.strict = shape.loose
         shape.built_for = self._lessons
 

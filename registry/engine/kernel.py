@@ -41,7 +41,7 @@ class Written:
     changes: pa.RecordBatch
     control: pa.RecordBatch
     quarantine: pa.RecordBatch
-    sightings: ObservedColumns
+    observed: ObservedColumns
 
 
 class Kernel:
@@ -97,10 +97,10 @@ class Kernel:
                     ]
                 )
                 tally = self._count(parts)
-                sightings = ObservedColumns()
+                observed = ObservedColumns()
                 for _, batch_result in parts:
-                    sightings.merge(observe_columns(batch_result))
-            yield Written(batch.records, tally, changes, control, quarantine, sightings)
+                    observed.merge(observe_columns(batch_result))
+            yield Written(batch.records, tally, changes, control, quarantine, observed)
 
     def batch_results(self, records: pa.RecordBatch) -> Iterator[tuple[Batch, BatchResult]]:
         """Yield the parts of a record batch with all their verdicts."""

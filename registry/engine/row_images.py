@@ -47,7 +47,7 @@ class ImageTexts:
     """The images of one decoded batch as one version reads them; what records have in common is computed once."""
 
     def __init__(self, decoded_batch: DecodedBatch, columns: ColumnTable, version: int) -> None:
-        self._sheet = decoded_batch
+        self._decoded = decoded_batch
         self._columns = columns
         self._version = version
         self._matrices: dict[str, _Matrix] = {}
@@ -65,7 +65,7 @@ class ImageTexts:
         source = reading.source(side)
         if source is None:
             return None
-        image = self._sheet.rows[source]
+        image = self._decoded.rows[source]
         count = image.count[positions]
         records = np.repeat(np.arange(len(positions)), count)
         within = np.arange(len(records)) - np.repeat(np.cumsum(count) - count, count)
@@ -73,8 +73,8 @@ class ImageTexts:
         places, present, invalid = top.take(image.start[positions][records] + within)
         sent = present
         partial: Mask = np.zeros(len(records), np.bool_)
-        if side.over is not None and source == side.at and self._sheet.rows[side.over].total:
-            below = self._sheet.rows[side.over]
+        if side.over is not None and source == side.at and self._decoded.rows[side.over].total:
+            below = self._decoded.rows[side.over]
             there = within < below.count[positions][records]
             rows = np.where(there, below.start[positions][records] + within, 0)
             under_places, under, under_invalid = self._matrix(side.over).take(rows)
@@ -92,7 +92,7 @@ class ImageTexts:
         return self._matrices[pointer]
 
     def _build(self, pointer: str) -> _Matrix:
-        rows = self._sheet.rows[pointer]
+        rows = self._decoded.rows[pointer]
         known = [
             (index, column)
             for index, column in enumerate(rows.image.columns)

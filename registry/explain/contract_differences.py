@@ -33,7 +33,7 @@ PROSE: Final = "prose"
 PRESENT: Final = "yes"
 """The value of a fact that is only present or absent."""
 _BOUNDS: Final = ("enum", "const", "pattern", "minimum", "minItems", "maxItems", "$ref")
-_TOLD: Final = frozenset({
+_DESCRIBED_APART: Final = frozenset({
     "contract", "applies", "status", "transport", "provenance", "envelope", "ops", "tolerated_ops", "images", "ddl",
     "columns", "values", "rules", "notes", "discriminators", "version_evidence", "undocumented",
 })  # fmt: skip
@@ -117,7 +117,7 @@ def _facts(version: Version) -> _Facts:
         "discriminators": {describe_test(test): PRESENT for test in meaning["discriminators"]},
         "evidence": {describe_evidence(entry): PRESENT for entry in meaning.get("version_evidence", ())},
         "undocumented": dict.fromkeys(meaning.get("undocumented", ()), PRESENT),
-        "other": {key: _text(value) for key, value in meaning.items() if key not in _TOLD},
+        "other": {key: _text(value) for key, value in meaning.items() if key not in _DESCRIBED_APART},
     }
 
 

@@ -40,7 +40,7 @@ class Remark:
 def explain_findings(
     findings: Sequence[Finding],
     version: Version | None,
-    anatomy: AnnotatedMessage | None,
+    annotated: AnnotatedMessage | None,
     *,
     fits: Sequence[Version] = (),
 ) -> tuple[Remark, ...]:
@@ -50,18 +50,18 @@ def explain_findings(
     """
     across = {rule.id: rule for rule in cross_field_rules()}
     errata = _cited(version) if findings and version else []
-    return tuple(_explain(one, across.get(one.rule), version, anatomy, errata, fits) for one in findings)
+    return tuple(_explain(one, across.get(one.rule), version, annotated, errata, fits) for one in findings)
 
 
 def _explain(
     finding: Finding,
     rule: RuleEntry | None,
     version: Version | None,
-    anatomy: AnnotatedMessage | None,
+    annotated: AnnotatedMessage | None,
     errata: Sequence[Erratum],
     fits: Sequence[Version],
 ) -> Remark:
-    op = anatomy.op if anatomy is not None else None
+    op = annotated.op if annotated is not None else None
     return Remark(
         rule=finding.rule,
         name=finding.name,
@@ -70,14 +70,14 @@ def _explain(
         expected=finding.expected,
         observed=finding.observed,
         means=rule.says if rule else CLASSES[finding.name].says,
-        says=tuple(dict.fromkeys(_sayings(finding, version, op, fits))) if version else (),
+        says=tuple(dict.fromkeys(_statements(finding, version, op, fits))) if version else (),
         document=version.source if version and finding.name != "malformed" else None,
-        errata=tuple(_decisions(finding, version, anatomy, errata)) if version and anatomy else (),
+        errata=tuple(_decisions(finding, version, annotated, errata)) if version and annotated else (),
         action=rule.action if rule else CLASSES[finding.name].action,
     )
 
 
-def _sayings(finding: Finding, version: Version, op: str | None, fits: Sequence[Version]) -> Iterator[str]:
+def _statements(finding: Finding, version: Version, op: str | None, fits: Sequence[Version]) -> Iterator[str]:
     """Yield what the contract says about the place and the kind of a finding."""
     if finding.name == "malformed":
         return
@@ -115,24 +115,24 @@ def _cited(version: Version) -> list[Erratum]:
 
 
 def _decisions(
-    finding: Finding, version: Version, anatomy: AnnotatedMessage, errata: Sequence[Erratum]
+    finding: Finding, version: Version, annotated: AnnotatedMessage, errata: Sequence[Erratum]
 ) -> Iterator[str]:
     """Yield the first few errata decisions on the matter of a finding."""
-    words = [re.compile(rf"(?<![\w.-]){re.escape(name)}(?![\w-])") for name in _topics(finding, version, anatomy)]
+    words = [re.compile(rf"(?<![\w.-]){re.escape(name)}(?![\w-])") for name in _topics(finding, version, annotated)]
     found = [one for one in errata if any(word.search(f"{one.says} {one.shows}") for word in words)]
     for one in found[:_MOST_ERRATA]:
         yield f"{one.id} ({one.decision}): {one.says} {one.shows} {one.why}"
 
 
-def _topics(finding: Finding, version: Version, anatomy: AnnotatedMessage) -> list[str]:
+def _topics(finding: Finding, version: Version, annotated: AnnotatedMessage) -> list[str]:
     """Return words that an erratum on the matter of a finding would contain: a member, an image, a source type."""
     if finding.name in ("malformed", "other-dialect", "unknown-field"):
         return []
     if finding.name == "ambiguous" or finding.rule.endswith("images"):
-        sides: Mapping[str, Any] = version.resolved["images"].get(anatomy.op, {})
+        sides: Mapping[str, Any] = version.resolved["images"].get(annotated.op, {})
         return [".".join(split_pointer(side["at"])) for side in sides.values() if side["at"]]
     parts = split_pointer(finding.path)
-    for image in anatomy.images:
+    for image in annotated.images:
         if finding.path.startswith(f"{image.at}/") and finding.path != image.at:
             typed = [column.source_type for column in image.columns if column.name == parts[-1]]
             return [one.partition("(")[0].upper() for one in typed if one]

@@ -41,7 +41,7 @@ from cdc_contracts.registry.validate.verdicts import (
     unreadable,
 )
 
-DISSECTION_VERSION: Final = 1
+EXPLANATION_VERSION: Final = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class MessageExplanation(Struct, frozen=True, kw_only=True):
     the contracts that the unwrapped message fits.
     """
 
-    why_version: int = DISSECTION_VERSION
+    why_version: int = EXPLANATION_VERSION
     place: Sometimes[FoundPlace] = UNSET
     verdict: str = PASS
     outcome: str
@@ -157,7 +157,7 @@ def _verdict_of(outcome: str, findings: Sequence[Remark]) -> str:
     return DRIFT if any(one.severity != INFO for one in findings) else PASS
 
 
-def dissection_schema() -> dict[str, Any]:
+def explanation_schema() -> dict[str, Any]:
     """Return the JSON Schema of `why --json`."""
     text = (
         files("cdc_contracts.registry.explain").joinpath("message_explanation.schema.json").read_text(encoding="utf-8")
@@ -174,9 +174,9 @@ def _choose(
 ) -> tuple[ValidationContext | None, JudgedMessage, str]:
     """Return the validation context of the most similar subject, the outcome under it, and why it was chosen."""
     relatives = _relatives(value, validations[0])
-    outsider = _outsider(value, validations, candidates, relatives)
-    if outsider is not None:
-        return outsider
+    other_format = _explain_other_format(value, validations, candidates, relatives)
+    if other_format is not None:
+        return other_format
     fitting = [one for one in candidates if one.fits]
     asked = fitting or [one for one in candidates if one.on_request]
     near = asked[0] if asked else find_nearest(candidates)
@@ -212,7 +212,7 @@ def _relatives(value: bytes, validation: ValidationContext) -> list[tuple[Relati
     return [(relative, relative.marked(message)) for relative in found]
 
 
-def _outsider(
+def _explain_other_format(
     value: bytes,
     validations: Sequence[ValidationContext],
     candidates: Sequence[Candidate],

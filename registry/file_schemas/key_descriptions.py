@@ -24,7 +24,7 @@ from cdc_contracts.registry.explain.rulebook import cross_field_rules
 _LIBRARIES: Final = ("builtins", "pydantic", "msgspec")
 _ACROSS: Final = {rule.name: rule.says for rule in cross_field_rules()}
 _WORDS: Final[Mapping[tuple[str, str], Mapping[str, str]]] = {
-    **{("Place", key): told for key, told in READINGS.items()},
+    **{("Place", key): words for key, words in READINGS.items()},
     ("Applies", "counted_from"): COUNTED_FROM,
     ("Images", "container"): CONTAINERS,
     ("Meaning", "full_load"): FULL_LOAD,

@@ -103,12 +103,14 @@ def struct_schema(kind: type[msgspec.Struct]) -> dict[str, Any]:
     A member is required if documents of the version in force always have it; what it means is the docstring below its
     field, or, of an object without one, that of its class.
     """
-    hints, told = get_type_hints(kind, include_extras=True), docstrings(kind)
+    hints, descriptions = get_type_hints(kind, include_extras=True), docstrings(kind)
     fields = msgspec.structs.fields(kind)
     schema = {
         "type": "object",
         "description": " ".join((kind.__doc__ or "").split()),
-        "properties": {one.encode_name: _described(_shape(hints[one.name]), told.get(one.name)) for one in fields},
+        "properties": {
+            one.encode_name: _described(_shape(hints[one.name]), descriptions.get(one.name)) for one in fields
+        },
         "required": [one.encode_name for one in fields if _is_required(one, hints[one.name])],
     }
     return schema | ({"additionalProperties": False} if kind.__struct_config__.forbid_unknown_fields else {})

@@ -59,13 +59,13 @@ class Sample:
 
 @dataclass(frozen=True)
 class Samples:
-    """The samples of one version, in order of their names; `strays` are files that are neither part of a sample."""
+    """The samples of one version, in order of their names; `unpaired` are files that belong to no sample."""
 
     messages: tuple[Sample, ...]
     drifts: tuple[Sample, ...]
     streams: tuple[Sample, ...]
     table_files: tuple[Traversable, ...]
-    strays: tuple[Traversable, ...]
+    unpaired: tuple[Traversable, ...]
 
     def __iter__(self) -> Iterator[Sample]:
         yield from self.messages
@@ -100,8 +100,8 @@ def find_samples(version: Version) -> Samples:
     drifts = tuple(sample for sample in pairs if not sample.file.name.endswith(_STREAMS))
     streams = tuple(sample for sample in pairs if sample.file.name.endswith(_STREAMS))
     table_files = [file for file in _files(tables) if file.name.endswith(".yaml")]
-    strays = [file for file in _files(tables) if file not in table_files]
-    return Samples(messages, drifts, streams, tuple(table_files), (*unpaired, *unpaired_drifts, *strays))
+    other_files = [file for file in _files(tables) if file not in table_files]
+    return Samples(messages, drifts, streams, tuple(table_files), (*unpaired, *unpaired_drifts, *other_files))
 
 
 def changes_document(judged: JudgedMessage) -> list[dict[str, Any]]:

@@ -210,7 +210,7 @@ class Renderer:
         types, codes = self.meaning.columns.types, self.meaning.columns.codes
         if event.table is None or self.meaning.images.of(op) is None:
             return
-        by_column = {name: self._told_type(name, result) for name, result in event.table.types.items()}
+        by_column = {name: self._written_type(name, result) for name, result in event.table.types.items()}
         if types != "none" and types.at is not None:
             if types.reading == "list-of-objects":
                 facts[types.at] = Literal([
@@ -246,7 +246,7 @@ class Renderer:
         extra = ""
         if types != "none" and types.in_image is not None:
             described = {
-                column: {types.type or "type": self._told_type(column, result)}
+                column: {types.type or "type": self._written_type(column, result)}
                 for column, result in table.types.items()
             }
             extra = f"{write_json(types.in_image)}:{write_json(described)}"
@@ -271,7 +271,7 @@ class Renderer:
             self._columns[table] = ColumnWriters(lambda name: self._column(table, name))
         return self._columns[table]
 
-    def _told_type(self, name: str, source_type: str) -> str:
+    def _written_type(self, name: str, source_type: str) -> str:
         result = self._capabilities.type_name_of(source_type)
         if result is None:
             raise UsageError(f"{self.version} has no value form for the type {source_type} of column {name}")
@@ -283,7 +283,7 @@ class Renderer:
         if source_type is None:
             form, family = FORMS[mapping.form_of_kind("text")], "text"
         else:
-            form = FORMS[mapping.form_of(self._told_type(name, source_type)) or "text"]
+            form = FORMS[mapping.form_of(self._written_type(name, source_type)) or "text"]
             family = family_of(source_type)
         return ColumnWriter(name, form, self._judge.forms.context_of(form, contract, mapping), family)
 

@@ -23,10 +23,10 @@ def lint(paths: Sequence[Path] = (), *, beside: Sequence[Path] = (), today: date
     contracts ignore findings up to a day, which `today` is compared with.
     Raises UsageError if a path names nothing to lint.
     """
-    return lint_draft(open_draft(paths, beside=beside, today=today, or_shipped=True))
+    return run_lint(open_lint_run(paths, beside=beside, today=today, or_shipped=True))
 
 
-def open_draft(
+def open_lint_run(
     paths: Sequence[Path] = (), *, beside: Sequence[Path] = (), today: date | None = None, or_shipped: bool = False
 ) -> LintRun:
     """Return what some paths name, to be read as far as it is asked for. Raises UsageError if that is nothing.
@@ -39,7 +39,7 @@ def open_draft(
     return LintRun(find_targets(paths, or_shipped=or_shipped), beside, today=today or datetime.now(UTC).date())
 
 
-def lint_draft(draft: LintRun) -> LintReport:
+def run_lint(run: LintRun) -> LintReport:
     """Return every place where what is under lint breaks a lint rule."""
     from cdc_contracts.registry.common.garbage_collection import put_off_collection
     from cdc_contracts.registry.contract.catalogue import CANONICAL
@@ -49,21 +49,21 @@ def lint_draft(draft: LintRun) -> LintReport:
 
     with put_off_collection():  # what is read is held to the end
         found = dict.fromkeys(
-            report_fault(rule, fault) for rule in lint_rules() if rule.check for fault in rule.check(draft)
+            report_fault(rule, fault) for rule in lint_rules() if rule.check for fault in rule.check(run)
         )
-        counting, ignored, idle = sort_out(draft, found)
-    if not draft.unsound:  # else many rules could not look, and nothing can be said to be unused
-        counting += [report_fault(IGNORE_NEEDED, fault) for fault in idle]
-    own = [version for version in draft.versions if version.subject != CANONICAL]
+        counting, ignored, unused = sort_out(run, found)
+    if not run.unsound:  # else many rules could not look, and nothing can be said to be unused
+        counting += [report_fault(IGNORE_NEEDED, fault) for fault in unused]
+    own = [version for version in run.versions if version.subject != CANONICAL]
     return LintReport(
         findings=tuple(sorted(counting, key=lambda one: (one.file, one.line or 0, one.rule, one.path, one.observed))),
-        judged=not draft.unsound,
+        judged=not run.unsound,
         checked={
             "contracts": len(own),
-            "samples": sum(len(draft.samples[version.reference]) for version in own),
-            "mappings": len(draft.mapping_files),
-            "tables": len(draft.targets.tables),
+            "samples": sum(len(run.samples[version.reference]) for version in own),
+            "mappings": len(run.mapping_files),
+            "tables": len(run.targets.tables),
         },
         ignored=tuple(ignored),
-        shipped=draft.targets.shipped,
+        shipped=run.targets.shipped,
     )

@@ -44,7 +44,7 @@ def read_yaml(file: Traversable, *, is_list: bool = False) -> dict[str, Any]:
     return yaml_documents.parse_document(f"list:\n{text}" if is_list else text, str(file))
 
 
-def _refuse_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _refuse_duplicate_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return the members of a JSON object. Raises ValueError if a name occurs twice."""
     members = dict(pairs)
     if len(members) != len(pairs):
@@ -55,7 +55,7 @@ def _refuse_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _read_json(file: Traversable) -> Any:
     """Return what a JSON file holds. Raises ValueError if it is no JSON or names a member twice."""
-    return json.loads(file.read_text(encoding="utf-8"), object_pairs_hook=_refuse_twice)
+    return json.loads(file.read_text(encoding="utf-8"), object_pairs_hook=_refuse_duplicate_names)
 
 
 def show_short(value: Any) -> str:

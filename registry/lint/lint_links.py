@@ -38,19 +38,19 @@ def resolve_reference(schema: dict[str, Any], reference: str) -> Any:
     return True if found is ABSENT else found
 
 
-def meanings_under_lint(draft: LintRun) -> Iterator[tuple[Version, Meaning]]:
+def meanings_under_lint(run: LintRun) -> Iterator[tuple[Version, Meaning]]:
     """Yield the versions under lint that can be read, each with what it says."""
-    for version in draft.versions:
-        if version.subject != CANONICAL and version.reference in draft.meanings:
-            yield version, draft.meanings[version.reference]
+    for version in run.versions:
+        if version.subject != CANONICAL and version.reference in run.meanings:
+            yield version, run.meanings[version.reference]
 
 
-def base_has(draft: LintRun, version: Version, *parts: str) -> bool:
+def base_has(run: LintRun, version: Version, *parts: str) -> bool:
     """Return whether what stands at `parts` comes from a base that is under lint, and is reported there."""
-    step: Any = draft.own.get(version.reference, {})
+    step: Any = run.own.get(version.reference, {})
     for part in parts:
         if not isinstance(step, dict) or part not in step:
-            return version.base is not None and draft.is_under_lint(version.base)
+            return version.base is not None and run.is_under_lint(version.base)
         step = step[part]
     return False
 

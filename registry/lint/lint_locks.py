@@ -19,17 +19,17 @@ if TYPE_CHECKING:
     from cdc_contracts.registry.lint.lint_targets import Target
 
 
-def locked_targets(draft: LintRun) -> Iterator[tuple[Target, Traversable, list[LockLine]]]:
+def locked_targets(run: LintRun) -> Iterator[tuple[Target, Traversable, list[LockLine]]]:
     """Yield the whole folders under lint that have an ids.lock, each with the file and its lines."""
-    for target in draft.targets.contracts:
+    for target in run.targets.contracts:
         file = target.root.joinpath(FILE)
         if not target.parts and file.is_file():
             yield target, file, _lines(file)
 
 
-def locks_under_lint(draft: LintRun) -> Iterator[tuple[Traversable, list[LockLine]]]:
+def locks_under_lint(run: LintRun) -> Iterator[tuple[Traversable, list[LockLine]]]:
     """Yield every ids.lock under lint with its lines."""
-    for _, file, lines in locked_targets(draft):
+    for _, file, lines in locked_targets(run):
         yield file, lines
 
 
@@ -49,11 +49,11 @@ def _subject_digests(target: Target) -> dict[Key, str]:
         return {}
 
 
-def digests_of(draft: LintRun, target: Target) -> dict[Key, str]:
+def digests_of(run: LintRun, target: Target) -> dict[Key, str]:
     """Return the digests of the schemas that contracts of a target publish; other rules report broken ones."""
     found = _subject_digests(target)
-    for version in draft.versions:
-        if version.subject != CANONICAL and target.covers_version(version) and version.reference in draft.schemas:
+    for version in run.versions:
+        if version.subject != CANONICAL and target.covers_version(version) and version.reference in run.schemas:
             try:
                 texts = published_texts(version)
             except (CdcContractsError, TypeError, ValueError):

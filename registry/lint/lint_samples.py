@@ -23,9 +23,9 @@ _LONGEST: Final = 60
 NOWHERE: Final = object()
 
 
-def judged_samples(draft: LintRun, *, drifts: bool) -> Iterator[tuple[Sample, JudgedMessage]]:
+def judged_samples(run: LintRun, *, drifts: bool) -> Iterator[tuple[Sample, JudgedMessage]]:
     """Yield the samples under lint that drift, or those that conform, with their verdicts."""
-    for entries in draft.judged.values():
+    for entries in run.judged.values():
         yield from ((sample, judged) for sample, judged in entries if sample.drifts is drifts)
 
 

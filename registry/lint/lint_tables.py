@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from cdc_contracts.registry.lint.lint_run import LintRun
 
 
-def typed_mappings(draft: LintRun, names: Iterable[str]) -> list[ValueMapping]:
+def typed_mappings(run: LintRun, names: Iterable[str]) -> list[ValueMapping]:
     """Return the mappings that know types; one with a default accepts any type."""
-    found = [draft.mappings[name] for name in names if name in draft.mappings]
+    found = [run.mappings[name] for name in names if name in run.mappings]
     return [mapping for mapping in found if mapping.document.default is None]
 
 

@@ -32,10 +32,10 @@ def _ignorable() -> frozenset[str]:
 
 
 def sort_out(
-    draft: LintRun, findings: Iterable[LintFinding]
+    run: LintRun, findings: Iterable[LintFinding]
 ) -> tuple[list[LintFinding], list[tuple[LintFinding, Ignore]], list[LintFault]]:
     """Return the findings that count, those that are ignored and by what, and the comments that ignore nothing."""
-    applying = [one for one in draft.ignores if is_ignorable(one.rule) and not one.is_over(draft.today)]
+    applying = [one for one in run.ignores if is_ignorable(one.rule) and not one.is_over(run.today)]
     counting: list[LintFinding] = []
     ignored: list[tuple[LintFinding, Ignore]] = []
     used: set[Ignore] = set()
@@ -46,11 +46,11 @@ def sort_out(
             used.update(by)
         else:
             counting.append(finding)
-    idle = [one for one in applying if one not in used and not one.problem and one.rule.startswith(_FAMILIES)]
-    return counting, ignored, [describe_idle(one) for one in idle]
+    unused = [one for one in applying if one not in used and not one.problem and one.rule.startswith(_FAMILIES)]
+    return counting, ignored, [describe_unused(one) for one in unused]
 
 
-def describe_idle(one: Ignore) -> LintFault:
+def describe_unused(one: Ignore) -> LintFault:
     """Return the fault of a comment that ignores nothing."""
     return fault_of(one, f"a finding of {one.rule} to ignore", "none")
 

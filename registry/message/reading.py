@@ -299,11 +299,11 @@ def read_types_within(value: Any, type_: str | None) -> dict[str, str] | None:
     return result if all(isinstance(one, str) for one in result.values()) else None  # type: ignore[return-value]
 
 
-def names_outside(told: str | None) -> TableNames:
+def names_outside(given: str | None) -> TableNames:
     """Return the names in what stands outside of the message, a topic or an option: the last two parts of it."""
-    if not told:
+    if not given:
         return TableNames(None, None, None, None)
-    database, dot, table = told.rpartition(".")
+    database, dot, table = given.rpartition(".")
     return TableNames(None, database.rpartition(".")[2] if dot else None, None, table)
 
 

@@ -56,7 +56,7 @@ def plan_files(paths: Sequence[Path], *, whole: bool = False) -> FilePlan:
         except OSError as error:
             raise UnavailableError(f"cannot be read: {error}", where=str(path)) from error
     if seen is not None:
-        seen.refuse_twins()
+        seen.refuse_duplicates()
     return plan
 
 

@@ -72,12 +72,12 @@ class SeenOffsets:
         rising = bool((np.diff(offsets) > 0).all())
         if not rising:
             ordered = np.sort(offsets)
-            twins = ordered[1:][np.diff(ordered) == 0]
-            if len(twins):
-                raise _twice(source, int(twins[0]), place, place)
+            duplicates = ordered[1:][np.diff(ordered) == 0]
+            if len(duplicates):
+                raise _twice(source, int(duplicates[0]), place, place)
         self._parts.setdefault(source, []).append((int(offsets.min()), int(offsets.max()), place, offsets))
 
-    def refuse_twins(self) -> None:
+    def refuse_duplicates(self) -> None:
         """Raise UnavailableError if two row groups hold the same offset of one partition."""
         for source, parts in self._parts.items():
             parts.sort(key=lambda part: (part[0], part[1]))

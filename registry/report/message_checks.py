@@ -16,7 +16,7 @@ from cdc_contracts.registry.records.file_plans import FilePlan
 from cdc_contracts.registry.report.audit_report import Span, build_report
 from cdc_contracts.registry.report.report_model import Report, ReportSource
 from cdc_contracts.registry.stats.partition_tallies import Source
-from cdc_contracts.registry.stats.stream_statistics import CLASSES_OF_A_COURSE
+from cdc_contracts.registry.stats.stream_statistics import STREAM_CLASSES
 from cdc_contracts.registry.stats.tally import Tally
 from cdc_contracts.registry.validate.validation_context import ValidationContext
 
@@ -45,11 +45,11 @@ def check_batches(
         return f"{source.topic}:{offset + 1}" if of_a_line else f"{source.topic}/{source.partition}@{offset}"
 
     for records in batches:
-        for batch, bench in kernel.batch_results(records):
+        for batch, batch_result in kernel.batch_results(records):
             tally.merge(
-                count(bench, batch, show_values=validation.reading_options.show_values, placings=kernel.placings)
+                count(batch_result, batch, show_values=validation.reading_options.show_values, placings=kernel.placings)
             )
-            for number, findings in findings_by_record(bench) if print_line else ():
+            for number, findings in findings_by_record(batch_result) if print_line else ():
                 source = Source(*batch.sources[int(batch.source_of[number])])
                 offset = int(batch.offsets[number])
                 for finding in findings:
@@ -73,7 +73,7 @@ def check_batches(
     )
     judged = [version.reference for version in validation.judged]
     chained = any(stretch.proven for _, stretch in tally.contradicting_stretches(*judged))
-    of_stream = {*CLASSES_OF_A_COURSE, *(("other-version",) if chained else ())}
+    of_stream = {*STREAM_CLASSES, *(("other-version",) if chained else ())}
     for found in report.findings if print_line else ():
         if found.name in of_stream and found.severity != INFO and print_line is not None:
             first = found.first

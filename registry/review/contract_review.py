@@ -8,7 +8,7 @@ from pathlib import Path
 
 from cdc_contracts.registry.common.errors import CdcContractsError
 from cdc_contracts.registry.common.exits import DRIFT, EXIT_CODES
-from cdc_contracts.registry.lint import lint_draft, open_draft
+from cdc_contracts.registry.lint import open_lint_run, run_lint
 from cdc_contracts.registry.review.annotations.annotation import Review, arrange
 from cdc_contracts.registry.review.annotations.comparison_annotations import review_comparison, verdict_of
 from cdc_contracts.registry.review.annotations.lint_annotations import review_lint
@@ -41,12 +41,12 @@ def review_change(
 
     Raises UsageError if the paths name nothing to lint.
     """
-    draft = open_draft(paths, beside=beside)
-    report = lint_draft(draft)
+    run = open_lint_run(paths, beside=beside)
+    report = run_lint(run)
     linted = review_lint(report)
     try:
-        _, root = root_to_compare(draft)
-        compared = review_comparison(compare_contracts(draft, open_base(base, root, environment)))
+        _, root = root_to_compare(run)
+        compared = review_comparison(compare_contracts(run, open_base(base, root, environment)))
     except CdcContractsError as error:
         result = f"nothing was compared: {error.what}"
         return ReviewedChange(

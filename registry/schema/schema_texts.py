@@ -53,11 +53,11 @@ def parse_schema_text(text: str, *, max_depth: int) -> Any:
     except json.JSONDecodeError as error:
         raise SchemaFault(f"not JSON: {error.msg}", line=error.lineno, column=error.colno) from None
     except _Twice as error:
-        _refuse_twice(text, error.name)
+        _refuse_duplicate_names(text, error.name)
     except _NotANumber as error:
         _refuse(text, text.find(error.token), error.what, error.hint)
     if _ESCAPED.search(text):
-        _refuse_halves(value)
+        _refuse_lone_surrogates(value)
     return value
 
 
@@ -115,7 +115,7 @@ def _refuse(text: str, at: int, what: str, hint: str) -> NoReturn:
     raise SchemaFault(what, hint=hint, line=before.count("\n") + 1, column=at - before.rfind("\n"))
 
 
-def _refuse_twice(text: str, name: str) -> NoReturn:
+def _refuse_duplicate_names(text: str, name: str) -> NoReturn:
     """Say that a key occurs twice, and where, when only one object of the text can be meant."""
     shown = name if len(name) <= _LONGEST_SHOWN else name[: _LONGEST_SHOWN - 1] + "…"
     what, hint = f"the key `{shown}` occurs twice in one object", "Keep one of the two: readers differ in which."
@@ -125,7 +125,7 @@ def _refuse_twice(text: str, name: str) -> NoReturn:
     raise SchemaFault(what, hint=hint)
 
 
-def _refuse_halves(value: Any) -> None:
+def _refuse_lone_surrogates(value: Any) -> None:
     """Raise SchemaFault if an escape such as backslash-u-d800 is a lone surrogate."""
     for pointer, text in _texts(value):
         if _SURROGATE.search(text):

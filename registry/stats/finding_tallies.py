@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from cdc_contracts.registry.common.findings import Finding, heaviest
+from cdc_contracts.registry.common.findings import Finding, most_severe
 from cdc_contracts.registry.stats.finding_onsets import FindingSeries
 from cdc_contracts.registry.stats.partition_tallies import Moment, Source
 
@@ -85,7 +85,7 @@ class FindingTally:
         return sum(extent.count for extent in self.extents.values())
 
     def merge(self, other: FindingTally) -> None:
-        self.severity = heaviest(self.severity, other.severity)
+        self.severity = most_severe(self.severity, other.severity)
         self.expected.update(other.expected)
         self.observed.update(other.observed)
         self.ops.update(other.ops)

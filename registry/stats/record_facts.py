@@ -23,7 +23,7 @@ from cdc_contracts.registry.stats.finding_onsets import FindingSeries, Start
 from cdc_contracts.registry.stats.finding_tallies import Extent, FindingTally
 from cdc_contracts.registry.stats.partition_tallies import Moment, Source
 from cdc_contracts.registry.stats.position_sequences import FIRST_HALF, SECOND_HALF, WHOLE, Stretch
-from cdc_contracts.registry.stats.stream_statistics import CLASSES_OF_A_COURSE, ControlKind
+from cdc_contracts.registry.stats.stream_statistics import STREAM_CLASSES, ControlKind
 from cdc_contracts.registry.stats.table_drift import RowGroup, Shape
 from cdc_contracts.registry.stats.tally import Tally
 from cdc_contracts.registry.validate.form_selection import TypedColumns
@@ -155,7 +155,7 @@ def written_table(table: str | None, facts: Facts, rows: WrittenRows, source: So
 
 def count_coverage(tally: Tally, facts: Facts, total: int) -> None:
     """Count the rules that so many records of one kind exercised, and record the severities of stream findings."""
-    tally.statistics.severities = {name: facts.severities.of(name) for name in CLASSES_OF_A_COURSE}
+    tally.statistics.severities = {name: facts.severities.of(name) for name in STREAM_CLASSES}
     for one in facts.exercised:
         tally.statistics.rule_coverage[one] += total
 

@@ -10,7 +10,7 @@ from cdc_contracts.registry.stats.position_sequences import Sequences, Stretch
 from cdc_contracts.registry.stats.table_drift import TableShapes
 from cdc_contracts.registry.validate.rule_coverage import RuleCoverage
 
-CLASSES_OF_A_COURSE: Final = ("other-version", "table-schema", "order", "control-share", "not-exercised")
+STREAM_CLASSES: Final = ("other-version", "table-schema", "order", "control-share", "not-exercised")
 
 
 class ControlKind(NamedTuple):

@@ -32,7 +32,7 @@ _ANSWER_SECONDS: Final = 30.0
 _LOOK: Final = "check --url and the network"
 _UNKNOWN: Final = frozenset({404, 405, 501})
 _OK: Final = 300
-_MEND: Final = {
+_HINTS: Final = {
     401: "give --user NAME with CDC_CONTRACTS_REGISTRY_PASSWORD set, or set CDC_CONTRACTS_REGISTRY_TOKEN",
     403: "ask the registry's administrator for permission, or use another user (--user)",
 }
@@ -172,7 +172,7 @@ def _refusal(answer: httpx.Response, named: str) -> RefusedError:
     with _as_a_registry(named, answer):
         result = answer.json()
         code, message = int(result["error_code"]), str(result["message"])
-    hint = _MEND.get(answer.status_code, "")
+    hint = _HINTS.get(answer.status_code, "")
     return RefusedError(f"the registry refused ({code}): {message}", code=code, where=named, hint=hint)
 
 

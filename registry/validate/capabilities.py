@@ -113,7 +113,7 @@ def capabilities_of(version: Version, reading_options: ReadingOptions | None = N
     reading_options = reading_options or ReadingOptions()
     meaning, judge = version.meaning, ReferenceValidator(version, reading_options)
     envelope, mapping = meaning.envelope, judge.forms.mapping
-    ops = _told_ops(meaning)
+    ops = _expressed_ops(meaning)
     result = ops.get("update")
     update = meaning.images.of(result.op) if result else None
     forms = sorted({*mapping.document.forms, *([mapping.document.default] if mapping.document.default else [])})
@@ -211,7 +211,7 @@ def _reads_back(form: ValueForm, text: str, context: Context) -> Flag | None:
         return None
 
 
-def _told_ops(meaning: Meaning) -> dict[str, ExpressedOp]:
+def _expressed_ops(meaning: Meaning) -> dict[str, ExpressedOp]:
     codes: dict[str, str] = {}
     for code, op in meaning.ops.items():
         if code not in meaning.tolerated_ops:

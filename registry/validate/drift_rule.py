@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from cdc_contracts.registry.common.findings import rule_id
-from cdc_contracts.registry.common.rule_modules import DRIFT_NOTES, DRIFT_RULES, find_records, refuse_twins
+from cdc_contracts.registry.common.rule_modules import DRIFT_NOTES, DRIFT_RULES, find_records, refuse_duplicates
 from cdc_contracts.registry.contract.model import Meaning
 from cdc_contracts.registry.message.reading import Reading
 from cdc_contracts.registry.validate.rule_inputs import DeclareReads, Reads, join_reads, read_nothing
@@ -79,7 +79,9 @@ class DriftRule:
 @cache
 def drift_rules() -> Mapping[str, DriftRule]:
     """Return every rule across fields by its name, in the order of lists."""
-    found = refuse_twins(rule for package in (DRIFT_RULES, DRIFT_NOTES) for rule in find_records(package, DriftRule))
+    found = refuse_duplicates(
+        rule for package in (DRIFT_RULES, DRIFT_NOTES) for rule in find_records(package, DriftRule)
+    )
     return MappingProxyType({rule.name: rule for rule in sorted(found, key=lambda rule: (rule.listed_at, rule.id))})
 
 

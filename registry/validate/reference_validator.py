@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any, Final
 
-from cdc_contracts.registry.common.findings import INFO, WARNING, Finding, heaviest, rule_id
+from cdc_contracts.registry.common.findings import INFO, WARNING, Finding, most_severe, rule_id
 from cdc_contracts.registry.common.json_messages import kind_of
 from cdc_contracts.registry.common.pointers import join_pointer, split_pointer
 from cdc_contracts.registry.contract.catalogue import Version
@@ -288,7 +288,7 @@ def _one_each(findings: Iterable[Finding]) -> list[Finding]:
     found: dict[tuple[str, str], Finding] = {}
     for finding in findings:
         known = found.setdefault((finding.rule, finding.path), finding)
-        if known.severity != heaviest(known.severity, finding.severity):
+        if known.severity != most_severe(known.severity, finding.severity):
             found[finding.rule, finding.path] = finding
     return list(found.values())
 

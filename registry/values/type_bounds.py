@@ -130,11 +130,11 @@ def _of_digits(digits: Digits) -> TypeBound | None:
     ), limits=None if zeros else DigitLimits(whole, fraction))  # fmt: skip
 
 
-def _of_integers(told: SourceType) -> TypeBound | None:
-    bits = told.bits if told.name == "BIT" else _BITS.get(told.name)
+def _of_integers(declared: SourceType) -> TypeBound | None:
+    bits = declared.bits if declared.name == "BIT" else _BITS.get(declared.name)
     if bits is None:
         return None
-    signed = not (told.unsigned or told.name == "BIT")
+    signed = not (declared.unsigned or declared.name == "BIT")
     least, most = (-(1 << bits - 1), (1 << bits - 1) - 1) if signed else (0, (1 << bits) - 1)
     return TypeBound(((Misfit.SCALE, r"-?[0-9]+(?:\.0*)?"),), least, most, DigitLimits(_ANY, 0))
 

@@ -17,7 +17,7 @@ from cdc_contracts.registry.common.errors import UnavailableError, UsageError
 from cdc_contracts.registry.records.output_schemas import HEADERS_TYPE
 from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.spark_checks.kafka.connections import check_listening, verify_broker
-from cdc_contracts.spark_checks.kafka.failures import PATIENCE_SECONDS, hide, lost_records, raise_failure
+from cdc_contracts.spark_checks.kafka.failures import TIMEOUT_SECONDS, hide, lost_records, raise_failure
 from cdc_contracts.spark_checks.kafka.offsets import Limits, Range, milliseconds, select
 from cdc_contracts.spark_checks.kafka.property_names import translate
 from cdc_contracts.spark_checks.kafka.topic_ids import normalize_ids
@@ -94,11 +94,11 @@ class PartitionReader:
         """
         from confluent_kafka import KafkaException, TopicCollection
 
-        answers = self.admin.describe_topics(TopicCollection(list(topics)), request_timeout=PATIENCE_SECONDS)
+        answers = self.admin.describe_topics(TopicCollection(list(topics)), request_timeout=TIMEOUT_SECONDS)
         found = {}
         for topic, answer in answers.items():
             try:
-                found[topic] = str(answer.result(PATIENCE_SECONDS).topic_id)
+                found[topic] = str(answer.result(TIMEOUT_SECONDS).topic_id)
             except KafkaException as error:
                 self._fail(error.args[0], topic)
         return normalize_ids(found)
@@ -212,10 +212,10 @@ class PartitionReader:
         wanted: Any = getattr(admin, "OffsetSpec")  # noqa: B009  it is offered, but not to type checkers
         asked = {TopicPartition(topic, partition): getattr(wanted, spec)(*of) for partition in partitions}
         answers = self.admin.list_offsets(
-            asked, isolation_level=IsolationLevel.READ_COMMITTED, request_timeout=PATIENCE_SECONDS
+            asked, isolation_level=IsolationLevel.READ_COMMITTED, request_timeout=TIMEOUT_SECONDS
         )
         try:
-            return {place.partition: answer.result(PATIENCE_SECONDS).offset for place, answer in answers.items()}
+            return {place.partition: answer.result(TIMEOUT_SECONDS).offset for place, answer in answers.items()}
         except KafkaException as error:
             self._fail(error.args[0], topic)
 
@@ -223,7 +223,7 @@ class PartitionReader:
         """Return the metadata of topics; with a short timeout if a hopeless failure was reported."""
         from confluent_kafka import KafkaException
 
-        until = time.monotonic() + PATIENCE_SECONDS
+        until = time.monotonic() + TIMEOUT_SECONDS
         while True:
             try:
                 return self.consumer.list_topics(topic, timeout=1) if topic else self.consumer.list_topics(timeout=1)

@@ -14,7 +14,7 @@ from cdc_contracts.registry.common.errors import CdcContractsError, UnavailableE
 from cdc_contracts.spark_checks.kafka.connections import find_certificate_fault
 
 SECRETS: Final = "password|secret|jaas|token|credential|key$|\\.key"
-PATIENCE_SECONDS: Final = 15
+TIMEOUT_SECONDS: Final = 15
 """So long a broker may take to answer a question."""
 HARMLESS: Final = frozenset({"", "required", "username", "password"})
 _LOST: Final = "may have been lost"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from cdc_contracts.registry.common.errors import CdcContractsError
 from cdc_contracts.spark_checks.kafka.connections import check_listening
-from cdc_contracts.spark_checks.kafka.failures import PATIENCE_SECONDS, causes_of, describe_causes, raise_failure
+from cdc_contracts.spark_checks.kafka.failures import TIMEOUT_SECONDS, causes_of, describe_causes, raise_failure
 from cdc_contracts.spark_checks.kafka.offsets import Limits, Range, milliseconds, select
 from cdc_contracts.spark_checks.kafka.topic_ids import normalize_ids
 
@@ -111,7 +111,7 @@ def client_options(bootstrap: str, properties: Mapping[str, str]) -> dict[str, s
 @contextmanager
 def _admin(jvm: Any, bootstrap: str, topic: str, properties: Mapping[str, str]) -> Iterator[Any]:
     """Open an admin client of the Kafka connector; its failures are raised as our errors, without any password."""
-    patience = str(PATIENCE_SECONDS * 1000)
+    patience = str(TIMEOUT_SECONDS * 1000)
     settings = jvm.java.util.Properties()
     kept = {key: value for key, value in properties.items() if key not in NOT_FOR_SPARK}
     limits = {"default.api.timeout.ms": patience, "request.timeout.ms": patience, "bootstrap.servers": bootstrap}

@@ -17,7 +17,7 @@ from cdc_contracts.registry.report.audit_report import Spans
 from cdc_contracts.registry.report.report_model import Report
 from cdc_contracts.registry.stats.positions import write_positions
 from cdc_contracts.registry.stats.tally import Tally
-from cdc_contracts.registry.tables.canonical.layout_resolution import settle_layouts
+from cdc_contracts.registry.tables.canonical.layout_resolution import resolve_run_layouts
 from cdc_contracts.registry.tables.canonical.table_layouts import Layouts, TableName
 from cdc_contracts.registry.tables.canonical.table_resets import TableReset
 from cdc_contracts.registry.validate.validation_context import ValidationContext
@@ -251,7 +251,7 @@ class Attempt:
         """Finalize the layouts of tables; return the statements that empty tables, by table."""
         known = past.layouts(without=self.gone)
         contracts = self.validation.reading_options.tables
-        layouts = settle_layouts(known, contracts, judged.sightings, judged.statements, judged.rows.keys())
+        layouts = resolve_run_layouts(known, contracts, judged.observed, judged.statements, judged.rows.keys())
         resets = finalize_resets(judged.resets.all(), {**known, **layouts})
         others = [one for one in past if one.run not in self.gone]
         emptied = find_emptied(resets, self._reach, others, {**known, **layouts})

@@ -31,7 +31,7 @@ OTHERS: Final = ("(others)", "")
 _OUTCOMES: Final = ("conforming", "control", "tombstone", "quarantined", "excluded")
 _ADDRESS: Final = "127.0.0.1"
 _PATH: Final = "/metrics"
-PATIENCE_SECONDS: Final = 10.0
+TIMEOUT_SECONDS: Final = 10.0
 """For how long a client may send or read nothing."""
 _PARTITION: Final = ("topic", "partition")
 
@@ -169,7 +169,7 @@ def serving_metrics(metrics: StreamMetrics, port: int | None) -> Iterator[int | 
 class _Connection(WSGIRequestHandler):
     """One request, without logging. A client that keeps the server waiting is disconnected."""
 
-    timeout = PATIENCE_SECONDS
+    timeout = TIMEOUT_SECONDS
 
     def handle(self) -> None:
         with suppress(TimeoutError, ConnectionError):

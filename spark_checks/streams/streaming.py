@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 _ASK_SECONDS: Final = 0.2
 _LAG_SECONDS: Final = 5.0
 _COMMIT_SECONDS: Final = 5.0
-_PATIENCE_SECONDS: Final = 20.0
+_TIMEOUT_SECONDS: Final = 20.0
 
 Judge = Callable[[TopicInput, ValidationContext, WriteKey, Chains], tuple[Tally, RepeatedRows | None]]
 """Does the work of a batch, unless it is done already, and returns its tally, and what repeats where rows are kept; it
@@ -143,7 +143,7 @@ class Follow:
         else:
             self._abandoned = True
             self._say(f"batch {self._done + 1} is abandoned, and read again at the next start")
-            until = time.monotonic() + _PATIENCE_SECONDS
+            until = time.monotonic() + _TIMEOUT_SECONDS
             while not self._idle.is_set() and time.monotonic() < until:
                 self._session.sparkContext.cancelAllJobs()
                 time.sleep(_ASK_SECONDS)

@@ -121,7 +121,7 @@ import ctypes, sys, threading
 from cdc_contracts.cli.app import run
 from cdc_contracts.registry.common import signals
 
-signals.PATIENCE_SECONDS = 0.3
+signals.TIMEOUT_SECONDS = 0.3
 
 def work():
     with signals.raising():

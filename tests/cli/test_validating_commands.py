@@ -180,7 +180,7 @@ def test_a_topic_is_bound_to_its_contract_in_the_settings(here, spark, broker, m
     [("no-such-topic", "broker", "no-such-topic"), ("t", "127.0.0.1:9", "127.0.0.1:9")],
 )
 def test_a_topic_or_broker_that_is_not_there_is_exit_3(here, spark, broker, capsys, monkeypatch, topic, where, told):
-    monkeypatch.setattr(kafka_source, "PATIENCE_SECONDS", 2)
+    monkeypatch.setattr(kafka_source, "TIMEOUT_SECONDS", 2)
     bootstrap = broker.bootstrap if where == "broker" else where
     assert main(["audit", "topic", topic, "-b", bootstrap, "--contract", "dts/canal@2"]) == 3
     out, err = capsys.readouterr()

@@ -32,9 +32,9 @@ def trust(authority):
 def read(request, monkeypatch):
     """A function that reads a topic by one of the engines, and gives up only after a time that no test has."""
     engine = SparkEngine(request.getfixturevalue("spark")) if request.param == "spark" else LOCAL
-    monkeypatch.setattr(consumer, "PATIENCE_SECONDS", 3_000)
+    monkeypatch.setattr(consumer, "TIMEOUT_SECONDS", 3_000)
     monkeypatch.setattr(consumer, "_SILENCE_SECONDS", 3_000)
-    monkeypatch.setattr(spark_source, "PATIENCE_SECONDS", 3_000)
+    monkeypatch.setattr(spark_source, "TIMEOUT_SECONDS", 3_000)
 
     def read_all(bootstrap, topic, properties):
         source = read_topics(engine, bootstrap, [topic], parse_range(), properties, headers=False)

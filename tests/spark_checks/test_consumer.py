@@ -185,7 +185,7 @@ def test_a_topic_that_is_not_there_is_told_with_those_near_it_and_not_created(re
     [("127.0.0.1:9", "no broker is listening at this address"), ("no-such-host.invalid:9092", "address")],
 )
 def test_a_broker_that_is_not_there_is_told(monkeypatch, bootstrap, told):
-    monkeypatch.setattr(consumer, "PATIENCE_SECONDS", 2)
+    monkeypatch.setattr(consumer, "TIMEOUT_SECONDS", 2)
     with pytest.raises(UnavailableError, match=told) as failure, open_reader(bootstrap, {}) as opened:
         opened.resolve("t", parse_range())
     assert failure.value.where == bootstrap

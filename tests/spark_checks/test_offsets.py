@@ -199,7 +199,7 @@ def test_a_missing_topic_is_named_with_those_near_it(spark: SparkSession, broker
 
 @pytest.mark.parametrize("address", ["127.0.0.1:1", "no-such-host.invalid:9092"])
 def test_a_broker_out_of_reach_is_given_up(spark: SparkSession, monkeypatch: pytest.MonkeyPatch, address: str) -> None:
-    monkeypatch.setattr(kafka_source, "PATIENCE_SECONDS", 2)
+    monkeypatch.setattr(kafka_source, "TIMEOUT_SECONDS", 2)
     with pytest.raises(UnavailableError, match=r"no broker is listening|cannot be resolved") as failure:
         resolve(spark, address, "t", parse_range(), {})
     assert failure.value.where == address

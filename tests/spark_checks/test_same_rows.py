@@ -43,13 +43,13 @@ def topic(make_topic, log):
 
 def in_process(batches):
     """What the kernel alone makes of record batches: typed rows by table, outputs, tally."""
-    kernel, tally, sightings, written = Kernel(scope_of(REFERENCE)), Tally(), ObservedColumns(), []
+    kernel, tally, observed, written = Kernel(scope_of(REFERENCE)), Tally(), ObservedColumns(), []
     for records in batches:
         for part in kernel.decode(records):
             tally.merge(part.tally)
-            sightings.merge(part.sightings)
+            observed.merge(part.observed)
             written.append(part)
-    layouts = resolve_layouts({}, TableContracts(), sightings, {})
+    layouts = resolve_layouts({}, TableContracts(), observed, {})
     tables = {name.text: [] for name in layouts}
     for part in written:
         for name, rows in split_by_table(part.changes):

@@ -58,7 +58,7 @@ class NoMessage(Exception):
     """Nothing can be written of a schema: a union of nothing has no value."""
 
 
-class Witnesses:
+class WriterMessages:
     """Makes messages of one writer's schema."""
 
     def __init__(self, root: AvroType) -> None:
@@ -129,14 +129,14 @@ class AvroProver:
         self._made = 0
 
     @cached_property
-    def _witnesses(self) -> Witnesses:
-        return Witnesses(self._writer)
+    def _messages(self) -> WriterMessages:
+        return WriterMessages(self._writer)
 
     @cached_property
     def _most(self) -> int:
         if sum(1 for type_ in all_types(self._writer) if type_.name) > MAX_NAMED:
             return 0
-        return min(MAX_PROOFS, MAX_VALUES // self._witnesses.cost)
+        return min(MAX_PROOFS, MAX_VALUES // self._messages.cost)
 
     @cached_property
     def _whole(self) -> AvroReading:
@@ -156,7 +156,7 @@ class AvroProver:
 
     def _shown(self, mismatch: Mismatch) -> Iterator[Shown]:
         for writer, reader, datum in self._cut_out(mismatch):
-            whole = self._witnesses.message(mismatch.trail, self._in_place(mismatch, datum))
+            whole = self._messages.message(mismatch.trail, self._in_place(mismatch, datum))
             message = to_json(self._writer, whole)
             reading = AvroReading(writer, reader)
             refused = reading.refusal(datum)
@@ -177,7 +177,7 @@ class AvroProver:
     def _in_place(self, mismatch: Mismatch, datum: Any) -> Any:
         """Return what stands at the end of the path: the datum, or the whole record where the mismatch is of one."""
         of_record = mismatch.field is not None or mismatch.rule == rules.NAME
-        return self._witnesses.smallest(mismatch.writer.type) if of_record else datum
+        return self._messages.smallest(mismatch.writer.type) if of_record else datum
 
     def _cut_out(self, mismatch: Mismatch) -> Iterator[_Value]:
         """Yield pairs of types in which nothing is wrong but the mismatch, each with a datum that may show it."""
@@ -187,7 +187,7 @@ class AvroProver:
             case rules.NAME:
                 alike = replace(reader, fields=(), symbols=writer.symbols, size=writer.size)
                 bare = replace(writer, fields=())
-                yield bare, alike, {} if writer.kind == "record" else self._witnesses.smallest(writer)
+                yield bare, alike, {} if writer.kind == "record" else self._messages.smallest(writer)
             case rules.FIELD_WITHOUT_DEFAULT | rules.FIELD_READ_AS_DEFAULT:
                 fields = () if mismatch.field is None else (mismatch.field,)
                 yield replace(writer, fields=()), replace(named_alike, fields=fields), {}
@@ -196,7 +196,7 @@ class AvroProver:
             case rules.FIXED_SIZE:
                 yield writer, named_alike, bytes(writer.size)
             case rules.TYPE | rules.UNION_BRANCH:
-                yield writer, reader, self._witnesses.smallest(writer)
+                yield writer, reader, self._messages.smallest(writer)
             case rules.DIGITS_LOST:
                 beyond = _MORE_THAN_A_FLOAT if reader.kind == "float" else _MORE_THAN_A_DOUBLE
                 yield writer, reader, beyond

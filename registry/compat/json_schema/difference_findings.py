@@ -18,8 +18,8 @@ from cdc_contracts.registry.compat.compatibility_verdict import (
 from cdc_contracts.registry.compat.json_schema.json_comparison import (
     HARMLESS,
     NOT_SHOWN,
-    PARDONED_BY_POLICY,
     PROVEN,
+    TOLERATED_BY_POLICY,
     ComparisonOutcome,
 )
 from cdc_contracts.registry.compat.json_schema.json_proofs import CHECKED_BY
@@ -121,7 +121,7 @@ def _say(
         said.append(f"No message shows it: {policy} rejects a change that no reader would notice.")
     elif outcome.shown == NOT_SHOWN and outcome.severity != UNDECIDED:
         said.append("No message was found that shows it.")
-    elif outcome.shown == PARDONED_BY_POLICY:
+    elif outcome.shown == TOLERATED_BY_POLICY:
         said.append(f"{policy} lets it pass.")
     elif policy is not Policy.CDC and outcome.severity != UNDECIDED and _is_unnamed(outcome):
         said.append("Confluent's registry has no rule for it and lets it pass; the message shows that it breaks.")

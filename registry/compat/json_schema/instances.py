@@ -130,7 +130,7 @@ def _reach(box: dict[str, Any], way: Way) -> tuple[Any, Any]:
 def gather_values(schemas: Iterable[Any]) -> Iterator[Any]:
     """Yield values that two schemas may treat differently: those they list, those at limits, and one of each kind."""
     asked = [one for one in schemas if isinstance(one, dict)]
-    yield from _texts_told_apart(asked)
+    yield from _distinguished_texts(asked)
     yield from GENERIC
     for schema in asked:
         yield from _values_at_limits(schema)
@@ -138,7 +138,7 @@ def gather_values(schemas: Iterable[Any]) -> Iterator[Any]:
     yield from gather_arrays(asked)
 
 
-def _texts_told_apart(schemas: Iterable[Any]) -> Iterator[str]:
+def _distinguished_texts(schemas: Iterable[Any]) -> Iterator[str]:
     patterns = {one["pattern"] for one in schemas if isinstance(one.get("pattern"), str)}
     found = distinguish(tuple(sorted(patterns))) if len(patterns) > 1 else None
     yield from (found or {}).values()

@@ -18,7 +18,7 @@ from cdc_contracts.registry.compat.json_schema.json_rule import (
     confluent_name_of,
     counted_differences,
     harmful_differences,
-    pardoned_differences,
+    tolerated_differences,
 )
 from cdc_contracts.registry.compat.json_schema.removals import find_removals
 from cdc_contracts.registry.compat.json_schema.schema_differences import SchemaDifference, TooMuchToCompare, is_same
@@ -32,7 +32,7 @@ NOT_SHOWN: Final = "not-shown"
 """No message was found that shows it."""
 HARMLESS: Final = "harmless"
 """No message can show it: the reader takes all that the writer sends."""
-PARDONED_BY_POLICY: Final = "pardoned"
+TOLERATED_BY_POLICY: Final = "tolerated"
 """A message may be refused, and the policy lets it pass."""
 
 
@@ -137,12 +137,14 @@ def _look_for_harm(pair: Pair, policy: Policy) -> list[ComparisonOutcome]:
         found = pair.walk(harmful_differences(), decider)
     except TooMuchToCompare:
         return _look_at_wholes(pair)
-    let_pass = pardoned_differences(policy)
+    let_pass = tolerated_differences(policy)
     suspects = [one for one in found if one.name in harmful_differences() - let_pass]
-    pardoned = [one for one in found if one.name in let_pass]
-    outcomes = [ComparisonOutcome(one, NOTE, PARDONED_BY_POLICY) for one in pardoned]
-    if pardoned and suspects:
-        pair = Pair(pair.writer, pair.reader, pair.sent, BundledSchema(_pardon(pair.taken.value, pardoned)))
+    tolerated = [one for one in found if one.name in let_pass]
+    outcomes = [ComparisonOutcome(one, NOTE, TOLERATED_BY_POLICY) for one in tolerated]
+    if tolerated and suspects:
+        pair = Pair(
+            pair.writer, pair.reader, pair.sent, BundledSchema(_without_constraints(pair.taken.value, tolerated))
+        )
     shown = {one: _show(pair, one) for one in suspects}
     outcomes += [outcome for found in shown.values() for outcome in found]
     left = [one for one, found in shown.items() if not found]
@@ -198,10 +200,10 @@ def _look_for_removals(pair: Pair) -> Iterator[ComparisonOutcome]:
         yield ComparisonOutcome(None, UNDECIDED, NOT_SHOWN)
 
 
-def _pardon(document: Any, pardoned: Iterable[SchemaDifference]) -> Any:
+def _without_constraints(document: Any, tolerated: Iterable[SchemaDifference]) -> Any:
     """Return the document with nothing asked at the differences, to see if anything else refuses a message."""
     relaxed = clone(document)
-    for one in pardoned:
+    for one in tolerated:
         schema = value_at(relaxed, one.reader.at)
         if not isinstance(schema, dict):
             continue

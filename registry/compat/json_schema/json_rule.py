@@ -20,8 +20,8 @@ from cdc_contracts.registry.compat.levels import Policy
 class JsonRule(CompatibilityRule):
     """A rule and the names of its differences, by what the policies of Confluent's registry make of them.
 
-    `breaks` break by both, `breaks_strictly` by the strict one; what the lenient one lets pass there it pardons.
-    `passed_over` are those that its registry has no name for. `pardoned` and `pardoned_leniently` are let pass on
+    `breaks` break by both, `breaks_strictly` by the strict one; what the lenient one lets pass there it tolerates.
+    `passed_over` are those that its registry has no name for. `tolerated` and `tolerated_leniently` are let pass on
     purpose by both, or by the lenient one, although a message may be refused. A reader that meets one of `harmless`
     refuses no message; what Confluent calls those is `confluent`.
     """
@@ -29,14 +29,14 @@ class JsonRule(CompatibilityRule):
     breaks: tuple[str, ...] = ()
     breaks_strictly: tuple[str, ...] = ()
     passed_over: tuple[str, ...] = ()
-    pardoned: tuple[str, ...] = ()
-    pardoned_leniently: tuple[str, ...] = ()
+    tolerated: tuple[str, ...] = ()
+    tolerated_leniently: tuple[str, ...] = ()
     harmless: tuple[str, ...] = ()
 
     @property
     def differences(self) -> tuple[str, ...]:
         """The names of all differences that fall under the rule."""
-        own = (*self.passed_over, *self.pardoned, *self.pardoned_leniently)
+        own = (*self.passed_over, *self.tolerated, *self.tolerated_leniently)
         return tuple(dict.fromkeys((*self.breaks, *self.breaks_strictly, *own, *self.harmless)))
 
 
@@ -70,12 +70,12 @@ def counted_differences(policy: Policy) -> frozenset[str]:
 
 
 @cache
-def pardoned_differences(policy: Policy) -> frozenset[str]:
+def tolerated_differences(policy: Policy) -> frozenset[str]:
     """Return the differences that a policy lets pass on purpose, although a message may be refused."""
     if policy is Policy.CDC:
         return frozenset()
-    both = {name for rule in json_rules() for name in rule.pardoned}
-    lenient = {name for rule in json_rules() for name in (*rule.breaks_strictly, *rule.pardoned_leniently)}
+    both = {name for rule in json_rules() for name in rule.tolerated}
+    lenient = {name for rule in json_rules() for name in (*rule.breaks_strictly, *rule.tolerated_leniently)}
     return frozenset(both | lenient if policy is Policy.CONFLUENT_LENIENT else both)
 
 
@@ -86,4 +86,4 @@ def confluent_name_of(name: str) -> str | None:
         return None
     if name in rule.harmless:
         return rule.confluent
-    return name if name in (*rule.breaks, *rule.breaks_strictly, *rule.pardoned) else None
+    return name if name in (*rule.breaks, *rule.breaks_strictly, *rule.tolerated) else None

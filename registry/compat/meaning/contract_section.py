@@ -80,9 +80,9 @@ class Question:
             return True
         return any(finding.path == one or finding.path.startswith(one + "/") for one in self.members)
 
-    def concerns(self, told: Mapping[str, Any]) -> bool:
+    def concerns(self, changed: Mapping[str, Any]) -> bool:
         """Return whether something that is decoded differently is about the difference."""
-        return bool(told) and ("*" in self.fields or not self.fields.isdisjoint(told))
+        return bool(changed) and ("*" in self.fields or not self.fields.isdisjoint(changed))
 
 
 def ask_anything(difference: FactDifference, versions: Versions) -> Question:

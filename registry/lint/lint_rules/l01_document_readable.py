@@ -12,14 +12,14 @@ from cdc_contracts.registry.lint.lint_run import LintRun
     good="status: current",
     bad="status: current, and status: legacy further down",
 )
-def documents_can_be_read(draft: LintRun) -> Faults:
-    for version in draft.versions:
+def documents_can_be_read(run: LintRun) -> Faults:
+    for version in run.versions:
         for name in OWN_FILES:
             file = version.folder.joinpath(name)
             if file.is_file():
                 yield from find_unreadable(file)
-        samples = draft.samples[version.reference]
+        samples = run.samples[version.reference]
         for sample in samples:
             yield from find_unreadable(sample.expectation)
-    for file in (*draft.mapping_files, *draft.errata_files, *draft.documents_files):
+    for file in (*run.mapping_files, *run.errata_files, *run.documents_files):
         yield from find_unreadable(file, is_list=file.name == errata.FILE)

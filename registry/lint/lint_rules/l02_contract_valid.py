@@ -12,20 +12,20 @@ from cdc_contracts.registry.lint.lint_run import LintRun
     good="event_time: {at: /es, form: epoch-millis}",
     bad="event_time: {at: /es, form: milliseconds}",
 )
-def contracts_keep_to_the_vocabulary(draft: LintRun) -> Faults:
-    for version in draft.versions:
+def contracts_keep_to_the_vocabulary(run: LintRun) -> Faults:
+    for version in run.versions:
         file = version.folder.joinpath("contract.yaml")
-        for parts, problem, found in draft.model_faults.get(version.reference, []):
-            if not _is_inherited(draft, version, parts):
+        for parts, problem, found in run.model_faults.get(version.reference, []):
+            if not _is_inherited(run, version, parts):
                 yield LintFault(file, _lower(problem), show_short(found), parts)
 
 
-def _is_inherited(draft: LintRun, version: Version, parts: tuple[str, ...]) -> bool:
+def _is_inherited(run: LintRun, version: Version, parts: tuple[str, ...]) -> bool:
     """Return whether the same fault stands in what a version is based on, and is reported there."""
     base = version.base
-    if base is None or not draft.is_under_lint(base):
+    if base is None or not run.is_under_lint(base):
         return False
-    return any(parts == other for other, _, _ in draft.model_faults.get(base.reference, []))
+    return any(parts == other for other, _, _ in run.model_faults.get(base.reference, []))
 
 
 def _lower(text: str) -> str:

@@ -15,19 +15,19 @@ from cdc_contracts.registry.lint.lint_run import LintRun
     good="integer-text: [INT, BIGINT]",
     bad="integer-text: [INT], and decimal-text: [INT] below it",
 )
-def mappings_keep_to_the_vocabulary(draft: LintRun) -> Faults:
-    for file in draft.mapping_files:
+def mappings_keep_to_the_vocabulary(run: LintRun) -> Faults:
+    for file in run.mapping_files:
         name = file.name.removesuffix(".yaml")
-        inherited = set(_mapping_faults(draft, file, draft.mapping_bases.get(name)))
-        yield from (fault for fault in _mapping_faults(draft, file, name) if fault not in inherited)
+        inherited = set(_mapping_faults(run, file, run.mapping_bases.get(name)))
+        yield from (fault for fault in _mapping_faults(run, file, name) if fault not in inherited)
 
 
-def _mapping_faults(draft: LintRun, file: Traversable, name: str | None) -> Faults:
+def _mapping_faults(run: LintRun, file: Traversable, name: str | None) -> Faults:
     """Yield why a mapping cannot be resolved, or its names that no value form has and its types that are misplaced."""
     if name is None or any(True for _ in find_unreadable(file)):
         return
     try:
-        mapping = draft.catalogue.unchecked_mapping(name)
+        mapping = run.catalogue.unchecked_mapping(name)
     except ContractError as error:
         parts = tuple(error.what.partition(": ")[0].split(".")) if ": " in error.what else ()
         yield LintFault(file, "a value mapping", error.what, parts)

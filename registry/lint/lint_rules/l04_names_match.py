@@ -12,27 +12,27 @@ from cdc_contracts.registry.lint.lint_run import LintRun
     good="contract: dts/canal@2 in dts/canal/v2",
     bad="contract: dts/canal@1 in dts/canal/v2",
 )
-def names_match_folders(draft: LintRun) -> Faults:
-    for version in draft.versions:
+def names_match_folders(run: LintRun) -> Faults:
+    for version in run.versions:
         contract = version.folder.joinpath("contract.yaml")
-        named = draft.own.get(version.reference, {}).get("contract")
-        if version.reference in draft.own and named != version.reference:
+        named = run.own.get(version.reference, {}).get("contract")
+        if version.reference in run.own and named != version.reference:
             yield LintFault(contract, version.reference, show_short(named), ("contract",))
         schema = version.folder.joinpath(ENVELOPE)
         expected = f"urn:cdc-contracts:{version.subject.replace('/', ':')}:v{version.number}"
-        found = draft.schemas.get(version.reference, {}).get("$id", expected)
+        found = run.schemas.get(version.reference, {}).get("$id", expected)
         if schema.is_file() and found != expected and str(found).startswith("urn:cdc-contracts:"):
             yield LintFault(schema, expected, show_short(found), ("$id",))
         avro = version.folder.joinpath(AVRO_ENVELOPE)
         expected = f"cdc_contracts.{version.subject.replace('/', '.').replace('-', '_')}"
-        record = draft.avro_schemas.get(version.reference)
+        record = run.avro_schemas.get(version.reference)
         found = record.get("namespace", expected) if isinstance(record, dict) else expected
         if avro.is_file() and found != expected and str(found).startswith("cdc_contracts."):
             yield LintFault(avro, expected, show_short(found), ("namespace",))
-    for file in draft.mapping_files:
+    for file in run.mapping_files:
         stem = file.name.removesuffix(".yaml")
-        mapping = draft.mappings.get(stem)
+        mapping = run.mappings.get(stem)
         if mapping is not None and mapping.name != stem:
             yield LintFault(file, stem, mapping.name, ("mapping",))
-        if str(draft.catalogue.mapping_file(stem)) != str(file):
-            yield LintFault(file, "a name that no other mapping has", str(draft.catalogue.mapping_file(stem)))
+        if str(run.catalogue.mapping_file(stem)) != str(file):
+            yield LintFault(file, "a name that no other mapping has", str(run.catalogue.mapping_file(stem)))

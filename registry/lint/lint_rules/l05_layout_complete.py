@@ -21,18 +21,18 @@ _SAMPLE_FOLDERS: Final = ("drift", "tables")
     good="v1, v2, v3",
     bad="v1, v3",
 )
-def folders_are_complete(draft: LintRun) -> Faults:
-    for target in draft.targets.contracts:
+def folders_are_complete(run: LintRun) -> Faults:
+    for target in run.targets.contracts:
         for system in system_folders(target.root):
             for dialect in folders(system):
                 yield from _misnamed(target, system, dialect)
-    for version in draft.versions:
+    for version in run.versions:
         before = version.number - 1
-        if before > 0 and before not in {one.number for one in draft.catalogue.versions(version.subject)}:
+        if before > 0 and before not in {one.number for one in run.catalogue.versions(version.subject)}:
             yield LintFault(version.folder, f"v{before} before it", "no such version")
-        yield from _incomplete(draft, version)
-        meaning = draft.meanings.get(version.reference)
-        yield from _strays(version.folder, meaning.avro.schemas if meaning and meaning.avro else ())
+        yield from _incomplete(run, version)
+        meaning = run.meanings.get(version.reference)
+        yield from _unreferenced_files(version.folder, meaning.avro.schemas if meaning and meaning.avro else ())
 
 
 def _misnamed(target: Target, system: Traversable, dialect: Traversable) -> Faults:
@@ -44,16 +44,16 @@ def _misnamed(target: Target, system: Traversable, dialect: Traversable) -> Faul
             yield LintFault(folder, "lower-case letters, digits and -", folder.name)
 
 
-def _incomplete(draft: LintRun, version: Version) -> Faults:
+def _incomplete(run: LintRun, version: Version) -> Faults:
     if not version.folder.joinpath("contract.yaml").is_file():
         yield LintFault(version.folder, "a contract.yaml", "none")
-    elif version.reference in draft.resolved:
+    elif version.reference in run.resolved:
         for name in (ENVELOPE, AVRO_ENVELOPE):
             if version.file(name) is None:
                 yield LintFault(version.folder, f"an {name}, its own or inherited from its base", "none")
 
 
-def _strays(folder: Traversable, schemas: tuple[str, ...]) -> Faults:
+def _unreferenced_files(folder: Traversable, schemas: tuple[str, ...]) -> Faults:
     for entry in folder.iterdir():
         named = (*OWN_FILES, *schemas)
         known = entry.name == "samples" if entry.is_dir() else entry.name in named or entry.name.endswith(".md")

@@ -12,16 +12,16 @@ from cdc_contracts.registry.lint.lint_run import LintRun
     good="based_on: dts/canal@1",
     bad="based_on: dts/canal@9",
 )
-def bases_resolve(draft: LintRun) -> Faults:
-    for version in draft.versions:
-        document = draft.own.get(version.reference)
-        if document is None or "based_on" not in document or version.reference in draft.resolved:
+def bases_resolve(run: LintRun) -> Faults:
+    for version in run.versions:
+        document = run.own.get(version.reference)
+        if document is None or "based_on" not in document or version.reference in run.resolved:
             continue
         based_on = document["based_on"]
         observed = str(based_on)
         try:
-            base = draft.catalogue.base(based_on, version.reference)
-            if base.reference not in draft.own or base.reference not in draft.resolved:
+            base = run.catalogue.base(based_on, version.reference)
+            if base.reference not in run.own or base.reference not in run.resolved:
                 continue  # its own fault, reported there
         except CdcContractsError as error:
             observed = error.what

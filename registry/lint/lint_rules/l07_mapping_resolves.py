@@ -11,14 +11,14 @@ from cdc_contracts.registry.lint.lint_run import LintRun
     good="values: {mapping: dts-canal}",
     bad="values: {mapping: dts-cannal}",
 )
-def mappings_resolve(draft: LintRun) -> Faults:
-    for version, meaning in meanings_under_lint(draft):
+def mappings_resolve(run: LintRun) -> Faults:
+    for version, meaning in meanings_under_lint(run):
         names = version.mapping_names()
         parts: tuple[str, ...] = ("values", "mapping")
         for name in names:
-            if name not in draft.catalogue.mapping_names() and not base_has(draft, version, "values"):
+            if name not in run.catalogue.mapping_names() and not base_has(run, version, "values"):
                 yield LintFault(contract_file(version), "a mapping in types/", name, parts)
-        known = [draft.mappings[name] for name in names if name in draft.mappings]
+        known = [run.mappings[name] for name in names if name in run.mappings]
         for index, entry in enumerate(meaning.version_evidence):
             if entry.value_form is None or not known:
                 continue

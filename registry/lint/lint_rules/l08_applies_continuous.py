@@ -16,22 +16,22 @@ from cdc_contracts.registry.lint.lint_run import LintRun
     good='until: "3.3.0" in @1 and since: "3.3.0" in @2',
     bad='until: "3.3.0" in @1 and since: "3.4.0" in @2',
 )
-def versions_follow_each_other(draft: LintRun) -> Faults:
+def versions_follow_each_other(run: LintRun) -> Faults:
     """The ranges of a subject's versions are of one kind, run forward, and leave no hole and no overlap.
 
     A version without an end ends where the next one begins, so that a new version changes no published one.
     """
-    for subject in draft.catalogue.subjects():
-        versions = draft.catalogue.versions(subject)
-        known = [(one, draft.meanings[one.reference].applies) for one in versions if one.reference in draft.meanings]
+    for subject in run.catalogue.subjects():
+        versions = run.catalogue.versions(subject)
+        known = [(one, run.meanings[one.reference].applies) for one in versions if one.reference in run.meanings]
         sound = []
         for version, applies in known:
             faults = list(_broken_range(version, applies))
-            yield from (fault for fault in faults if draft.is_under_lint(version))
+            yield from (fault for fault in faults if run.is_under_lint(version))
             if not faults:
                 sound.append((version, applies))
         for (earlier, before), (later, after) in pairwise(sound):
-            yield from _broken_step(draft, earlier, before, later, after)
+            yield from _broken_step(run, earlier, before, later, after)
 
 
 def _broken_range(version: Version, applies: Applies) -> Faults:
@@ -53,8 +53,8 @@ def _broken_range(version: Version, applies: Applies) -> Faults:
         yield LintFault(contract_file(version), f"an end after {since}", until, ("applies", "until"))
 
 
-def _broken_step(draft: LintRun, earlier: Version, before: Applies, later: Version, after: Applies) -> Faults:
-    if not draft.is_under_lint(later):
+def _broken_step(run: LintRun, earlier: Version, before: Applies, later: Version, after: Applies) -> Faults:
+    if not run.is_under_lint(later):
         return
     if after.since is None:
         yield LintFault(contract_file(later), f"since, where {earlier} ends", "none", ("applies",))

@@ -13,14 +13,14 @@ from cdc_contracts.registry.lint.lint_run import LintRun
     good="ops: {INSERT: insert, DDL: ddl} for an enum of INSERT and DDL",
     bad="ops: {INSERT: insert} for the same enum",
 )
-def op_codes_are_mapped(draft: LintRun) -> Faults:
-    for version, meaning in meanings_under_lint(draft):
-        schema = draft.sound_schemas.get(version.reference)
+def op_codes_are_mapped(run: LintRun) -> Faults:
+    for version, meaning in meanings_under_lint(run):
+        schema = run.sound_schemas.get(version.reference)
         if schema is None:
             continue
         member = member_at(schema, split_pointer(meaning.envelope.op.at))
         allowed = member.get("enum", [member["const"]] if "const" in member else None) if member else None
-        if allowed is None or _same_in_base(draft, version, "ops"):
+        if allowed is None or _same_in_base(run, version, "ops"):
             continue
         codes = [*meaning.ops, *meaning.tolerated_ops]
         for code in allowed:
@@ -31,6 +31,6 @@ def op_codes_are_mapped(draft: LintRun) -> Faults:
                 yield LintFault(contract_file(version), "a code that the schema allows", code, ("ops", code))
 
 
-def _same_in_base(draft: LintRun, version: Version, key: str) -> bool:
+def _same_in_base(run: LintRun, version: Version, key: str) -> bool:
     own = version.folder.joinpath(ENVELOPE).is_file()
-    return not own and base_has(draft, version, key)
+    return not own and base_has(run, version, key)

@@ -17,14 +17,14 @@ from cdc_contracts.registry.lint.lint_run import LintRun
     good="table: {at: /table}",
     bad="table: {at: /tabel}",
 )
-def places_are_members(draft: LintRun) -> Faults:
-    for version, meaning in meanings_under_lint(draft):
-        schema = draft.sound_schemas.get(version.reference)
+def places_are_members(run: LintRun) -> Faults:
+    for version, meaning in meanings_under_lint(run):
+        schema = run.sound_schemas.get(version.reference)
         if schema is None:
             continue
         base = version.base
-        inherited = draft.meanings.get(base.reference) if base is not None else None
-        known = set(_places(inherited)) if base is not None and inherited and draft.is_under_lint(base) else set()
+        inherited = run.meanings.get(base.reference) if base is not None else None
+        known = set(_places(inherited)) if base is not None and inherited and run.is_under_lint(base) else set()
         for parts, pointer in _places(meaning):
             if (parts, pointer) not in known and member_at(schema, split_pointer(pointer)) is None:
                 yield LintFault(contract_file(version), "a member of the schema", pointer, parts)

@@ -20,20 +20,20 @@ _BOUNDS: Final = frozenset({"enum", "const", "pattern", "minimum"})
     good='"additionalProperties": false',
     bad='"patternProperties": {}',
 )
-def schemas_are_valid(draft: LintRun) -> Faults:
-    for version in draft.versions:
+def schemas_are_valid(run: LintRun) -> Faults:
+    for version in run.versions:
         file = version.folder.joinpath(ENVELOPE)
-        if file.is_file() and version.reference in draft.no_schemas:
+        if file.is_file() and version.reference in run.no_schemas:
             yield LintFault(file, "a schema: an object", "another JSON value")
-        if not file.is_file() or version.reference not in draft.schemas:
+        if not file.is_file() or version.reference not in run.schemas:
             continue
-        for pointer, problem in draft.schema_faults.get(version.reference, []):
+        for pointer, problem in run.schema_faults.get(version.reference, []):
             yield LintFault(file, "a schema in the closed list of keywords", problem, split_pointer(pointer))
-        schema = draft.schemas[version.reference]
-        if version.reference not in draft.schema_faults:
+        schema = run.schemas[version.reference]
+        if version.reference not in run.schema_faults:
             yield from _open_objects(file, schema, ())
-            if version.reference in draft.meanings:
-                meaning = draft.meanings[version.reference]
+            if version.reference in run.meanings:
+                meaning = run.meanings[version.reference]
                 for pointer in meaning.images.pointers():
                     yield from _bounded_columns(file, schema, pointer, non_column_members(meaning, pointer))
 

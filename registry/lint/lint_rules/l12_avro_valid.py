@@ -11,8 +11,8 @@ from cdc_contracts.registry.lint.lint_run import LintRun
     good='{"name": "es", "type": "long"}',
     bad='{"name": "es", "type": "number"}',
 )
-def avro_schemas_are_valid(draft: LintRun) -> Faults:
-    for version in draft.versions:
+def avro_schemas_are_valid(run: LintRun) -> Faults:
+    for version in run.versions:
         file = version.folder.joinpath(AVRO_ENVELOPE)
-        if file.is_file() and version.reference in draft.avro_faults:
-            yield LintFault(file, "an Avro schema of JSON values", draft.avro_faults[version.reference])
+        if file.is_file() and version.reference in run.avro_faults:
+            yield LintFault(file, "an Avro schema of JSON values", run.avro_faults[version.reference])

@@ -35,21 +35,19 @@ _NUMBER_TEXT: Final = "NumberText"
     good='"type": ["string", "null"] and ["null", "string"]',
     bad='"type": ["string", "null"] and "string"',
 )
-def schemas_agree(draft: LintRun) -> Faults:
-    for version in draft.versions:
-        if version.reference not in draft.sound_schemas or version.reference not in draft.avro_schemas:
+def schemas_agree(run: LintRun) -> Faults:
+    for version in run.versions:
+        if version.reference not in run.sound_schemas or version.reference not in run.avro_schemas:
             continue
-        if version.reference not in draft.meanings and version.subject != CANONICAL:
+        if version.reference not in run.meanings and version.subject != CANONICAL:
             continue
         file = _own_file(version)
-        meaning = draft.meanings.get(version.reference)
+        meaning = run.meanings.get(version.reference)
         if file is not None and meaning is not None and meaning.transport == "avro":
-            yield from _same_members(
-                file, draft.sound_schemas[version.reference], draft.avro_schemas[version.reference]
-            )
-        elif file is not None and version.reference not in draft.avro_faults:
-            schema = draft.sound_schemas[version.reference]
-            yield from _Comparison(file, schema).compare(schema, draft.avro_schemas[version.reference], ())
+            yield from _same_members(file, run.sound_schemas[version.reference], run.avro_schemas[version.reference])
+        elif file is not None and version.reference not in run.avro_faults:
+            schema = run.sound_schemas[version.reference]
+            yield from _Comparison(file, schema).compare(schema, run.avro_schemas[version.reference], ())
 
 
 def _same_members(file: Traversable, schema: dict[str, Any], record: Any) -> Faults:

@@ -13,8 +13,8 @@ from cdc_contracts.registry.lint.lint_run import LintRun
     good="{id: E7, document: …, says: …, shows: …, decision: enforce, why: …}",
     bad="{id: E7, says: …}",
 )
-def errata_are_complete(draft: LintRun) -> Faults:
-    for file in draft.errata_files:
+def errata_are_complete(run: LintRun) -> Faults:
+    for file in run.errata_files:
         if not any(True for _ in find_unreadable(file, is_list=True)):
             try:
                 errata.read_errata_file(file)

@@ -11,11 +11,11 @@ from cdc_contracts.registry.lint.lint_run import LintRun
     good="errata: [E84]",
     bad="errata: [E84O]",
 )
-def errata_exist(draft: LintRun) -> Faults:
-    for version in draft.versions:
-        provenance = draft.resolved.get(version.reference, {}).get("provenance")
+def errata_exist(run: LintRun) -> Faults:
+    for version in run.versions:
+        provenance = run.resolved.get(version.reference, {}).get("provenance")
         cited = provenance.get("errata") if isinstance(provenance, dict) else None
         for index, one in enumerate(cited if isinstance(cited, list) else ()):
-            if str(one) not in draft.errata and not base_has(draft, version, "provenance", "errata"):
+            if str(one) not in run.errata and not base_has(run, version, "provenance", "errata"):
                 parts = ("provenance", "errata", str(index))
                 yield LintFault(contract_file(version), "an entry of errata.yaml", str(one), parts)

@@ -10,9 +10,9 @@ from cdc_contracts.registry.lint.lint_run import LintRun
     good="insert.json and insert.change.json",
     bad="insert.json alone",
 )
-def samples_are_paired(draft: LintRun) -> Faults:
-    for version in draft.versions:
-        for file in draft.samples[version.reference].strays:
+def samples_are_paired(run: LintRun) -> Faults:
+    for version in run.versions:
+        for file in run.samples[version.reference].unpaired:
             yield LintFault(
                 file, "NAME.json with NAME.change.json, or in drift/ with NAME.findings.json", "one half only"
             )

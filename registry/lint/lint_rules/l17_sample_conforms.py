@@ -16,8 +16,8 @@ _SHOWN: Final = 3
     good="an INSERT with its row",
     bad="an INSERT without a row, in samples/",
 )
-def samples_conform(draft: LintRun) -> Faults:
-    for sample, judged in judged_samples(draft, drifts=False):
+def samples_conform(run: LintRun) -> Faults:
+    for sample, judged in judged_samples(run, drifts=False):
         expected = expectation_of(sample)
         wanted = "control" if expected == [] else "conforming"
         if judged.verdict.outcome != wanted and not (expected is NOWHERE and judged.verdict.outcome in HOLDING):

@@ -11,9 +11,9 @@ from cdc_contracts.registry.lint.lint_samples import HOLDING, find_difference, j
     good='"after": {"total": "12.10"} for the number 12.10',
     bad='"after": {"total": "12.1"} for the number 12.10',
 )
-def samples_decode(draft: LintRun) -> Faults:
+def samples_decode(run: LintRun) -> Faults:
     from cdc_contracts.registry.generate.contract_samples import changes_document
 
-    for sample, judged in judged_samples(draft, drifts=False):
+    for sample, judged in judged_samples(run, drifts=False):
         if judged.verdict.outcome in HOLDING:
             yield from find_difference(sample, changes_document(judged))

@@ -10,12 +10,12 @@ from cdc_contracts.registry.lint.lint_run import LintRun
     good="a number kept as its token",
     bad="a number kept as a double",
 )
-def samples_survive_avro(draft: LintRun) -> Faults:
+def samples_survive_avro(run: LintRun) -> Faults:
     from cdc_contracts.registry.message.avro_records import AvroError, same_message
 
-    for version in draft.versions:
-        codec = draft.codecs.get(version.reference)
-        for sample, message in draft.messages[version.reference] if codec else ():
+    for version in run.versions:
+        codec = run.codecs.get(version.reference)
+        for sample, message in run.messages[version.reference] if codec else ():
             try:
                 if not same_message(codec.read(codec.write(message)), message):  # type: ignore[union-attr]
                     yield LintFault(sample.file, "the same message after Avro and back", "another")

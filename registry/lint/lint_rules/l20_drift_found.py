@@ -11,10 +11,10 @@ from cdc_contracts.registry.lint.lint_samples import expectation_of, find_differ
     good='{"outcome": "drifted", …} for a message that drifts',
     bad='{"outcome": "drifted", …} for a message that conforms',
 )
-def drifts_are_found(draft: LintRun) -> Faults:
+def drifts_are_found(run: LintRun) -> Faults:
     from cdc_contracts.registry.generate.contract_samples import findings_document, statistics_document
 
-    for sample, judged in judged_samples(draft, drifts=True):
+    for sample, judged in judged_samples(run, drifts=True):
         yield from find_difference(sample, findings_document(judged))
-    for sample, tally in draft.tallies:
+    for sample, tally in run.tallies:
         yield from find_difference(sample, statistics_document(tally, expectation_of(sample)))

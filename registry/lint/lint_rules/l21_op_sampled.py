@@ -11,15 +11,15 @@ from cdc_contracts.registry.lint.lint_run import LintRun
     good="samples of an insert, an update and a delete",
     bad="samples of an insert only",
 )
-def ops_have_samples(draft: LintRun) -> Faults:
+def ops_have_samples(run: LintRun) -> Faults:
     from cdc_contracts.registry.contract.reading_options import ReadingOptions
     from cdc_contracts.registry.message.reading import Reading
 
-    for version in draft.versions:
-        meaning = draft.meanings.get(version.reference)
+    for version in run.versions:
+        meaning = run.meanings.get(version.reference)
         if meaning is None or version.subject == CANONICAL:
             continue
-        messages = [message for _, message in draft.messages[version.reference]]
+        messages = [message for _, message in run.messages[version.reference]]
         seen = {Reading(meaning, message, ReadingOptions()).op for message in messages}
         wanted = {*meaning.ops.values(), *(flag.means for flag in meaning.envelope.op.flags)}
         missing = sorted(wanted - seen)

@@ -10,10 +10,10 @@ from cdc_contracts.registry.lint.lint_run import LintRun
     good="{present: /id}, and every sample has an id",
     bad="{present: /id}, and a sample has none",
 )
-def own_samples_are_claimed(draft: LintRun) -> Faults:
-    for version in draft.versions:
-        if version.reference not in draft.meanings:
+def own_samples_are_claimed(run: LintRun) -> Faults:
+    for version in run.versions:
+        if version.reference not in run.meanings:
             continue
-        for sample, message in draft.messages[version.reference]:
-            if not draft.claims(version, message):
+        for sample, message in run.messages[version.reference]:
+            if not run.claims(version, message):
                 yield LintFault(sample.file, f"the discriminators of {version} hold", "one does not")

@@ -10,12 +10,12 @@ from cdc_contracts.registry.lint.lint_run import LintRun
     good="[{present: /id}, {present: /isDdl}]",
     bad="[{present: /type}], which two subjects have",
 )
-def other_samples_are_refused(draft: LintRun) -> Faults:
-    for version, other, sample in draft.claimed:
-        apart = draft.meanings[version.reference].not_separable_from
+def other_samples_are_refused(run: LintRun) -> Faults:
+    for version, other, sample in run.claimed:
+        apart = run.meanings[version.reference].not_separable_from
         if other.subject in apart:
             continue
-        if draft.is_under_lint(version):
+        if run.is_under_lint(version):
             file = version.folder.joinpath("contract.yaml")
             observed = f"sample {sample.name} of {other} taken"
             yield LintFault(file, "the samples of other subjects refused", observed, ("discriminators",))

@@ -10,16 +10,16 @@ from cdc_contracts.registry.lint.lint_run import LintRun
     good="each of two subjects names the other",
     bad="only one of two names the other",
 )
-def not_separable_is_mutual(draft: LintRun) -> Faults:
-    taken = {(version.subject, other.subject) for version, other, _ in draft.claimed}
-    for version in draft.versions:
-        meaning = draft.meanings.get(version.reference)
+def not_separable_is_mutual(run: LintRun) -> Faults:
+    taken = {(version.subject, other.subject) for version, other, _ in run.claimed}
+    for version in run.versions:
+        meaning = run.meanings.get(version.reference)
         for index, subject in enumerate(meaning.not_separable_from if meaning else ()):
             file, parts = version.folder.joinpath("contract.yaml"), ("not_separable_from", str(index))
-            if subject not in draft.catalogue.subjects() or subject == version.subject:
+            if subject not in run.catalogue.subjects() or subject == version.subject:
                 yield LintFault(file, "another subject", subject, parts)
                 continue
-            theirs = [draft.meanings.get(other.reference) for other in draft.catalogue.versions(subject)]
+            theirs = [run.meanings.get(other.reference) for other in run.catalogue.versions(subject)]
             if not any(other and version.subject in other.not_separable_from for other in theirs):
                 yield LintFault(file, f"{subject} names {version.subject} too", "it does not", parts)
             if not {(version.subject, subject), (subject, version.subject)} & taken:

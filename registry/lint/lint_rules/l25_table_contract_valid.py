@@ -15,12 +15,12 @@ from cdc_contracts.registry.lint.lint_run import LintRun
     good="primary_key: [id] with a column id",
     bad="primary_key: [id] without a column id",
 )
-def table_contracts_hold_together(draft: LintRun) -> Faults:
+def table_contracts_hold_together(run: LintRun) -> Faults:
     from cdc_contracts.registry.contract.table_contracts import parse_table_contract
 
-    found: list[Traversable] = [*draft.targets.tables]
-    for version in draft.versions:
-        found += draft.samples[version.reference].table_files
+    found: list[Traversable] = [*run.targets.tables]
+    for version in run.versions:
+        found += run.samples[version.reference].table_files
     tables: dict[tuple[str, str], Traversable] = {}
     for file in found:
         if faults := list(find_unreadable(file)):

@@ -13,8 +13,8 @@ from cdc_contracts.registry.lint.suppressions import fault_of, is_ignorable
     bad="# cdc-contracts: ignore L21",
     ignorable=False,
 )
-def ignores_are_complete(draft: LintRun) -> Faults:
-    for one in draft.ignores:
+def ignores_are_complete(run: LintRun) -> Faults:
+    for one in run.ignores:
         if one.problem:
             yield fault_of(one, FORM, one.problem)
         elif not is_ignorable(one.rule):

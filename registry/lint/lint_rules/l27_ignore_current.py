@@ -12,7 +12,7 @@ from cdc_contracts.registry.lint.suppressions import fault_of
     bad="until 2027-01-31, on 2027-02-01",
     ignorable=False,
 )
-def ignores_are_current(draft: LintRun) -> Faults:
-    for one in draft.ignores:
-        if not one.problem and one.is_over(draft.today):
+def ignores_are_current(run: LintRun) -> Faults:
+    for one in run.ignores:
+        if not one.problem and one.is_over(run.today):
             yield fault_of(one, "a finding that is mended by now, or a new date", f"ignored until {one.until}")

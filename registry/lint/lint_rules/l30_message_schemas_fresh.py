@@ -13,10 +13,10 @@ from cdc_contracts.registry.lint.lint_run import LintRun
     bad="a changed contract with the files from before",
     ignorable=False,
 )
-def message_schemas_are_fresh(draft: LintRun) -> Faults:
+def message_schemas_are_fresh(run: LintRun) -> Faults:
     from cdc_contracts.registry.schema.message_schemas.schema_files import stale_files
 
-    for version in draft.versions:
+    for version in run.versions:
         try:
             stale = stale_files(version, missing=False)
         except (CdcContractsError, TypeError, ValueError, AttributeError, KeyError):

@@ -16,8 +16,8 @@ from cdc_contracts.registry.lint.lint_run import LintRun
     bad="a contract of page-2.txt, which is not listed",
     ignorable=False,
 )
-def source_documents_are_known(draft: LintRun) -> Faults:
-    for file in draft.documents_files:
+def source_documents_are_known(run: LintRun) -> Faults:
+    for file in run.documents_files:
         if any(True for _ in find_unreadable(file)):
             continue
         try:
@@ -27,12 +27,12 @@ def source_documents_are_known(draft: LintRun) -> Faults:
             continue
         for name, one in listed.items():
             for index, cited in enumerate(one.errata):
-                if cited not in draft.errata:
+                if cited not in run.errata:
                     parts = ("documents", name, "errata", str(index))
                     yield LintFault(file, "an entry of errata.yaml", cited, parts)
         root = str(file).removesuffix(source_documents.FILE)
-        for version in draft.versions:
-            provenance = draft.own.get(version.reference, {}).get("provenance")
+        for version in run.versions:
+            provenance = run.own.get(version.reference, {}).get("provenance")
             source = provenance.get("document") if isinstance(provenance, dict) else None
             if (
                 source

@@ -13,8 +13,8 @@ from cdc_contracts.registry.sync.id_locks import Entry, lock_order
     bad="a mark of a conflict in git, or id 8 above id 7",
     ignorable=False,
 )
-def lines_are_entries_in_order(draft: LintRun) -> Faults:
-    for file, lines in locks_under_lint(draft):
+def lines_are_entries_in_order(run: LintRun) -> Faults:
+    for file, lines in locks_under_lint(run):
         above: Entry | None = None
         for line in lines:
             if line.entry is None:

@@ -13,8 +13,8 @@ from cdc_contracts.registry.sync.id_locks import Entry, Key
     bad="7 dts/canal@2 JSON and 7 dts/canal@3 JSON",
     ignorable=False,
 )
-def ids_stand_for_one_schema(draft: LintRun) -> Faults:
-    for file, lines in locks_under_lint(draft):
+def ids_stand_for_one_schema(run: LintRun) -> Faults:
+    for file, lines in locks_under_lint(run):
         holders: dict[tuple[str, int], Entry] = {}
         keys: dict[Key, Entry] = {}
         for number, entry in entries_of(lines):

@@ -15,9 +15,9 @@ _HEAD = 12
     bad="a new member in a version that has an id",
     ignorable=False,
 )
-def schemas_with_ids_stay(draft: LintRun) -> Faults:
-    for target, file, lines in locked_targets(draft):
-        present = digests_of(draft, target)
+def schemas_with_ids_stay(run: LintRun) -> Faults:
+    for target, file, lines in locked_targets(run):
+        present = digests_of(run, target)
         for number, entry in entries_of(lines):
             found = present.get(entry.key)
             if found is not None and found != entry.digest:

@@ -12,13 +12,13 @@ from cdc_contracts.registry.lint.lint_run import LintRun
     bad="a new version without a line",
     ignorable=False,
 )
-def every_schema_has_an_id(draft: LintRun) -> Faults:
-    for target, file, lines in locked_targets(draft):
-        present, locked = digests_of(draft, target), {entry.key for _, entry in entries_of(lines)}
+def every_schema_has_an_id(run: LintRun) -> Faults:
+    for target, file, lines in locked_targets(run):
+        present, locked = digests_of(run, target), {entry.key for _, entry in entries_of(lines)}
         for key in present:
             if key.is_contract and key not in locked:
                 yield LintFault(file, f"an id for {key}: run `cdc-contracts registry ids`", "none")
-        named = {(version.subject, version.number) for version in draft.versions}
+        named = {(version.subject, version.number) for version in run.versions}
         for number, entry in entries_of(lines):
             if entry.key.is_contract and not entry.retired and (entry.key.name, entry.key.version) not in named:
                 yield LintFault(file, f"{entry.key}, or its line retired", "no such contract", spot=(number, 1))

@@ -21,8 +21,8 @@ from cdc_contracts.registry.sync.sync_plans import referred
     bad="a reference to a version that subjects/ does not hold",
     ignorable=False,
 )
-def subjects_can_be_registered(draft: LintRun) -> Faults:
-    for target in draft.targets.contracts:
+def subjects_can_be_registered(run: LintRun) -> Faults:
+    for target in run.targets.contracts:
         root = Path(str(target.root))
         if target.parts or not root.is_dir():
             continue

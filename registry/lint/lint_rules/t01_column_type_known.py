@@ -12,9 +12,9 @@ from cdc_contracts.registry.values.type_ranges import read_range
     good="id: {type: bigint unsigned}",
     bad="id: {type: bigitn}",
 )
-def types_are_known(draft: LintRun) -> Faults:
-    mappings = typed_mappings(draft, draft.mappings)
-    for file, contract in draft.tables:
+def types_are_known(run: LintRun) -> Faults:
+    mappings = typed_mappings(run, run.mappings)
+    for file, contract in run.tables:
         for name, result in contract.types.items():
             if not is_read(result, mappings) and read_range(result) is None:
                 yield LintFault(file, "a type of a database", result, ("columns", name, "type"))

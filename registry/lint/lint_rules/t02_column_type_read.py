@@ -12,9 +12,9 @@ from cdc_contracts.registry.values.type_ranges import read_range
     good="doc: {type: CLOB}",
     bad="doc: {type: LONG RAW}",
 )
-def types_are_read(draft: LintRun) -> Faults:
-    mappings = typed_mappings(draft, draft.mappings)
-    for file, contract in draft.tables:
+def types_are_read(run: LintRun) -> Faults:
+    mappings = typed_mappings(run, run.mappings)
+    for file, contract in run.tables:
         for name, result in contract.types.items():
             if not is_read(result, mappings) and read_range(result) is not None:
                 yield LintFault(file, "a type that some value mapping reads", result, ("columns", name, "type"))

@@ -15,11 +15,11 @@ from cdc_contracts.registry.lint.lint_tables import is_read, typed_mappings
     good="id: {type: int} and at: {type: datetime}",
     bad="id: {type: int} and name: {type: VARCHAR2(20)}",
 )
-def types_belong_together(draft: LintRun) -> Faults:
-    bound = _bound_mappings(draft)
-    mappings = typed_mappings(draft, bound or draft.mappings)
-    for file, contract in draft.tables:
-        unread = {one.name: _unread(one, contract, draft) for one in mappings}
+def types_belong_together(run: LintRun) -> Faults:
+    bound = _bound_mappings(run)
+    mappings = typed_mappings(run, bound or run.mappings)
+    for file, contract in run.tables:
+        unread = {one.name: _unread(one, contract, run) for one in mappings}
         if not unread or not min(map(len, unread.values())):
             continue
         nearest = min(unread, key=lambda name: (len(unread[name]), name))
@@ -28,24 +28,24 @@ def types_belong_together(draft: LintRun) -> Faults:
             yield LintFault(file, expected, contract.types[name], ("columns", name, "type"))
 
 
-def _bound_mappings(draft: LintRun) -> set[str]:
+def _bound_mappings(run: LintRun) -> set[str]:
     """Return the mappings of the contracts that `cdc-contracts.yaml` binds topics to."""
     from cdc_contracts.registry.common.errors import CdcContractsError
     from cdc_contracts.registry.contract.settings import read_settings
 
     try:
         bound = set(read_settings(Path.cwd()).topics.values())
-        return {name for one in bound for version in draft.catalogue.resolve(one) for name in version.mapping_names()}
+        return {name for one in bound for version in run.catalogue.resolve(one) for name in version.mapping_names()}
     except CdcContractsError:
         return set()
 
 
-def _unread(mapping: ValueMapping, contract: TableContract, draft: LintRun) -> list[str]:
+def _unread(mapping: ValueMapping, contract: TableContract, run: LintRun) -> list[str]:
     """Return the columns whose type a mapping does not read in any words, though another one does."""
     from cdc_contracts.registry.contract.type_families import type_name_in
 
     table = "protocol" if "code" in mapping.document.names else None
-    known = typed_mappings(draft, draft.mappings)
+    known = typed_mappings(run, run.mappings)
     return [
         name
         for name, result in contract.types.items()

@@ -10,8 +10,8 @@ from cdc_contracts.registry.lint.lint_run import LintRun
     good="id: {type: int, nullable: false} in primary_key",
     bad="id: {type: int, nullable: true} in primary_key",
 )
-def keys_are_not_null(draft: LintRun) -> Faults:
-    for file, contract in draft.tables:
+def keys_are_not_null(run: LintRun) -> Faults:
+    for file, contract in run.tables:
         for name in dict.fromkeys(contract.primary_key):
             column = contract.columns[name]
             if column.nullable and "nullable" in column.model_fields_set:

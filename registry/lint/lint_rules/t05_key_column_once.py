@@ -10,7 +10,7 @@ from cdc_contracts.registry.lint.lint_run import LintRun
     good="primary_key: [id, shop]",
     bad="primary_key: [id, id]",
 )
-def keys_name_columns_once(draft: LintRun) -> Faults:
-    for file, contract in draft.tables:
+def keys_name_columns_once(run: LintRun) -> Faults:
+    for file, contract in run.tables:
         for name in sorted({one for one in contract.primary_key if contract.primary_key.count(one) > 1}):
             yield LintFault(file, f"{name} once", f"{contract.primary_key.count(name)} times", ("primary_key",))

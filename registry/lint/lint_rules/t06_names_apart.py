@@ -13,11 +13,11 @@ from cdc_contracts.registry.lint.lint_run import LintRun
     good="id and order_id",
     bad="id and ID",
 )
-def names_differ_in_more_than_case(draft: LintRun) -> Faults:
-    for file, contract in draft.tables:
+def names_differ_in_more_than_case(run: LintRun) -> Faults:
+    for file, contract in run.tables:
         for first, second in _alike(contract.columns):
             yield LintFault(file, f"a name other than {first}", second, ("columns", second))
-    files = {contract.table: file for file, contract in draft.tables}
+    files = {contract.table: file for file, contract in run.tables}
     for first, second in _alike(files):
         yield LintFault(files[second], f"a name other than {first}", second, ("table",))
 

@@ -13,9 +13,9 @@ from cdc_contracts.registry.lint.lint_run import LintRun
     good="shop.orders.yaml",
     bad="shop.orders.yaml and old/shop.orders.yaml, both of shop.orders",
 )
-def tables_have_one_contract(draft: LintRun) -> Faults:
+def tables_have_one_contract(run: LintRun) -> Faults:
     seen: dict[str, Traversable] = {}
-    for file, contract in draft.tables:
+    for file, contract in run.tables:
         before = seen.setdefault(contract.table, file)
         if before is not file and Path(str(before)).parent != Path(str(file)).parent:
             yield LintFault(file, f"one contract for {contract.table}", f"another is {before}", ("table",))

@@ -15,8 +15,8 @@ _WITHOUT_ZONE: Final = frozenset({"timestamp", "timestamp with local time zone",
     good='at: {type: timestamp} and source_time_zone: "+08:00"',
     bad='no time column and source_time_zone: "+08:00"',
 )
-def zones_are_of_use(draft: LintRun) -> Faults:
-    for file, contract in draft.tables:
+def zones_are_of_use(run: LintRun) -> Faults:
+    for file, contract in run.tables:
         types = [read_range(one) for one in contract.types.values()]
         if contract.zone is not None and not any(one is None or one.family in _WITHOUT_ZONE for one in types):
             yield LintFault(file, "a column of times without a zone", "none", ("source_time_zone",))

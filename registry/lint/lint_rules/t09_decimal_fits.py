@@ -16,8 +16,8 @@ _WIDEST: Final = 38
     good="decimal(38,10)",
     bad="decimal(65,30)",
 )
-def decimals_fit_typed_tables(draft: LintRun) -> Faults:
-    for file, contract in draft.tables:
+def decimals_fit_typed_tables(run: LintRun) -> Faults:
+    for file, contract in run.tables:
         for name, result in contract.types.items():
             read = read_range(result)
             if read is not None and read.family == "decimal" and (read.precision or 0) > _WIDEST:

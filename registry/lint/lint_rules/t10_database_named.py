@@ -10,8 +10,8 @@ from cdc_contracts.registry.lint.lint_run import LintRun
     good="table: shop.orders",
     bad="table: orders",
 )
-def tables_name_their_database(draft: LintRun) -> Faults:
-    for file, contract in draft.tables:
+def tables_name_their_database(run: LintRun) -> Faults:
+    for file, contract in run.tables:
         parts = contract.table.split(".")
         if not all(part.strip() == part and part for part in parts):
             yield LintFault(file, "DATABASE.TABLE", contract.table or "nothing", ("table",))

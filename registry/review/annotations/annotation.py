@@ -42,7 +42,7 @@ class Annotation:
     column: int | None = None
     path: str = ""
     proof: tuple[str, ...] = ()
-    excuse: Suppression | None = None
+    suppression: Suppression | None = None
     data: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -66,11 +66,11 @@ class Review:
     @property
     def reported(self) -> tuple[Annotation, ...]:
         """The annotations that are not ignored."""
-        return tuple(one for one in self.annotations if one.excuse is None)
+        return tuple(one for one in self.annotations if one.suppression is None)
 
     @property
     def ignored(self) -> tuple[Annotation, ...]:
-        return tuple(one for one in self.annotations if one.excuse is not None)
+        return tuple(one for one in self.annotations if one.suppression is not None)
 
     def fails(self, fail_on: str) -> bool:
         """Return whether an annotation that is not ignored is as heavy as `fail_on`."""
@@ -82,7 +82,7 @@ def arrange(annotations: list[Annotation]) -> tuple[Annotation, ...]:
     return tuple(sorted(annotations, key=lambda one: (one.file, one.line or 0, one.rule, one.path, one.message)))
 
 
-def heaviest_first(review: Review) -> list[Annotation]:
+def most_severe_first(review: Review) -> list[Annotation]:
     """Return the annotations that are not ignored as they should be read where not all can be shown.
 
     Rules are in order: what breaks a promise comes before what a document lacks, and both before what their samples

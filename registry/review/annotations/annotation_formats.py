@@ -20,7 +20,7 @@ from cdc_contracts.registry.review.annotations.annotation import (
     ORDER,
     Annotation,
     Review,
-    heaviest_first,
+    most_severe_first,
     relative_to_repository,
 )
 from cdc_contracts.registry.review.annotations.annotation_lines import place_of, render_lines, summarise
@@ -37,10 +37,11 @@ _ENDINGS: Final = MappingProxyType({
 
 def render_digest(review: Review) -> str:
     """Return the review as GitHub-flavoured Markdown, short enough for a comment."""
-    heaviest = min((one.severity for one in review.reported), key=ORDER.__getitem__, default=None)
-    head = f"### {_MARKS[heaviest] if heaviest else '✅'} cdc-contracts {review.command}: {literal(summarise(review))}"
+    most_severe = min((one.severity for one in review.reported), key=ORDER.__getitem__, default=None)
+    mark = _MARKS[most_severe] if most_severe else "✅"
+    head = f"### {mark} cdc-contracts {review.command}: {literal(summarise(review))}"
     parts = [head, *(f"> {literal(note)}" for note in review.notes)]
-    parts += [_paragraph(one) for one in heaviest_first(review)[:_MOST]]
+    parts += [_paragraph(one) for one in most_severe_first(review)[:_MOST]]
     if len(review.reported) > _MOST:
         parts.append(f"… and {len(review.reported) - _MOST} more, in the log of the run")
     if review.ignored:
@@ -59,9 +60,9 @@ def _paragraph(one: Annotation) -> str:
 
 def _suppressed(review: Review) -> Iterator[str]:
     for one in review.ignored:
-        if one.excuse is not None:
+        if one.suppression is not None:
             place = literal(place_of(one, relative_to_repository(one.file)))
-            yield f"- {one.rule} {one.name} {place}, until {one.excuse.until}: {literal(one.excuse.reason)}"
+            yield f"- {one.rule} {one.name} {place}, until {one.suppression.until}: {literal(one.suppression.reason)}"
 
 
 def render_junit(review: Review, *, fail_on: str = ERROR) -> str:
@@ -99,8 +100,8 @@ def _case(suite: ET.Element, one: Annotation, name: str, *, heavy: int) -> None:
     message = visible(one.message)
     result = [f"{place_of(one)}: {one.severity}", *one.lines]
     text = "\n".join(visible(line, most=None) for line in result)
-    if one.excuse is not None:
-        why = f"ignored until {one.excuse.until}: {one.excuse.reason}"
+    if one.suppression is not None:
+        why = f"ignored until {one.suppression.until}: {one.suppression.reason}"
         ET.SubElement(case, "skipped", {"message": visible(why)}).text = text
     elif ORDER[one.severity] <= heavy:
         ET.SubElement(case, "failure", {"type": one.rule, "message": message}).text = text
@@ -116,11 +117,11 @@ def _count(element: ET.Element) -> None:
 
 
 def render_workflow(review: Review) -> str:
-    """Return a workflow command for each annotation that is not ignored, the heaviest first.
+    """Return a workflow command for each annotation that is not ignored, the most severe first.
 
     GitHub shows the first ten of a kind that one step writes.
     """
-    return "".join(_command(one) + "\n" for one in heaviest_first(review))
+    return "".join(_command(one) + "\n" for one in most_severe_first(review))
 
 
 def _command(one: Annotation) -> str:
@@ -156,7 +157,7 @@ def _as_data(one: Annotation) -> dict[str, Any]:
         "rule": one.rule, "name": one.name, "severity": one.severity, "file": one.file, "line": one.line,
         "column": one.column, "path": one.path, "message": one.message, "help": one.help, **one.data,
     }  # fmt: skip
-    return result | {"ignored": asdict(one.excuse)} if one.excuse else result
+    return result | {"ignored": asdict(one.suppression)} if one.suppression else result
 
 
 _PLAIN: Final[Mapping[str, Callable[[Review], str]]] = MappingProxyType({

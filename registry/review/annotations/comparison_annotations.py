@@ -13,7 +13,7 @@ from cdc_contracts.registry.compat.compatibility_rule import BREAKING, NOTE, UND
 from cdc_contracts.registry.compat.compatibility_verdict import CompatibilityFinding
 from cdc_contracts.registry.lint.lint_rule import report_fault
 from cdc_contracts.registry.lint.lint_rules.l28_ignore_needed import RULE as IGNORE_NEEDED
-from cdc_contracts.registry.lint.suppressions import describe_idle
+from cdc_contracts.registry.lint.suppressions import describe_unused
 from cdc_contracts.registry.review.annotations.annotation import Annotation, Review, arrange, relative_to_here
 from cdc_contracts.registry.review.annotations.lint_annotations import annotate, suppression_of
 
@@ -34,7 +34,7 @@ def review_comparison(comparison: RevisionComparison) -> Review:
         result.setdefault(key, []).append(finding)
     annotations = [_annotate(findings, comparison) for findings in result.values()]
     used = {ignore for finding in comparison.findings if (ignore := comparison.ignore_of(finding))}
-    annotations += [_annotate_idle(ignore) for ignore in comparison.new_ignores() if ignore not in used]
+    annotations += [_annotate_unused(ignore) for ignore in comparison.new_ignores() if ignore not in used]
     return Review("breaking", arrange(annotations), comparison.checked, comparison.notes)
 
 
@@ -60,13 +60,13 @@ def _annotate(findings: Sequence[CompatibilityFinding], comparison: RevisionComp
         message=_change(finding) or finding.says,
         help=finding.action,
         proof=tuple(_proof(finding, contracts)),
-        excuse=suppression_of(ignore) if ignore else None,
+        suppression=suppression_of(ignore) if ignore else None,
         data=_data(finding, contracts),
     )
 
 
-def _annotate_idle(ignore: Ignore) -> Annotation:
-    return annotate(report_fault(IGNORE_NEEDED, describe_idle(ignore)))
+def _annotate_unused(ignore: Ignore) -> Annotation:
+    return annotate(report_fault(IGNORE_NEEDED, describe_unused(ignore)))
 
 
 def _data(finding: CompatibilityFinding, contracts: list[str]) -> dict[str, Any]:

@@ -40,7 +40,7 @@ def annotate(finding: LintFinding, ignore: Ignore | None = None) -> Annotation:
         path=finding.path,
         message=f"expected {finding.expected}; found {finding.observed}",
         help=f"`cdc-contracts rules show {finding.rule}` explains it",
-        excuse=suppression_of(ignore) if ignore else None,
+        suppression=suppression_of(ignore) if ignore else None,
         data={"expected": finding.expected, "observed": finding.observed},
     )
 

@@ -68,17 +68,17 @@ def _result(one: Annotation, index: int, seen: Counter[str]) -> dict[str, Any]:
     }
     if one.path:
         result["locations"][0]["logicalLocations"] = [{"fullyQualifiedName": one.path, "kind": "member"}]
-    if one.excuse is not None:
-        result["suppressions"] = [_suppression(one.excuse)]
+    if one.suppression is not None:
+        result["suppressions"] = [_suppression(one.suppression)]
     return result
 
 
-def _suppression(excuse: Suppression) -> dict[str, Any]:
+def _suppression(suppression: Suppression) -> dict[str, Any]:
     return {
         "kind": "inSource",
         "status": "accepted",
-        "justification": f"{excuse.reason} (until {excuse.until})",
-        "location": {"physicalLocation": _place(excuse.file, excuse.line, None)},
+        "justification": f"{suppression.reason} (until {suppression.until})",
+        "location": {"physicalLocation": _place(suppression.file, suppression.line, None)},
     }
 
 

@@ -31,7 +31,7 @@ _FAMILY: Final = "C"
 class RevisionComparison:
     """What became of published contracts: findings about what is under lint, and what was compared."""
 
-    draft: LintRun
+    run: LintRun
     target: Target
     revision: Revision
     findings: tuple[CompatibilityFinding, ...]
@@ -48,8 +48,8 @@ class RevisionComparison:
     def ignore_of(self, finding: CompatibilityFinding) -> Ignore | None:
         """Return the comment by which a finding is ignored."""
         place = self.place_of(finding)
-        for one in self.draft.ignores:
-            if not one.is_over(self.draft.today) and one.covers(
+        for one in self.run.ignores:
+            if not one.is_over(self.run.today) and one.covers(
                 finding.rule, place.file or "", place.line, place.pointer
             ):
                 return one
@@ -60,8 +60,8 @@ class RevisionComparison:
 
         The others suppressed a change that is published by now; they end with their day.
         """
-        for one in self.draft.ignores:
-            if one.rule.startswith(_FAMILY) and not one.problem and not one.is_over(self.draft.today):
+        for one in self.run.ignores:
+            if one.rule.startswith(_FAMILY) and not one.problem and not one.is_over(self.run.today):
                 before = self._before(one.file)
                 if one.text not in before:
                     yield one
@@ -77,7 +77,7 @@ class RevisionComparison:
     def _nearest(self, reference: str) -> Traversable:
         subject = parse_reference(reference).subject
         system = subject.partition("/")[0]
-        left = [one for one in self.draft.catalogue.all_versions() if _is_below(one.folder, self.target.root)]
+        left = [one for one in self.run.catalogue.all_versions() if _is_below(one.folder, self.target.root)]
         near = [one for one in left if one.subject == subject] or [
             one for one in left if one.subject.startswith(system)
         ]
@@ -85,9 +85,9 @@ class RevisionComparison:
         return next((file for file in files if file.is_file()), self.target.root)
 
 
-def root_to_compare(draft: LintRun) -> tuple[Target, Path]:
+def root_to_compare(run: LintRun) -> tuple[Target, Path]:
     """Return the one folder of contracts under lint that can be compared. Raises UsageError if there is none."""
-    targets = draft.targets.contracts
+    targets = run.targets.contracts
     if len({str(target.root) for target in targets}) != 1:
         raise UsageError(
             "the folder of contracts to compare is ambiguous or missing", hint="name one: `breaking contracts …`"
@@ -98,25 +98,25 @@ def root_to_compare(draft: LintRun) -> tuple[Target, Path]:
     return targets[0], root
 
 
-def compare_contracts(draft: LintRun, revision: Revision) -> RevisionComparison:
+def compare_contracts(run: LintRun, revision: Revision) -> RevisionComparison:
     """Return what became of the contracts of a revision in those under lint.
 
     Raises ContractError if a contract on either side is inconsistent.
     """
-    target, _ = root_to_compare(draft)
-    own = [one for one in draft.catalogue.roots if str(one) != str(target.root)]
+    target, _ = root_to_compare(run)
+    own = [one for one in run.catalogue.roots if str(one) != str(target.root)]
     if revision.root is None:
         note = f"{revision.name} holds no contracts yet: there is nothing published to compare with"
-        return RevisionComparison(draft, target, revision, (), {"contracts": 0}, (note, *revision.missing))
+        return RevisionComparison(run, target, revision, (), {"contracts": 0}, (note, *revision.missing))
     old = Catalogue([*own, revision.root])
-    published, present = _own(old, revision.root), _own(draft.catalogue, target.root)
+    published, present = _own(old, revision.root), _own(run.catalogue, target.root)
     gone = published - present
-    new = _Remaining(draft.catalogue.roots, gone) if gone else draft.catalogue
+    new = _Remaining(run.catalogue.roots, gone) if gone else run.catalogue
     found = tuple(one for one in compare_published(old, new) if _is_asked(target, one))
     found += () if target.parts else tuple(compare_ids(revision.root, target.root))
     count = sum(target.covers(*_parts(reference)) for reference in published)
     return RevisionComparison(
-        draft, target, revision, found, {"contracts": count}, (f"compared with {revision.name}", *revision.missing)
+        run, target, revision, found, {"contracts": count}, (f"compared with {revision.name}", *revision.missing)
     )
 
 

@@ -20,7 +20,7 @@ from typing import Final
 SCRYPT: Final = "scrypt"
 SHA256: Final = "sha256"
 
-_COST, _BLOCK, _LANES = 2**15, 8, 3
+_COST, _BLOCK, _PARALLEL = 2**15, 8, 3
 _SALT_BYTES: Final = 16
 _HASH_BYTES: Final = 32
 _TOKEN_BYTES: Final = 32
@@ -40,7 +40,7 @@ class Busy(Exception):
 class _Scrypt:
     cost: int
     block: int
-    lanes: int
+    parallel: int
     salt: bytes
     hash: bytes
 
@@ -48,8 +48,8 @@ class _Scrypt:
 def hash_password(password: str, *, cost: int = _COST) -> str:
     """Return the hash of a password for the users file; salted, so it differs each time."""
     salt = secrets.token_bytes(_SALT_BYTES)
-    derived = _derive(password.encode(), _Scrypt(cost, _BLOCK, _LANES, salt, b""))
-    return f"{SCRYPT}${cost}${_BLOCK}${_LANES}${_encode(salt)}${_encode(derived)}"
+    derived = _derive(password.encode(), _Scrypt(cost, _BLOCK, _PARALLEL, salt, b""))
+    return f"{SCRYPT}${cost}${_BLOCK}${_PARALLEL}${_encode(salt)}${_encode(derived)}"
 
 
 def make_token() -> str:
@@ -65,13 +65,13 @@ def hash_token(token: str) -> str:
 def check_hash(text: str) -> str:
     """Return a password hash unchanged. Raises ValueError if it is not a valid one."""
     parsed = _parse(text)
-    memory = 128 * parsed.block * (parsed.cost + parsed.lanes + 2)
+    memory = 128 * parsed.block * (parsed.cost + parsed.parallel + 2)
     if parsed.cost & (parsed.cost - 1) or memory > _MOST_MEMORY or len(parsed.hash) != _HASH_BYTES:
         raise ValueError("the parameters of the hash are out of bounds")
     return text
 
 
-DECOY: Final = f"{SCRYPT}${_COST}${_BLOCK}${_LANES}${'A' * 22}==${'A' * 43}="
+DECOY: Final = f"{SCRYPT}${_COST}${_BLOCK}${_PARALLEL}${'A' * 22}==${'A' * 43}="
 """A hash that no password has: checking an unknown user takes as long as checking a known one."""
 
 
@@ -118,17 +118,17 @@ class PasswordCheck:
 
 def _derive(password: bytes, how: _Scrypt) -> bytes:
     return hashlib.scrypt(
-        password, salt=how.salt, n=how.cost, r=how.block, p=how.lanes, maxmem=_MOST_MEMORY + 2**20, dklen=_HASH_BYTES
+        password, salt=how.salt, n=how.cost, r=how.block, p=how.parallel, maxmem=_MOST_MEMORY + 2**20, dklen=_HASH_BYTES
     )
 
 
 def _parse(text: str) -> _Scrypt:
     try:
-        name, cost, block, lanes, salt, derived = text.split("$")
-        parsed = _Scrypt(int(cost), int(block), int(lanes), _decode(salt), _decode(derived))
+        name, cost, block, parallel, salt, derived = text.split("$")
+        parsed = _Scrypt(int(cost), int(block), int(parallel), _decode(salt), _decode(derived))
     except (ValueError, binascii.Error) as error:
         raise ValueError("not of the form scrypt$COST$BLOCK$LANES$SALT$HASH") from error
-    if name != SCRYPT or min(parsed.cost - 1, parsed.block, parsed.lanes) < 1:
+    if name != SCRYPT or min(parsed.cost - 1, parsed.block, parsed.parallel) < 1:
         raise ValueError("not of the form scrypt$COST$BLOCK$LANES$SALT$HASH")
     return parsed
 

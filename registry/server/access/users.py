@@ -18,7 +18,7 @@ from cdc_contracts.registry.server.access.passwords import DECOY, LONGEST, Passw
 from cdc_contracts.registry.server.access.rights import UNGUARDED, Caller, Grant, Right, is_pattern
 
 _TOKEN: Final = re.compile(r"sha256\$[0-9a-f]{64}\Z")
-_MEND: Final = "`cdc-contracts registry user NAME` prints the lines of one user; put them below `users:`"
+_HINT: Final = "`cdc-contracts registry user NAME` prints the lines of one user; put them below `users:`"
 
 
 def _check_token(text: str) -> str:
@@ -153,8 +153,8 @@ def _read(path: Path) -> UsersFile:
     try:
         document = yaml_documents.without_nulls(yaml_documents.read_document(path, may_be_empty=True))
     except CdcContractsError as error:
-        raise UsageError(f"the users file: {error.what}", where=error.where, hint=_MEND) from error
+        raise UsageError(f"the users file: {error.what}", where=error.where, hint=_HINT) from error
     try:
         return UsersFile.model_validate(document)
     except ValidationError as error:
-        raise UsageError(f"the users file: {describe_misfit(error, UsersFile)}", where=str(path), hint=_MEND) from error
+        raise UsageError(f"the users file: {describe_misfit(error, UsersFile)}", where=str(path), hint=_HINT) from error

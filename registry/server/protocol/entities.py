@@ -208,14 +208,14 @@ class Association(Entity):
     frozen: bool
 
 
-class AssociationWish(Entity):
+class AssociationCreateInfo(Entity):
     """An association to create; its schema, if given, is registered first."""
 
     subject: Name | None = None
     association_type: Name | None = Field(None, alias="associationType")
     lifecycle: str | None = None
     frozen: bool | None = None
-    schema_wish: SchemaRequest | None = Field(None, alias="schema")
+    schema_request: SchemaRequest | None = Field(None, alias="schema")
     normalize: bool | None = None
 
 
@@ -226,7 +226,7 @@ class AssociationRequest(RequestBody):
     resource_namespace: Name | None = Field(None, alias="resourceNamespace")
     resource_id: Name | None = Field(None, alias="resourceId")
     resource_type: Name | None = Field(None, alias="resourceType")
-    associations: list[AssociationWish] | None = None
+    associations: list[AssociationCreateInfo] | None = None
 
 
 class AssociationInfo(Entity):

@@ -120,7 +120,7 @@ class Listener(uvicorn.Server):
         started: Callable[[], None] = lambda: None,
     ) -> None:
         self._connections = Connections(limits, tls)
-        self._tell_started = started
+        self._announce_start = started
         config = uvicorn.Config(
             app,
             http=cast(
@@ -139,7 +139,7 @@ class Listener(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
-        self._tell_started()
+        self._announce_start()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._connections.end_handshakes()

@@ -37,7 +37,7 @@ class Site:
 
     store: str
     catalogue: Catalogue
-    shelf: BuiltinSubjects
+    builtin: BuiltinSubjects
     users: Users = field(default_factory=lambda: Users(None))
     options: Options = field(default_factory=Options)
     open_metrics: bool = False
@@ -47,7 +47,7 @@ class Site:
     def open(self) -> tuple[ASGIApp, ServedStore]:
         """Return the application with its middleware, and its store. Raises UsageError and UnavailableError."""
         metrics = ServerMetrics()
-        store = ServedStore(self.store, self.shelf, metrics)
+        store = ServedStore(self.store, self.builtin, metrics)
         metrics.count_contents(store.counts)
         app = _extended_app(self, store, metrics)
         open_paths = frozenset(
@@ -60,7 +60,7 @@ class Site:
 def _extended_app(site: Site, store: ServedStore, metrics: ServerMetrics) -> FastAPI:
     app = make_app(store, site.options)
     app.state.metrics = metrics
-    app.state.catalogue, app.state.shelf = site.catalogue, site.shelf
+    app.state.catalogue, app.state.builtin = site.catalogue, site.builtin
     for router in (operation_endpoints.ROUTER, contract_endpoints.ROUTER, page_routes.ROUTER):
         app.include_router(router)
     app.add_exception_handler(CdcContractsError, _answer_error)

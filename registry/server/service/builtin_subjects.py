@@ -77,10 +77,12 @@ class BuiltinSubjects:
         subject = self._subjects.get(version.reference)
         return subject is not None and CALLER.get().may(Right.READ, subject)
 
-    def _put(self, context: str, publication: Publication, number: int, told: Mapping[str, str]) -> None:
+    def _put(
+        self, context: str, publication: Publication, number: int, properties_of_folder: Mapping[str, str]
+    ) -> None:
         kind, text = publication.key.type, publication.text
         plain = make_content(kind, text, (), None, None, context=context, normalize=False)
-        properties = {**publication.metadata["properties"], **told}
+        properties = {**publication.metadata["properties"], **properties_of_folder}
         subject = Subject(context, publication.subject)
         self._plain[context, number] = StoredSchema(context, number, plain)
         extended = replace(plain, metadata={"properties": properties})
@@ -95,13 +97,13 @@ def fill_builtin_subjects(folders: Iterable[Path], *, catalogue: bool = True) ->
 
     Raises UsageError if a contract has no id in its folder's `ids.lock`.
     """
-    shelf = BuiltinSubjects()
+    builtin = BuiltinSubjects()
     if catalogue:
         shipped = shipped_catalogue()
-        shelf.put(CONTEXT, shipped.all_versions(), read_lock(shipped.roots[0]))
+        builtin.put(CONTEXT, shipped.all_versions(), read_lock(shipped.roots[0]))
     for folder in folders:
-        shelf.put(context_of_folder(folder), open_own_versions(folder), read_lock(folder))
-    return shelf
+        builtin.put(context_of_folder(folder), open_own_versions(folder), read_lock(folder))
+    return builtin
 
 
 def name_of_file(path: str) -> str:

@@ -23,10 +23,10 @@ from cdc_contracts.registry.server.store.subjects import Subject
 class ServedStore(Store):
     """The store of a server."""
 
-    def __init__(self, url: str, shelf: BuiltinSubjects, metrics: ServerMetrics) -> None:
+    def __init__(self, url: str, builtin: BuiltinSubjects, metrics: ServerMetrics) -> None:
         """Open the database of a URL or path; see `Database` for what is raised."""
         super().__init__(url)
-        self._shelf = shelf
+        self._builtin = builtin
         self._metrics = metrics
 
     @property
@@ -37,20 +37,20 @@ class ServedStore(Store):
     @contextmanager
     def reading(self) -> Iterator[Records]:
         with self._metrics.store_time("read"), self._database.reading() as connection:
-            yield ReadableRecords(connection, self._shelf, CALLER.get())
+            yield ReadableRecords(connection, self._builtin, CALLER.get())
 
     @contextmanager
     def writing(self) -> Iterator[Records]:
         # Rights to write are checked at the endpoint; the rules of writing have to see everything.
         with self._metrics.store_time("write"), self._database.writing() as connection:
-            yield RecordsWithBuiltins(connection, self._shelf)
+            yield RecordsWithBuiltins(connection, self._builtin)
         self._asked_at = float("-inf")
 
     def cached_schema(self, context: str, number: int) -> StoredSchema | None:
         return super().cached_schema(context, number) if CALLER.get().reads_all else None
 
     def schema(self, context: str, number: int) -> StoredSchema | None:
-        if CALLER.get().reads_all and context not in self._shelf.contexts:
+        if CALLER.get().reads_all and context not in self._builtin.contexts:
             return super().schema(context, number)
         with self.reading() as records:
             return records.schema(context, number)
@@ -70,51 +70,51 @@ class ServedStore(Store):
 class RecordsWithBuiltins(Records):
     """The database rows and, in contexts of their own, the built-in contracts."""
 
-    def __init__(self, connection: Connection, shelf: BuiltinSubjects) -> None:
+    def __init__(self, connection: Connection, builtin: BuiltinSubjects) -> None:
         super().__init__(connection)
-        self._shelf = shelf
+        self._builtin = builtin
 
     def schema(self, context: str, number: int) -> StoredSchema | None:
-        return self._shelf.schema(context, number) if self._holds(context) else super().schema(context, number)
+        return self._builtin.schema(context, number) if self._holds(context) else super().schema(context, number)
 
     def schemas_by_guid(self, guid: str) -> list[StoredSchema]:
-        return [*super().schemas_by_guid(guid), *(one for one in self._shelf.schemas() if one.content.guid == guid)]
+        return [*super().schemas_by_guid(guid), *(one for one in self._builtin.schemas() if one.content.guid == guid)]
 
     def same_schemas(self, context: str, identity: str) -> list[StoredSchema]:
         if not self._holds(context):
             return super().same_schemas(context, identity)
-        same = (one for one in self._shelf.schemas() if one.content.identity == identity)
+        same = (one for one in self._builtin.schemas() if one.content.identity == identity)
         return [one for one in same if one.context == context]
 
     def highest_id(self, context: str) -> int:
         if not self._holds(context):
             return super().highest_id(context)
-        return max(one.id for one in self._shelf.schemas() if one.context == context)
+        return max(one.id for one in self._builtin.schemas() if one.context == context)
 
     def versions(self, subject: Subject) -> list[StoredVersion]:
-        return self._shelf.versions(subject) if self._holds(subject.context) else super().versions(subject)
+        return self._builtin.versions(subject) if self._holds(subject.context) else super().versions(subject)
 
     def version(self, subject: Subject, number: int) -> StoredVersion | None:
         if not self._holds(subject.context):
             return super().version(subject, number)
-        return next((one for one in self._shelf.versions(subject) if one.version == number), None)
+        return next((one for one in self._builtin.versions(subject) if one.version == number), None)
 
     def versions_of_schema(self, context: str, number: int) -> list[StoredVersion]:
         if not self._holds(context):
             return super().versions_of_schema(context, number)
-        same = (one for one in self._shelf.all_versions() if one.id == number)
+        same = (one for one in self._builtin.all_versions() if one.id == number)
         return [one for one in same if one.subject.context == context]
 
     def all_versions(self, context: str | None, prefix: str) -> Iterator[StoredVersion]:
         shelved = (
             one
-            for one in self._shelf.all_versions()
+            for one in self._builtin.all_versions()
             if context in (None, one.subject.context) and one.subject.name.startswith(prefix)
         )
         return chain(super().all_versions(context, prefix), shelved)
 
     def contexts(self) -> list[str]:
-        return sorted({*super().contexts(), *self._shelf.contexts})
+        return sorted({*super().contexts(), *self._builtin.contexts})
 
     def has_versions(self, context: str) -> bool:
         return self._holds(context) or super().has_versions(context)
@@ -141,7 +141,7 @@ class RecordsWithBuiltins(Records):
         super().mark_deleted(version)
 
     def _holds(self, context: str) -> bool:
-        return context in self._shelf.contexts
+        return context in self._builtin.contexts
 
     def _refuse(self, context: str) -> None:
         if self._holds(context):
@@ -151,10 +151,10 @@ class RecordsWithBuiltins(Records):
 class ReadableRecords(RecordsWithBuiltins):
     """Only the records that the caller may read; all others seem not to exist."""
 
-    def __init__(self, connection: Connection, shelf: BuiltinSubjects, caller: Caller) -> None:
-        super().__init__(connection, shelf)
+    def __init__(self, connection: Connection, builtin: BuiltinSubjects, caller: Caller) -> None:
+        super().__init__(connection, builtin)
         self._caller = caller
-        self._told: set[tuple[str, int]] = set()
+        self._returned: set[tuple[str, int]] = set()
         """Contexts and ids of schemas of versions already returned: they may be read without another check."""
 
     def schema(self, context: str, number: int) -> StoredSchema | None:
@@ -185,13 +185,13 @@ class ReadableRecords(RecordsWithBuiltins):
     def _readable(self, versions: Iterable[StoredVersion]) -> Iterator[StoredVersion]:
         for version in versions:
             if self._may_read(version.subject):
-                self._told.add((version.subject.context, version.id))
+                self._returned.add((version.subject.context, version.id))
                 yield version
 
     def _may_read(self, subject: Subject) -> bool:
         return self._caller.reads_all or self._caller.may(Right.READ, subject)
 
     def _may_read_schema(self, context: str, number: int) -> bool:
-        if self._caller.reads_all or (context, number) in self._told:
+        if self._caller.reads_all or (context, number) in self._returned:
             return True
         return bool(self.versions_of_schema(context, number))

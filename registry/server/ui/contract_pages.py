@@ -78,16 +78,16 @@ def _beside(old: str, new: str) -> Markup:
     return element("a", f"compared with {old}", href=link("/compare", old=old, new=new))
 
 
-def _explained(told: Explanation) -> Iterator[Markup | None]:
-    members = [(name_of(one.at or "/"), one.kinds, one.required, one.meaning) for one in told.members]
+def _explained(explanation: Explanation) -> Iterator[Markup | None]:
+    members = [(name_of(one.at or "/"), one.kinds, one.required, one.meaning) for one in explanation.members]
     yield section("Members of a message", listing(("member", "holds", "required", "meaning"), members))
-    operations = [(name_of(one.code), one.op, one.before, one.after) for one in told.operations]
+    operations = [(name_of(one.code), one.op, one.before, one.after) for one in explanation.operations]
     yield section("Operations", listing(("code", "means", "row before", "row after"), operations))
-    places = [(name, name_of(at) if at else "", says) for name, at, says in told.places]
+    places = [(name, name_of(at) if at else "", says) for name, at, says in explanation.places]
     yield section("Where to find each fact", listing(("fact", "member", "read as"), places))
-    yield section("What messages leave open", listing(("parameter", "meaning"), told.parameters))
-    for mapping in dict.fromkeys(line.mapping for line in told.forms):
-        lines = [line for line in told.forms if line.mapping == mapping]
+    yield section("What messages leave open", listing(("parameter", "meaning"), explanation.parameters))
+    for mapping in dict.fromkeys(line.mapping for line in explanation.forms):
+        lines = [line for line in explanation.forms if line.mapping == mapping]
         forms = [
             (
                 ", ".join(line.types),
@@ -98,8 +98,8 @@ def _explained(told: Explanation) -> Iterator[Markup | None]:
         ]
         title = f"How values are written{', ' + mapping if mapping else ''}"
         yield section(title, listing(("source type", "value form", "description"), forms))
-    yield section("Rules across fields", listing(("rule", "description"), told.rules))
-    errata = [(one.id, one.decision, one.says, one.shows, one.why) for one in told.errata]
+    yield section("Rules across fields", listing(("rule", "description"), explanation.rules))
+    errata = [(one.id, one.decision, one.says, one.shows, one.why) for one in explanation.errata]
     yield section(
         "Contradictions in the vendor's document", listing(("erratum", "decision", "text", "example", "reason"), errata)
     )

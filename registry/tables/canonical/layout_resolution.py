@@ -34,7 +34,7 @@ _Seen = Mapping[str, AbstractSet[tuple[str | None, str | None]]]
 
 
 def resolve_layouts(
-    known: Layouts, tables: TableContracts, sightings: ObservedColumns, added: Added
+    known: Layouts, tables: TableContracts, observed: ObservedColumns, added: Added
 ) -> dict[TableName, TableLayout]:
     """Return the layouts of all tables that were ever seen: the known ones, and what this run adds to them.
 
@@ -46,8 +46,8 @@ def resolve_layouts(
     for name in added:
         if name in layouts:
             layouts[name] = _await(layouts[name], added[name])
-    for name in sightings.tables():
-        contract, seen = tables.of(*name) if name.table else None, sightings.columns(name)
+    for name in observed.tables():
+        contract, seen = tables.of(*name) if name.table else None, observed.columns(name)
         before = layouts.get(name)
         if before is not None:
             allowed = [*(contract.columns if contract else _untyped(before, seen)), *before.awaited]
@@ -62,10 +62,10 @@ def resolve_layouts(
     return layouts
 
 
-def settle_layouts(
+def resolve_run_layouts(
     known: Layouts,
     tables: TableContracts,
-    sightings: ObservedColumns,
+    observed: ObservedColumns,
     statements: Iterable[DdlStatement],
     names: AbstractSet[TableName],
 ) -> dict[TableName, TableLayout]:
@@ -74,9 +74,9 @@ def settle_layouts(
     A table beyond the limit of observed columns has no columns: all values of its rows are text in `_raw`.
     """
     columns = {name: [column.name for column in layout.columns] for name, layout in known.items()}
-    for name in sightings.tables():
-        columns[name] = [*columns.get(name, ()), *sightings.columns(name)]
-    settled = resolve_layouts(known, tables, sightings, added_columns(statements, columns))
+    for name in observed.tables():
+        columns[name] = [*columns.get(name, ()), *observed.columns(name)]
+    settled = resolve_layouts(known, tables, observed, added_columns(statements, columns))
     changed = {name: layout for name, layout in settled.items() if layout != known.get(name)}
     bare = {name: TableLayout(name, (), (), MESSAGES) for name in names if name not in settled}
     return {name: settled[name] for name in names if name in settled} | changed | bare
@@ -86,19 +86,19 @@ def settle_layouts(
 class LayoutGuess:
     """The expected layouts of tables, if the rest of a run is like the part seen so far.
 
-    `sightings` and `statements` may grow between two guesses.
+    `observed` and `statements` may grow between two guesses.
     """
 
     known: Layouts
     tables: TableContracts
-    sightings: ObservedColumns
+    observed: ObservedColumns
     statements: AbstractSet[DdlStatement]
 
     def of(self, name: TableName) -> TableLayout:
         """Return the layout of a table with rows."""
         known = {name: self.known[name]} if name in self.known else {}
-        shapes = {name: self.sightings.shapes[name]} if name in self.sightings.shapes else {}
-        return settle_layouts(known, self.tables, ObservedColumns(shapes), self.statements, {name})[name]
+        shapes = {name: self.observed.shapes[name]} if name in self.observed.shapes else {}
+        return resolve_run_layouts(known, self.tables, ObservedColumns(shapes), self.statements, {name})[name]
 
 
 def _untyped(layout: TableLayout, seen: _Seen) -> list[str]:
@@ -160,8 +160,8 @@ def canonical_table(version: Version, table: TableContract, reading_options: Rea
     Raises UsageError if the version cannot carry a type of the table.
     """
     result = table_in(version, table)
-    name, sightings = TableName.of(result.database, result.schema, result.name), ObservedColumns()
+    name, observed = TableName.of(result.database, result.schema, result.name), ObservedColumns()
     for one in table_mappings(version, table, reading_options):
         shape = (ObservedColumn(column, type_, FORMS[one.forms[column]].kind) for column, type_ in table.types.items())
-        sightings.add(name, tuple(shape))
-    return resolve_layouts({}, TableContracts([table]), sightings, {})[name]
+        observed.add(name, tuple(shape))
+    return resolve_layouts({}, TableContracts([table]), observed, {})[name]

@@ -16,7 +16,7 @@ from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.registry.tables.canonical.added_columns import is_meant
 from cdc_contracts.registry.tables.ddl import read_resets
 
-MOST_UPHEAVALS: Final = 10_000
+MOST_RESETS: Final = 10_000
 """So many of a run are kept, of each table and partition the newest: the names are anybody's text."""
 _COLUMNS: Final = (
     "kind", "database", "schema", "table", "ddl_text", "ddl_type", "contract", "topic", "partition", "offset",
@@ -85,9 +85,9 @@ class Resets:
     def note(self, found: Iterable[TableReset]) -> None:
         for one in found:
             key = (one.database, one.schema, one.table, one.emptied, one.contract, one.source)
-            if key not in self.last and len(self.last) >= MOST_UPHEAVALS:
+            if key not in self.last and len(self.last) >= MOST_RESETS:
                 continue
-            self.last[key] = max(self.last.get(key, one), one, key=lambda told: told.offset)
+            self.last[key] = max(self.last.get(key, one), one, key=lambda statement: statement.offset)
             self.highest[key] = max(self.highest.get(key, one), one, key=_height)
 
     def merge(self, other: Resets) -> None:

@@ -37,7 +37,7 @@ class _Traits:
     comment: str | None = None
 
 
-_SAYINGS: Final = (
+_TRAITS: Final = (
     (("NOT", "NULL", "DISABLE"), "nullable", True),
     (("NOT", "NULL"), "nullable", False),
     (("DEFAULT", "ON", "NULL"), "nullable", False),
@@ -187,7 +187,7 @@ def _read_traits(words: Words) -> _Traits:
     """Return the constraints of a column after its type; expressions in brackets are skipped."""
     traits = _Traits()
     while words:
-        said = next(((name, value) for phrase, name, value in _SAYINGS if words.takes(*phrase)), None)
+        said = next(((name, value) for phrase, name, value in _TRAITS if words.takes(*phrase)), None)
         if said is not None:
             setattr(traits, *said)
         elif words.sees("("):

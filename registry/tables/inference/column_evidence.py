@@ -114,12 +114,12 @@ class TableEvidence:
 class InferenceEvidence:
     """What was seen of every table; `read` messages held it, `nameless` rows name no table, `cut` says it was too much.
 
-    `left_out` are the messages that do not conform: nothing is known of their rows. The observed columns (`sightings`)
+    `left_out` are the messages that do not conform: nothing is known of their rows. The observed columns (`observed`)
     know the order of the columns.
     """
 
     tables: dict[TableName, TableEvidence] = field(default_factory=dict)
-    sightings: ObservedColumns = field(default_factory=ObservedColumns)
+    observed: ObservedColumns = field(default_factory=ObservedColumns)
     read: int = 0
     left_out: int = 0
     nameless: int = 0
@@ -132,7 +132,7 @@ class InferenceEvidence:
                 self.tables[name].merge(table)
             else:
                 self.tables[name] = table
-        self.sightings.merge(other.sightings)
+        self.observed.merge(other.observed)
         self.read += other.read
         self.left_out += other.left_out
         self.nameless += other.nameless

@@ -67,7 +67,7 @@ def propose(evidence: InferenceEvidence, catalogue: Catalogue) -> list[Proposal]
     found: dict[str, Proposal] = {}
     for name in sorted(evidence.tables, key=lambda one: one.order):
         table = evidence.tables[name]
-        order = dict.fromkeys([*evidence.sightings.columns(name), *sorted(table.columns)])
+        order = dict.fromkeys([*evidence.observed.columns(name), *sorted(table.columns)])
         mappings = [catalogue.mapping(one) for one in sorted(table.mappings)]
         if table.columns and name.text not in found:
             found[name.text] = _propose_table(name.text, table, order, mappings)

@@ -33,11 +33,11 @@ def infer_batches(
     for records in paced(batches):
         if is_ended():
             break
-        total.merge(witness(kernel, records))
+        total.merge(collect_evidence(kernel, records))
     return total
 
 
-def witness(kernel: Kernel, records: pa.RecordBatch) -> InferenceEvidence:
+def collect_evidence(kernel: Kernel, records: pa.RecordBatch) -> InferenceEvidence:
     """Return what a batch of records shows of the tables whose rows it has."""
     reading_options = kernel.validation.reading_options
     evidence = InferenceEvidence(read=records.num_rows)
@@ -58,7 +58,7 @@ def witness(kernel: Kernel, records: pa.RecordBatch) -> InferenceEvidence:
 
 def _take(evidence: InferenceEvidence, batch: Batch, batch_result: BatchResult) -> None:
     evidence.merge(observe(write_changes(batch_result, batch)))
-    evidence.sightings.merge(observe_columns(batch_result))
+    evidence.observed.merge(observe_columns(batch_result))
     evidence.left_out += len(batch_result.having(QUARANTINED))
     for table, mapping in _mappings_in(batch_result):
         if table in evidence.tables:

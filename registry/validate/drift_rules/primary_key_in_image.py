@@ -32,12 +32,12 @@ def breaks(reading: Reading) -> Iterator[Edits]:
     if place is None or place.at is None:
         return
     key = [*(reading.primary_key or ()), "renamed"]
-    told: Any = key
+    names: Any = key
     if place.reading == "joined-u0001":
-        told = "\u0001".join(key)
+        names = "\u0001".join(key)
     elif place.reading == "json-text-groups":
-        told = json.dumps({place.member: key})
-    yield {split_pointer(place.at): told}
+        names = json.dumps({place.member: key})
+    yield {split_pointer(place.at): names}
 
 
 RULE = DriftRule(

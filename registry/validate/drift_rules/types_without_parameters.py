@@ -18,8 +18,8 @@ def check(view: RuleView) -> Iterator[Breach]:
 
 def breaks(reading: Reading) -> Iterator[Edits]:
     """Yield the message with the length of a type."""
-    for name, told in (reading.types or {}).items():
-        yield {(*split_pointer(reading.types_at[0]), name): f"{told}(20)"}
+    for name, kind in (reading.types or {}).items():
+        yield {(*split_pointer(reading.types_at[0]), name): f"{kind}(20)"}
 
 
 RULE = DriftRule(

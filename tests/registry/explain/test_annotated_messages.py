@@ -14,13 +14,13 @@ from topics import CATALOGUE, rendered
 
 from cdc_contracts.registry.common.json_messages import Unreadable, parse_message
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.explain.message_explanations import dissection_schema, explain_message, write_explanation
+from cdc_contracts.registry.explain.message_explanations import explain_message, explanation_schema, write_explanation
 from cdc_contracts.registry.message.unreadable_bytes import find_fault
 from cdc_contracts.registry.message.wrapping_guesses import guess_bytes
 from cdc_contracts.registry.records.record_origins import FoundPlace
 from cdc_contracts.registry.validate.validation_context import open_validation
 
-SCHEMA = Draft202012Validator(dissection_schema())
+SCHEMA = Draft202012Validator(explanation_schema())
 CASES = sorted((Path(__file__).parents[2] / "cli" / "why").glob("*.yaml"))
 SAMPLES = [
     (version, file)

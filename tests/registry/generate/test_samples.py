@@ -19,7 +19,7 @@ OWN = Path(__file__).parents[1] / "lint" / "contracts"
 @pytest.mark.parametrize("version", list(CATALOGUE.all_versions()), ids=str)
 def test_every_sample_comes_to_what_stands_beside_it(version):
     samples = find_samples(version)
-    assert samples.strays == ()
+    assert samples.unpaired == ()
     validation = open_validation(CATALOGUE, version.reference, samples.reading_options())
     for sample in samples.messages:
         judged = validation.judge(sample.value)
@@ -54,7 +54,7 @@ def test_halves_of_samples_are_strays(version):
     (folder / ".hidden").write_text("")
     (folder / "drift" / "add.change.json").write_text("[]")
     samples = find_samples(version)
-    assert sorted(file.name for file in samples.strays) == [
+    assert sorted(file.name for file in samples.unpaired) == [
         "add.change.json",
         "alone.json",
         "lost.change.json",
@@ -68,7 +68,7 @@ def test_streams_are_left_to_the_audit(version):
     (drift / "gap.jsonl").write_text("{}\n{}\n")
     (drift / "gap.findings.json").write_text("{}")
     samples = find_samples(version)
-    assert samples.strays == ()
+    assert samples.unpaired == ()
     assert [sample.name for sample in samples.drifts] == ["kind-unknown", "time-of-the-other-version"]
 
 

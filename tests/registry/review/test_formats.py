@@ -57,7 +57,7 @@ def spoil(root, name, old, new):
 
 def hostile_review():
     file = "contracts/a,b:c%d é/x y.yaml"
-    excuse = Suppression(HOSTILE, "2027-01-31", file, 3)
+    suppression = Suppression(HOSTILE, "2027-01-31", file, 3)
     found = {
         "rule": "L10",
         "name": "place-exists",
@@ -72,7 +72,7 @@ def hostile_review():
             Annotation(severity="error", line=3, column=7, proof=(HOSTILE, "second"), **found),
             Annotation(severity="error", line=3, column=7, **found),
             Annotation(severity="info", line=None, **found),
-            Annotation(severity="warning", line=5, excuse=excuse, **found),
+            Annotation(severity="warning", line=5, suppression=suppression, **found),
         ),
         notes=(HOSTILE,),
     )

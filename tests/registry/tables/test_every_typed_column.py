@@ -83,11 +83,11 @@ def rows_at(message: Any, image: tuple[str, ...]) -> tuple[str | int, ...]:
 def test_both_paths_write_the_same_into_every_column_of_typed_tables(version):
     validation = open_validation(CATALOGUE, version.reference, TERMS)
     records = records_of([*samples(version), *stream(version, 24), *with_times_that_do_not_exist(version)])
-    sightings, changes = ObservedColumns(), []
+    observed, changes = ObservedColumns(), []
     for written in Kernel(validation).decode(records):
-        sightings.merge(written.sightings)
+        observed.merge(written.observed)
         changes += pa.Table.from_batches([written.changes]).to_batches()
-    layouts = resolve_layouts({}, TableContracts(()), sightings, {})
+    layouts = resolve_layouts({}, TableContracts(()), observed, {})
     told: dict[TableName, list[Told]] = {}
     for one in by_reference(validation, records)["changes"]:
         told.setdefault(TableName(one.row.database, one.row.schema, one.row.table or ""), []).append(one)

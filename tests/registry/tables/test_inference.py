@@ -27,7 +27,7 @@ from cdc_contracts.registry.tables.inference import column_evidence as bounds
 from cdc_contracts.registry.tables.inference.column_evidence import InferenceEvidence
 from cdc_contracts.registry.tables.inference.proposal_reports import head_of, notes_of, write_account
 from cdc_contracts.registry.tables.inference.proposals import propose
-from cdc_contracts.registry.tables.inference.record_evidence import witness
+from cdc_contracts.registry.tables.inference.record_evidence import collect_evidence
 from cdc_contracts.registry.validate.validation_context import open_validation
 
 TYPED, BARE, UNTYPED = "oms-community/canal@2", "dts/canal@2", "oms-community/default@2"
@@ -78,7 +78,7 @@ def kernel_of(reference, **parameters):
 
 def inferred(messages, reference, **parameters):
     kernel = kernel_of(reference, **parameters)
-    found = witness(kernel, records_of(messages))
+    found = collect_evidence(kernel, records_of(messages))
     return found, propose(found, kernel.validation.catalogue)
 
 
@@ -206,7 +206,7 @@ def test_evidence_is_the_same_however_the_records_were_cut():
         total = InferenceEvidence()
         parts = [records.slice(a, b - a) for a, b in zip([0, *cuts], [*cuts, records.num_rows], strict=True)]
         for number in order(range(len(parts))):
-            total.merge(witness(kernel, parts[number]))
+            total.merge(collect_evidence(kernel, parts[number]))
         return write_account(total, propose(total, kernel.validation.catalogue))
 
     whole = account([], list)
@@ -251,7 +251,7 @@ def test_what_is_proposed_for_a_dialect_without_types_takes_its_messages(version
     table = None if version.meaning.envelope.table is None or version.meaning.envelope.table.at else "shop.orders"
     values = rendered(version.reference, 60, controls=17)
     before = Kernel(open_validation(CATALOGUE, version.reference, ReadingOptions(table=table)))
-    found = witness(before, records_of(values))
+    found = collect_evidence(before, records_of(values))
     proposals = propose(found, CATALOGUE)
     tables = TableContracts([one.contract for one in proposals])
     after = Kernel(open_validation(CATALOGUE, version.reference, ReadingOptions(tables=tables, table=table)))
@@ -320,7 +320,7 @@ def test_what_is_inferred_takes_all_that_it_was_inferred_from(version, values):
     for messages in (rendered_values, bare) if version.meaning.transport == "json" else (rendered_values,):
         before = Kernel(open_validation(CATALOGUE, version.reference, ReadingOptions(table="shop.orders")))
         records = records_of(messages)
-        proposals = propose(witness(before, records), CATALOGUE)
+        proposals = propose(collect_evidence(before, records), CATALOGUE)
         tables = TableContracts([one.contract for one in proposals])
         after = Kernel(
             open_validation(CATALOGUE, version.reference, ReadingOptions(tables=tables, table="shop.orders"))

@@ -25,10 +25,10 @@ ID, TOTAL = ObservedColumn("id", "bigint(20)", "integer"), ObservedColumn("total
 
 
 def seen(*shapes: tuple[ObservedColumn, ...], table: TableName = ORDERS) -> ObservedColumns:
-    sightings = ObservedColumns()
+    observed = ObservedColumns()
     for shape in shapes:
-        sightings.add(table, shape)
-    return sightings
+        observed.add(table, shape)
+    return observed
 
 
 def contract(**columns: str) -> TableContracts:
@@ -107,7 +107,7 @@ def test_the_rows_after_deletes_that_held_keys_alone_have_all_their_columns():
             {"topic": "t", "partition": 0, "offset": at, "value": json.dumps(one)} for at, one in enumerate(batch)
         ]
         (part,) = Kernel(scope_of(UNTYPED)).decode(pa.RecordBatch.from_pylist(records, KAFKA))
-        layouts = resolve_layouts(layouts, NONE, part.sightings, {})
+        layouts = resolve_layouts(layouts, NONE, part.observed, {})
         rows, texts = type_rows(part.changes, layouts[ORDERS])
         assert (rows.num_rows, texts) == (len(batch), {})
         assert not any(row["_raw"] for row in rows.to_pylist())
@@ -201,8 +201,8 @@ def test_more_shapes_than_are_kept_leave_the_widest_in_whatever_order_they_come(
     layouts = []
     for seed in range(2):
         random.Random(seed).shuffle(shapes)
-        sightings = seen(*shapes)
-        assert len(sightings.shapes[ORDERS]) <= 2 * MOST_SHAPES
-        layouts.append(resolve_layouts({}, NONE, sightings, {}))
+        observed = seen(*shapes)
+        assert len(observed.shapes[ORDERS]) <= 2 * MOST_SHAPES
+        layouts.append(resolve_layouts({}, NONE, observed, {}))
     assert layouts[0] == layouts[1]
     assert len(layouts[0][ORDERS].columns) == 4 * MOST_SHAPES - 1

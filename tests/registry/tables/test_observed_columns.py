@@ -28,7 +28,7 @@ def decode(values, reading_options, reference, size):
     kernel, seen, rows = Kernel(open_validation(shipped_catalogue(), reference, reading_options)), ObservedColumns(), []
     for start in range(0, len(values), size):
         for written in kernel.decode(batch_of_values(values[start : start + size], start=start)):
-            seen.merge(written.sightings)
+            seen.merge(written.observed)
             rows += written.changes.to_pylist()
     return seen, rows
 

@@ -41,7 +41,7 @@ def test_each_value_is_found_under_its_name_and_no_other(tmp_path, reference, ta
     (message,) = Renderer(CATALOGUE.version(reference), ReadingOptions(tables=tables)).render_all([event])
     records = pa.RecordBatch.from_pylist([{"topic": "t", "partition": 0, "offset": 0, "value": message}], KAFKA)
     (part,) = Kernel(scope_of(reference, tables=tables)).decode(records)
-    ((name, layout),) = resolve_layouts({}, tables, part.sightings, {}).items()
+    ((name, layout),) = resolve_layouts({}, tables, part.observed, {}).items()
     assert (name.text, {column.name for column in layout.columns}) == ("shop.orders", {*COLUMNS})
     pq.write_table(pa.Table.from_batches([type_rows(part.changes, layout)[0]]), tmp_path / "a.parquet")
 

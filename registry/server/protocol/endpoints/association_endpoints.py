@@ -15,9 +15,9 @@ from fastapi.responses import Response
 from cdc_contracts.registry.server.access.rights import Right
 from cdc_contracts.registry.server.protocol.entities import (
     Association,
+    AssociationCreateInfo,
     AssociationRequest,
     AssociationResponse,
-    AssociationWish,
 )
 from cdc_contracts.registry.server.protocol.permissions import require
 from cdc_contracts.registry.server.service.request_service import Paged, Registry, Served
@@ -83,11 +83,11 @@ def create_associations(registry: Served, request: AssociationRequest) -> Any:
         "resource_id": number,
         "resource_type": request.resource_type or TOPIC,
     }
-    made = [_read(wish, topic) for wish in request.associations]
+    made = [_read(wanted, topic) for wanted in request.associations]
     for one in made:
         require(Right.WRITE, parse_subject(one.subject))
-    for wish, one in zip(request.associations, made, strict=True):
-        _register(registry, wish, one.subject)
+    for wanted, one in zip(request.associations, made, strict=True):
+        _register(registry, wanted, one.subject)
     with registry.store.writing() as records:
         for one in made:
             associate(records, one)
@@ -113,25 +113,25 @@ def _list(registry: Registry, paged: Paged, kinds: Kinds, lifecycle: str, named:
     return [vars(one) | {"guid": str(uuid.uuid5(uuid.NAMESPACE_OID, repr(one)))} for one in paged.of(readable)]
 
 
-def _read(wish: AssociationWish, topic: dict[str, str]) -> TopicSubject:
-    if not wish.subject:
+def _read(wanted: AssociationCreateInfo, topic: dict[str, str]) -> TopicSubject:
+    if not wanted.subject:
         raise invalid_association("subject", "it cannot be null or empty")
-    lifecycle = (wish.lifecycle or WEAK).upper()
+    lifecycle = (wanted.lifecycle or WEAK).upper()
     if lifecycle not in (STRONG, WEAK):
         raise invalid_association("lifecycle", f"it must be {STRONG} or {WEAK}")
-    frozen = bool(wish.frozen)
+    frozen = bool(wanted.frozen)
     if frozen and lifecycle == WEAK:
         raise invalid_association("frozen", f"only a {STRONG} association can be frozen")
     return TopicSubject(
-        **topic, association_type=wish.association_type or "value", subject=wish.subject, lifecycle=lifecycle,
+        **topic, association_type=wanted.association_type or "value", subject=wanted.subject, lifecycle=lifecycle,
         frozen=frozen,
     )  # fmt: skip
 
 
-def _register(registry: Registry, wish: AssociationWish, subject: str) -> None:
-    if wish.schema_wish is not None:
+def _register(registry: Registry, wanted: AssociationCreateInfo, subject: str) -> None:
+    if wanted.schema_request is not None:
         options = registry.options
-        submission = wish.schema_wish.submission(normalize=bool(wish.normalize))
+        submission = wanted.schema_request.submission(normalize=bool(wanted.normalize))
         register(
             registry.store, parse_subject(subject), submission, defaults=options.defaults,
             conflict=options.conflict_code,

@@ -31,11 +31,11 @@ class Contracts:
 
     def __init__(self, request: Request) -> None:
         self._catalogue: Catalogue = request.app.state.catalogue
-        self._shelf: BuiltinSubjects = request.app.state.shelf
+        self._builtin: BuiltinSubjects = request.app.state.builtin
 
     def all(self) -> list[Version]:
         """Return every version, in catalogue order."""
-        return [version for version in self._catalogue.all_versions() if self._shelf.is_readable(version)]
+        return [version for version in self._catalogue.all_versions() if self._builtin.is_readable(version)]
 
     def one(self, reference: str) -> Version:
         """Return the version that a reference names. Raises Refusal if there is none that the caller may read."""
@@ -43,7 +43,7 @@ class Contracts:
             version = self._catalogue.version(reference)
         except UsageError as error:
             raise ProtocolError(404, str(error)) from error
-        if not self._shelf.is_readable(version):
+        if not self._builtin.is_readable(version):
             raise ProtocolError(404, f"there is no contract `{version.subject}`")
         return version
 
@@ -97,7 +97,7 @@ def diff_contracts(readable: Readable, left: OldReference, right: NewReference) 
 
 
 @ROUTER.get("/compat")
-def judge_contracts(
+def check_compatibility(
     readable: Readable, old: OldReference, new: NewReference, level: Level = Level.BACKWARD, policy: Policy = Policy.CDC
 ) -> dict[str, Any]:
     """Return whether one version of a contract is compatible with another, with proofs of the findings."""

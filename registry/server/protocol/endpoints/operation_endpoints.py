@@ -16,7 +16,7 @@ from cdc_contracts.registry.server.service.request_service import Served
 from cdc_contracts.registry.server.service.server_metrics import ServerMetrics
 
 ROUTER = APIRouter(tags=["operation"])
-PATIENCE_SECONDS = 5.0
+TIMEOUT_SECONDS = 5.0
 HEALTH, METRICS = "/healthz", "/metrics"
 
 
@@ -27,10 +27,10 @@ class Health(Entity):
 
 
 @ROUTER.get(HEALTH, response_model=Health, responses={503: {"model": Health}})
-async def tell_health(registry: Served) -> Any:
+async def get_health(registry: Served) -> Any:
     """Return whether the store answers and can be written to."""
     try:
-        await asyncio.wait_for(run_in_threadpool(registry.store.check), PATIENCE_SECONDS)
+        await asyncio.wait_for(run_in_threadpool(registry.store.check), TIMEOUT_SECONDS)
     except UnavailableError as error:
         return JSONResponse({"status": error.what}, 503)
     except (SQLAlchemyError, TimeoutError):
@@ -41,7 +41,7 @@ async def tell_health(registry: Served) -> Any:
 @ROUTER.get(
     METRICS, response_class=Response, responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}}
 )
-def tell_metrics(request: Request, accept: Annotated[str, Header()] = "") -> Response:
+def get_metrics(request: Request, accept: Annotated[str, Header()] = "") -> Response:
     """Return the metrics of the server in Prometheus format."""
     metrics: ServerMetrics = request.app.state.metrics
     content, media_type = metrics.expose(accept)

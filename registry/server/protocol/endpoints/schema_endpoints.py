@@ -26,7 +26,7 @@ from cdc_contracts.registry.server.store.resolution import TYPES
 from cdc_contracts.registry.server.store.subjects import DEFAULT_CONTEXT, EVERY_CONTEXT, Subject, parse_subject
 
 ROUTER = APIRouter(tags=["schemas"])
-Wish = Annotated[bool, Query()]
+Flag = Annotated[bool, Query()]
 Used = Annotated[str, Query(description="A subject that uses it, or `:.context:`")]
 
 
@@ -84,7 +84,7 @@ def get_schema_text(registry: Served, id: Id, subject: Used = "") -> Response:
 
 @ROUTER.get("/schemas/ids/{id}/subjects", response_model=list[str])
 def list_subjects_of_schema(
-    registry: Served, id: Id, paged: Paged, subject: Used = "", deleted: Wish = False
+    registry: Served, id: Id, paged: Paged, subject: Used = "", deleted: Flag = False
 ) -> Any:  # fmt: skip
     """List the subjects that use a schema."""
     return paged.of(sorted({str(version.subject) for version in _uses(registry, id, subject, deleted=deleted)}))
@@ -92,7 +92,7 @@ def list_subjects_of_schema(
 
 @ROUTER.get("/schemas/ids/{id}/versions", response_model=list[SubjectVersion])
 def list_versions_of_schema(
-    registry: Served, id: Id, paged: Paged, subject: Used = "", deleted: Wish = False
+    registry: Served, id: Id, paged: Paged, subject: Used = "", deleted: Flag = False
 ) -> Any:  # fmt: skip
     """List the subjects and versions that use a schema."""
     uses = _uses(registry, id, subject, deleted=deleted)

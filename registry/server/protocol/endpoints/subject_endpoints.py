@@ -27,7 +27,7 @@ from cdc_contracts.registry.server.store.registry_records import Records, Stored
 from cdc_contracts.registry.server.store.subjects import EVERY_CONTEXT, Subject, parse_subject
 
 ROUTER = APIRouter(tags=["subjects"])
-Wish = Annotated[bool, Query()]
+Flag = Annotated[bool, Query()]
 
 
 @ROUTER.get("/subjects", response_model=list[str])
@@ -50,7 +50,7 @@ def list_subjects(
 
 @ROUTER.post("/subjects/{subject}/versions", response_model=RegisterResponse, response_model_exclude_none=True)
 def register_schema(
-    registry: Served, subject: WrittenSubject, request: SchemaRequest, extended: Extended, normalize: Wish = False
+    registry: Served, subject: WrittenSubject, request: SchemaRequest, extended: Extended, normalize: Flag = False
 ) -> Any:
     """Register a schema; one that is already registered keeps its id and version."""
     options = registry.options
@@ -70,8 +70,8 @@ def look_up_schema(
     subject: SubjectName,
     request: SchemaRequest,
     extended: Extended,
-    normalize: Wish = False,
-    deleted: Wish = False,
+    normalize: Flag = False,
+    deleted: Flag = False,
 ) -> Any:
     """Look up the version under which a subject has a schema."""
     with registry.store.reading() as records:
@@ -85,7 +85,7 @@ def look_up_schema(
 
 
 @ROUTER.delete("/subjects/{subject}", response_model=list[int])
-def remove_subject(registry: Served, subject: DeletedSubject, permanent: Wish = False) -> Any:
+def remove_subject(registry: Served, subject: DeletedSubject, permanent: Flag = False) -> Any:
     """Delete all versions of a subject: soft, or permanently once they are soft-deleted."""
     with registry.store.writing() as records:
         return delete_subject(records, subject, permanent=permanent, defaults=registry.options.defaults)
@@ -118,7 +118,7 @@ def get_version(
     subject: SubjectName,
     version: VersionNumber,
     extended: Extended,
-    deleted: Wish = False,
+    deleted: Flag = False,
     reference_format: Annotated[str, Query(alias="referenceFormat")] = "",
     python_reference_format: Annotated[str, Query(alias="reference_format", include_in_schema=False)] = "",
 ) -> Any:
@@ -131,7 +131,7 @@ def get_version(
 
 @ROUTER.get("/subjects/{subject}/versions/{version}/schema")
 def get_version_schema(
-    registry: Served, subject: SubjectName, version: VersionNumber, deleted: Wish = False
+    registry: Served, subject: SubjectName, version: VersionNumber, deleted: Flag = False
 ) -> Response:  # fmt: skip
     """Return the text of one version, unchanged."""
     with registry.store.reading() as records:
@@ -141,7 +141,7 @@ def get_version_schema(
 
 @ROUTER.get("/subjects/{subject}/versions/{version}/referencedby", response_model=list[int])
 def list_referrers(
-    registry: Served, subject: SubjectName, version: VersionNumber, paged: Paged, deleted: Wish = False
+    registry: Served, subject: SubjectName, version: VersionNumber, paged: Paged, deleted: Flag = False
 ) -> Any:  # fmt: skip
     """List the ids of the schemas that refer to a version."""
     with registry.store.reading() as records:
@@ -151,7 +151,7 @@ def list_referrers(
 
 @ROUTER.delete("/subjects/{subject}/versions/{version}", response_model=int)
 def remove_version(
-    registry: Served, subject: DeletedSubject, version: VersionNumber, permanent: Wish = False
+    registry: Served, subject: DeletedSubject, version: VersionNumber, permanent: Flag = False
 ) -> Any:  # fmt: skip
     """Delete one version: soft, or permanently once it is soft-deleted."""
     with registry.store.writing() as records:
@@ -165,7 +165,7 @@ def get_latest_with_metadata(
     extended: Extended,
     key: Annotated[Sequence[str], Query()] = (),
     value: Annotated[Sequence[str], Query()] = (),
-    deleted: Wish = False,
+    deleted: Flag = False,
 ) -> Any:
     """Return the latest version whose metadata has the given properties."""
     wanted = set(zip(key, value, strict=False))

@@ -140,14 +140,14 @@ def test_each_verdict_on_two_small_schemas_is_borne_out_by_all_values(name, reco
             verdict = judge(old, new, policy)
             refuted = lost if policy is not Policy.CDC else {number for sent, read in both for number in sent - read}
             named = any(one.confluent_rule and one.severity == BREAKING for one in verdict.findings)
-            pardoned = any(one.severity == NOTE for one in verdict.findings)
+            tolerated = any(one.severity == NOTE for one in verdict.findings)
             removed = any(one.rule == "C119" for one in verdict.findings)
             wanted = not refuted
             if wanted and verdict.compatible is None:
                 undecided += 1
             elif verdict.compatible is not wanted and not (
                 (verdict.compatible is False and (named if policy is not Policy.CDC else removed))
-                or (pardoned and policy is Policy.CONFLUENT_LENIENT)
+                or (tolerated and policy is Policy.CONFLUENT_LENIENT)
             ):
                 wrong.append((verdict.compatible, policy.value, old, new, [values[one] for one in sorted(refuted)[:1]]))
     record_property(

@@ -101,11 +101,11 @@ def test_no_datum_of_the_suite_refutes_what_is_called_compatible(suite, draft, r
                 if verdict is None or verdict.compatible is not True:
                     continue
                 called += 1
-                pardoned = any(finding.severity == NOTE for finding in verdict.findings)
+                tolerated = any(finding.severity == NOTE for finding in verdict.findings)
                 if policy is Policy.CDC:
                     lost = (sent[old] - read[new]) | (sent[new] - read[old])
                 else:
-                    lost = set() if pardoned else takes[old] - takes[new]
+                    lost = set() if tolerated else takes[old] - takes[new]
                 if lost:
                     refuted += 1
                     told.append((name, policy, schemas[old], schemas[new], data[min(lost)]))
