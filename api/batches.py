@@ -44,7 +44,7 @@ class DecodedBatch:
     """How many messages were read."""
     tombstones: int
     """How many of them have no value."""
-    _sightings: ObservedColumns = field(repr=False)
+    _observed: ObservedColumns = field(repr=False)
     _statements: frozenset[DdlStatement] = field(repr=False)
     _contracts: TableContracts = field(repr=False)
 
@@ -55,7 +55,7 @@ class DecodedBatch:
         Types are what these messages come to; table contracts fix them. What a column cannot hold is in `_raw`.
         """
         batches = self.changes.to_batches()
-        found = type_batches(batches, self._sightings, self._statements, self._contracts)
+        found = type_batches(batches, self._observed, self._statements, self._contracts)
         return {name.text: table for name, table in found.items()}
 
     def table(self, name: str) -> pa.Table:
@@ -94,13 +94,13 @@ class BatchValidator:
 
     def decode(self, messages: Messages) -> DecodedBatch:
         """Return the rows of messages. Raises UsageError as `read_batches`."""
-        tally, sightings, statements = Tally(), ObservedColumns(), set[DdlStatement]()
+        tally, observed, statements = Tally(), ObservedColumns(), set[DdlStatement]()
         outputs: list[tuple[pa.RecordBatch, ...]] = []
         with self._lock:
             for records in paced(read_batches(messages)):
                 for written in self._kernel.decode(records):
                     tally.merge(written.tally)
-                    sightings.merge(written.sightings)
+                    observed.merge(written.observed)
                     if len(statements) < MOST_STATEMENTS:
                         statements.update(ddl_statements(written.control))
                     outputs.append((written.changes, written.control, written.quarantine))
@@ -114,7 +114,7 @@ class BatchValidator:
             quarantine,
             read=sum(one.read for one in tally.partitions.values()),
             tombstones=sum(one.tombstone for one in tally.partitions.values()),
-            _sightings=sightings,
+            _observed=observed,
             _statements=frozenset(statements),
             _contracts=self._validation.reading_options.tables,
         )

@@ -10,13 +10,13 @@ import pyarrow as pa
 from cdc_contracts.registry.contract.table_contracts import TableContracts
 from cdc_contracts.registry.stats.observed_columns import ObservedColumns, TableName
 from cdc_contracts.registry.tables.canonical.added_columns import DdlStatement
-from cdc_contracts.registry.tables.canonical.layout_resolution import settle_layouts
+from cdc_contracts.registry.tables.canonical.layout_resolution import resolve_run_layouts
 from cdc_contracts.registry.tables.canonical.typed_rows import split_by_table, type_rows
 
 
 def type_batches(
     changes: Sequence[pa.RecordBatch],
-    sightings: ObservedColumns,
+    observed: ObservedColumns,
     statements: AbstractSet[DdlStatement],
     tables: TableContracts,
 ) -> dict[TableName, pa.Table]:
@@ -25,7 +25,7 @@ def type_batches(
     for batch in changes:
         for name, rows in split_by_table(batch):
             parts.setdefault(name, []).append(rows)
-    layouts = settle_layouts({}, tables, sightings, statements, parts.keys())
+    layouts = resolve_run_layouts({}, tables, observed, statements, parts.keys())
     return {
         name: pa.Table.from_batches([type_rows(rows, layouts[name])[0] for rows in parts[name]], layouts[name].arrow)
         for name in sorted(parts, key=lambda name: name.text)
