@@ -17,10 +17,14 @@ from cdc_contracts.cli.options.version_options import RangedValidationOptions, f
 from cdc_contracts.cli.output import console
 from cdc_contracts.registry.common.errors import UndetectedError
 from cdc_contracts.registry.common.exits import EXIT_CODES
+from cdc_contracts.registry.common.extras import has_extra
 
 if TYPE_CHECKING:
-    import pyarrow as pa
+    from collections.abc import Callable
 
+    from cdc_contracts.registry.records.file_plans import FilePlan
+    from cdc_contracts.registry.report.message_checks import Checker
+    from cdc_contracts.registry.validate.validation_context import ValidationContext
 
 _HINT = "`cdc-contracts detect` shows the evidence; declare it with --contract SYSTEM/DIALECT@N"
 
@@ -36,21 +40,20 @@ def check(
 ) -> None:
     """Check messages against a contract: one line per finding, then a summary. Starts no JVM."""
     from cdc_contracts.registry.detect.topic_samples import ENOUGH, find_validation, sample_files
-    from cdc_contracts.registry.records.file_batches import read_input, read_slice
     from cdc_contracts.registry.records.input_files import STDIN, plan_files
     from cdc_contracts.registry.report.message_checks import check_batches
     from cdc_contracts.registry.report.stored_reports import write_document
     from cdc_contracts.registry.stats.partition_tallies import Source
 
-    start_arrow()
     asked = judging.open_validation(show_values=show_values)
-    batches: Iterable[pa.RecordBatch]
-    if paths == [STDIN]:
-        plan, batches = None, list(read_input(sys.stdin.buffer.read(), whole=whole))
+    plan = None if paths == [STDIN] else plan_files([Path(path) for path in paths], whole=whole)
+    read_batches, open_checker = _by_kernel() if has_extra("arrow") else _one_by_one()
+    batches: Iterable[Any]
+    if plan is None:
+        batches = list(read_batches(None, sys.stdin.buffer.read(), whole=whole))
         validation, detection = find_validation(fit_validation(asked, {Source(STDIN, 0)}), lambda: batches)
     else:
-        plan = plan_files([Path(path) for path in paths], whole=whole)
-        batches = (batch for one in plan.slices for batch in read_slice(one, plan.limits))
+        batches = read_batches(plan)
         validation, detection = find_validation(fit_validation(asked, plan.limits), partial(sample_files, plan, ENOUGH))
     if validation is None:
         if detection is not None and not detection.messages:
@@ -58,7 +61,8 @@ def check(
         raise UndetectedError("the contract of these messages cannot be detected", hint=_HINT)
     print_line: Any = None if as_json else console.print_line
     report = check_batches(
-        batches, validation, plan=plan, paths=paths, fail_on=fail_on, print_line=print_line, detection=detection
+        batches, open_checker(validation), plan=plan, paths=paths, fail_on=fail_on, print_line=print_line,
+        detection=detection,
     )  # fmt: skip
     if as_json:
         console.print_json(write_document(report))
@@ -71,3 +75,33 @@ def check(
         detected = f" ({', '.join(validation.detected.subjects)}, detected from the messages)" if detection else ""
         console.say(f"{report.verdict}: {counts}, validated against {report.contract}{detected}")
     raise typer.Exit(EXIT_CODES[report.verdict])
+
+
+def _by_kernel() -> tuple[Callable[..., Iterable[Any]], Callable[[ValidationContext], Checker[Any]]]:
+    """Return how messages are read as Arrow batches, and what validates these."""
+    from cdc_contracts.registry.engine.kernel_checks import KernelChecks
+    from cdc_contracts.registry.records.file_batches import read_input, read_slice
+
+    start_arrow()
+
+    def read(plan: FilePlan | None, data: bytes = b"", *, whole: bool = False) -> Iterable[Any]:
+        if plan is None:
+            return read_input(data, whole=whole)
+        return (batch for one in plan.slices for batch in read_slice(one, plan.limits))
+
+    return read, KernelChecks
+
+
+def _one_by_one() -> tuple[Callable[..., Iterable[Any]], Callable[[ValidationContext], Checker[Any]]]:
+    """Return how messages are read without Arrow, and what validates them one by one: slower, with the same result."""
+    from cdc_contracts.registry.engine.plain_validation import PlainValidation
+    from cdc_contracts.registry.records.file_plans import ParquetRowGroup
+    from cdc_contracts.registry.records.input_files import read_plain_input, read_plain_slice
+
+    def read(plan: FilePlan | None, data: bytes = b"", *, whole: bool = False) -> Iterable[Any]:
+        if plan is None:
+            return read_plain_input(data, whole=whole)
+        lines = [one for one in plan.slices if not isinstance(one, ParquetRowGroup)]  # rows are refused when planned
+        return (records for one in lines for records in read_plain_slice(one, plan.limits))
+
+    return read, PlainValidation

@@ -12,7 +12,8 @@ import typer
 
 from cdc_contracts.cli.options.shared_options import check_folders, spread
 from cdc_contracts.cli.output import console
-from cdc_contracts.registry.common.errors import UnavailableError, UsageError
+from cdc_contracts.registry.common.errors import UsageError
+from cdc_contracts.registry.common.extras import require_packages
 from cdc_contracts.registry.compat.levels import Level, Policy
 
 
@@ -84,7 +85,7 @@ def serve(serving: Serving, listening: Listening) -> None:
 
     /ui shows them in a browser, /openapi.json describes the API, /metrics and /healthz monitor it.
     """
-    _check_extra()
+    require_packages("fastapi", "sqlalchemy", "uvicorn")
     from cdc_contracts.registry.server.running.connection_limits import Limits
     from cdc_contracts.registry.server.running.listening import listen, open_socket, url_of
     from cdc_contracts.registry.server.running.request_log import open_log
@@ -129,13 +130,3 @@ def _open(serving: Serving, listening: Listening) -> tuple[Any, Any]:
         local_only=local_only and listening.users is None and not listening.insecure,
     )  # fmt: skip
     return site, tls
-
-
-def _check_extra() -> None:
-    try:
-        import fastapi  # noqa: F401
-        import sqlalchemy  # noqa: F401
-        import uvicorn  # noqa: F401
-    except ImportError as error:
-        hint = "pip install 'cdc-contracts[server]'"
-        raise UnavailableError(f"the server needs the extra `server` ({error.name} is missing)", hint=hint) from error

@@ -15,15 +15,33 @@ EXTRAS: Final = MappingProxyType({
 """The extra that installs a package, by the name that is imported."""
 
 
+def has_extra(extra: str) -> bool:
+    """Return whether all of the extra's own packages are installed."""
+    return all(map(_is_installed, packages_of(extra)))
+
+
 def require_extra(extra: str) -> None:
     """Raise UnavailableError if one of the extra's own packages is not installed."""
-    for package in (package for package, named in EXTRAS.items() if named == extra):
-        try:
-            found = find_spec(package)
-        except ModuleNotFoundError:
-            found = None
-        if found is None:
+    require_packages(*packages_of(extra))
+
+
+def require_packages(*packages: str) -> None:
+    """Raise UnavailableError if one of some packages of extras, by the names that are imported, is not installed."""
+    for package in packages:
+        if not _is_installed(package):
             raise _missing(package)
+
+
+def packages_of(extra: str) -> list[str]:
+    """Return the extra's own packages, by the names that are imported."""
+    return [package for package, named in EXTRAS.items() if named == extra]
+
+
+def _is_installed(package: str) -> bool:
+    try:
+        return find_spec(package) is not None
+    except ModuleNotFoundError:
+        return False
 
 
 def name_extra(error: BaseException) -> BaseException:
@@ -36,5 +54,6 @@ def _missing(package: str) -> UnavailableError:
     extra = EXTRAS[package]
     beside = ", or 'cdc-contracts[spark]' to run Spark" if extra == "arrow" else ""
     return UnavailableError(
-        f"this needs {package}, which is not installed", hint=f"pip install 'cdc-contracts[{extra}]'{beside}"
+        f"this needs {package.replace('_', '-')}, which is not installed",
+        hint=f"pip install 'cdc-contracts[{extra}]'{beside}",
     )

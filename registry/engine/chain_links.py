@@ -19,15 +19,14 @@ from cdc_contracts.registry.engine.image_digests import (
     images_of_one,
     moments_of_one,
 )
-from cdc_contracts.registry.engine.image_placings import Placing
-from cdc_contracts.registry.engine.text_digests import digest_name, mix
+from cdc_contracts.registry.engine.image_placings import Placing, is_followed
+from cdc_contracts.registry.engine.text_digests import mix
 from cdc_contracts.registry.message.reading import Reading, TableNames
 from cdc_contracts.registry.records.record_batches import Batch, split_by_code
 from cdc_contracts.registry.stats.chain_evidence import ChainLine
 from cdc_contracts.registry.stats.chain_fragments import FRAGMENT
 from cdc_contracts.registry.stats.key_chains import Chains
-from cdc_contracts.registry.validate.validation_context import JudgedMessage
-from cdc_contracts.registry.validate.verdicts import CONTROL, Verdict
+from cdc_contracts.registry.stats.plain_digests import digest_name
 
 
 def follow_chains(parts: Sequence[tuple[Batch, BatchResult]], placings: Mapping[str, Placing]) -> Chains:
@@ -93,7 +92,7 @@ class _Collector:
         chosen = [
             group_result
             for group_result in self._batch_result.group_results
-            if self._is_followed(group_result.verdict) and self._readings(group_result)
+            if is_followed(group_result.verdict, self._placings) and self._readings(group_result)
         ]
         opened = digest_batches([group_result.record_group for group_result in chosen])
         for same in self._read_alike(chosen):
@@ -105,9 +104,13 @@ class _Collector:
                 moments = [moments[positions] for moments in decoded_batch.moments(readings[0])]
                 tables = join_tables([self._tables_of(group_result) for group_result in same])
                 yield same[0].verdict.fits[0].subject, self._placed(changes, numbers, moments, tables)
-        alone = [(number, judged) for number, judged in self._batch_result.alone if self._is_followed(judged.verdict)]
+        alone = [
+            (number, judged)
+            for number, judged in self._batch_result.alone
+            if is_followed(judged.verdict, self._placings)
+        ]
         for number, judged in alone:
-            result = self._readings_of(judged)
+            result = self._placings[judged.verdict.fits[0].subject].readings_of(judged)
             changes = _changes([images_of_one(reading) for reading in result], result[0]) if result else None
             if changes is not None:
                 moments = [np.array([moment]) for moment in moments_of_one(result[0])]
@@ -130,9 +133,6 @@ class _Collector:
             return table_of_all(self._readings(group_result)[0].names, len(record_group.positions))
         return record_group.tables(0)
 
-    def _is_followed(self, verdict: Verdict) -> bool:
-        return bool(verdict.fits) and verdict.outcome != CONTROL and verdict.fits[0].subject in self._placings
-
     def _readings(self, group_result: GroupResult) -> list[Reading]:
         """Return how each placing reads the records of a result; if only one placing fits, its reading counts for both.
 
@@ -150,20 +150,7 @@ class _Collector:
         readings = [None if place is None else cached_verdict.readings[place] for place in places]
         if placing.strangers:
             readings[0] = _read_strangely(cached_verdict, fits[0].subject, placing)
-        return _of_both(readings, placing)
-
-    def _readings_of(self, judged: JudgedMessage) -> list[Reading]:
-        fits, reading = judged.verdict.fits, judged.reading
-        if reading is None:
-            return []
-        placing = self._placings[fits[0].subject]
-        found = [next((version for version in way if version in fits), None) for way in placing.versions]
-        readings = [
-            None if one is None else Reading(one.meaning, reading.message, reading.reading_options) for one in found
-        ]
-        if placing.strangers:
-            readings[0] = placing.stranger(reading)
-        return _of_both(readings, placing)
+        return placing.of_both(readings)
 
     def _placed(
         self,
@@ -204,14 +191,6 @@ def _read_strangely(cached_verdict: CachedVerdict, subject: str, placing: Placin
     if subject not in cached_verdict.strangers:
         cached_verdict.strangers[subject] = placing.stranger(cached_verdict.readings[0])
     return cached_verdict.strangers[subject]
-
-
-def _of_both(readings: Sequence[Reading | None], placing: Placing) -> list[Reading]:
-    """Return the readings of both placings, using the only one for both; none if the strangers have no reading."""
-    result = [one for one in readings if one is not None]
-    if placing.strangers and len(result) < len(readings):
-        return []
-    return [result[0] if one is None else one for one in readings]
 
 
 def _changes(images: Sequence[ImagePair], reading: Reading) -> _Changes | None:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from cdc_contracts.registry.engine.batch_results import BatchResult
-from cdc_contracts.registry.records.record_batches import NO_TIMESTAMP, Batch
 from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.registry.stats.version_runs import Run, leave_out_open
 from cdc_contracts.registry.validate.validation_context import ValidationContext
 from cdc_contracts.registry.validate.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from cdc_contracts.registry.engine.batch_results import BatchResult
+    from cdc_contracts.registry.records.record_batches import Batch
 
 
 def runs_of(parts: Sequence[tuple[Batch, BatchResult]], validation: ValidationContext) -> dict[Source, list[Run]]:
@@ -18,10 +20,12 @@ def runs_of(parts: Sequence[tuple[Batch, BatchResult]], validation: ValidationCo
 
     A record that fits several versions belongs to the version that the evidence favours, otherwise to its subject.
     """
+    from cdc_contracts.registry.records.record_batches import NO_TIMESTAMP  # here, as plain validation has no numpy
+
     result: dict[Source, list[Run]] = {}
     for batch, batch_result in parts:
         for verdict, numbers in _verdicts(batch_result):
-            name = _name(verdict, validation)
+            name = name_run(verdict, validation)
             for number in numbers if name else ():
                 source = Source(*batch.sources[int(batch.source_of[number])])
                 offset, moment = int(batch.offsets[number]), int(batch.timestamps[number])
@@ -37,7 +41,8 @@ def _verdicts(batch_result: BatchResult) -> Iterator[tuple[Verdict, Any]]:
         yield judged.verdict, [number]
 
 
-def _name(verdict: Verdict, validation: ValidationContext) -> str:
+def name_run(verdict: Verdict, validation: ValidationContext) -> str:
+    """Return the version, or the subject, whose run a record belongs to; empty if it belongs to none."""
     if len(verdict.fits) < 2:  # noqa: PLR2004
         return verdict.fits[0].reference if verdict.fits else ""
     preferred = next((version for version in validation.preferences if version in verdict.fits), None)

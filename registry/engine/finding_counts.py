@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Sequence
 from operator import itemgetter
-from typing import Final
 
 import numpy as np
 
-from cdc_contracts.registry.engine.verdict_records import PartitionRecords, VerdictRecords, is_ours, moment_of, time_of
+from cdc_contracts.registry.engine.verdict_records import PartitionRecords, VerdictRecords, moment_of, time_of
 from cdc_contracts.registry.records.record_batches import Batch
 from cdc_contracts.registry.stats.finding_onsets import ANY_OP, FindingSeries, Start
 from cdc_contracts.registry.stats.finding_tallies import Extent, FindingExample, FindingKey, FindingTally
 from cdc_contracts.registry.stats.partition_tallies import Source
+from cdc_contracts.registry.stats.reference_tally import make_example
 from cdc_contracts.registry.stats.tally import TableOp, Tally
 from cdc_contracts.registry.validate.verdicts import TOMBSTONE
-
-MOST_BYTES: Final = 32 * 1024
-"""So much of a value is kept as an example: more than is ever shown of it."""
 
 
 def add_findings(
@@ -61,10 +57,7 @@ def _example(one: VerdictRecords, batch: Batch, number: int) -> FindingExample:
     """Return a record as an example: its bytes as far as they may be shown, and the digest of the whole record."""
     source = batch.sources[int(batch.source_of[number])]
     value = batch.values[number] or b""
-    known = one.verdict.version.reference if one.verdict.version and is_ours(one.verdict) else None
-    long = len(value) > MOST_BYTES
-    digest = hashlib.sha256(value).hexdigest() if long else None
-    return FindingExample(*source, int(batch.offsets[number]), value[:MOST_BYTES], len(value), digest, known)
+    return make_example(one.verdict, source, int(batch.offsets[number]), value)
 
 
 def find_series(tally: Tally, parts: Sequence[PartitionRecords]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -9,7 +10,8 @@ from cdc_contracts.registry.contract.catalogue import Version
 from cdc_contracts.registry.message.reading import Reading
 from cdc_contracts.registry.stats.chain_evidence import Readings
 from cdc_contracts.registry.validate.reference_validator import ReferenceValidator
-from cdc_contracts.registry.validate.validation_context import ValidationContext
+from cdc_contracts.registry.validate.validation_context import JudgedMessage, ValidationContext
+from cdc_contracts.registry.validate.verdicts import CONTROL, Verdict
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,34 @@ class Placing:
         message = reading.message
         judge = next((one for one in self.strangers if one.claims(message) and one.judge(message).fits), None)
         return None if judge is None else Reading(judge.meaning, message, reading.reading_options)
+
+    def readings_of(self, judged: JudgedMessage) -> list[Reading]:
+        """Return how each way reads one record; if only one way fits, its reading counts for both.
+
+        Empty if the other way is that of strangers and the record cannot be theirs.
+        """
+        fits, reading = judged.verdict.fits, judged.reading
+        if reading is None:
+            return []
+        found = [next((version for version in way if version in fits), None) for way in self.versions]
+        readings = [
+            None if one is None else Reading(one.meaning, reading.message, reading.reading_options) for one in found
+        ]
+        if self.strangers:
+            readings[0] = self.stranger(reading)
+        return self.of_both(readings)
+
+    def of_both(self, readings: Sequence[Reading | None]) -> list[Reading]:
+        """Return the readings of both ways, using the only one for both; none if the strangers have no reading."""
+        result = [one for one in readings if one is not None]
+        if self.strangers and len(result) < len(readings):
+            return []
+        return [result[0] if one is None else one for one in readings]
+
+
+def is_followed(verdict: Verdict, placings: Mapping[str, Placing]) -> bool:
+    """Return whether records of a verdict hold rows of a subject whose key chains are followed."""
+    return bool(verdict.fits) and verdict.outcome != CONTROL and verdict.fits[0].subject in placings
 
 
 @lru_cache(maxsize=256)

@@ -107,6 +107,14 @@ class Kernel:
         for batch in cut(records):
             yield from self._parts(batch, texts=True)
 
+    def check(self, records: pa.RecordBatch) -> Iterator[tuple[Sequence[tuple[Batch, BatchResult]], Tally]]:
+        """Yield the parts of a record batch with all their verdicts, and their tally as an audit has it."""
+        for batch in cut(records):
+            with put_off_collection():
+                parts = list(self._parts(batch, texts=True))
+                tally = self._count(parts)
+            yield parts, tally
+
     def _count(self, parts: Sequence[tuple[Batch, BatchResult]]) -> Tally:
         """Return the tally of the parts of a batch; runs extend over all of them, however the subjects alternate."""
         total = count_parts(parts, show_values=self.validation.reading_options.show_values, placings=self.placings)

@@ -16,7 +16,7 @@ from cdc_contracts.registry.common.pointers import join_pointer
 from cdc_contracts.registry.contract.envelope_schemas import show_code
 from cdc_contracts.registry.engine.batch_results import BatchResult, RecordGroup
 from cdc_contracts.registry.message.envelope_times import TIME_UNIT
-from cdc_contracts.registry.message.reading import Reading
+from cdc_contracts.registry.stats.reference_tally import observed_code
 from cdc_contracts.registry.validate.table_promises import NO_SUCH_TIME
 from cdc_contracts.registry.values import FIRST_MISFIT, NOTED_MISFIT, Flag, Number, describe_shape, describe_shapes
 from cdc_contracts.registry.values.fractions import TRAILING_ZEROS
@@ -66,15 +66,9 @@ def observed_shapes(record_group: RecordGroup, finding: Finding, *, values: bool
     return [finding.observed if shape is None else shape for shape in shapes]
 
 
-def observed_code(reading: Reading, finding: Finding) -> str | None:
-    """Return the unknown code that a finding is about, as it was sent; None if it is neither text nor number."""
-    value = reading.at(finding.path)
-    return show_code(value.token if isinstance(value, Number) else value) if isinstance(value, str | Number) else None
-
-
 def observed_kinds(record_group: RecordGroup, finding: Finding, *, values: bool = False) -> Counter[str] | None:
     """Count the kinds and shapes of the values of a wrong kind that a finding is about."""
-    if finding.name != "type-change":
+    if finding.name != "type-change" or finding.observed in {"array", "object"}:
         return None
     place = _column_at(record_group, finding.path)
     if place is None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any, Final
@@ -11,15 +10,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from cdc_contracts.registry.contract.envelope_schemas import is_integer
-from cdc_contracts.registry.values import Number
+from cdc_contracts.registry.stats import plain_digests
+from cdc_contracts.registry.stats.plain_digests import BASE, PERIOD, as_text, digest_name
 
 Digests = NDArray[np.uint64]
 
-NULL: Final = np.uint64(0x9E37_79B9_7F4A_7C15)
-_BASE: Final = 0xD1B5_4A32_D192_ED03
-_FIRST, _SECOND = np.uint64(0xBF58_476D_1CE4_E5B9), np.uint64(0x94D0_49BB_1331_11EB)
-_PERIOD: Final = 1 << 16
+NULL: Final = np.uint64(plain_digests.NULL)
+_FIRST, _SECOND = np.uint64(plain_digests.FIRST), np.uint64(plain_digests.SECOND)
 _NO_BYTES: Final = np.zeros(0, np.uint8)
 
 
@@ -31,18 +28,11 @@ def digest_values(values: Sequence[Any]) -> Digests:
     try:
         texts = pa.array(values, pa.string())
     except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError):
-        texts = pa.array([_as_text(value) for value in values], pa.string())
+        texts = pa.array([as_text(value) for value in values], pa.string())
     encoded = texts.dictionary_encode()
     digests = np.append(_digest_texts(encoded.dictionary), NULL)
     places: NDArray[np.int64] = encoded.indices.fill_null(len(digests) - 1).to_numpy(zero_copy_only=False)
     return digests[places]
-
-
-@lru_cache(maxsize=65_536)
-def digest_name(*parts: str | None) -> int:
-    """Return the digest of a name of several parts; a missing part and an empty part give different digests."""
-    result = "\x1f".join("\x1e" if part is None else part for part in parts)
-    return int.from_bytes(hashlib.blake2b(result.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
 
 
 def digest_names(names: Iterable[str]) -> Digests:
@@ -68,24 +58,12 @@ def _digest_texts(texts: pa.Array) -> Digests:
     held = np.frombuffer(data, np.uint8)[places[0] : places[-1]] if total else _NO_BYTES
     within = np.arange(total) - np.repeat(places[:-1] - places[0], lengths)
     sums = np.zeros(total + 1, np.uint64)
-    np.cumsum((held.astype(np.uint64) + np.uint64(1)) * _powers()[within % _PERIOD], out=sums[1:])
+    np.cumsum((held.astype(np.uint64) + np.uint64(1)) * _powers()[within % PERIOD], out=sums[1:])
     starts = places - places[0]
     return mix(sums[starts[1:]] - sums[starts[:-1]] + lengths.astype(np.uint64) * NULL)
 
 
 @lru_cache(maxsize=1)
 def _powers() -> Digests:
-    steps = np.full(_PERIOD, _BASE, np.uint64)
+    steps = np.full(PERIOD, BASE, np.uint64)
     return np.multiply.accumulate(steps)
-
-
-def _as_text(value: Any) -> str | None:
-    if value is None or isinstance(value, str):
-        return value
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, bytes):
-        return value.decode("utf-8", "replace")
-    if isinstance(value, Number) and not is_integer(value):
-        return repr(float(value.token))
-    return value.token if isinstance(value, Number) else repr(value)

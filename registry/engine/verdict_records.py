@@ -15,7 +15,7 @@ from cdc_contracts.registry.contract.known_codes import show_known
 from cdc_contracts.registry.contract.table_contracts import table_name
 from cdc_contracts.registry.engine.batch_results import GroupResult
 from cdc_contracts.registry.engine.batch_tables import Tables
-from cdc_contracts.registry.engine.observed_shapes import observed_code, observed_kinds, observed_shapes
+from cdc_contracts.registry.engine.observed_shapes import observed_kinds, observed_shapes
 from cdc_contracts.registry.message.reading import Reading
 from cdc_contracts.registry.records.record_batches import NO_TIMESTAMP, Batch
 from cdc_contracts.registry.stats.ddl_statements import MOST_CHARACTERS, Statement
@@ -23,6 +23,7 @@ from cdc_contracts.registry.stats.finding_onsets import ANY_OP
 from cdc_contracts.registry.stats.finding_tallies import FindingKey, key_of
 from cdc_contracts.registry.stats.partition_tallies import Moment, Source
 from cdc_contracts.registry.stats.record_facts import DDL
+from cdc_contracts.registry.stats.reference_tally import observed_code
 from cdc_contracts.registry.validate.validation_context import JudgedMessage
 from cdc_contracts.registry.validate.verdicts import CONFORMING, CONTROL, OTHER_DIALECT, TOMBSTONE, UNREADABLE, Verdict
 

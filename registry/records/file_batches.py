@@ -20,15 +20,16 @@ def read_slice(one: Slice, windows: Mapping[Source, Window]) -> Iterator[pa.Reco
 
         yield from read_row_group(one, windows)
     else:
-        yield from map(_as_batch, read_plain_slice(one, windows))
+        yield from map(as_batch, read_plain_slice(one, windows))
 
 
 def read_input(data: bytes, *, whole: bool) -> Iterator[pa.RecordBatch]:
     """Yield the messages of standard input, read as lines or as one message."""
-    yield from map(_as_batch, read_plain_input(data, whole=whole))
+    yield from map(as_batch, read_plain_input(data, whole=whole))
 
 
-def _as_batch(records: PlainRecords) -> pa.RecordBatch:
+def as_batch(records: PlainRecords) -> pa.RecordBatch:
+    """Return plain records as a batch with the columns of the Kafka source."""
     total = len(records.values)
     return pa.RecordBatch.from_pydict({
         "key": pa.nulls(total, pa.binary()),

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-
-import pyarrow as pa
+from typing import Protocol, TypeVar
 
 from cdc_contracts.registry.common.findings import INFO, Finding
 from cdc_contracts.registry.common.safe_text import visible
 from cdc_contracts.registry.detect.detection import Detection
-from cdc_contracts.registry.engine.kernel import Kernel
-from cdc_contracts.registry.engine.observed_shapes import findings_by_record
-from cdc_contracts.registry.engine.tallying import count
 from cdc_contracts.registry.records.file_plans import FilePlan
 from cdc_contracts.registry.report.audit_report import Span, build_report
 from cdc_contracts.registry.report.report_model import Report, ReportSource
@@ -20,10 +16,25 @@ from cdc_contracts.registry.stats.stream_statistics import STREAM_CLASSES
 from cdc_contracts.registry.stats.tally import Tally
 from cdc_contracts.registry.validate.validation_context import ValidationContext
 
+_Batch = TypeVar("_Batch")
+_Records_contra = TypeVar("_Records_contra", contravariant=True)
+
+
+class Checker(Protocol[_Records_contra]):
+    """Validates batches of records in the order of their offsets: Arrow batches, or plain records without Arrow."""
+
+    validation: ValidationContext
+
+    def check(self, records: _Records_contra) -> Iterable[tuple[Source, int, Sequence[Finding]]]:
+        """Return the records that have findings, with partition and offset, in order of their offsets."""
+
+    def finish(self) -> Tally:
+        """Return the tally of all records; nothing is checked afterwards."""
+
 
 def check_batches(
-    batches: Iterable[pa.RecordBatch],
-    validation: ValidationContext,
+    batches: Iterable[_Batch],
+    checker: Checker[_Batch],
     *,
     plan: FilePlan | None,
     paths: Sequence[str],
@@ -37,24 +48,19 @@ def check_batches(
     their own it is `TOPIC/PARTITION@OFFSET` instead. What only the messages together show comes last, each once, at
     the first message that has it.
     """
-    kernel, tally = Kernel(validation), Tally()
+    validation = checker.validation
     lines = plan.line_partitions if plan is not None else None
 
     def where(source: Source, offset: int) -> str:
         of_a_line = lines is None or source in lines
         return f"{source.topic}:{offset + 1}" if of_a_line else f"{source.topic}/{source.partition}@{offset}"
 
-    for records in batches:
-        for batch, batch_result in kernel.batch_results(records):
-            tally.merge(
-                count(batch_result, batch, show_values=validation.reading_options.show_values, placings=kernel.placings)
-            )
-            for number, findings in findings_by_record(batch_result) if print_line else ():
-                source = Source(*batch.sources[int(batch.source_of[number])])
-                offset = int(batch.offsets[number])
-                for finding in findings:
-                    if print_line is not None:
-                        print_line(_line(where(source, offset), finding))
+    for batch in batches:
+        for source, offset, findings in checker.check(batch):
+            for finding in findings:
+                if print_line is not None:
+                    print_line(_line(where(source, offset), finding))
+    tally = checker.finish()
     spans = {source: Span(*window) for source, window in plan.limits.items()} if plan is not None else {}
     blank = sum(
         spans[source].end - spans[source].start - (tally.partitions[source].read if source in tally.partitions else 0)
@@ -74,13 +80,15 @@ def check_batches(
     judged = [version.reference for version in validation.judged]
     chained = any(stretch.proven for _, stretch in tally.contradicting_stretches(*judged))
     of_stream = {*STREAM_CLASSES, *(("other-version",) if chained else ())}
-    for found in report.findings if print_line else ():
-        if found.name in of_stream and found.severity != INFO and print_line is not None:
-            first = found.first
+    for found_in_all in report.findings if print_line else ():
+        if found_in_all.name in of_stream and found_in_all.severity != INFO and print_line is not None:
+            first = found_in_all.first
             at = where(Source(first.topic, first.partition), first.offset)
-            observed = f"{', '.join(found.observed)} ({found.count:,} of {found.denominator:,} messages)"
-            head = f"{at} {found.severity} {found.name} {found.path or '(message)'}"
-            print_line(visible(f"{head} expected {found.expected}, observed {observed}", most=None))
+            observed = (
+                f"{', '.join(found_in_all.observed)} ({found_in_all.count:,} of {found_in_all.denominator:,} messages)"
+            )
+            head = f"{at} {found_in_all.severity} {found_in_all.name} {found_in_all.path or '(message)'}"
+            print_line(visible(f"{head} expected {found_in_all.expected}, observed {observed}", most=None))
     return report
 
 

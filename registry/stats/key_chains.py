@@ -8,7 +8,7 @@ reading. Two parts of a run can be merged in any order.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -53,6 +53,10 @@ class Chains:
 
     def __bool__(self) -> bool:
         return bool(self.lines)
+
+    def followed(self) -> Iterable[ChainLine]:
+        """Return the lines whose chains are followed."""
+        return self.lines
 
     def add(self, line: ChainLine, readings: Readings, covered: Array, fragments: Array) -> None:
         """Add row changes of one line, each as a separate fragment, and the intervals of offsets that were read."""

@@ -19,7 +19,7 @@ from cdc_contracts.registry.contract.table_contracts import table_name
 from cdc_contracts.registry.contract.type_families import type_name_in
 from cdc_contracts.registry.message.reading import Reading
 from cdc_contracts.registry.stats.column_writing import WrittenTable
-from cdc_contracts.registry.stats.finding_onsets import FindingSeries, Start
+from cdc_contracts.registry.stats.finding_onsets import ANY_OP, FindingSeries, Start
 from cdc_contracts.registry.stats.finding_tallies import Extent, FindingTally
 from cdc_contracts.registry.stats.partition_tallies import Moment, Source
 from cdc_contracts.registry.stats.position_sequences import FIRST_HALF, SECOND_HALF, WHOLE, Stretch
@@ -72,6 +72,8 @@ class WrittenRows(NamedTuple):
 class Facts:
     """What records of one kind have in common: `op` is the canonical op, `code` its code as sent.
 
+    `op_of_code` is the canonical op by the code alone, by which findings are counted: no flag is heeded.
+
     `track` is None if no order of positions is promised; `control` is the path and the name of an op without rows;
     `unlisted` the finding on a table that no table contract lists.
     """
@@ -80,6 +82,7 @@ class Facts:
     contract: str
     table: str | None
     op: str
+    op_of_code: str
     code: str | None
     half: int
     track: Track | None
@@ -107,6 +110,7 @@ def facts_of(verdict: Verdict, reading: Reading, columns: TypedColumns) -> Facts
         contract=contract,
         table=table_name(names.database, names.schema, names.table),
         op=reading.op or "",
+        op_of_code=verdict.version.meaning.ops.get(reading.code or "", ANY_OP),
         code=None if reading.code is None else show_known(reading.code, verdict.version),
         half=_HALVES.get(reading.op or "", WHOLE),
         track=_track(reading, verdict.version.subject) if fits else None,
@@ -139,8 +143,11 @@ def count_facts(tally: Tally, facts: Facts, table: str | None, source: Source, s
     if facts.unlisted is not None:
         finding = facts.unlisted
         first, last = Moment(*source, *stretch.first), Moment(*source, *stretch.last)
-        series = FindingSeries(stretch.count, last.offset, starts=[Start(*stretch.first, stretch.count)])
-        extent = Extent(stretch.count, first, last, {facts.op: series})
+        series_by_op = {
+            op: FindingSeries(stretch.count, last.offset, starts=[Start(*stretch.first, stretch.count)])
+            for op in (facts.op_of_code, ANY_OP)
+        }
+        extent = Extent(stretch.count, first, last, series_by_op)
         found = FindingTally(
             finding.severity, Counter({finding.expected: stretch.count}), Counter({finding.observed: stretch.count}),
             Counter(stretch.ops), Counter(stretch.contracts), {source: extent},

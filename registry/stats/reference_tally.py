@@ -5,13 +5,21 @@ Lint validates its sample streams this way, without Arrow; tests require that th
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Iterable
+from typing import Any, Final
 
-from cdc_contracts.registry.common.findings import Finding
+from cdc_contracts.registry.common.findings import Finding, rule_id
+from cdc_contracts.registry.common.json_messages import kind_of
+from cdc_contracts.registry.common.pointers import ABSENT, join_pointer
+from cdc_contracts.registry.contract.envelope_schemas import show_code
 from cdc_contracts.registry.contract.known_codes import show_known
+from cdc_contracts.registry.message.envelope_times import TIME_UNIT
+from cdc_contracts.registry.message.reading import Reading, Row
 from cdc_contracts.registry.stats.ddl_statements import MOST_CHARACTERS, Statement
-from cdc_contracts.registry.stats.finding_tallies import Extent, FindingTally
+from cdc_contracts.registry.stats.finding_onsets import ANY_OP, FindingSeries, Start
+from cdc_contracts.registry.stats.finding_tallies import Extent, FindingExample, FindingTally
 from cdc_contracts.registry.stats.partition_tallies import Moment, PartitionTally, Source
 from cdc_contracts.registry.stats.position_sequences import Point, PositionStep, Segment, SequenceLine, Stretch
 from cdc_contracts.registry.stats.read_offsets import ReadOffsets
@@ -23,10 +31,26 @@ from cdc_contracts.registry.stats.record_facts import (
     written_table,
 )
 from cdc_contracts.registry.stats.tally import Tally
+from cdc_contracts.registry.stats.version_runs import Run
 from cdc_contracts.registry.validate.validation_context import JudgedMessage, ValidationContext
-from cdc_contracts.registry.validate.verdicts import CONFORMING, CONTROL, OTHER_DIALECT, TOMBSTONE, UNREADABLE
+from cdc_contracts.registry.validate.verdicts import (
+    AMBIGUOUS,
+    CONFORMING,
+    CONTROL,
+    OTHER_DIALECT,
+    TOMBSTONE,
+    UNREADABLE,
+    Verdict,
+)
+from cdc_contracts.registry.values import Number, describe_shape
+
+MOST_BYTES: Final = 32 * 1024
+"""So much of a value is kept as an example: more than is ever shown of it."""
 
 _LEDGER = {CONFORMING: "conforming", CONTROL: "control", TOMBSTONE: "tombstone"}
+
+
+_NESTED: Final = ("array", "object")
 
 
 def account(validation: ValidationContext, source: Source, values: Iterable[tuple[int, bytes | None]]) -> Tally:
@@ -37,8 +61,13 @@ def account(validation: ValidationContext, source: Source, values: Iterable[tupl
     return tally
 
 
-def account_of(judged: JudgedMessage, source: Source, point: Point) -> Tally:
-    """Return the tally of one record, given its verdict and its coordinates."""
+def account_of(
+    judged: JudgedMessage, source: Source, point: Point, value: bytes | None = None, *, show_values: bool = False
+) -> Tally:
+    """Return the tally of one record, given its verdict and its coordinates.
+
+    `value` becomes the example of its findings; observed values are reduced to their shapes unless `show_values`.
+    """
     offset, moment = point.offset, Moment(*source, *point)
     outcome, version = judged.verdict.outcome, judged.verdict.version
     tally = Tally()
@@ -52,8 +81,16 @@ def account_of(judged: JudgedMessage, source: Source, point: Point) -> Tally:
     table = judged.table if outcome not in (UNREADABLE, OTHER_DIALECT) else None
     if outcome not in (TOMBSTONE, UNREADABLE, OTHER_DIALECT):
         tally.readable[table] += 1
+    lanes = {_canonical_op(judged), ANY_OP}
+    _count_versions(tally, judged.verdict, source, point)
+    if outcome != TOMBSTONE:
+        tally.lasts[source] = dict.fromkeys(((one, op) for one in (table, None) for op in lanes), offset)
+    example = None if value is None else make_example(judged.verdict, source, offset, value)
     for finding in judged.verdict.findings:
-        tally.add_finding(finding, table, _once(finding, judged, moment))
+        found = _once(finding, judged, moment, show_values=show_values)
+        found.extents[source].series_by_op |= {op: _series_of_one(point) for op in lanes}
+        found.example = example
+        tally.add_finding(finding, table, found)
     facts = facts_of_one(judged)
     statements = [offset] if facts is not None and facts.is_statement else []
     if statements and judged.control is not None and judged.control.ddl_text:
@@ -77,11 +114,113 @@ def account_of(judged: JudgedMessage, source: Source, point: Point) -> Tally:
     return tally
 
 
-def _once(finding: Finding, judged: JudgedMessage, moment: Moment) -> FindingTally:
+def observed_code(reading: Reading, finding: Finding) -> str | None:
+    """Return the unknown code that a finding is about, as it was sent; None if it is neither text nor number."""
+    value = reading.at(finding.path)
+    return show_code(value.token if isinstance(value, Number) else value) if isinstance(value, str | Number) else None
+
+
+def make_example(verdict: Verdict, source: tuple[str, int], offset: int, value: bytes) -> FindingExample:
+    """Return a record as an example: its bytes as far as they may be shown, and the digest of the whole record."""
+    ours = verdict.outcome not in (UNREADABLE, OTHER_DIALECT)
+    known = verdict.version.reference if verdict.version is not None and ours else None
+    digest = hashlib.sha256(value).hexdigest() if len(value) > MOST_BYTES else None
+    return FindingExample(*source, offset, value[:MOST_BYTES], len(value), digest, known)
+
+
+def _count_versions(tally: Tally, verdict: Verdict, source: Source, point: Point) -> None:
+    """Count which version a record proves, or that it proves none."""
+    if len(verdict.fits) == 1:
+        reference = verdict.fits[0].reference
+        tally.seen[reference] += 1
+        tally.runs[source] = [Run(reference, point.offset, point.offset, 1, point.timestamp, point.timestamp)]
+    elif verdict.undecided:
+        tally.undecided += 1
+        tally.differing += verdict.differs and verdict.outcome != AMBIGUOUS
+
+
+def _canonical_op(judged: JudgedMessage) -> str:
+    """Return the canonical op by the code alone, or ANY_OP if the code is unknown."""
+    version, outcome = judged.verdict.version, judged.verdict.outcome
+    if version is None or judged.code is None or outcome in (TOMBSTONE, UNREADABLE, OTHER_DIALECT):
+        return ANY_OP
+    return version.meaning.ops.get(judged.code, ANY_OP)
+
+
+def _series_of_one(point: Point) -> FindingSeries:
+    return FindingSeries(1, point.offset, starts=[Start(point.offset, point.timestamp, 1)])
+
+
+def _once(finding: Finding, judged: JudgedMessage, moment: Moment, *, show_values: bool) -> FindingTally:
     version = judged.verdict.version
+    observed = _observed(finding, judged) if show_values else finding.observed
     return FindingTally(
-        finding.severity, Counter({finding.expected: 1}), Counter({finding.observed: 1}),
+        finding.severity, Counter({finding.expected: 1}), Counter({observed: 1}),
         Counter({show_known(judged.code, version): 1} if judged.code is not None and version is not None else {}),
         Counter({version.reference: 1} if version else {}),
         {Source(moment.topic, moment.partition): Extent(1, moment, moment)},
+        _kinds(finding, judged, show_values=show_values),
     )  # fmt: skip
+
+
+def _observed(finding: Finding, judged: JudgedMessage) -> str:
+    """Return the value that a finding is about, as far as it is one value that may be shown."""
+    reading = judged.reading
+    if reading is None:
+        return finding.observed
+    if finding.name == "unknown-enum":
+        return observed_code(reading, finding) or finding.observed
+    if finding.name != "value-form" or finding.rule == rule_id("value-form", TIME_UNIT) or _is_irregular(judged):
+        return finding.observed
+    texts = (sent_text(value) for value in _values_at(reading, finding.path))
+    shown = (text for text in texts if text is not None and describe_shape(text) == finding.observed)
+    return next(map(show_code, shown), finding.observed)
+
+
+def _kinds(finding: Finding, judged: JudgedMessage, *, show_values: bool) -> Counter[str]:
+    """Count the kinds and shapes of the values of a wrong kind that a finding is about."""
+    if finding.name != "type-change" or finding.observed in _NESTED or judged.reading is None or _is_irregular(judged):
+        return Counter()
+    values = [value for value in _values_at(judged.reading, finding.path) if kind_of(value) == finding.observed]
+    texts = [text for value in values if (text := sent_text(value)) is not None]
+    return Counter(f"{finding.observed} {show_code(text) if show_values else describe_shape(text)}" for text in texts)
+
+
+def sent_text(value: Any) -> str | None:
+    """Return a value as its text was sent; None for null."""
+    if value is None:
+        return None
+    if isinstance(value, bool):
+        return str(value).lower()
+    return value.token if isinstance(value, Number) else str(value)
+
+
+def _rows_by_pointer(reading: Reading) -> dict[str, list[Row]]:
+    """Return the rows of every image that the op of a message has, by pointer."""
+    sides = reading.meaning.images.of(reading.op or "")
+    pointers = [pointer for side in (sides.before, sides.after) if side for pointer in (side.at, side.either, side.over)
+                if pointer is not None] if sides else []  # fmt: skip
+    return {pointer: reading.rows(pointer) or [] for pointer in pointers}
+
+
+def _values_at(reading: Reading, path: str) -> list[Any]:
+    """Return the values of a column in every row, or the member, that the path of a finding names."""
+    for pointer, rows in _rows_by_pointer(reading).items():
+        for infix in ("/0", ""):
+            head = f"{pointer}{infix}/"
+            found = [row[name] for row in rows for name in row if head + join_pointer(name)[1:] == path]
+            if found:
+                return found
+    value = reading.at(path)
+    return [] if value is ABSENT else [value]
+
+
+def _is_irregular(judged: JudgedMessage) -> bool:
+    """Return whether a column holds an array or object, or a member should have been one.
+
+    A batch has no place for such records, and leaves them out of what it counts here.
+    """
+    rows = _rows_by_pointer(judged.reading).values() if judged.reading is not None else ()
+    nested = (isinstance(value, list | dict) for of_image in rows for row in of_image for value in row.values())
+    findings = (one for one in judged.verdict.findings if one.name == "type-change")
+    return any(nested) or any(kind in one.expected for one in findings for kind in _NESTED)

@@ -131,7 +131,7 @@ class Tally:
                 for reading, versions in enumerate(self.chains.readings[line.subject])
                 if run.version in versions
             ]
-            for line in self.chains.lines
+            for line in self.chains.followed()
             if are_own(line, self.chains.readings[line.subject])
         }
         return self.chains.evidence(proofs)

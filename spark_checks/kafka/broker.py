@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import IO, Final
 
 from cdc_contracts.registry.common.errors import UnavailableError, UsageError
+from cdc_contracts.registry.common.extras import require_extra
 from cdc_contracts.spark_checks.jars import Say, fetch_jars, find_java, java_failure
 
 KAFKA: Final = ("org.apache.kafka:kafka_2.13:3.9.1", "org.slf4j:slf4j-simple:1.7.36")
@@ -56,12 +57,10 @@ class Broker:
             UnavailableError: confluent-kafka is missing, or the broker refuses.
 
         """
-        try:
-            from confluent_kafka import KafkaException
-            from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
-        except ImportError as error:
-            hint = "Install it with: pip install 'cdc-contracts[kafka]'"
-            raise UnavailableError("confluent-kafka is not installed", hint=hint) from error
+        require_extra("kafka")
+        from confluent_kafka import KafkaException
+        from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
+
         topic = NewTopic(name, num_partitions=partitions, replication_factor=1, config=dict(config or {}))
         admin = AdminClient({"bootstrap.servers": self.bootstrap})
         try:

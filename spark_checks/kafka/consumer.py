@@ -14,6 +14,7 @@ from typing import Any, Final, NoReturn
 import pyarrow as pa
 
 from cdc_contracts.registry.common.errors import UnavailableError, UsageError
+from cdc_contracts.registry.common.extras import require_extra
 from cdc_contracts.registry.records.output_schemas import HEADERS_TYPE
 from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.spark_checks.kafka.connections import check_listening, verify_broker
@@ -258,12 +259,10 @@ def open_reader(bootstrap: str, properties: Mapping[str, str]) -> Iterator[Parti
     Raises UnavailableError if confluent-kafka is not installed or nothing listens at the address, UsageError if
     properties cannot be used. The first request shows whether a broker answers.
     """
-    try:
-        from confluent_kafka import Consumer, KafkaException
-        from confluent_kafka.admin import AdminClient
-    except ImportError as error:
-        hint = "Install it with: pip install 'cdc-contracts[kafka]'"
-        raise UnavailableError("confluent-kafka is not installed", hint=hint) from error
+    require_extra("kafka")
+    from confluent_kafka import Consumer, KafkaException
+    from confluent_kafka.admin import AdminClient
+
     result: list[Any] = []
     common: dict[str, Any] = {**translate(properties), "bootstrap.servers": bootstrap, "error_cb": result.append}
     own = {

@@ -14,6 +14,7 @@ from written_reports import headline, notes
 from cdc_contracts.registry.common.errors import UsageError
 from cdc_contracts.registry.engine.batch_results import BatchResult
 from cdc_contracts.registry.engine.kernel import Kernel
+from cdc_contracts.registry.engine.kernel_checks import KernelChecks
 from cdc_contracts.registry.engine.tallying import count
 from cdc_contracts.registry.records.record_batches import Batch
 from cdc_contracts.registry.report.message_checks import check_batches
@@ -271,7 +272,12 @@ def test_check_tells_what_chains_prove_in_a_line_of_its_own():
     lines = []
 
     check_batches(
-        [records(values)], scope_of(NEW), plan=None, paths=["a.jsonl"], fail_on="warning", print_line=lines.append
+        [records(values)],
+        KernelChecks(scope_of(NEW)),
+        plan=None,
+        paths=["a.jsonl"],
+        fail_on="warning",
+        print_line=lines.append,
     )
 
     assert len(lines) == 1
