@@ -96,7 +96,7 @@ Columns = dict[str, dict[str, list[Any]]]
 
 
 @dataclass(frozen=True)
-class Demand:
+class ComparisonRequest:
     """Records of one version, in the order they are judged in, and what they have to come to."""
 
     told: str
@@ -207,7 +207,7 @@ def by_coordinates(columns: Columns) -> Columns:
     return sorted_
 
 
-def demands_of(version: Version) -> Iterator[Demand]:
+def demands_of(version: Version) -> Iterator[ComparisonRequest]:
     """Yield what is demanded of a version: declared by itself, and by its subject where that has several."""
     values = (*values_of(version), None)
     for declared in (version.reference, version.subject):
@@ -224,7 +224,7 @@ def demands_of(version: Version) -> Iterator[Demand]:
         sighted = sighted_by_reference(one for _, one in judged)
         block = in_blocks(conforming(values, verdicts), some)
         counts = counts_by_reference(judged)
-        yield Demand(version.reference, declared, values, block, alike, verdicts, columns, sighted, counts)
+        yield ComparisonRequest(version.reference, declared, values, block, alike, verdicts, columns, sighted, counts)
 
 
 def conforming(values: Sequence[bytes | None], verdicts: Mapping[bytes | None, Any]) -> bytes:

@@ -15,7 +15,7 @@ from cdc_contracts.registry.common.exits import DRIFT, EXIT_CODES, INCONCLUSIVE,
 from cdc_contracts.registry.compat.levels import Level, Policy
 
 if TYPE_CHECKING:
-    from cdc_contracts.registry.compat.version_pairs import Comparer, Demand
+    from cdc_contracts.registry.compat.version_pairs import Comparer, ComparisonRequest
 
 _ENDS = {True: PASS, False: DRIFT, None: INCONCLUSIVE}
 
@@ -44,12 +44,12 @@ def compat(
     Exits with 0 if they are compatible, 1 if not, 4 if it could not be decided.
     """
     from cdc_contracts.cli.output.compatibility_output import print_verdict
-    from cdc_contracts.registry.compat.version_pairs import Comparer, Demand, verdict_document
+    from cdc_contracts.registry.compat.version_pairs import Comparer, ComparisonRequest, verdict_document
 
     named = versions or []
     if (pairs is None and len(named) < 2) or (pairs is not None and named):  # noqa: PLR2004  an old and a new one
         raise UsageError("no versions are given", hint="give OLD and NEW, or --pairs FILE")
-    comparer, demand = Comparer(lambda: open_catalogue(contracts)), Demand(level, policy)
+    comparer, demand = Comparer(lambda: open_catalogue(contracts)), ComparisonRequest(level, policy)
     if pairs is not None:
         raise typer.Exit(_compare_pairs(pairs, comparer, demand, as_json=as_json))
     verdict = comparer.compare(named[:-1], named[-1], demand)
@@ -60,7 +60,7 @@ def compat(
     raise typer.Exit(EXIT_CODES[_ENDS[verdict.compatible]])
 
 
-def _compare_pairs(file: Path, comparer: Comparer, demand: Demand, *, as_json: bool) -> int:
+def _compare_pairs(file: Path, comparer: Comparer, demand: ComparisonRequest, *, as_json: bool) -> int:
     """Print a line for each pair, and return the exit code of the heaviest: unreadable, incompatible, undecided."""
     from cdc_contracts.cli.output.compatibility_output import print_outcome
     from cdc_contracts.registry.compat.version_pairs import compare_pairs, read_pairs

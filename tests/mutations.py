@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial, reduce
 from typing import Any
 
-from cdc_contracts.registry.message.transport import Wire
+from cdc_contracts.registry.message.transport import Transport
 from cdc_contracts.registry.values import Number
 
 
@@ -105,7 +105,7 @@ KINDS: dict[str, Any] = {
 }  # fmt: skip
 
 
-def written(wire: Wire, mutant: Any) -> bytes | None:
+def written(wire: Transport, mutant: Any) -> bytes | None:
     """Return the value that holds a mutated message; None where no record can."""
     if isinstance(mutant, bytes):
         return mutant

@@ -12,22 +12,22 @@ from collections.abc import Callable
 from typing import Any, Final
 
 SECONDS: Final = 5.0
-"""Of processor time: what work comes to may not depend on how busy the machine is."""
+"""Processor time, so that the result does not depend on how busy the machine is."""
 CLOCK_FACTOR: Final = 12
-"""How many times as long it may take by the clock, beside whatever else the machine does."""
+"""How many times longer it may take by the clock, as other programs use the machine too."""
 MEGABYTES: Final = 1024
 
 _CHILD: Final = "from cdc_contracts.registry.common.bounded_processes import work; work()"
 
 
 class Overrun(Exception):
-    """The work took more time or memory than it may, or its process fell over."""
+    """The work took more time or memory than allowed, or its process crashed."""
 
 
 def call_guarded(function: Callable[..., Any], *args: Any, seconds: float = SECONDS, **named: Any) -> Any:
-    """Return what a function of a module returns. Both it and what it works on have to survive pickling.
+    """Call a function in a separate process and return its result. Function and arguments have to be picklable.
 
-    Raises Overrun where it does not end in time, takes too much memory, or fails.
+    Raises Overrun if it does not end in time, takes too much memory, or fails.
     """
     order = pickle.dumps((function, args, named, seconds))
     path = os.pathsep.join(filter(None, sys.path))
@@ -59,7 +59,7 @@ def work() -> None:
 
 
 def _bound(seconds: float) -> None:
-    """Let the system end this process when it has run for so long, or takes too much memory."""
+    """Limit the processor time and the memory of this process; beyond them the system ends it."""
     try:
         import resource
     except ImportError:  # not on every system; the timeout of the waiting process works everywhere

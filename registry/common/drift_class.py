@@ -11,7 +11,7 @@ Path = tuple[str | int, ...]
 
 
 class NumberToken(str):
-    """A number as it stands in JSON."""
+    """A number as written in JSON."""
 
     __slots__ = ()
 
@@ -62,8 +62,8 @@ class EventStream(Protocol):
 
     `version` is that of its messages. `rises` is whether positions are promised to rise in some way, `repeats` whether
     they may fall and only a repeated one breaks the promise. `lists_tables` is whether table contracts were given,
-    `names_table` whether messages name their table. `seen` are the ops that came as they were, `tables` what became of
-    tables that were changed, `latest` is the event before.
+    `names_table` whether messages name their table. `seen` are the ops of unchanged events, `tables` the changed
+    tables, `latest` is the previous event.
     """
 
     tables: dict[Any, Any]
@@ -86,16 +86,16 @@ class EventStream(Protocol):
 
 
 def accept(stream: EventStream) -> None:
-    """Take any stream."""
+    """Accept any stream."""
 
 
 @dataclass(frozen=True, slots=True)
 class DriftCause:
-    """What a class tells apart by the part of a rule id behind the dot, and what it says of it.
+    """One cause within a class of drift: `name` is the part of a rule id after the dot, `says` its text.
 
-    `instead` says that its text stands in the place of that of the class; `of_another_subject` is what stands there
-    where only the subject is another. `per_column` says that its findings are one for each column of a table, which are
-    reported as one; `of_shapes` that rows of another shape break it together with the others so marked.
+    `instead`: its text replaces that of the class; `of_another_subject` replaces it if only the subject differs.
+    `per_column`: it has a finding for each column of a table, which are reported as one. `of_shapes`: rows of another
+    shape break it together with the other causes so marked.
     """
 
     name: str
@@ -110,8 +110,9 @@ class DriftCause:
 class DriftClass:
     """One class of drift: what triggers it, its severity, what to do, and its causes.
 
-    `breaks` yields how a conforming message is changed to show it, the clearest way first. What only a stream can show
-    has `drifts`, which returns an event as it drifts or None, and `refuse`, which raises UsageError if it cannot.
+    `breaks` yields how a conforming message is changed to show it, the clearest way first. A class that only a stream
+    can show has `drifts`, which returns the drifting event or None, and `refuse`, which raises UsageError if a stream
+    cannot show it.
     """
 
     id: str

@@ -1,7 +1,7 @@
 """Rule modules: rules are found by the modules of a package; no second list names them.
 
-A file of such a package holds the records of its rules as values of the module. Looking for names imports nothing, so
-that a vocabulary can be known without what carries it out.
+A file of such a package holds the records of its rules as values of the module. Listing names imports no rule, so that
+the vocabulary is known without loading the code.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ from importlib import import_module
 from typing import Final, TypeVar
 
 DRIFT_CLASSES: Final = "cdc_contracts.registry.common.drift_classes"
-"""Where the classes of drift are, one file each, called after number and name."""
+"""The classes of drift, one file each, named after number and name."""
 DRIFT_RULES: Final = "cdc_contracts.registry.validate.drift_rules"
-"""Where the rules that contracts name under `rules` are, one file each, called after the rule."""
+"""The rules that contracts name under `rules`, one file each, named after the rule."""
 DRIFT_NOTES: Final = "cdc_contracts.registry.validate.drift_notes"
-"""Where those are that contracts name under `notes`."""
+"""The rules that contracts name under `notes`."""
 LINT_RULES: Final = "cdc_contracts.registry.lint.lint_rules"
-"""Where the rules of lint are, one file each, called after id and name."""
+"""The rules of lint, one file each, named after id and name."""
 JSON_RULES: Final = "cdc_contracts.registry.compat.json_schema"
-"""Where JSON Schemas are compared; the rules are in the files that find their differences."""
+"""The comparison of JSON Schemas; the rules are in the files that find their differences."""
 PUBLICATION_RULES: Final = "cdc_contracts.registry.compat"
-"""The same of what is published."""
+"""The same for published contracts."""
 CONTRACT_SECTIONS: Final = "cdc_contracts.registry.compat.meaning.contract_sections"
-"""Where the keys of contracts are compared, with the rules that differences fall under."""
+"""The comparison of the keys of contracts, with the rules for their differences."""
 COMPATIBILITY_RULES: Final = (
     PUBLICATION_RULES,
     "cdc_contracts.registry.compat.avro",
@@ -34,21 +34,21 @@ COMPATIBILITY_RULES: Final = (
     "cdc_contracts.registry.compat.tables",
     "cdc_contracts.registry.sync",
 )
-"""All packages in which something is compared."""
+"""All packages with rules of compatibility."""
 
 R = TypeVar("R")
 
 
 def rule_names(package: str) -> tuple[str, ...]:
-    """Return the names of the rules of a package whose files are called after them, in order; none is imported."""
+    """Return the names of the rules of a package, which are those of its files, in order; none is imported."""
     return tuple(name.replace("_", "-") for name in _modules_of(package))
 
 
 @cache
 def find_records(package: str, kind: type[R]) -> tuple[R, ...]:
-    """Return every record of a kind that a module of the package holds, by the name of the module, then as it stands.
+    """Return every record of a kind in the modules of a package, ordered by module, then by position in it.
 
-    A record that one module takes from another is found once. Raises ValueError if two have one id.
+    A record that one module imports from another is returned once. Raises ValueError if two have one id.
     """
     return refuse_duplicates(
         value

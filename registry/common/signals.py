@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 TIMEOUT_SECONDS: Final = 10.0
-"""So long a handler may take to run."""
+"""How long a handler may take to run."""
 ENDING_SECONDS: Final = 20.0
-"""So long the work may take to end once `Stopped` was raised: a broker or a session is stopped first."""
+"""How long the work may take to end after `Stopped` was raised: a broker or a session is stopped first."""
 
 _NOTED: Final = 0
 _RAISED: Final = 255
-"""What handlers tell the thread that watches; no signal has these numbers."""
+"""What handlers report to the watching thread; no signal has these numbers."""
 _AGAIN_SECONDS: Final = 0.05
 
 
@@ -62,7 +62,7 @@ _process: Final = _Process()
 
 
 class Handler:
-    """A handler that the watching thread knows as ours: it says when it ran, and whether it raises."""
+    """A handler that reports to the watching thread when it ran, and whether it raises."""
 
     def __init__(self, act: Callable[[int], None], answer: int = _NOTED) -> None:
         self.act = act

@@ -12,7 +12,7 @@ _OFFSET = re.compile(r"([+-])([01]\d|2[0-3]):([0-5]\d)\Z", re.ASCII)
 
 
 def parse_zone(text: str) -> Zone:
-    """Return the zone of `Asia/Shanghai`, `+08:00`, `UTC` or `Z`. Raises ValueError if there is none such."""
+    """Return the zone of `Asia/Shanghai`, `+08:00`, `UTC` or `Z`. Raises ValueError if there is no such zone."""
     if text in ("Z", "UTC"):
         return timezone.utc  # noqa: UP017  `datetime.UTC` is not a `timezone` for every type checker
     match = _OFFSET.match(text)

@@ -13,9 +13,9 @@ import yaml
 from cdc_contracts.registry.common.errors import ContractError
 
 DEEPEST: Final = 200
-"""So deep a document may be nested; PyYAML's reader in C overruns its stack far below what Python would notice."""
+"""How deep a document may be nested; PyYAML's reader in C overruns its stack long before Python would notice."""
 MOST_REPEATED: Final = 100_000
-"""So many values the aliases of a document may repeat; a handful of lines can stand for more than a machine holds."""
+"""How many values the aliases of a document may repeat; a few lines can expand to more than fits in memory."""
 
 
 class _TextLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
@@ -123,7 +123,7 @@ def without_nulls(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _refuse_bombs(text: str, where: str, kind: type[_TextLoader]) -> None:
-    """Refuse what is nested without end, or is a few lines that stand for millions of values."""
+    """Refuse a document that is nested without end, or expands to millions of values."""
     values, repeated, open_ones = 0, 0, list[tuple[str | None, int]]()
     held: dict[str | None, int | None] = {}
     for event in yaml.parse(text, kind):

@@ -35,7 +35,7 @@ class CompatibilityRule:
 
 
 def family_of(rule: str) -> str:
-    """Return what the rules of an id's kind compare."""
+    """Return what the rules with such ids compare."""
     return _FAMILIES[rule[:2]]
 
 

@@ -14,12 +14,12 @@ REFUSED_BY_NEW: Final = "refused-by-new"
 REFUSED_BY_OLD: Final = "refused-by-old"
 """The new version accepts the message and the old one refuses it."""
 READ_DIFFERENTLY: Final = "read-differently"
-"""Both accept the message and read different things."""
+"""Both accept the message and read it differently."""
 
 
 @dataclass(frozen=True, slots=True)
 class TextPlace:
-    """Where a value stands: a JSON Pointer into a document, with line and column from 1 where there is a file."""
+    """The place of a value: a JSON Pointer into a document, with line and column from 1 if there is a file."""
 
     pointer: str
     file: str | None = None
@@ -29,7 +29,7 @@ class TextPlace:
 
 @dataclass(frozen=True, slots=True)
 class CompatibilityProof:
-    """One message that shows a finding. Only `check`ed proofs are shown: the real validator said `old` and `new`.
+    """One message that shows a finding. It is shown only after the real validator confirmed it.
 
     `message` is the JSON value of the message (for Avro: the datum in Avro's JSON form; for bytes that are no JSON:
     text). `old` and `new` are what each version says of it: "accepted", the validator's refusal, or what it decodes to.

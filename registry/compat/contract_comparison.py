@@ -1,7 +1,7 @@
 """Contract comparison of two whole contracts: what they mean, and the shapes of their messages in JSON Schema and Avro.
 
-One change mostly shows in all three. It is reported once, where it says most: a finding of meaning takes in those of
-the schemas about the same members, and the schema of the wire those of the schema that only mirrors it.
+One change usually shows in all three. It is reported once, where it is most specific: a finding of meaning includes
+those of the schemas about the same members, and the schema of the wire those of the schema derived from it.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _Reported = list[tuple[CompatibilityFinding, tuple[str, ...]]]
 def compare_contracts(
     old: Version, new: Version, *, level: Level = Level.FULL, policy: Policy = Policy.CDC
 ) -> CompatibilityVerdict:
-    """Return whether readers of one contract read the messages of the other right.
+    """Return whether readers of one contract read the messages of the other correctly.
 
     Meaning is compared under every policy, shapes as the policy decides; the policy `cdc` ignores the level.
     Raises ContractError if a contract is inconsistent.
@@ -88,7 +88,7 @@ def _stripped(schema: Any, *, names: bool) -> Any:
 
 
 def _weight(finding: CompatibilityFinding) -> tuple[int, bool]:
-    """Return what is reported first: what breaks, and of that what is read wrong without an error."""
+    """Return the sort key of findings: breaking ones first, among them those that are misread without an error."""
     silent = finding.proof is not None and finding.proof.kind == READ_DIFFERENTLY
     return _SEVERITIES.index(finding.severity), not silent
 

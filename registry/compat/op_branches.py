@@ -1,7 +1,7 @@
 """Op branches: the JSON Schemas of two contracts compared op by op.
 
-A contract's schema says in branches what holds for which op. Compared as they stand, branches of two schemas can hardly
-be told apart; narrowed to one op, each schema is a plain one, and a difference has a member and a line.
+A contract's schema says in branches what holds for which op. Compared unchanged, branches of two schemas can hardly be
+matched; narrowed to one op, each schema is a plain one, and a difference has a member and a line.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 _OTHER: Final = "any other"
 _MOST_CASES: Final = 40
-"""Schemas that tell more cases apart are of different dialects, and are compared as they stand."""
+"""Schemas with more cases are of different dialects, and are compared unchanged."""
 Message = dict[str, Any]
 
 
@@ -136,7 +136,7 @@ def _side_of(version: Version) -> _Side:
 
 
 def _cases(old: Version, new: Version) -> Iterator[Message]:
-    """Yield messages of each kind that a branch of one of the schemas distinguishes: an op, a flag."""
+    """Yield a message for each case that a branch of one of the schemas distinguishes: an op, a flag."""
     result: dict[tuple[str, ...], list[Any]] = {}
     for version in (old, new):
         for branch in version.schema.get("allOf", ()):

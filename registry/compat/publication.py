@@ -97,14 +97,14 @@ SHAPE_REWRITTEN: Final = CompatibilityRule(
 )  # fmt: skip
 _UNREAD: Final = frozenset({"contract", "title", "provenance", "applies", "status"})
 _POLICIES: Final = (Policy.CDC, Policy.CONFLUENT_STRICT)
-"""Whose eyes a change of shape is looked at with: what one lets pass the other tells."""
+"""The policies under which a change of shape is compared: each finds what the other accepts."""
 
 
 def compare_published(old: Catalogue, new: Catalogue) -> tuple[CompatibilityFinding, ...]:
     """Return what became of the published contracts of `old` in `new`, by reference.
 
-    Findings of severity `breaking` are changes that no published version may see; those of severity `note` tell new
-    versions and what they change. Raises ContractError if a contract is inconsistent.
+    Findings of severity `breaking` are changes that no published version may undergo; those of severity `note` list new
+    versions and their changes. Raises ContractError if a contract is inconsistent.
     """
     before, after = _subjects(old), _subjects(new)
     added = [subject for subject in after if subject not in before]
@@ -200,7 +200,7 @@ def _compare_ranges(old: Version, new: Version) -> Iterator[CompatibilityFinding
 
 
 def _describe_new(version: Version, before: Version | None) -> Iterator[CompatibilityFinding]:
-    """Yield that a version is new, and what differs from the one before it, as notes."""
+    """Yield notes that a version is new, and what differs from the one before it."""
     if before is None:
         yield _report(VERSION_ADDED, None, version, "", old=None, new=version.reference)
         return
@@ -216,7 +216,7 @@ def _describe_new(version: Version, before: Version | None) -> Iterator[Compatib
 def _renamed(
     removed: list[str], added: list[str], before: dict[str, list[Version]], after: dict[str, list[Version]]
 ) -> dict[str, str]:
-    """Return the subjects that stand under another name, by the old one: all their versions say the same."""
+    """Return the renamed subjects by the old name: all their versions are equal."""
     renamed: dict[str, str] = {}
     for subject in removed:
         said = [_content(version) for version in before[subject]]

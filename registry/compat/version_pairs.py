@@ -1,4 +1,4 @@
-"""Version pairs to compare, as people name them: references to contracts, schema files, schemas in a list of pairs."""
+"""Version pairs to compare, as users name them: references to contracts, schema files, schemas in a list of pairs."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ _FIRST: Final = ("rule", "confluent_rule", "path", "old", "new", "proof")
 
 
 @dataclass(frozen=True)
-class Demand:
-    """What is asked of a comparison."""
+class ComparisonRequest:
+    """The level and policy of a comparison."""
 
     level: Level = Level.BACKWARD
     policy: Policy = Policy.CDC
 
 
 class Comparer:
-    """Compares what people name; `open_catalogue` is asked only where a reference is."""
+    """Compares what users name; `open_catalogue` is called only for references."""
 
     def __init__(self, open_catalogue: Callable[[], Catalogue]) -> None:
         self._open_catalogue = open_catalogue
@@ -49,7 +49,13 @@ class Comparer:
         return self._open_catalogue()
 
     def compare(
-        self, olds: Sequence[Any], new: Any, demand: Demand, *, beside: Path | None = None, language: str | None = None
+        self,
+        olds: Sequence[Any],
+        new: Any,
+        demand: ComparisonRequest,
+        *,
+        beside: Path | None = None,
+        language: str | None = None,
     ) -> CompatibilityVerdict:
         """Return whether a version is compatible with those before it, the oldest first.
 
@@ -61,7 +67,7 @@ class Comparer:
         return compare_sides(sides, self._read(new, "new", beside, language), demand)
 
     def _read(self, named: Any, name: str, beside: Path | None, language: str | None) -> Version | SchemaDocument:
-        if language == AVRO and isinstance(named, str) and named in PRIMITIVES:  # a whole schema, though it is a text
+        if language == AVRO and isinstance(named, str) and named in PRIMITIVES:  # a whole schema, though a text
             return read_schema(json.dumps(named), type=AVRO, name=name)
         if not isinstance(named, str):
             if not isinstance(named, dict | bool | list):
@@ -82,7 +88,7 @@ class Comparer:
 
 
 def compare_sides(
-    olds: Sequence[Version | SchemaDocument], new: Version | SchemaDocument, demand: Demand
+    olds: Sequence[Version | SchemaDocument], new: Version | SchemaDocument, demand: ComparisonRequest
 ) -> CompatibilityVerdict:
     """Return the verdict of contracts compared as contracts, or of schemas; a contract beside a schema is its schema.
 
@@ -104,7 +110,7 @@ def compare_sides(
 
 @dataclass(frozen=True, slots=True)
 class PairOutcome:
-    """What became of one pair of a list: its verdict, or why it could not be read."""
+    """The result for one pair of a list: its verdict, or why it could not be read."""
 
     names: tuple[str, ...]
     verdict: CompatibilityVerdict | None
@@ -130,7 +136,9 @@ def read_pairs(file: Path) -> list[Any]:
     return pairs
 
 
-def compare_pairs(pairs: Sequence[Any], comparer: Comparer, demand: Demand, beside: Path) -> Iterator[PairOutcome]:
+def compare_pairs(
+    pairs: Sequence[Any], comparer: Comparer, demand: ComparisonRequest, beside: Path
+) -> Iterator[PairOutcome]:
     """Yield the outcome of each pair in order; one that cannot be read does not stop the others."""
     for pair in pairs:
         names = tuple(_name_of(pair, side) for side in ("old", "new"))
@@ -142,7 +150,7 @@ def compare_pairs(pairs: Sequence[Any], comparer: Comparer, demand: Demand, besi
             yield PairOutcome(names, None, f"{type(error).__name__}: {error} (this is a bug in cdc-contracts)")
 
 
-def _compare_pair(pair: Any, comparer: Comparer, demand: Demand, beside: Path) -> CompatibilityVerdict:
+def _compare_pair(pair: Any, comparer: Comparer, demand: ComparisonRequest, beside: Path) -> CompatibilityVerdict:
     if not isinstance(pair, dict) or not {"old", "new"} <= pair.keys():
         raise UsageError('a pair has "old" and "new"')
     language = pair.get("type")
@@ -165,7 +173,7 @@ def _names_several(old: Any, language: str | None) -> bool:
     return not (language == AVRO and is_union)
 
 
-def _chosen(kind: Any, pair: dict[str, Any], name: str, demand: Demand) -> Any:
+def _chosen(kind: Any, pair: dict[str, Any], name: str, demand: ComparisonRequest) -> Any:
     value = pair.get(name)
     if value is None:
         return getattr(demand, name)

@@ -12,7 +12,7 @@ from cdc_contracts.registry.contract.catalogue import AVRO_MESSAGE_SCHEMA, MESSA
 
 _DOCUMENTS = (".yaml", ".json", ".avsc")
 _WRITTEN = (MESSAGE_SCHEMA, AVRO_MESSAGE_SCHEMA)
-"""Documents that are written from the others: whoever needs them there writes them again."""
+"""Documents that are generated from the others, and are generated again where they are needed."""
 
 
 @dataclass(frozen=True)

@@ -68,7 +68,7 @@ class Version:
 
     @cached_property
     def base(self) -> Version | None:
-        """The version that this one states its differences to."""
+        """The version that this one is based on."""
         based_on = self.catalogue.read(self.folder, "contract.yaml").get("based_on")
         return None if based_on is None else self.catalogue.base(based_on, self.reference)
 

@@ -39,7 +39,7 @@ class Test(Document):
     avro_decodes: str | None = Field(default=None, alias="avro-decodes")
     """The Avro reader schema that the record can be read with."""
     unread: int | None = None
-    """How many bytes may be left after the record."""
+    """How many bytes may follow the record."""
     any: tuple[Test, ...] | None = None
     """Tests of which one has to hold."""
 
@@ -58,18 +58,18 @@ class Test(Document):
 
 
 class Evidence(Document):
-    """What over many messages tells the versions of a subject apart."""
+    """What distinguishes the versions of a subject over many messages."""
 
     value_form: str | None = Field(default=None, alias="value-form")
-    """The type whose values are looked at."""
+    """The type whose values are examined."""
     is_form: str | None = Field(default=None, alias="is")
     """The value form that its values have."""
     image_of: Op | None = Field(default=None, alias="image-of")
-    """The op whose rows are looked at."""
+    """The op whose rows are examined."""
     at: At | None = None
     """Where these rows are, as a JSON Pointer."""
     key_chain: bool | None = Field(default=None, alias="key-chain")
-    """Whether each row before a change is what the last change of its key left."""
+    """Whether each before image equals the row that the previous change of its key left."""
     process_time_before: str | None = Field(default=None, alias="process-time-before")
     """The time before which messages were written."""
     key_seen: At | None = Field(default=None, alias="key-seen")
@@ -77,14 +77,14 @@ class Evidence(Document):
     ddl_seen: bool | None = Field(default=None, alias="ddl-seen")
     """Whether a message carries a DDL statement."""
     op_seen: tuple[str, ...] | None = Field(default=None, alias="op-seen")
-    """Op codes of which some message has one."""
+    """Op codes, one of which occurs in some message."""
     unread_bytes: int | None = Field(default=None, alias="unread-bytes")
-    """How many bytes are left after each record."""
+    """How many bytes follow each record."""
     column_form: bool | None = Field(default=None, alias="column-form")
     """Whether the values of columns have the forms that this version writes."""
     code_seen: int | None = Field(default=None, alias="code-seen")
     """A code of a type that some message has."""
     proves: Literal["subject", "version"] | None = None
-    """What is certain once this was seen."""
+    """What is certain once this was observed."""
     disproves: Literal["subject", "version"] | None = None
-    """What is ruled out once this was seen."""
+    """What is ruled out once this was observed."""

@@ -46,9 +46,9 @@ class Place(Document):
     ) = None  # fmt: skip
     """How a moment is written."""
     absent_value: int | None = None
-    """The number that means that there is none."""
+    """The number that stands for no value."""
     null_text: str | None = None
-    """The text that means that there is none."""
+    """The text that stands for no value."""
     order: Literal["integer", "opaque"] | None = None
     """Whether positions can be put in order."""
     rises: Literal["always", "or-stays", "once-each"] | None = None

@@ -20,7 +20,7 @@ ID: Final = re.compile(r"E[1-9][0-9]*\Z")
 
 @dataclass(frozen=True, slots=True)
 class Erratum:
-    """One contradiction: what a document says, what is shown instead, and what was decided for which reason."""
+    """One contradiction in a source document, with the decision on it and the reason."""
 
     id: str
     """E and a number, by which contracts cite it."""
@@ -29,11 +29,11 @@ class Erratum:
     says: str
     """What the document says."""
     shows: str
-    """What stands against it: a sample, another sentence, or the field."""
+    """What contradicts it: a sample, another sentence, or messages seen in production."""
     decision: str
     """What the contracts do: enforce by a rule, tolerate, repair the sample, reject, or note."""
     why: str
-    """The reason of the decision."""
+    """The reason for the decision."""
 
 
 def read_errata(catalogue: Catalogue) -> dict[str, Erratum]:

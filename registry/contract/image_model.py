@@ -16,7 +16,7 @@ class Side(Document):
     at: At
     """Where the row is, as a JSON Pointer; an empty text is the whole message."""
     over: At | None = None
-    """Where the row is that completes this one: columns that this one lacks are taken from there."""
+    """Where the row is that supplies the columns missing from this one."""
     either: At | None = Field(default=None, alias="or")
     """Where the row is if it is not at `at`."""
     optional: bool = False
@@ -98,9 +98,9 @@ class Images(Document):
 
 
 class Halves(Document):
-    """Updates that arrive as two messages, and what joins them."""
+    """Updates that are sent as two messages, and how these are joined."""
 
     joined_if: Literal["both-images"]
-    """What shows that both halves came as one message."""
+    """What shows that both halves were sent as one message."""
     pair_by: tuple[str, ...]
     """The members that the two halves have in common, as JSON Pointers."""

@@ -1,6 +1,6 @@
 """Model of the contract document: one version of a dialect as immutable values.
 
-Every key and named reading is one of the closed vocabulary of `docs/vocabulary.md`; an unknown one is refused.
+Keys and keywords are a closed vocabulary, listed in `docs/vocabulary.md`; an unknown one is refused.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ def _matched_in_linear_time(pattern: str) -> str:
 
 
 class AvroWire(Document):
-    """Reader schemas in the order they are tried, and the frames that may stand before the record."""
+    """Reader schemas in the order they are tried, and the frame that may precede the record."""
 
     schemas: tuple[str, ...]
     """The files of the reader schemas, in the order they are tried."""
     framing: tuple[Literal["bare", "confluent"], ...] = ("bare",)
-    """What may stand before the record: nothing, or Confluent's magic byte and schema id."""
+    """What may precede the record: nothing, or Confluent's magic byte and schema id."""
     unread: int = 0
-    """How many bytes may be left after the record."""
+    """How many bytes may follow the record."""
     fraction: Literal["micros", "nanos"] = "micros"
     """What a part of a second counts, unless the parameter `avro_timestamp_fraction` says otherwise."""
 
@@ -71,11 +71,11 @@ class Meaning(Document):
     ops: dict[str, Op]
     """The canonical op of each op code."""
     tolerated_ops: tuple[str, ...] = ()
-    """Op codes that the document does not list, which are read all the same and noted."""
+    """Op codes that the document does not list, which are accepted with a note."""
     images: Images
     """Where the rows of each op are, and how they are written."""
     halves: Halves | None = None
-    """What joins an update that arrives as two messages."""
+    """How the two messages of a split update are joined."""
     ddl: Ddl | None = None
     """Where the text and the code of a DDL statement are."""
     columns: Columns
@@ -85,9 +85,9 @@ class Meaning(Document):
     parameters: tuple[
         Literal["source_mode", "time_zone", "timestamp_zone", "avro_timestamp_fraction"], ...
     ] = ()  # fmt: skip
-    """What no message says, so that the user has to."""
+    """Facts that messages do not contain, so that the user has to supply them."""
     rules: tuple[Rule, ...]
-    """The rules across fields that messages are judged by."""
+    """The rules across fields that messages are validated by."""
     notes: tuple[Note, ...] = ()
     """The rules across fields whose findings are only noted."""
     enums: dict[str, tuple[str, ...]] = Field(default_factory=dict)
@@ -97,16 +97,16 @@ class Meaning(Document):
     discriminators: tuple[Test, ...]
     """Tests on one message that all hold for messages of this subject."""
     claim: Literal["on-declaration-or-key"] | None = None
-    """What has to be there before a message is taken for this version: its shape alone says too little."""
+    """What a message has to contain to be attributed to this version; its shape alone is not specific enough."""
     version_evidence: tuple[Evidence, ...] = ()
-    """What over many messages tells the versions of the subject apart."""
+    """What distinguishes the versions of the subject over many messages."""
     undocumented: tuple[
         Literal["insert-images", "init-images", "update-before-and-after-images", "value-forms",
                 "value-forms-except-integer-and-text"], ...
     ] = ()  # fmt: skip
-    """What the source document does not say."""
+    """What the source document does not specify."""
     full_load: Literal["own-op", "as-insert", "as-upsert"]
-    """How rows of the full load look."""
+    """How rows of the full load are written."""
 
     def leaves_open(self, kind: str) -> bool:
         """Return whether no document says how values of a canonical kind are written in this version."""

@@ -17,7 +17,7 @@ FILE: Final = "documents.yaml"
 
 
 class SourceDocument(Document):
-    """A document of a vendor: what it is called, where anybody can read it, and which text of it was read."""
+    """A vendor's document: its title, its public address, and the text that was read."""
 
     title: Annotated[str, Field(min_length=1)]
     """The title, as the document gives it."""
@@ -26,9 +26,9 @@ class SourceDocument(Document):
     product: Annotated[str, Field(min_length=1)]
     """The product that it documents."""
     number: str | None = None
-    """The number or name by which the vendor files it."""
+    """The vendor's own number or name for it."""
     address: Annotated[str, Field(pattern="^https?://[^ ]+$")] | None = None
-    """Where anybody can read it."""
+    """Its public address."""
     edition: str | None = None
     """Which edition was read: its date, release or revision."""
     sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]

@@ -17,7 +17,7 @@ from cdc_contracts.registry.common.errors import ContractError, UsageError
 from cdc_contracts.registry.contract.table_contracts import TableColumn, TableContract, parse_table_contract
 
 _LONGEST: Final = 180
-"""How long a name may be before it is cut; most file systems take 255 bytes."""
+"""The longest name that is not cut; most file systems allow 255 bytes."""
 _LONGEST_KEY: Final = 1000
 _PLAIN: Final = re.compile(r"[A-Za-z_](?:[A-Za-z0-9_().$-]| (?=[A-Za-z0-9_(]))*")
 _NO_TEXT: Final = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n"})
@@ -124,7 +124,7 @@ def keep_what_was_added(contract: TableContract, before: TableContract) -> Table
 
 
 def _means(contract: TableContract) -> TableContract:
-    """Return a contract that says of its key what is true anyway."""
+    """Return a contract whose key columns are marked as not nullable, which its key implies."""
     columns = {
         name: column.model_copy(update={"nullable": contract.may_be_null(name)})
         for name, column in contract.columns.items()
@@ -142,7 +142,7 @@ def _column(column: TableColumn) -> dict[str, Any]:
 
 
 def _pair(name: str, value: Any) -> str:
-    """Return one member as a line of YAML; a name that is too long for one stands as an explicit key."""
+    """Return one member as a line of YAML; a name that is too long for one is written as an explicit key."""
     key = write_scalar(name)
     return f"{key}: {_flow(value)}" if len(key) < _LONGEST_KEY else f"? {key}\n  : {_flow(value)}"
 

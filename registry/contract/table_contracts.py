@@ -72,7 +72,7 @@ class TableContract(Document):
 
 
 _PROSE: Final[Any] = {"version": True, "comment": True, "columns": {"__all__": {"comment"}}}
-"""What says nothing about messages: a run stays the same run where only this changes."""
+"""Keys that say nothing about messages: they are not part of a run's fingerprint."""
 
 
 class TableContracts:
@@ -143,7 +143,7 @@ def read_table_contracts(path: Path) -> TableContracts:
 
 
 def parse_table_contract(document: dict[str, Any], where: str) -> TableContract:
-    """Return a table contract. Raises ContractError if a key or value has no place there."""
+    """Return a table contract. Raises ContractError if a key or value is not allowed."""
     try:
         contract = TableContract.model_validate(yaml_documents.without_nulls(document))
     except ValidationError as error:

@@ -96,8 +96,8 @@ class Parser:
     def sort(self, values: MessageValues) -> Sorted:
         """Return the values by layout. Every record is in exactly one group."""
         result = Sorted(tombstones=values.tombstones())
-        sound = values.sound(MAX_DEPTH)
-        tidy = values.tidy(0 if self._reading_options.strict_json else self._reading_options.max_bytes) & sound
+        sound = values.are_readable(MAX_DEPTH)
+        tidy = values.are_objects(0 if self._reading_options.strict_json else self._reading_options.max_bytes) & sound
         for start in range(0, len(values), _BLOCK):
             stop = min(start + _BLOCK, len(values))
             if not (tidy[start:stop].all() and self._sort_alike(values, start, stop, result)):

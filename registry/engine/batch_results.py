@@ -17,7 +17,7 @@ from cdc_contracts.registry.engine.decoded_batches import DecodedBatch
 from cdc_contracts.registry.engine.native.scanned_columns import ScannedColumn
 from cdc_contracts.registry.engine.row_images import ColumnTable, ImageTexts
 from cdc_contracts.registry.message.reading import Reading
-from cdc_contracts.registry.message.transport import Wire
+from cdc_contracts.registry.message.transport import Transport
 from cdc_contracts.registry.stats.column_writing import WrittenTable
 from cdc_contracts.registry.stats.observed_columns import ObservedRow
 from cdc_contracts.registry.validate.form_selection import TypedColumns
@@ -80,7 +80,7 @@ class RecordGroup:
     positions: NDArray[np.int64]
     cached_verdict: CachedVerdict
     _texts: dict[int, ImageTexts]
-    _wire: Wire
+    _wire: Transport
     batch_tables: BatchTables | None = None
 
     def tables(self, version: int) -> Tables:

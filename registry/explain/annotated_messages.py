@@ -104,7 +104,7 @@ def take_apart(
 
 @dataclass(frozen=True, slots=True)
 class _Show:
-    """How values are shown: as shapes, unless values are asked for."""
+    """How values are shown: as shapes, unless values are requested."""
 
     values: bool
 

@@ -24,7 +24,7 @@ from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.detect.relatives import Relative, read_relatives
 from cdc_contracts.registry.explain.annotated_messages import AnnotatedMessage, take_apart
 from cdc_contracts.registry.explain.finding_explanations import Remark, explain_findings
-from cdc_contracts.registry.message.transport import JsonWire
+from cdc_contracts.registry.message.transport import JsonTransport
 from cdc_contracts.registry.message.unreadable_bytes import ParseFault, find_fault
 from cdc_contracts.registry.message.wrapping_guesses import guess_wrapping
 from cdc_contracts.registry.records.record_origins import FoundPlace
@@ -263,7 +263,7 @@ def _open(
     value: bytes, validation: ValidationContext | None, reading_options: ReadingOptions, *, show_values: bool
 ) -> tuple[dict[str, Any] | None, ParseFault | None]:
     """Return the message of a value, or where parsing it fails."""
-    wire = validation.wire if validation is not None else JsonWire(reading_options)
+    wire = validation.wire if validation is not None else JsonTransport(reading_options)
     try:
         return wire.open(value), None
     except Unreadable as error:

@@ -1,6 +1,6 @@
 """Contract schema, of `contract.yaml`, and the schema of value mappings.
 
-What states its differences to a version (`based_on`) may leave out everything else, and null takes a key back.
+A contract that is `based_on` another may leave out keys, and null removes one.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def _allow_only(schema: dict[str, Any], values: list[str]) -> None:
 def _as_a_patch(schema: dict[str, Any], *, keep: tuple[str, ...]) -> dict[str, Any]:
     """Let a schema take a part of a document; return what a whole one must have, as a schema of its own.
 
-    Lists replace one another as wholes, so that what stands in one is always whole.
+    Lists replace one another as wholes, so that their items are always complete.
     """
     defs = schema["$defs"]
     demands = _demands(schema, defs)

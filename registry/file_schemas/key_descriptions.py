@@ -1,4 +1,4 @@
-"""Key descriptions for editors: the docstring below a field, and the words that the vocabulary has for the key."""
+"""Key descriptions for editors: the docstring below a field, and the keywords that the vocabulary lists for the key."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ _WORDS: Final[Mapping[tuple[str, str], Mapping[str, str]]] = {
     ("Meaning", "rules"): _ACROSS,
     ("Meaning", "notes"): _ACROSS,
 }
-"""The words that a key may have, by model and key, where the vocabulary says what each means."""
+"""The keywords of a key, by model and key, that the vocabulary explains."""
 
 
 def describe(kind: type[BaseModel], schema: dict[str, Any]) -> None:
-    """Put into the JSON Schema of a model, and of the models in it, what each key means."""
+    """Add the meaning of each key to the JSON Schema of a model, and of the models in it."""
     shapes = {**schema.get("$defs", {}), kind.__name__: schema}
     for model in models_in(kind):
         result = {model.model_fields[name].alias or name: text for name, text in docstrings(model).items()}

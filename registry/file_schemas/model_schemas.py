@@ -54,9 +54,9 @@ def rename_definition(schema: dict[str, Any], before: str, after: str) -> None:
 
 
 def allow_nulls(schema: dict[str, Any], *, required: bool = False) -> None:
-    """Let null stand for a key that is not there, as readers of these files do; entries of lists keep what they are.
+    """Allow null for a missing key, as readers of these files do; items of lists stay unchanged.
 
-    Keys that are required stay so, unless `required` says that they may be taken back as well.
+    Required keys stay so, unless `required` says that they may be removed as well.
     """
     listed = {id(one) for one in in_lists(schema)}
     for one in reversed(

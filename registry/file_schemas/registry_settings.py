@@ -19,7 +19,7 @@ _POLICIES = Literal["STRICT", "LENIENT", "CDC", "strict", "lenient", "cdc"]
 
 
 class MetadataSettings(Document):
-    """What is said about schemas; a registry passes it on."""
+    """Metadata of schemas; a registry passes it on."""
 
     tags: dict[str, tuple[str, ...]] | None = None
     """Tags by the path of a field."""
@@ -30,18 +30,18 @@ class MetadataSettings(Document):
 
 
 class RegistryConfig(Document):
-    """What schemas of a subject, a context or the whole registry have to keep to."""
+    """The constraints on schemas of a subject, a context or the whole registry."""
 
     compatibility: _LEVELS | None = None
     """Which earlier versions a new one is compared with, and who has to be able to read whose messages."""
     compatibility_level: _LEVELS | None = Field(default=None, alias="compatibilityLevel")
     """The same as `compatibility`, by the name that a registry answers with."""
     compatibility_policy: _POLICIES | None = Field(default=None, alias="compatibilityPolicy")
-    """Whose judgement of compatibility holds: Confluent's strict or lenient one, or what CDC readers need."""
+    """Whose rules of compatibility apply: Confluent's strict or lenient ones, or those of CDC readers."""
     compatibility_group: str | None = Field(default=None, alias="compatibilityGroup")
     """The property of metadata by which versions are grouped; only those of one group are compared."""
     alias: str | None = None
-    """The subject that is meant where this one is asked for."""
+    """The subject that requests for this one are answered with."""
     normalize: bool | None = None
     """Whether schemas are brought into a standard form before they are registered and looked up."""
     validate_fields: bool | None = Field(default=None, alias="validateFields")
@@ -49,24 +49,24 @@ class RegistryConfig(Document):
     default_metadata: MetadataSettings | None = Field(default=None, alias="defaultMetadata")
     """Metadata of every new version that has none of its own."""
     override_metadata: MetadataSettings | None = Field(default=None, alias="overrideMetadata")
-    """Metadata that every new version gets, whatever its own says."""
+    """Metadata that every new version gets, overriding its own."""
     default_rule_set: dict[str, Any] | None = Field(default=None, alias="defaultRuleSet")
     """Rules of every new version that has none of its own."""
     override_rule_set: dict[str, Any] | None = Field(default=None, alias="overrideRuleSet")
-    """Rules that every new version gets, whatever its own say."""
+    """Rules that every new version gets, overriding its own."""
 
 
 class RegistryScope(Document):
     """The settings of the whole registry, of a context or of a subject."""
 
     config: RegistryConfig | None = None
-    """What new versions have to keep to."""
+    """The constraints on new versions."""
     mode: _MODES | None = None
     """Who may write; IMPORT lets a client choose versions and ids."""
 
 
 class RegistrySettings(Document):
-    """The settings of a registry; what no scope sets holds as the scope above sets it."""
+    """The settings of a registry; a scope inherits what it does not set from the scope above."""
 
     whole: RegistryScope | None = Field(default=None, alias="global")
     """The settings of the whole registry."""

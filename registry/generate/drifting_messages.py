@@ -1,6 +1,6 @@
 """Drifting messages: conforming messages changed to show one drift class or break one rule, to test consumers.
 
-What to change is said by the record of the class or rule, in terms of what the contract says of places. Every change is
+The record of the class or rule defines what to change, in terms of the places that the contract names. Every change is
 checked before it is returned: validated against its own contract, the message has to show what was asked for. What only
 a stream shows is changed in its events, not in the bytes: the contract then writes them as the product would.
 """
@@ -225,7 +225,7 @@ class StreamDrifter:
         return bool(self._capabilities.table)
 
     def change(self, event: Event, *, wanted: bool) -> Event | None:
-        """Return the event as it drifts, or None if it stays as it is; `wanted` where a drift is due."""
+        """Return the drifting event, or None if it stays unchanged; `wanted` if a drift is due."""
         if event.before is None and event.after is None:
             return None
         changed: Any = self._class.drifts(self, event, wanted) if self._class.drifts else None

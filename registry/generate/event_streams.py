@@ -1,4 +1,4 @@
-"""Event streams: logical events over one table, as a busy source might produce them, the same for the same seed."""
+"""Event streams: logical events of one table as a source might produce them, the same for the same seed."""
 
 from __future__ import annotations
 

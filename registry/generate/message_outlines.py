@@ -27,7 +27,7 @@ class Literal:
 
 Fact = Literal | Callable[[Any], str]
 Filled = dict[str, Fact]
-"""What an event says, by JSON Pointer: a fixed value, or a function that writes the JSON of each event's own."""
+"""The facts of an event by JSON Pointer: a fixed value, or a function that writes the event's own value as JSON."""
 
 
 _ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
@@ -41,8 +41,8 @@ def write_json(value: Any) -> str:
 def complete_message(schema: Mapping[str, Any], facts: Filled, tests: Iterable[Test]) -> list[Any]:
     """Return the message as fixed texts and functions, in the order of the schema's members.
 
-    Members that no fact speaks of are null if they may be, left out where they may be, and otherwise the
-    simplest value that the schema takes. Members that a discriminator wants absent are left out.
+    Members without a fact are null if allowed, else left out if allowed, else the simplest value that the schema
+    accepts. Members that a discriminator wants absent are left out.
     """
     tests = tuple(tests)
     facts = dict(facts)
@@ -70,7 +70,7 @@ class _Outline:
     definitions: Mapping[str, Any]
 
     def plain(self) -> dict[str, Any]:
-        """Return the fixed facts as a message: enough to know which branches of the schema apply."""
+        """Return the fixed facts as a message, which decides the branches of the schema that apply."""
         message: dict[str, Any] = {}
         for path, fact in self.facts.items():
             if path and isinstance(fact, Literal):

@@ -48,7 +48,7 @@ def sample_messages(
         islice(_events(version, total, seed, reading_options, split_updates=split_updates), total)
     ):
         due += number % _DRIFTS == last
-        rowless = event.before is event.after  # a message without a row has little to drift
+        rowless = event.before is event.after  # few classes of drift apply to a message without a row
         wanted = made < due and (not rowless or (drifter is not None and drifter.takes_messages_without_rows))
         drifted = drifter.render(event) if drifter is not None and wanted else None
         changed = statistics.change(event, wanted=wanted) if statistics is not None else None

@@ -1,7 +1,8 @@
 """Rendering: the message in which a version of a dialect expresses a row change, a DDL or a heartbeat.
 
-Everything written comes from the contract: its envelope, ops, images, types, value forms, and for members that no
-event speaks of, its JSON Schema. What a version cannot say is left out or cut, as `carrying.carries` computes it.
+Everything written comes from the contract: its envelope, ops, images, types, value forms, and for members that no event
+determines, its JSON Schema. What a version cannot express is left out or cut, as `validate/capabilities.py` computes
+it.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ class Renderer:
         self._columns: dict[SourceTable, ColumnWriters] = {}
 
     def render(self, event: Event) -> bytes:
-        """Return the message that says the event.
+        """Return the message that expresses the event.
 
         Raises UsageError if the version has no such op, no form for a source type, or none for a value.
         """

@@ -24,8 +24,8 @@ class SourceTable:
 class Event:
     """What happened in the source, in canonical terms: ops of the vocabulary, images in canonical text.
 
-    Times are microseconds since 1970 UTC. `before` and `after` are whole rows; which of their columns are sent is
-    the contract's business.
+    Times are microseconds since 1970 UTC. `before` and `after` are whole rows; the contract decides which of their
+    columns are sent.
     """
 
     op: str

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def lint(paths: Sequence[Path] = (), *, beside: Sequence[Path] = (), today: date | None = None) -> LintReport:
     """Return every place where the contracts and table contracts that `paths` name break a lint rule.
 
-    They are looked at together with the shipped contracts and those of the folders `beside`, which are not reported.
+    They are linted together with the shipped contracts and those of the folders `beside`, which are not reported.
     Without a path, `./contracts` is linted where it holds contracts, else the shipped catalogue. Comments in the
     contracts ignore findings up to a day, which `today` is compared with.
     Raises UsageError if a path names nothing to lint.
@@ -29,9 +29,9 @@ def lint(paths: Sequence[Path] = (), *, beside: Sequence[Path] = (), today: date
 def open_lint_run(
     paths: Sequence[Path] = (), *, beside: Sequence[Path] = (), today: date | None = None, or_shipped: bool = False
 ) -> LintRun:
-    """Return what some paths name, to be read as far as it is asked for. Raises UsageError if that is nothing.
+    """Return what some paths name; documents are read when first needed. Raises UsageError if they name nothing.
 
-    Without a path that is `./contracts`; where that holds none, the shipped catalogue if that will do.
+    Without a path that is `./contracts`; if it holds none, the shipped catalogue if `or_shipped`.
     """
     from cdc_contracts.registry.lint.lint_run import LintRun
     from cdc_contracts.registry.lint.lint_targets import find_targets
@@ -40,24 +40,24 @@ def open_lint_run(
 
 
 def run_lint(run: LintRun) -> LintReport:
-    """Return every place where what is under lint breaks a lint rule."""
+    """Return every place under lint that breaks a lint rule."""
     from cdc_contracts.registry.common.garbage_collection import put_off_collection
     from cdc_contracts.registry.contract.catalogue import CANONICAL
     from cdc_contracts.registry.lint.lint_rule import LintReport, lint_rules, report_fault
     from cdc_contracts.registry.lint.lint_rules.l28_ignore_needed import RULE as IGNORE_NEEDED
     from cdc_contracts.registry.lint.suppressions import sort_out
 
-    with put_off_collection():  # what is read is held to the end
+    with put_off_collection():  # everything that is read is kept to the end
         found = dict.fromkeys(
             report_fault(rule, fault) for rule in lint_rules() if rule.check for fault in rule.check(run)
         )
         counting, ignored, unused = sort_out(run, found)
-    if not run.unsound:  # else many rules could not look, and nothing can be said to be unused
+    if not run.inconsistent:  # else many rules did not run, so that no comment is known to be unused
         counting += [report_fault(IGNORE_NEEDED, fault) for fault in unused]
     own = [version for version in run.versions if version.subject != CANONICAL]
     return LintReport(
         findings=tuple(sorted(counting, key=lambda one: (one.file, one.line or 0, one.rule, one.path, one.observed))),
-        judged=not run.unsound,
+        judged=not run.inconsistent,
         checked={
             "contracts": len(own),
             "samples": sum(len(run.samples[version.reference]) for version in own),

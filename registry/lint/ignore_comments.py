@@ -1,8 +1,8 @@
 """Ignore comments, which suppress a finding for a while: `# cdc-contracts: ignore L21 until 2027-01-31 because REASON`.
 
-A comment is about its own line, or where it stands alone, about the next one. For files that hold no comments, and for
-folders, it says where: `ignore L13 at envelope.schema.json#/properties/x until …`, seen from the folder it stands in.
-A finding that has no line is looked for on the first.
+A comment applies to its own line, or if it is alone on it, to the next one. For files without comments, and for
+folders, it names the place: `ignore L13 at envelope.schema.json#/properties/x until …`, relative to its own folder. A
+finding that has no line is looked for on the first.
 """
 
 from __future__ import annotations
@@ -29,9 +29,10 @@ _SAYS: Final = re.compile(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ignore:
-    """One comment. `problem` says what is wrong with one that ignores nothing.
+    """One comment.
 
-    `target` is the line it is about; `place` and `pointer` what it names instead with `at`.
+    `problem` is what is wrong with an invalid one. `target` is the line it applies to; `place` and `pointer` what it
+    names with `at` instead.
     """
 
     file: Traversable
@@ -48,7 +49,7 @@ class Ignore:
     text: str = ""
 
     def covers(self, rule: str, file: str, line: int | None, path: str) -> bool:
-        """Return whether the comment is about a finding."""
+        """Return whether the comment applies to a finding."""
         if self.problem or rule != self.rule:
             return False
         if self.place is not None:
@@ -62,7 +63,7 @@ class Ignore:
 
 
 def read_ignores(file: Traversable) -> Iterator[Ignore]:
-    """Yield every such comment of a YAML file; one that cannot be read has none, which is a finding of its own."""
+    """Yield every such comment of a YAML file; an unreadable file has none, which is a finding of its own."""
     try:
         text = file.read_text(encoding="utf-8")
         if _MARK not in text:

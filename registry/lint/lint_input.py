@@ -1,7 +1,6 @@
 """Lint input: the documents under lint, read once: contracts, meanings, schemas, mappings, errata, ignore comments.
 
-Nothing here raises for a contract that is wrong: what cannot be had is missing from these mappings, and the rule that
-is about it says why.
+Nothing here raises for an invalid contract: what cannot be read is missing from these mappings, and a rule reports why.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ from cdc_contracts.registry.message.avro_records import AvroError, Codec
 
 CONTRACT: Final = "contract.yaml"
 WRONG: Final = (CdcContractsError, TypeError, ValueError, AttributeError)
-"""What reading a document of the wrong build may raise."""
+"""Exceptions that reading a malformed document may raise."""
 
 
 class LintInput:
@@ -53,7 +52,7 @@ class LintInput:
 
     @cached_property
     def everything(self) -> tuple[Version, ...]:
-        """Every version there is, the canonical change last."""
+        """Every version, the canonical change last."""
         return (*self.catalogue.all_versions(), *self.catalogue.versions(CANONICAL))
 
     @cached_property
@@ -113,7 +112,7 @@ class LintInput:
 
     @cached_property
     def own(self) -> dict[str, dict[str, Any]]:
-        """The contract.yaml of each version as it stands."""
+        """The contract.yaml of each version as written."""
         return self._each(lambda version: self.catalogue.read(version.folder, CONTRACT))
 
     @cached_property
@@ -122,12 +121,12 @@ class LintInput:
 
     @cached_property
     def model_faults(self) -> dict[str, list[tuple[tuple[str, ...], str, Any]]]:
-        """What of a resolved contract breaks the vocabulary: where, what is wrong, and what stands there."""
+        """The errors in resolved contracts: where, what is wrong, and the value there."""
         return {reference: faults for reference, (_, faults) in self._validated.items() if faults}
 
     @cached_property
     def meanings(self) -> dict[str, Meaning]:
-        """The meaning of every version, the canonical change apart, that keeps to the vocabulary."""
+        """The meaning of every valid version but the canonical change."""
         found = {reference: meaning for reference, (meaning, _) in self._validated.items()}
         return {reference: meaning for reference, meaning in found.items() if isinstance(meaning, Meaning)}
 
@@ -143,7 +142,7 @@ class LintInput:
 
     @cached_property
     def schema_faults(self) -> dict[str, list[tuple[str, str]]]:
-        """What is wrong with the own schema of a version: pointer and problem."""
+        """The errors in the own schema of a version: pointer and problem."""
         return {
             version.reference: found
             for version in self.everything
@@ -153,7 +152,7 @@ class LintInput:
         }
 
     @cached_property
-    def sound_schemas(self) -> dict[str, dict[str, Any]]:
+    def valid_schemas(self) -> dict[str, dict[str, Any]]:
         """The JSON Schema of each version, own or inherited, that is well formed."""
         return {
             version.reference: self.schemas[version.reference]
@@ -168,7 +167,7 @@ class LintInput:
 
     @cached_property
     def avro_faults(self) -> dict[str, str]:
-        """What is wrong with the Avro schema of a version under lint, own or inherited."""
+        """The error in the Avro schema of a version under lint, own or inherited."""
         return {reference: problem for reference, (_, problem) in self._compiled.items() if problem}
 
     @cached_property
@@ -203,7 +202,7 @@ class LintInput:
 
     @cached_property
     def errata(self) -> set[str]:
-        """The ids of the errata there are."""
+        """The ids of all errata."""
         known: set[str] = set()
         for root in self.catalogue.roots:
             try:
@@ -252,7 +251,7 @@ class LintInput:
         return found
 
     def _each(self, read: Callable[[Version], Any]) -> dict[str, Any]:
-        """Return what can be read of every version, by its reference."""
+        """Return what can be read from every version, by its reference."""
         found = {}
         for version in self.everything:
             try:

@@ -33,20 +33,20 @@ def member_at(schema: dict[str, Any], parts: tuple[str, ...]) -> dict[str, Any] 
 
 
 def resolve_reference(schema: dict[str, Any], reference: str) -> Any:
-    """Return what a `$ref` within the file leads to; any value where that is nothing, which has a rule of its own."""
+    """Return what a `$ref` within the file leads to; any value if it leads to nothing, which has a rule of its own."""
     found = follow(schema, split_pointer(reference.removeprefix("#")))
     return True if found is ABSENT else found
 
 
 def meanings_under_lint(run: LintRun) -> Iterator[tuple[Version, Meaning]]:
-    """Yield the versions under lint that can be read, each with what it says."""
+    """Yield the readable versions under lint, each with its meaning."""
     for version in run.versions:
         if version.subject != CANONICAL and version.reference in run.meanings:
             yield version, run.meanings[version.reference]
 
 
 def base_has(run: LintRun, version: Version, *parts: str) -> bool:
-    """Return whether what stands at `parts` comes from a base that is under lint, and is reported there."""
+    """Return whether the value at `parts` comes from a base that is under lint, and is reported there."""
     step: Any = run.own.get(version.reference, {})
     for part in parts:
         if not isinstance(step, dict) or part not in step:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from cdc_contracts.registry.lint.lint_run import LintRun
 
 Parts = tuple[str, ...]
-"""The way to a place in a document."""
+"""The path of a place in a document."""
 _DOCUMENTS: Final = (".yaml", ".json", ".avsc")
 
 
@@ -36,9 +36,9 @@ Faults = Iterator[LintFault]
 
 @dataclass(frozen=True, slots=True)
 class LintRule:
-    """One thing lint looks at: `check` yields every place under lint where it does not hold.
+    """One rule of lint: `check` yields every place under lint that violates it.
 
-    It is None if only what the other rules found can show it. `ignorable` says that a comment may ignore its
+    It is None if a violation follows from the findings of other rules. `ignorable` says that a comment may ignore its
     findings up to a day.
     """
 
@@ -61,7 +61,7 @@ class LintRule:
 def lint_rule(
     severity: str, *, says: str, why: str, good: str, bad: str, ignorable: bool = True
 ) -> Callable[[Callable[[LintRun], Faults]], LintRule]:
-    """Make a check the rule that its file is called after: `l02_contract_valid.py` holds L02, contract-valid."""
+    """Make a check the rule that its file is named after: `l02_contract_valid.py` holds L02, contract-valid."""
 
     def record(check: Callable[[LintRun], Faults]) -> LintRule:
         number, _, name = check.__module__.rpartition(".")[2].partition("_")
@@ -92,8 +92,8 @@ class LintFinding:
 class LintReport:
     """The result of linting: findings by file and line, how much was checked, and what comments ignore.
 
-    `judged` is False if samples were left out because some contract is inconsistent; `shipped` is True where
-    nothing was named or found, so that it is about the shipped contracts.
+    `judged` is False if samples were left out because some contract is inconsistent; `shipped` is True if nothing was
+    named or found, so that the shipped contracts were linted.
     """
 
     findings: tuple[LintFinding, ...]

@@ -14,7 +14,7 @@ from cdc_contracts.registry.contract.discriminators import all_hold
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.generate.contract_samples import Sample, Samples, find_samples
 from cdc_contracts.registry.lint.lint_input import WRONG, LintInput
-from cdc_contracts.registry.message.transport import open_wire
+from cdc_contracts.registry.message.transport import open_transport
 from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.registry.stats.reference_tally import account
 from cdc_contracts.registry.stats.run_findings import finalize
@@ -36,14 +36,14 @@ class LintRun(LintInput):
         return {version.reference: list(self._opened(version)) for version in self.everything}
 
     @cached_property
-    def unsound(self) -> list[str]:
+    def inconsistent(self) -> list[str]:
         """The references of the inconsistent contracts."""
         return [version.reference for version in self.catalogue.all_versions() if not self._is_sound(version)]
 
     @cached_property
     def judged(self) -> dict[str, list[tuple[Sample, JudgedMessage]]]:
         """The results of validating the samples under lint; nothing as long as some contract is inconsistent."""
-        if self.unsound:
+        if self.inconsistent:
             return {}
         plain, shared = ReadingOptions(), dict[Version, ReferenceValidator]()
         found = {}
@@ -65,7 +65,7 @@ class LintRun(LintInput):
     def tallies(self) -> list[tuple[Sample, Tally]]:
         """The sample streams under lint, each with the tally of auditing it under its own version."""
         found = []
-        for version in () if self.unsound else self.versions:
+        for version in () if self.inconsistent else self.versions:
             streams = self.samples[version.reference].streams
             try:
                 reading_options = self.samples[version.reference].reading_options() if streams else ReadingOptions()
@@ -99,7 +99,7 @@ class LintRun(LintInput):
     def _opened(self, version: Version) -> Iterator[tuple[Sample, dict[str, Any]]]:
         if version.reference not in self.meanings:
             return
-        wire = open_wire(version, ReadingOptions())
+        wire = open_transport(version, ReadingOptions())
         for sample in self.samples[version.reference].messages:
             try:
                 yield sample, wire.open(sample.value)
@@ -108,7 +108,7 @@ class LintRun(LintInput):
 
     def _is_sound(self, version: Version) -> bool:
         meaning = self.meanings.get(version.reference)
-        if meaning is None or version.reference not in self.sound_schemas:
+        if meaning is None or version.reference not in self.valid_schemas:
             return False
         return all(name in self.mappings for name in version.mapping_names())
 

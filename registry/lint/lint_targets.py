@@ -1,4 +1,4 @@
-"""Lint targets: what a path given to lint names: a folder of contracts or a part of one, or table contracts."""
+"""Lint targets: what a path given to lint refers to: a folder of contracts or a part of one, or table contracts."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ _DEPTHS: Final = ("*/*/v*/contract.yaml", "*/v*/contract.yaml", "v*/contract.yam
 
 @dataclass(frozen=True)
 class Target:
-    """A root of contracts and the part of it that is under lint: the names of the folders that lead there."""
+    """A root of contracts and the part of it that is under lint, as a path of folder names."""
 
     root: Traversable
     parts: tuple[str, ...] = ()
 
     def covers(self, *parts: str) -> bool:
-        """Return whether what these folder names lead to is under lint."""
+        """Return whether a path of folder names is under lint."""
         return parts[: len(self.parts)] == self.parts
 
     def covers_version(self, version: Version) -> bool:
-        """Return whether a version stands in this root, and under lint."""
+        """Return whether a version is in this root, and under lint."""
         parts = (*version.subject.split("/"), version.folder.name)
         return str(self.root.joinpath(*parts)) == str(version.folder) and self.covers(*parts)
 
@@ -49,14 +49,14 @@ class Targets:
     contracts: tuple[Target, ...]
     tables: tuple[Path, ...]
     shipped: bool = False
-    """Whether nothing was named and nothing found, so that these are the contracts that are shipped."""
+    """Whether nothing was named or found, so that these are the shipped contracts."""
 
 
 def find_targets(paths: Sequence[Path], *, or_shipped: bool = False) -> Targets:
-    """Return what some paths name; without any, `./contracts`, or what is shipped where that holds no contracts.
+    """Return what some paths name; without any, `./contracts`, or the shipped contracts if it holds none.
 
     Raises UsageError if a path is missing or names nothing that lint knows, and where there is neither a path nor a
-    contract in `./contracts`, unless what is shipped will do.
+    contract in `./contracts`, unless `or_shipped`.
     """
     if not paths:
         if next(DEFAULT.glob(_DEPTHS[0]), None) is not None:

@@ -1,6 +1,6 @@
-"""Schema keywords: whether a JSON Schema is well formed, as far as the closed list of keywords goes.
+"""Schema keywords: whether a JSON Schema is well formed, for the closed list of keywords.
 
-The metaschema says the same of these keywords, and takes a hundred times as long; a test compares the two.
+The metaschema gives the same results for these keywords, a hundred times slower; a test compares the two.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _KINDS: Final = frozenset({"null", "boolean", "string", "number", "integer", "ar
 
 
 def schema_faults(schema: Any) -> Iterator[tuple[str, str]]:
-    """Yield every place where a schema is not well formed, or leaves the closed list: pointer and problem."""
+    """Yield every place where a schema is malformed, or uses a keyword outside the closed list: pointer and problem."""
     broken = list(_malformed(schema, ())) or list(_dangling(schema, schema, ()))
     yield from broken
     if not broken:
@@ -59,7 +59,7 @@ def _dangling(whole: Any, value: Any, parts: tuple[str, ...]) -> Iterator[tuple[
 
 
 def _outside(schema: Any, parts: tuple[str, ...]) -> Iterator[tuple[str, str]]:  # noqa: C901  one question per keyword
-    """Yield what a well formed schema says with keywords outside the closed list, or where the list has no place."""
+    """Yield the keywords of a well-formed schema that are outside the closed list, or misplaced."""
     for keyword, value in schema.items() if isinstance(schema, dict) else ():
         here = (*parts, keyword)
         if keyword not in KEYWORDS:

@@ -15,17 +15,17 @@ if TYPE_CHECKING:
     from cdc_contracts.registry.lint.lint_run import LintRun
 
 _FAMILIES: Final = ("L", "T")
-"""What the ids of these rules begin with: comments about others are not looked for here."""
+"""How the ids of these rules begin: comments about others do not count here."""
 
 
 def is_ignorable(rule: str) -> bool:
-    """Return whether there is a rule of this id that a comment may ignore."""
+    """Return whether a comment may ignore the rule of an id."""
     return rule in _ignorable()
 
 
 @cache
 def _ignorable() -> frozenset[str]:
-    """The rules of lint that say so, and those of published versions."""
+    """The ignorable rules of lint, and those of published versions."""
     of_lint = (rule.id for rule in lint_rules() if rule.ignorable)
     compared = (rule.id for rule in find_records(PUBLICATION_RULES, CompatibilityRule) if rule.ignorable)
     return frozenset((*of_lint, *compared))

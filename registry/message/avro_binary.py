@@ -25,7 +25,7 @@ class AvroRefused(Exception):
 
 
 def read_long(data: bytes, at: int) -> tuple[int, int]:
-    """Return an int or long. Raises IndexError at the end of the bytes, Refused where it is too long."""
+    """Return an int or long. Raises IndexError at the end of the bytes, AvroRefused where it is too long."""
     byte = data[at]
     at += 1
     if byte < 128:  # noqa: PLR2004  one byte, as most are
@@ -43,7 +43,7 @@ def read_long(data: bytes, at: int) -> tuple[int, int]:
 
 
 def read_bytes(data: bytes, at: int) -> tuple[bytes, int]:
-    """Return a bytes value. Raises Refused where it reaches over the end."""
+    """Return a bytes value. Raises AvroRefused where it reaches over the end."""
     length = data[at]
     if length < 128 and not length & 1:  # noqa: PLR2004  one byte, as most lengths are
         length >>= 1
@@ -57,13 +57,13 @@ def read_bytes(data: bytes, at: int) -> tuple[bytes, int]:
 
 
 def read_text(data: bytes, at: int) -> tuple[str, int]:
-    """Return a string. Raises Refused where it reaches over the end, UnicodeDecodeError if it is not UTF-8."""
+    """Return a string. Raises AvroRefused where it reaches over the end, UnicodeDecodeError if it is not UTF-8."""
     value, at = read_bytes(data, at)
     return value.decode(), at
 
 
 def read_branch(data: bytes, at: int, total: int) -> tuple[int, int]:
-    """Return the index of a branch of a union. Raises Refused where there is no such branch."""
+    """Return the index of a branch of a union. Raises AvroRefused where there is no such branch."""
     branch, at = read_long(data, at)
     if not 0 <= branch < total:
         raise AvroRefused

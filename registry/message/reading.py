@@ -100,13 +100,13 @@ class Reading:
 
     @cached_property
     def primary_key(self) -> list[str] | None:
-        """The names of the key columns; None = not said, empty = said to have none."""
+        """The names of the key columns; None if not stated, empty if there are stated to be none."""
         place = self.meaning.envelope.primary_key
         return read_names(self.place(place), place)
 
     @cached_property
     def mapping_name(self) -> str:
-        """The value mapping of this message: by the kind of its source, else by what the user says."""
+        """The value mapping of this message: by the kind of its source, else by the user's parameter."""
         values = self.meaning.values
         kind = None if values.kind_at is None else _text(self.at(values.kind_at))
         return values.mapping_for(kind, self.reading_options.parameters.get("source_mode"))
@@ -252,7 +252,7 @@ def split_names(
 
 
 def read_names(value: Any, place: Place | None) -> list[str] | None:
-    """Return the key column names of a member; null reads as none said to be there, absent as not said."""
+    """Return the key column names of a member; null means that there are none, absent that they are not stated."""
     if place is None or value is ABSENT:
         return None
     if value is None:
@@ -300,7 +300,7 @@ def read_types_within(value: Any, type_: str | None) -> dict[str, str] | None:
 
 
 def names_outside(given: str | None) -> TableNames:
-    """Return the names in what stands outside of the message, a topic or an option: the last two parts of it."""
+    """Return the names given outside of the message, by a topic or an option: its last two parts."""
     if not given:
         return TableNames(None, None, None, None)
     database, dot, table = given.rpartition(".")

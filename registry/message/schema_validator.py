@@ -95,7 +95,7 @@ def _all_of(validator: Any, wanted: Any, instance: Any, schema: Any) -> Iterator
 
 
 def _fits(validator: Any, value: Any, schema: Any) -> bool:
-    """Say of a schema inside the whole whether it accepts a value; where False, descending decides."""
+    """Return whether a subschema accepts a value; False if only descending can decide."""
     parts = _PARTS.get()
     if parts is not None and parts.take(schema, value):
         return True
@@ -103,7 +103,7 @@ def _fits(validator: Any, value: Any, schema: Any) -> bool:
 
 
 def _plainly_fits(validator: Any, value: Any, schema: Any) -> bool:
-    """Say of a schema that looks at one value alone whether it takes it; descending costs ten times as much."""
+    """Return whether a schema without subschemas accepts a value; descending costs ten times as much."""
     if not isinstance(schema, dict) or not schema.keys() <= _PLAIN:
         return False
     checks = ((validator.VALIDATORS[keyword], wanted) for keyword, wanted in schema.items() if keyword in _CHECKED)

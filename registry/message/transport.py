@@ -34,7 +34,7 @@ _MOST_FIELDS: Final = 1024
 _BROKEN: Final = (IndexError, AvroRefused, UnicodeDecodeError, struct.error, OverflowError, RecursionError)
 
 
-class JsonWire:
+class JsonTransport:
     """Values that are JSON texts."""
 
     expected = EXPECTED
@@ -153,12 +153,16 @@ class AvroTransport:
         return out.getvalue()
 
 
-Wire = JsonWire | AvroTransport
+Transport = JsonTransport | AvroTransport
 
 
-def open_wire(version: Version, reading_options: ReadingOptions) -> Wire:
+def open_transport(version: Version, reading_options: ReadingOptions) -> Transport:
     """Return how messages of a version are read from values."""
-    return AvroTransport(version, reading_options) if version.meaning.transport == "avro" else JsonWire(reading_options)
+    return (
+        AvroTransport(version, reading_options)
+        if version.meaning.transport == "avro"
+        else JsonTransport(reading_options)
+    )
 
 
 class RecordReader:

@@ -10,7 +10,7 @@ from cdc_contracts.registry.stats.partition_tallies import Source
 Window = tuple[int, int]
 
 BATCH_ROWS: Final = 16_384
-"""So many messages are read at once, whatever the file."""
+"""How many messages are read at once, from any file."""
 
 
 @dataclass(frozen=True)

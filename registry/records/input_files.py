@@ -35,7 +35,7 @@ def plan_files(paths: Sequence[Path], *, whole: bool = False) -> FilePlan:
     plan = FilePlan()
     seen: SeenOffsets | None = None
     for number, given in enumerate(sorted(_expand(paths))):
-        path = given.absolute()  # whoever reads the slices may stand in another folder
+        path = given.absolute()  # slices may be read in another working directory
         kind = "whole" if whole else _KINDS.get(path.suffix)
         if kind is None:
             raise UsageError(

@@ -16,9 +16,9 @@ from cdc_contracts.registry.common.json_messages import depth_exceeds
 
 _OPEN, _CLOSE = b"{}"
 _LOWER = 0x20
-"""Makes `{` of `[` and leaves `{` as it is."""
+"""Turns `[` into `{` and leaves `{` unchanged."""
 _CACHED = 64 * 1024
-"""So many bytes at a time stay in the cache of a processor."""
+"""How many bytes fit in the cache of a processor."""
 
 
 class MessageValues(Sequence[bytes | None]):
@@ -41,12 +41,12 @@ class MessageValues(Sequence[bytes | None]):
         return np.flatnonzero(self._nulls()).tolist() if self.array.null_count else []
 
     def hold(self, part: bytes) -> NDArray[np.bool_]:
-        """Say of each value whether some bytes stand in it; a null holds none."""
+        """Return for each value whether it contains some bytes; a null contains none."""
         found = pc.match_substring(self.array, part)
         return pc.fill_null(found, fill_value=False).to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
 
-    def tidy(self, limit: int) -> NDArray[np.bool_]:
-        """Say of each value whether it begins with `{`, ends with `}` and has at most `limit` bytes."""
+    def are_objects(self, limit: int) -> NDArray[np.bool_]:
+        """Return for each value whether it begins with `{`, ends with `}` and has at most `limit` bytes."""
         data, offsets = self._data, self._offsets
         if not len(data):
             return np.zeros(len(self), np.bool_)
@@ -57,10 +57,10 @@ class MessageValues(Sequence[bytes | None]):
         found: NDArray[np.bool_] = opened & closed & (lengths > 1) & (lengths <= limit)
         return found if not self.array.null_count else found & ~self._nulls()
 
-    def sound(self, depth: int) -> NDArray[np.bool_]:
-        """Say of each value whether all of it is UTF-8 and nests no deeper than `depth`; a null is sound.
+    def are_readable(self, depth: int) -> NDArray[np.bool_]:
+        """Return for each value whether it is valid UTF-8 and nests no deeper than `depth`; true for a null.
 
-        The parser skips the first of two members with one name without a look at what it holds.
+        The parser does not look into the first of two members with the same name.
         """
         found = np.ones(len(self), np.bool_)
         try:

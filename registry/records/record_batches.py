@@ -19,7 +19,7 @@ from cdc_contracts.registry.records.output_schemas import HEADERS_TYPE, INSTANT
 from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.registry.stats.position_sequences import Point
 
-MOST_RECORDS: Final = 6_144  # few enough for a cache, many enough to be worth a call
+MOST_RECORDS: Final = 6_144  # few enough for a cache, enough for the cost of a call
 MOST_BYTES: Final = 16 * 1024 * 1024
 
 
@@ -71,7 +71,7 @@ class Batch:
     ) -> pa.RecordBatch:
         """Return rows of a schema that is written: `columns` as they are, the rest from the records by their numbers.
 
-        `taken` has what the rest comes from; what is in neither are the coordinates.
+        `taken` has the columns that the rest is taken from; what is in neither are the coordinates.
         """
         coordinates = {"topic": pa.string(), "partition": pa.int32(), "offset": pa.int64()}
         arrays = []

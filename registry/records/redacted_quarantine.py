@@ -24,7 +24,7 @@ _NOT_TEXT: Final = re.compile("[^\t\r\n -~\u00a0-\U0010ffff]")
 def redact_quarantine(rows: pa.RecordBatch, catalogue: Catalogue) -> pa.RecordBatch:
     """Return rows of `QUARANTINE_SCHEMA` without any value of a row: findings hold none to begin with."""
     detected = zip(rows.column("contract").to_pylist(), rows.column("outcome").to_pylist(), strict=True)
-    # What another dialect says is not to be read by the names of this one.
+    # Messages of another dialect have other member names than this one.
     versions = [
         catalogue.version(contract) if contract is not None and outcome != OTHER_DIALECT else None
         for contract, outcome in detected
@@ -51,7 +51,7 @@ def redact_bytes(data: bytes, version: Version | None) -> str:
 
 
 def forget_examples(tally: Tally) -> None:
-    """Take the messages of records out of a tally that is to be kept; a report of it has no examples."""
+    """Remove the messages from a tally before it is stored; a report made from it has no examples."""
     for finding in tally.findings.values():
         finding.example = None
 

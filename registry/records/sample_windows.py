@@ -28,7 +28,7 @@ def place_windows(start: int, end: int, total: int, count: int) -> list[Window]:
 def share_windows(limits: Mapping[Source, Window], most: int) -> list[dict[Source, Window]]:
     """Return windows that together hold at most so many offsets: of each partition one at both ends and in the middle.
 
-    Partitions that hold less leave their share to the others.
+    The share that smaller partitions do not use goes to the others.
     """
     windows: list[dict[Source, Window]] = [{} for _ in range(_PARTS)]
     left = most

@@ -53,7 +53,7 @@ _MOST_RUNS: Final = 100
 
 @dataclass(frozen=True)
 class Span:
-    """What was to be read of a partition: from `start` up to, but not including, `end`, but for `skipped` offsets."""
+    """The range of a partition: from `start` up to, but not including, `end`, without `skipped` offsets."""
 
     start: int
     end: int
@@ -105,7 +105,7 @@ def build_report(
         if detection
         else [one.partition("@")[0] for one in contract.split(", ")]
     )
-    if detection is None and contract == AUTO:  # found out before, for a stream: what was met is all that is known
+    if detection is None and contract == AUTO:  # a stream was detected earlier: only its records' contracts are known
         subjects = sorted({reference.partition("@")[0] for reference in tally.seen})
     runs = proven_runs(tally)
     context = FindingContext(tally, catalogue, contract, source, show_values, runs, ranged=versions is not None)
@@ -163,10 +163,7 @@ def judge_run(
 
 
 def check_ledger(tally: Tally, spans: Spans) -> None:
-    """Make sure that every record read is counted once, and no more than the range holds.
-
-    Raises LedgerError if it is not so.
-    """
+    """Check that every record read is counted once, and no more than the range holds. Raises LedgerError if not."""
     for source, counts in sorted(tally.partitions.items()):
         parts = counts.conforming + counts.control + counts.tombstone + counts.quarantined + counts.excluded
         span = spans.get(source)
@@ -226,7 +223,7 @@ def _versions_seen(tally: Tally, catalogue: Catalogue, subjects: Iterable[str]) 
 
 
 def _others(tally: Tally) -> OtherFindings:
-    """Count what belongs to findings that are not kept; how many those are, nobody can know."""
+    """Count the records of findings that are not kept; how many findings these are is unknown."""
     kept = sum(finding.count for finding in tally.findings.values())
     return OtherFindings(findings=None if tally.dropped else 0, records=tally.total_findings - kept)
 
@@ -301,7 +298,7 @@ def _switches(by_source: Mapping[Source, list[Run]]) -> tuple[VersionSwitch, ...
 
 
 def _declared(versions: VersionRanges) -> tuple[DeclaredRange, ...]:
-    """Return ranges that declare versions in the words of a versions file; a partition None is every other one."""
+    """Return ranges that declare versions as a versions file writes them; partition None is every other one."""
     return tuple(
         DeclaredRange(topic, partition, *_bounds(one), one.contract)
         for (topic, partition), result in versions.places.items()
@@ -316,7 +313,7 @@ def _bounds(within: VersionRange) -> tuple[int | str | None, int | str | None]:
 
 
 def _window(tally: Tally, spans: Spans, source: Source) -> tuple[int, int]:
-    """Return the range of a partition; what was read of it where nothing says."""
+    """Return the range of a partition, or what was read of it if no range is given."""
     if source in spans:
         return spans[source].start, spans[source].end
     counts = tally.partitions.get(source, PartitionTally())

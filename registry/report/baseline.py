@@ -1,7 +1,7 @@
 """Baseline: the findings that are known, so that a run reports only what is new.
 
-The file is JSON, sorted, one finding a block, so that it reads well in a review and changes little from run to run. A
-finding is known by its fingerprint; how often it was met does not matter.
+The file is JSON, sorted, one finding a block, so that it is readable in a review and changes little from run to run. A
+finding is identified by its fingerprint; its count does not matter.
 """
 
 from __future__ import annotations
@@ -28,17 +28,14 @@ _DEFAULT_FAIL_ON: Final = ("warning",)
 
 @dataclass(frozen=True)
 class Baseline:
-    """The file as it was named, and the fingerprints it holds."""
+    """The name of the file, and the fingerprints it holds."""
 
     file: str
     fingerprints: frozenset[str]
 
 
 def read_baseline(path: Path) -> Baseline:
-    """Return a baseline that an earlier run wrote.
-
-    Raises UsageError if there is none, or where it is something else.
-    """
+    """Return a baseline that an earlier run wrote. Raises UsageError if there is none, or it is another file."""
     hint = "write one with --write-baseline"
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
@@ -70,9 +67,9 @@ def render_baseline(report: Report) -> str:
 
 
 def leave_out_known(report: Report, baseline: Baseline) -> Report:
-    """Return the report without the findings of the baseline, with its verdict from those that are left.
+    """Return the report without the findings of the baseline, its verdict from the others.
 
-    The ledger stays as it is: what was quarantined was quarantined, known or not.
+    The ledger is unchanged: known findings were quarantined too.
     """
     findings = [one for one in report.findings if not baseline.fingerprints.issuperset(fingerprints_of(one))]
     known = len(report.findings) - len(findings)
@@ -97,9 +94,9 @@ def _is_ambiguous(findings: Sequence[ReportedFinding]) -> bool:
 
 
 def _is_open(report: Report) -> bool:
-    """Return whether a run came to no verdict for a reason that is no finding and so cannot be known.
+    """Return whether a run is inconclusive for a reason that is no finding, and so cannot be in a baseline.
 
-    So it is where the contract was found out from a sample, and records of the range prove another version.
+    This is so if the contract was detected from a sample, and records of the range prove another version.
     """
     if report.verdict == INCONCLUSIVE and not _is_ambiguous(report.findings):
         return True
@@ -117,7 +114,7 @@ def _is_open(report: Report) -> bool:
 
 
 def _entry(one: ReportedFinding | ColumnFinding, of: ReportedFinding) -> dict[str, str | None]:
-    """Return what a baseline keeps of a finding, or of one column of it."""
+    """Return the baseline's entry for a finding, or for one column of it."""
     return {
         "fingerprint": one.fingerprint or None,
         "class": of.name,

@@ -66,7 +66,7 @@ def _ranges(reports: Sequence[Report]) -> tuple[DeclaredRange, ...] | UnsetType:
 
 
 def _verdict(reports: Sequence[Report]) -> Verdict:
-    """Drift anywhere is drift; a topic without values among others says nothing, ambiguous records do."""
+    """Drift anywhere is drift; a topic without values among others does not count, ambiguous records do."""
     if any(report.verdict == DRIFT for report in reports):
         return DRIFT
     valued = [report for report in reports if report.ledger.valued > 0]
@@ -87,7 +87,7 @@ def _source(reports: Sequence[Report]) -> ReportSource:
 
 
 def _contract_of(report: Report) -> str:
-    """Return the contract of a topic; of one that was found out, what was found."""
+    """Return the contract of a topic, declared or detected."""
     found = report.detection
     return report.contract if not found else f"{report.contract}: {found.reference or found.verdict}"
 
@@ -125,5 +125,5 @@ def _sum(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
 
 
 def _joined(parts: Iterable[Iterable[P]]) -> tuple[P, ...]:
-    """Return what is told of partitions, in their order."""
+    """Return the entries of partitions, in their order."""
     return tuple(sorted((one for part in parts for one in part), key=lambda one: (one.topic, one.partition)))

@@ -17,7 +17,7 @@ from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.explain.rulebook import explain_drift
 from cdc_contracts.registry.message.envelope_times import instant
 from cdc_contracts.registry.message.reading import Reading
-from cdc_contracts.registry.message.transport import open_wire
+from cdc_contracts.registry.message.transport import open_transport
 from cdc_contracts.registry.report.report_model import ReportSource
 from cdc_contracts.registry.report.reported_findings import (
     ExampleMessage,
@@ -47,7 +47,7 @@ _OF_TABLES: Final = ("unknown-table", "table-schema")
 
 
 class _Onset(NamedTuple):
-    """Since when there is a finding: from which records on without a break, and where it began in any case."""
+    """The onset of a finding: the records from which it is unbroken, and its first record."""
 
     kind: Literal["every", "sporadic", "once"]
     since: tuple[Moment, ...]
@@ -56,7 +56,7 @@ class _Onset(NamedTuple):
 
 @dataclass(frozen=True)
 class FindingContext:
-    """What describing the findings of a run needs: its tally, contracts, source, and whether values may be shown."""
+    """What describing findings needs: the tally, contracts and source of the run, and whether values may be shown."""
 
     tally: Tally
     catalogue: Catalogue
@@ -130,7 +130,7 @@ def fingerprint(key: FindingKey) -> str:
 
 
 def _onset(tally: Tally, key: FindingKey, finding: FindingTally) -> _Onset:
-    """Say since when: where each partition that has the finding ends with it, and not for a few records only."""
+    """Return the onset: unbroken in each partition that ends with the finding, if not for a few records only."""
     firsts = [finding.extents[source].first for source in sorted(finding.extents)]
     if finding.count == 1:
         return _Onset("once", tuple(firsts), tuple(firsts))
@@ -146,7 +146,7 @@ def _onset(tally: Tally, key: FindingKey, finding: FindingTally) -> _Onset:
 
 
 def _histogram(finding: FindingTally) -> tuple[ObservedShape, ...]:
-    """Count what was sent: by kind and shape as far as the shapes are known, else by what was observed."""
+    """Count what was sent by kind and shape if the shapes are known, else by what was observed."""
     counts = Counter(finding.observed)
     for text, count in finding.shapes.items():
         counts[text] += count
@@ -158,7 +158,7 @@ def _histogram(finding: FindingTally) -> tuple[ObservedShape, ...]:
 def _similar(
     key: FindingKey, finding: FindingTally, version: Version | None, message: Mapping[str, Any] | None
 ) -> list[str]:
-    """Return known names that are nearly the one that is not known."""
+    """Return known names that are similar to the unknown one."""
     if version is None:
         return []
     above, name = _names(key.path)[:-1], key.path.rpartition("/")[2]
@@ -238,7 +238,7 @@ def _example(context: FindingContext, example: FindingExample | None) -> Example
 
 
 def _message(context: FindingContext, example: FindingExample | None) -> dict[str, Any] | None:
-    """Return the message of an example, None if its bytes are not all there or hold none."""
+    """Return the message of an example, None if its bytes are cut or hold none."""
     version = context.version(example.contract) if example is not None else None
     if example is None or version is None or len(example.value) < example.size:
         return None
@@ -249,7 +249,7 @@ def _message(context: FindingContext, example: FindingExample | None) -> dict[st
 
 
 def _wire_text(version: Version | None, example: FindingExample) -> bytes:
-    return example.value if version is None else open_wire(version, ReadingOptions()).text_of(example.value)
+    return example.value if version is None else open_transport(version, ReadingOptions()).text_of(example.value)
 
 
 def _reproduce(context: FindingContext, finding: FindingTally, contract: str | None) -> str | None:

@@ -35,7 +35,7 @@ Counting = Callable[[ReportedFinding], int]
 def group_by_cause(found: Iterable[tuple[ReportedFinding, str | None]]) -> list[ReportedFinding]:
     """Return findings with those of one cause merged; each is given with the column it is about.
 
-    The first of a cause stands for it; what it says of each column is in `columns`.
+    The first of a cause represents it; each column is listed in `columns`.
     """
     single: list[ReportedFinding] = []
     by_column: dict[tuple[Hashable, ...], list[ReportedFinding]] = {}
@@ -51,7 +51,7 @@ def group_by_cause(found: Iterable[tuple[ReportedFinding, str | None]]) -> list[
 
 
 def fingerprints_of(finding: ReportedFinding) -> list[str]:
-    """Return the fingerprints of all that a finding stands for, its own first."""
+    """Return the fingerprints of all findings that a finding represents, its own first."""
     own = [finding.fingerprint] if finding.fingerprint is not UNSET else []
     return list(dict.fromkeys([*own, *(one.fingerprint for one in finding.columns or ())]))
 

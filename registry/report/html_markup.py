@@ -38,14 +38,14 @@ def join(parts: Iterable[str | None], between: str = "") -> Markup:
 
 
 def name_of(text: str) -> Markup:
-    """Return a name from outside: its own direction, its own font, and nothing in it that cannot be seen."""
+    """Return a name from outside: with its own direction and font, and without invisible characters."""
     return element("code", element("bdi", visible(text)))
 
 
 def with_code(text: str) -> Markup:
-    """Return a sentence of ours, with what stands between backticks as code."""
+    """Return one of our sentences, with the text between backticks as code."""
     parts = text.split("`")
-    if len(parts) % 2 == 0:  # a backtick of something quoted
+    if len(parts) % 2 == 0:  # a backtick in a quoted name
         return join([text])
     return join(element("code", part) if number % 2 else part for number, part in enumerate(parts))
 
@@ -56,7 +56,7 @@ def block(text: str, **attributes: Attribute) -> Markup:
 
 
 def fold(title: str, *content: str | None) -> Markup:
-    """Return content that opens when somebody wants it."""
+    """Return content that the reader can expand."""
     return element("details", element("summary", title), *content, class_="fold")
 
 
@@ -71,7 +71,7 @@ def cell(content: str | None, kind: str | None = None, *, label: str | None = No
 
 
 def row(*cells: Markup, kind: str | None = None) -> Markup:
-    """Return a row of a table. The roles keep it a table for those who hear it, however it is laid out."""
+    """Return a row of a table. The roles keep it a table for screen readers, whatever its layout."""
     return element("tr", *cells, role="row", class_=kind)
 
 

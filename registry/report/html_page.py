@@ -1,6 +1,6 @@
 """HTML page of a report: verdict first, then the contract, the ledger, the timeline and the findings.
 
-The page needs nothing but itself: no script, no request, one style sheet inside, and a policy that forbids the rest.
+The page is self-contained: no script, no request, one style sheet inside, and a policy that forbids the rest.
 """
 
 from __future__ import annotations
@@ -241,7 +241,7 @@ def _found(detection: ReportedDetection) -> list[tuple[str, str | None]]:
 
 
 def _support(detection: ReportedDetection) -> Markup:
-    """Return the evidence, and how the candidates stand."""
+    """Return the evidence, and the support for each candidate."""
     entries = [element("li", says, " ", element("small", support)) for says, support in evidence_list(detection)]
     titles = ("fit", "for it", "against it")
     rows = [

@@ -38,7 +38,7 @@ KINDS: Final[Mapping[str, Callable[[Report], str]]] = MappingProxyType(
 
 
 def check_targets(targets: Sequence[Path], *, kept: Sequence[Path] = ()) -> None:
-    """Make sure, before any work is done, that reports can be written, and none over a file that is kept.
+    """Check, before any work is done, that reports can be written, and none over a file that must be kept.
 
     Raises UsageError if a file is of no known kind, occurs twice or is a folder, UnavailableError if it cannot
     be written.

@@ -1,8 +1,8 @@
 """Report as JUnit XML, as narrow as the schema that Jenkins checks reports with (junit-10).
 
-A finding that fails the run is a failed test; one that does not is a passed test that says what it saw. The first test
-is the run itself: it is in error where the run could not come to a verdict or was stopped, so that nothing green hides
-a topic that nobody read.
+A finding that fails the run is a failed test; one that does not is a passed test whose output is the finding. The first
+test is the run itself: it is in error if the run was inconclusive or stopped, so that a topic that was not read never
+appears as passed.
 """
 
 from __future__ import annotations

@@ -63,7 +63,7 @@ def render_markdown(report: Report) -> str:
 
 
 def join_parts(parts: Iterable[str], rest: str) -> str:
-    """Return paragraphs as one comment; `rest` stands for those that it has no room for."""
+    """Return paragraphs as one comment; `rest` replaces those that do not fit."""
     result, left = [], MOST_CHARACTERS
     for part in parts:
         left -= len(part) + 2
@@ -75,12 +75,12 @@ def join_parts(parts: Iterable[str], rest: str) -> str:
 
 
 def literal(text: str) -> str:
-    """Return text that Markdown shows as it stands: everything that may mean something is a character reference."""
+    """Return text that Markdown shows literally: every special character is a character reference."""
     return _SPECIAL.sub(lambda found: f"&#{ord(found[0])};", visible(text, most=None))
 
 
 def code(text: str) -> str:
-    """Return a name as code; in a code element nobody is notified and nothing is linked."""
+    """Return a name as code; in a code element, code hosts neither notify users nor create links."""
     return f"<code>{literal(visible(text))}</code>" if text else ""
 
 

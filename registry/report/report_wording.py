@@ -67,7 +67,7 @@ def _of_other_versions(report: Report) -> int:
 
 
 def _unproven_part(report: Report) -> str:
-    """Return the part that names what was asked for and could not be tested at all."""
+    """Return the part that names the declared versions that no message could confirm."""
     groups: dict[tuple[str, ...], list[UnprovenVersion]] = {}
     for one in report.unproven or ():
         groups.setdefault((one.contract, *one.others), []).append(one)
@@ -90,7 +90,7 @@ def _ranges_of(places: Sequence[UnprovenVersion]) -> str:
 
 
 def _unread(report: Report) -> str:
-    """Say why nothing was read: messages whose contract cannot be detected are not validated."""
+    """Return why nothing was read: messages whose contract cannot be detected are not validated."""
     found = report.detection
     if not found or not found.messages:
         return "there was nothing to read"
@@ -132,7 +132,7 @@ def contract_name_of(report: Report) -> str:
 
 
 def notes(report: Report) -> list[str]:
-    """Return what a reader has to know before trusting the verdict: what was not read, and what was left out."""
+    """Return the limits of the verdict: what was not read, and what was left out."""
     result = []
     if report.stopped:
         result.append(f"Stopped before the end ({report.stopped}): the report covers what was read until then.")
@@ -175,7 +175,7 @@ def known(report: Report) -> int:
 
 
 def detections_of(report: Report) -> Iterator[tuple[str | None, ReportedDetection]]:
-    """Yield what was found out: of each of several topics, or of the whole run."""
+    """Yield what was detected: in each of several topics, or in the whole run."""
     if report.detection:
         yield None, report.detection
     yield from (report.source.detections or {}).items()
@@ -334,6 +334,6 @@ def count_of(number: int, noun: str, plural: str | None = None) -> str:
 
 
 def column_words(finding: ReportedFinding) -> str:
-    """Return the names of the columns of a finding on several; nothing of one on a single place."""
+    """Return the names of the columns of a finding on several columns; nothing for other findings."""
     names = dict.fromkeys(split_pointer(one.path)[-1] for one in finding.columns or ())
     return ", ".join(map(visible, names))

@@ -23,7 +23,7 @@ def report_schema() -> dict[str, Any]:
 
 
 def write_document(report: Report | ReportedDetection) -> dict[str, Any]:
-    """Return a report, or what was detected, as plain data in the order of the model, without what is not known."""
+    """Return a report, or the result of detection, as plain data in the order of the model, without unset members."""
     document: dict[str, Any] = msgspec.to_builtins(report)
     return document
 
@@ -54,9 +54,9 @@ def read_document(document: Any, where: str) -> Report:
         )
     if version > REPORT_VERSION:
         raise UsageError(f"a newer release wrote this report (version {version})", where=where)
-    from jsonschema import Draft202012Validator  # here, as what writes a report has no use for it
+    from jsonschema import Draft202012Validator  # imported here, as only reading a report needs it
 
-    if version == REPORT_VERSION:  # who reads a report of an older one knows less, and shows what there is
+    if version == REPORT_VERSION:  # a report of an older release lacks members
         for error in Draft202012Validator(report_schema()).iter_errors(document):
             raise UsageError(f"this is not a report: {error.message[:200]}", where=f"{where}{error.json_path[1:]}")
     try:

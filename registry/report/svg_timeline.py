@@ -76,7 +76,7 @@ def bar(part: float) -> Markup:
 
 
 def stretch(first: int, last: int, start: int, end: int) -> tuple[float, float]:
-    """Return left edge and width in percent; what is there at all can be seen, and nothing is outside."""
+    """Return left edge and width in percent; with a minimum width, and nothing outside."""
     whole = max(1, end - start)
     left = min(max(100 * (first - start) / whole, 0.0), 100.0)
     width = min(max(100 * (last - first) / whole, _LEAST_WIDTH), 100.0)
@@ -99,7 +99,7 @@ def timeline(report: Report) -> Markup | None:
     switches: dict[tuple[str, int], list[VersionSwitch]] = {}
     for switch in report.switches:
         switches.setdefault((switch.topic, switch.partition), []).append(switch)
-    # partitions that switch are what somebody looks for
+    # partitions with a switch come first
     drawn = sorted(lines, key=lambda line: (line.topic, line.partition) not in switches)[:_MOST_STRIPS]
     keys = {id(line) for line in drawn}
     letters = _letters(lines)
@@ -193,7 +193,7 @@ def _marks(line: PartitionTimeline, switches: Sequence[VersionSwitch]) -> list[M
     """Return the switch points with their offsets, as many as can be read, between the ends of the range."""
     marks = [_axis_label("0", "start", str(line.start)), _axis_label("100%", "end", str(line.end))]
     last = 0.0
-    if len(switches) > _MOST_MARKS:  # marks without a space between them hide what they mark
+    if len(switches) > _MOST_MARKS:  # marks without a space between them would overlap
         return marks
     for switch in switches:
         left, _ = stretch(switch.at, switch.at, line.start, line.end)

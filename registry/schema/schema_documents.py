@@ -32,7 +32,7 @@ class SchemaDocument:
 
     @cached_property
     def avro_types(self) -> AvroType:
-        """The types of an Avro schema and of its references. Raises InvalidSchema where it is none."""
+        """The types of an Avro schema and of its references. Raises InvalidSchema if it is invalid."""
         documents = [(name, one.document) for name, one in self.all_references.items()]
         try:
             return read_types(self.document, documents)
@@ -52,7 +52,7 @@ class SchemaDocument:
 
 @dataclass(frozen=True, slots=True)
 class SchemaLimits:
-    """How much of a schema is taken: bytes of its text, and arrays and objects inside one another."""
+    """The limits for a schema: bytes of its text, and the depth of its nesting."""
 
     max_bytes: int = 1024 * 1024
     max_depth: int = 128
@@ -67,9 +67,9 @@ def read_schema(
     references: Mapping[str, SchemaDocument] | None = None,
     limits: SchemaLimits = SchemaLimits(),
 ) -> SchemaDocument:
-    """Return the schema that a text holds, once it is known to be one, and safe to work with.
+    """Return the schema that a text holds, after checking that it is valid and safe to process.
 
-    Raises InvalidSchema where it is not, and SchemaTooLarge where it is longer than the limit.
+    Raises InvalidSchema if it is not, and SchemaTooLarge if it is longer than the limit.
     """
     if len(text.encode("utf-8", "surrogatepass")) > limits.max_bytes:
         raise SchemaTooLarge(

@@ -18,7 +18,7 @@ _LONGEST_SHOWN: Final = 40
 
 
 class SchemaFault(Exception):
-    """A schema is none, or is not safe to work with: what, where in it, how to fix it.
+    """A schema is invalid, or is not safe to process: what, where, how to fix it.
 
     `pointer` is a JSON Pointer into the schema; where its text is no JSON, `line` and `column` say where, from 1.
     """
@@ -116,7 +116,7 @@ def _refuse(text: str, at: int, what: str, hint: str) -> NoReturn:
 
 
 def _refuse_duplicate_names(text: str, name: str) -> NoReturn:
-    """Say that a key occurs twice, and where, when only one object of the text can be meant."""
+    """Raise SchemaFault for a duplicate key, with its place if only one object can be meant."""
     shown = name if len(name) <= _LONGEST_SHOWN else name[: _LONGEST_SHOWN - 1] + "…"
     what, hint = f"the key `{shown}` occurs twice in one object", "Keep one of the two: readers differ in which."
     found = [match.start() for match in re.finditer(re.escape(json.dumps(name)) + r"\s*:", text)]

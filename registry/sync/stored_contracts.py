@@ -107,7 +107,7 @@ def _meaning(said: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def _check_complete(stored: StoredContracts) -> None:
-    """Drop contracts with only one of their two schemas, and say so."""
+    """Drop contracts with only one of their two schemas, and report it."""
     folders = {path.rpartition("/")[0] for path in stored.files if path.endswith("/contract.yaml")}
     for folder in sorted(folders):
         absent = [name for name in _FILES.values() if f"{folder}/{name}" not in stored.files]

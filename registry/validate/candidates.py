@@ -12,7 +12,7 @@ from cdc_contracts.registry.contract.catalogue import Catalogue, Version
 from cdc_contracts.registry.contract.discriminators import holds
 from cdc_contracts.registry.contract.phrases import describe_test
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.message.transport import JsonWire
+from cdc_contracts.registry.message.transport import JsonTransport
 from cdc_contracts.registry.validate.reference_validator import Judgement, ReferenceValidator
 from cdc_contracts.registry.validate.validation_context import ValidationContext
 
@@ -78,7 +78,9 @@ class Candidate:
 
 def weigh(value: bytes, validations: Sequence[ValidationContext]) -> list[Candidate]:
     """Return the result of every version of some subjects for a value, in catalogue order."""
-    text = next((_open(value, validation) for validation in validations if isinstance(validation.wire, JsonWire)), None)
+    text = next(
+        (_open(value, validation) for validation in validations if isinstance(validation.wire, JsonTransport)), None
+    )
     return [candidate for validation in validations for candidate in _weigh_subject(value, validation, text)]
 
 
@@ -122,7 +124,7 @@ def _open(value: bytes, validation: ValidationContext) -> dict[str, Any] | None:
 
 def _weigh_subject(value: bytes, validation: ValidationContext, text: dict[str, Any] | None) -> Iterator[Candidate]:
     """Yield the result of each version; `text` is the message of the value read as JSON."""
-    message = text if isinstance(validation.wire, JsonWire) else _open(value, validation)
+    message = text if isinstance(validation.wire, JsonTransport) else _open(value, validation)
     for judge in validation.judges:
         if message is None:
             yield Candidate(judge.version, (), None, 0.0)

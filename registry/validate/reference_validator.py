@@ -23,7 +23,7 @@ from cdc_contracts.registry.message.canonical_changes import Change, Control
 from cdc_contracts.registry.message.envelope_times import TIME_UNIT, unit_observed, unit_of_form
 from cdc_contracts.registry.message.reading import Reading, Row, column_path
 from cdc_contracts.registry.message.schema_violations import SchemaJudge, Violation
-from cdc_contracts.registry.message.transport import Wire, open_wire
+from cdc_contracts.registry.message.transport import Transport, open_transport
 from cdc_contracts.registry.validate.decoded_changes import (
     control_of,
     decode_changes,
@@ -85,9 +85,9 @@ class ReferenceValidator:
         self._rules_without_rows = (*(rule for rule in rules if rule.without_rows), *notes)
 
     @cached_property
-    def wire(self) -> Wire:
+    def wire(self) -> Transport:
         """How messages of the version are read from values."""
-        return open_wire(self.version, self.reading_options)
+        return open_transport(self.version, self.reading_options)
 
     def claims(self, message: dict[str, Any]) -> bool:
         """Return whether the subject's discriminators all hold."""

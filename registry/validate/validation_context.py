@@ -16,7 +16,7 @@ from cdc_contracts.registry.contract.table_contracts import table_name
 from cdc_contracts.registry.contract.version_ranges import VersionRanges
 from cdc_contracts.registry.message.canonical_changes import Change, Control
 from cdc_contracts.registry.message.reading import Reading
-from cdc_contracts.registry.message.transport import Wire
+from cdc_contracts.registry.message.transport import Transport
 from cdc_contracts.registry.validate.form_selection import TypedColumns
 from cdc_contracts.registry.validate.reference_validator import Judgement, ReferenceValidator
 from cdc_contracts.registry.validate.verdicts import (
@@ -138,7 +138,7 @@ class ValidationContext:
         return next((version for version in self.preferences if version.subject == self.subject), None)
 
     @property
-    def wire(self) -> Wire:
+    def wire(self) -> Transport:
         """How messages of the subject are read from values."""
         return self.judges[-1].wire
 

@@ -5,7 +5,7 @@ from cdc_contracts.registry.common.findings import ERROR
 
 
 def breaks(message: ConformingMessage) -> Iterator[bytes]:
-    """Yield what happened as other subjects say it."""
+    """Yield the same event as other subjects write it."""
     yield from message.by_other_subjects()
 
 

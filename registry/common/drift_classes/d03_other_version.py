@@ -5,7 +5,7 @@ from cdc_contracts.registry.common.findings import ERROR
 
 
 def breaks(message: ConformingMessage) -> Iterator[bytes]:
-    """Yield what happened as the other versions of the subject say it."""
+    """Yield the same event as the other versions of the subject write it."""
     yield from message.by_other_versions()
 
 

@@ -8,7 +8,7 @@ _ADDED: Final = "added_by_an_upgrade"
 
 
 def breaks(message: ConformingMessage) -> Iterator[bytes]:
-    """Yield the message with a member more, in its objects first."""
+    """Yield the message with one more member, in its objects first."""
     for at in (*message.objects(), ()):
         yield from message.put((*at, _ADDED), "x")
 

@@ -6,7 +6,7 @@ from cdc_contracts.registry.common.pointers import ABSENT
 
 
 def breaks(message: ConformingMessage) -> Iterator[bytes]:
-    """Yield the message with a member less, the last first; columns stay."""
+    """Yield the message without one of its members, the last first; columns stay."""
     for path, _ in reversed(message.places()):
         if path and not message.is_in_image(path):
             yield from message.put(path, ABSENT)

@@ -8,7 +8,7 @@ _UNHEARD: Final = "UNHEARD_OF"
 
 
 def breaks(message: ConformingMessage) -> Iterator[bytes]:
-    """Yield the message with an op code that nobody knows."""
+    """Yield the message with an unknown op code."""
     yield from message.put(message.op_at, _UNHEARD)
 
 

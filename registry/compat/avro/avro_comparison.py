@@ -38,12 +38,12 @@ NOT_ALL_COMPARED: Final = CompatibilityRule(
 
 ACCEPTED: Final = "accepted"
 MAX_FINDINGS: Final = 2_000
-"""Findings of one direction: nobody reads more, and what is past them is said to be undecided."""
+"""The most findings of one direction; if there are more, one undecided finding says so."""
 
 _NOT_THERE: Final = "no such field"
 
 _MEANINGS: Final = (rules.DECIMAL_CHANGED, rules.LOGICAL_CHANGED, rules.LOGICAL_GAINED_OR_LOST)
-"""Rules under which both sides read the same bytes: told once, whichever side writes."""
+"""Rules under which both sides read the same bytes: reported once, whichever side writes."""
 _SHOWN_BY_CONFLUENT: Final = MappingProxyType({
     rules.LOGICAL_CHANGED: NOTE,
     rules.LOGICAL_GAINED_OR_LOST: NOTE,
@@ -52,7 +52,7 @@ _SHOWN_BY_CONFLUENT: Final = MappingProxyType({
     rules.FIELD_READ_AS_DEFAULT: None,
     rules.SYMBOL_READ_AS_DEFAULT: None,
 })  # fmt: skip
-"""What Confluent's registry lets pass: told as a note, or not told where the schema asks for it with a default."""
+"""What Confluent's registry accepts: reported as a note, or not at all where the schema intends it by a default."""
 
 
 def compare_avro(
@@ -172,7 +172,7 @@ def _with_lines(
 
 
 class _Lines:
-    """Where places stand in the text of a schema. Those in schemas that it refers to have another file."""
+    """The positions of places in the text of a schema. Places in schemas that it refers to are in other files."""
 
     def __init__(self, schema: SchemaDocument, places: Sequence[TextPlace | None]) -> None:
         self._file = schema.file

@@ -31,7 +31,7 @@ MAX_PROOFS: Final = 100
 MAX_VALUES: Final = 50_000
 """How many messages are made for one comparison, and how many values in all of them."""
 MAX_NAMED: Final = 2_000
-"""Named types of a schema that messages are made for: fastavro takes its time with more."""
+"""Named types of a schema that messages are made for: fastavro is slow with more."""
 TOO_MANY: Final = "No proof is made for it: there are so many findings that those of the first ones have to do."
 TOO_LARGE: Final = "No proof is made for it: the schema is too large for messages of it to be made and checked."
 TOO_DEEP: Final = "No proof is made for it: the message would be too deep for any reader."
@@ -42,7 +42,7 @@ _Value = tuple[AvroType, AvroType, Any]
 _REFUSED: Final = frozenset(
     {rules.NAME, rules.FIXED_SIZE, rules.ENUM_SYMBOLS, rules.FIELD_WITHOUT_DEFAULT, rules.TYPE, rules.UNION_BRANCH}
 )
-"""Rules under which the specification has the reader refuse: where fastavro does not, Apache's library is asked."""
+"""Rules under which the specification requires readers to refuse: where fastavro does not, Apache's library decides."""
 _NUMBERS: Final = (86_400_000, 12_345)
 _SAMPLES: Final[Mapping[str, tuple[Any, ...]]] = {
     "int": _NUMBERS,
@@ -55,7 +55,7 @@ _MORE_THAN_A_DOUBLE: Final = 2**53 + 1
 
 
 class NoMessage(Exception):
-    """Nothing can be written of a schema: a union of nothing has no value."""
+    """A schema has no messages: an empty union has no value."""
 
 
 class WriterMessages:
@@ -65,7 +65,7 @@ class WriterMessages:
         self._root = root
         self._sizes = smallest_sizes(root)
         self.cost = self._sizes[root]
-        """About how many values each message holds."""
+        """Roughly how many values each message holds."""
 
     def smallest(self, type_: AvroType, depth: int = 0) -> Any:
         """Return the smallest datum of a type. Raises TooDeep and NoMessage."""

@@ -25,7 +25,7 @@ _LONGEST: Final = 200
 
 
 class AvroReading:
-    """Messages of one writer's type on their way to a consumer with another type. Raises TooDeep when it is made."""
+    """Messages of one writer's type as read by a consumer with another type. The constructor raises TooDeep."""
 
     def __init__(self, writer: AvroType, reader: AvroType) -> None:
         self._types = (writer, reader)
@@ -41,7 +41,7 @@ class AvroReading:
         return None
 
     def refusal_of_apache(self, datum: Any) -> str | None:
-        """Return why Apache's library does not read it, or None: it is only there where somebody installed it."""
+        """Return why Apache's library does not read it, or None, also if the library is not installed."""
         try:
             import avro.io
             import avro.schema
@@ -71,7 +71,7 @@ class AvroReading:
 
 
 def shown(value: Any) -> Any:
-    """Return what was read as JSON: times, decimals and bytes as the text that a person knows them by."""
+    """Return what was read as JSON: times, decimals and bytes as readable text."""
     if isinstance(value, datetime | date | time):
         return value.isoformat()
     if isinstance(value, Decimal):

@@ -59,7 +59,7 @@ class Spot:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SchemaSide:
-    """What one side has at a mismatch: its type, the value that differs, and where, None if it is absent."""
+    """One side of a mismatch: its type, the value that differs, and where, None if it is absent."""
 
     type: AvroType
     value: Any
@@ -68,7 +68,7 @@ class SchemaSide:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Mismatch:
-    """A place where a rule is broken. `fact` says what is so, in words of `{reader}` and `{writer}`.
+    """A place where a rule is broken. `fact` states it in a sentence with `{reader}` and `{writer}`.
 
     `field` is the reader's field that is not written, `symbol` a symbol that the reader has not.
     """

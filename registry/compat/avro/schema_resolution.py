@@ -1,7 +1,7 @@
 """Schema resolution: every mismatch between a reader's schema and the data of a writer's schema.
 
-The pairs of types that meet one another are looked at in the order of a queue, so that deep ones need no stack. Two
-records that meet again are not looked at again, so that records inside themselves come to an end.
+Pairs of types are compared in the order of a queue, so that deep ones need no stack. A pair of records is compared
+once, so that recursive records terminate.
 """
 
 from __future__ import annotations
@@ -126,17 +126,17 @@ BYTES_AND_TEXT: Final = CompatibilityRule(
 
 
 MAX_FIELDS: Final = 200_000
-"""Fields looked at for one pair of schemas. Each may meet many others under many names, and hardly does."""
+"""Pairs of fields compared for one pair of schemas. With aliases there may be many, but hardly ever are."""
 
 _SETTLED: Final = frozenset(PRIMITIVES)
-"""Kinds of types in which nothing can differ but the meaning."""
+"""Kinds of types that can differ in logical types only."""
 
 _NAMED_SYMBOLS: Final = 5
 """Symbols that a sentence names."""
 
 
 class TooManyFields(Exception):
-    """Two schemas have so many pairs of records that nobody compares them."""
+    """Two schemas have too many pairs of records to compare."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -153,7 +153,7 @@ class _Pair:
 def resolve(reader: AvroType, writer: AvroType) -> Iterator[Mismatch]:
     """Yield what a reader's schema does not read, or reads as something else, of a writer's schema.
 
-    Raises TooManyFields where it gives up, after what it found until then.
+    Raises TooManyFields after the mismatches found so far.
     """
     seen: set[tuple[AvroType, AvroType]] = set()
     fields = 0

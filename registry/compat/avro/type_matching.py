@@ -18,7 +18,7 @@ _TAKERS: Final[Mapping[str, frozenset[str]]] = {
     kind: frozenset({kind, *_PROMOTED.get(kind, ())}) for kind in (*PRIMITIVES, *NAMED, "array", "map")
 }
 _FEW: Final = 16
-"""Branches that are looked through faster than they are looked up."""
+"""So few branches are faster to scan than to look up."""
 _INEXACT: Final = {("int", "float"), ("long", "float"), ("long", "double")}
 
 

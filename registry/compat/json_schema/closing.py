@@ -1,8 +1,8 @@
 """Closing of schemas: what a producer sends and what a consumer accepts, as the policy cdc reads a schema.
 
 A producer sends the members that its schema names, and no others: `close_schema`. A consumer ignores members that its
-schema does not name, also where the schema forbids them: `open_schema`. Both leave a place as it is where they cannot
-tell, so that a message of the closed schema is one of the schema, and one that the open schema refuses the schema
+schema does not name, also where the schema forbids them: `open_schema`. Both leave a place unchanged where they cannot
+decide, so that a message of the closed schema is one of the schema, and one that the open schema refuses the schema
 refuses too.
 """
 
@@ -27,7 +27,7 @@ _HOLDING: Final = _IN_PLACE | {
     "properties", "patternProperties", "additionalProperties", "additionalItems", "items", "prefixItems",
     "dependencies",
 }  # fmt: skip
-"""Without one of these a schema names no member and holds no schema in which one is named."""
+"""A schema without these keywords names no member, directly or in a subschema."""
 _REFUSING: Final = ("additionalProperties", "unevaluatedProperties")
 _OPEN: Final[tuple[Any, ...]] = (True, {})
 

@@ -50,7 +50,7 @@ _KINDS: Final = _NUMBERS | {"object", "array", "string", "boolean", "null"}
 def compare_combinations(
     walk: Walking, writer: SchemaShape, reader: SchemaShape, route: Route
 ) -> Iterator[SchemaDifference]:
-    """Yield where a reader's combination takes less: each part of the smaller side needs a partner of its own."""
+    """Yield where a reader's combination accepts less: each part of the smaller side needs a counterpart of its own."""
     mine, theirs = _unlike(writer, walk.writer_parts(writer)), _unlike(reader, walk.reader_parts(reader))
     if not _may_become(writer.kind, len(mine), reader.kind, len(theirs)):
         yield differ("COMBINED_TYPE_CHANGED", writer, reader, route, *_word(reader))

@@ -33,14 +33,14 @@ NOT_SHOWN: Final = "not-shown"
 HARMLESS: Final = "harmless"
 """No message can show it: the reader takes all that the writer sends."""
 TOLERATED_BY_POLICY: Final = "tolerated"
-"""A message may be refused, and the policy lets it pass."""
+"""A message may be refused, and the policy accepts that."""
 
 
 @dataclass(frozen=True, slots=True)
 class ComparisonOutcome:
-    """What became of one difference; None stands for the schemas as wholes.
+    """The outcome of one difference; None stands for the schemas as wholes.
 
-    `removes` is True where the new version no longer sends a member: its writer is the old version all the same.
+    `removes` is True if the new version no longer sends a member: the writer is the old version then too.
     `confluent_difference` is the difference that Confluent's registry would report, where this one lies inside of it.
     """
 
@@ -79,7 +79,7 @@ class Pair:
 
     @cached_property
     def prover(self) -> JsonProver:
-        """What seeks messages that the reader refuses."""
+        """The search for messages that the reader refuses."""
         return JsonProver(self.writer, self.reader, self.sent, self.taken, self.length)
 
     @cached_property
@@ -98,7 +98,7 @@ def look_one_way(
 ) -> list[ComparisonOutcome]:
     """Return what a reader's document refuses of what a writer's promises, by a policy.
 
-    `with_removals` asks for the members, too, that the reader does not know any more.
+    `with_removals` adds the members that the reader no longer knows.
     """
     if is_same(writer.value, reader.value):
         return []
@@ -156,7 +156,7 @@ def _look_for_harm(pair: Pair, policy: Policy) -> list[ComparisonOutcome]:
 def _judge_the_rest(
     pair: Pair, left: list[SchemaDifference], decider: ContainmentDecider, *, is_known_broken: bool
 ) -> Iterator[ComparisonOutcome]:
-    """Yield what becomes of suspects that no message was found for."""
+    """Yield the outcomes of possible breaks for which no message was found."""
     if pair.containment == YES:
         return
     alone = left[0] if len(left) == 1 else None
@@ -174,7 +174,7 @@ def _judge_the_rest(
 
 
 def _look_at_wholes(pair: Pair) -> list[ComparisonOutcome]:
-    """Return the verdict on schemas that are too much for a walk."""
+    """Return the outcome for schemas that are too large for a walk."""
     proof = pair.prover.prove_by_examples()
     if proof is None and pair.containment == YES:
         return []
@@ -185,7 +185,7 @@ def _look_at_wholes(pair: Pair) -> list[ComparisonOutcome]:
 
 
 def _look_for_removals(pair: Pair) -> Iterator[ComparisonOutcome]:
-    """Yield the members that the writer names and the reader nowhere does: consumers of the writer may read them."""
+    """Yield the members that the writer names and the reader does not: consumers of the writer may read them."""
     prover = JsonProver(pair.writer, pair.reader, pair.writer, pair.reader, pair.length)
     try:
         for one in find_removals(pair.writer.value, pair.reader.value, pair.length):
@@ -201,7 +201,7 @@ def _look_for_removals(pair: Pair) -> Iterator[ComparisonOutcome]:
 
 
 def _without_constraints(document: Any, tolerated: Iterable[SchemaDifference]) -> Any:
-    """Return the document with nothing asked at the differences, to see if anything else refuses a message."""
+    """Return the document without constraints at the differences, to see if anything else refuses a message."""
     relaxed = clone(document)
     for one in tolerated:
         schema = value_at(relaxed, one.reader.at)

@@ -20,12 +20,12 @@ _CANDIDATES: Final = 60
 _WAYS: Final = 8
 _OTHERS: Final = "additionalProperties"
 _EFFORT: Final = 60_000_000
-"""Characters of schema that messages are held against: a large schema gets fewer proofs, not a longer wait."""
+"""How many characters of schema are validated against: a large schema gets fewer proofs, not more time."""
 _LONGEST_REFUSAL: Final = 300
 
 
 class JsonProver:
-    """Seeks messages of `sent` that `taken` refuses, and lets the validators of both documents check them.
+    """Searches messages of `sent` that `taken` refuses, and checks them with the validators of both documents.
 
     `sent` is what the writer's messages are taken to be, and `taken` what the reader is taken to accept; for the
     policy cdc both differ from the documents as they are written, and the message has to show it by both. `cost` is how
@@ -57,7 +57,7 @@ class JsonProver:
         return None
 
     def find_accepted(self, difference: SchemaDifference) -> Any:
-        """Return a message that both sides take and that has the value a difference is about; None without one."""
+        """Return a message that both sides accept and that has the value of the difference; None if none was found."""
         for way, value in islice(_guesses_for(difference), _CANDIDATES):
             self._left -= self._cost
             if self._left < 0:

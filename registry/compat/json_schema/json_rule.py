@@ -20,8 +20,8 @@ from cdc_contracts.registry.compat.levels import Policy
 class JsonRule(CompatibilityRule):
     """A rule and the names of its differences, by what the policies of Confluent's registry make of them.
 
-    `breaks` break by both, `breaks_strictly` by the strict one; what the lenient one lets pass there it tolerates.
-    `passed_over` are those that its registry has no name for. `tolerated` and `tolerated_leniently` are let pass on
+    `breaks` break by both, `breaks_strictly` by the strict one; the lenient one tolerates those.
+    `passed_over` are those that the registry has no name for. `tolerated` and `tolerated_leniently` are accepted on
     purpose by both, or by the lenient one, although a message may be refused. A reader that meets one of `harmless`
     refuses no message; what Confluent calls those is `confluent`.
     """
@@ -71,7 +71,7 @@ def counted_differences(policy: Policy) -> frozenset[str]:
 
 @cache
 def tolerated_differences(policy: Policy) -> frozenset[str]:
-    """Return the differences that a policy lets pass on purpose, although a message may be refused."""
+    """Return the differences that a policy accepts on purpose, although a message may be refused."""
     if policy is Policy.CDC:
         return frozenset()
     both = {name for rule in json_rules() for name in rule.tolerated}

@@ -266,7 +266,7 @@ def _compare_dependencies(
 
 
 def _compare_rest(walk: Walking, writer: SchemaShape, reader: SchemaShape, route: Route) -> Iterator[SchemaDifference]:
-    """Yield what the Confluent protocol has no name for."""
+    """Yield differences that the Confluent protocol has no name for."""
     taken = reader.schema.get("propertyNames", True)
     if taken not in (True, {}):
         sent = writer.schema.get("propertyNames", True)

@@ -39,14 +39,14 @@ _NOTHING: Final[_Node] = ("or", frozenset())
 
 
 class _Unreadable(Exception):
-    """A pattern says more than is understood here."""
+    """A pattern uses syntax that is not supported here."""
 
 
-@lru_cache(256)  # the same few of a schema, for each place where they meet
+@lru_cache(256)  # a schema has few patterns, compared in many places
 def distinguish(patterns: tuple[str, ...]) -> Mapping[tuple[bool, ...], str] | None:
     """Return each way in which a text can match some patterns and not others, with one of the shortest such texts.
 
-    None if a pattern is not understood, or they are too many things at once.
+    None if a pattern is not supported, or there are too many combinations.
     """
     if sum(map(len, patterns)) > _LONGEST or sum(map(pattern_weight, patterns)) > _HEAVIEST:
         return None

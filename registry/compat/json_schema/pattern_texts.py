@@ -17,10 +17,10 @@ _CASE: Final = 3
 
 
 class _Unreadable(Exception):
-    """The expression says more than is understood here."""
+    """The expression uses syntax that is not supported here."""
 
 
-@lru_cache(1024)  # the same few of a schema, for each of its members
+@lru_cache(1024)  # a schema has few patterns, used for many members
 def _judge_of(pattern: str) -> jsonschema_rs.Validator:
     return jsonschema_rs.Draft7Validator({"pattern": pattern})
 
@@ -31,7 +31,7 @@ def finds(pattern: str, text: str) -> bool:
 
 
 def write_text(pattern: str) -> Iterator[str]:
-    """Yield texts that the pattern finds, the shortest first; none if it is not understood."""
+    """Yield texts that the pattern finds, the shortest first; none if it is not supported."""
     for more in (0, 1, _CASE):
         try:
             text, rest = _write_choice(pattern, 0, more)

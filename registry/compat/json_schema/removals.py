@@ -1,7 +1,7 @@
 """Removals: members that one document names and another no longer names, wherever and however it names them.
 
 Both documents are followed member by member and element by element; what counts at each place is all that they say of
-it together: beside one another, in `allOf` and its like, by reference. Where the names stand decides nothing.
+it together: beside one another, in `allOf` and its like, by reference. Where the names are written does not matter.
 """
 
 from __future__ import annotations
@@ -40,19 +40,19 @@ REMOVED: Final = "PROPERTY_REMOVED"
 _LIMIT: Final = 20_000
 _CHARACTERS_OF_A_PLACE: Final = 16
 _LISTS: Final = ("allOf", "anyOf", "oneOf")
-_SINGLE: Final = ("then", "else")  # what is under `if` and `not` is asked about, and not sent
+_SINGLE: Final = ("then", "else")  # members under `if` and `not` are tested, not sent
 _OTHERS: Final = ("additionalProperties", "unevaluatedProperties")
 _REST: Final = ("additionalItems", "unevaluatedItems")
 _NAMING: Final = frozenset({
     "$ref", *_LISTS, *_SINGLE, *_OTHERS, *_REST, "dependentSchemas", "dependencies", "properties", "patternProperties",
     "items", "prefixItems",
 })  # fmt: skip
-"""Without one of these a schema names no member, nor does anything in it."""
+"""A schema without these keywords names no member, directly or in a subschema."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A schema and where it stands."""
+    """A schema and its place."""
 
     schema: Any
     at: Parts
@@ -60,7 +60,7 @@ class _Place:
 
 @dataclass(frozen=True, slots=True)
 class _Spot:
-    """A place in a message, with what the document that sends it and the one that reads it say of it."""
+    """A place in a message, with the schemas for it in the writer's and the reader's document."""
 
     route: Route
     mine: Sequence[_Place]
@@ -87,7 +87,7 @@ def find_removals(writer: Any, reader: Any, length: int) -> Iterator[SchemaDiffe
         mine = list(_apply(writer, spot.mine))
         theirs = [one for schema in spot.theirs for one in apply_in_place(reader, schema)]
         if False in spot.theirs or not _may_be_object(theirs):
-            named: dict[str, list[_Place]] = {}  # what is no object any more is another difference
+            named: dict[str, list[_Place]] = {}  # a value that is no longer an object is another difference
         else:
             named = _members_of(mine)
         for name, places in named.items():

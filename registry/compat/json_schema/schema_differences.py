@@ -20,7 +20,7 @@ Route = tuple[Step, ...]
 
 @dataclass(frozen=True, slots=True)
 class SchemaDifference:
-    """What a reader asks that the writer does not promise; `name` is Confluent's where Confluent has one.
+    """A requirement of the reader that the writer does not promise; `name` is Confluent's where Confluent has one.
 
     The places are those of the keyword, None if a side does not have it. `route` leads to the value in a message.
     `inside` are differences of two alternatives that would else go together: what to look at for a message.
@@ -37,7 +37,7 @@ class SchemaDifference:
 
 
 class TooMuchToCompare(Exception):
-    """The schemas combine too much to be walked through."""
+    """The schemas have too many combinations to compare."""
 
 
 class Walking(Protocol):

@@ -59,7 +59,7 @@ _BROKEN: Final = "RECURSION_BROKEN"
 _SEEN: Final = "COMPARED_BEFORE"
 """Two notes that stand for the differences of a pair that is compared elsewhere."""
 _DEPTH: Final = 40
-"""Pairs that are compared inside one another before the next is put off."""
+"""How deeply pairs are nested before the comparison of the next is postponed."""
 _EVALUATING: Final = {"unevaluatedProperties": EVALUATING_MEMBERS, "unevaluatedItems": EVALUATING_ELEMENTS}
 
 _Pair = tuple[SchemaShape, SchemaShape]
@@ -114,19 +114,19 @@ class Walk:
         raise TooMuchToCompare
 
     def catch_up(self) -> None:
-        """Compare the pairs that were put off."""
+        """Compare the pairs that were postponed."""
         while self._waiting:
             (writer, reader), route = self._waiting.popitem()
             self.compare(writer, reader, route)
 
     def learn(self) -> bool:
-        """Note the pairs that turned out broken after they were taken to be whole; say whether there are any."""
+        """Record the pairs that turned out to differ after they were assumed equal; return whether there are any."""
         broken = {pair for pair in self._leaned_on if self.breaks(self._done[pair][0])} - self._broken
         self._broken |= broken
         return bool(broken)
 
     def forget(self) -> None:
-        """Begin anew, but for what was learned."""
+        """Start again, keeping what was recorded."""
         self._done.clear()
         self._leaned_on.clear()
 

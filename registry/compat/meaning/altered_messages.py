@@ -34,7 +34,7 @@ def alter(message: Any, targets: Sequence[str]) -> Iterator[Any]:
 
 
 def _others(value: Any) -> Iterator[Any]:
-    """Yield what may stand in the place of a value."""
+    """Yield values to put in place of a value."""
     yield from (DROPPED, None)
     if isinstance(value, list) and value:
         yield from (value * 2, value[0], [])

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 PROSE: Final = frozenset({"contract", "title", "applies", "status", "provenance"})
-"""Sections that no reader reads a message by."""
+"""Sections that do not affect how a message is read."""
 VALUES: Final = "values"
 """The section that `mapping_differences.py` compares."""
 Facts = dict[Key, ContractFact]
@@ -37,7 +37,7 @@ Facts = dict[Key, ContractFact]
 
 @cache
 def contract_sections() -> Mapping[str, ContractSection]:
-    """Return what is compared of contracts by the name of the key, in the order in which it is told."""
+    """Return the compared sections of contracts by key, in the order in which they are reported."""
     found = find_records(CONTRACT_SECTIONS, ContractSection)
     return MappingProxyType({one.name: one for one in sorted(found, key=lambda one: (one.listed_at, one.name))})
 

@@ -41,7 +41,7 @@ class ContractFact:
 
 @dataclass(frozen=True, slots=True)
 class FactDifference:
-    """One fact that two contracts say differently: the rule that is concerned, and both sides; None if absent."""
+    """One fact in which two contracts differ: the rule it falls under, and both sides; None if absent."""
 
     rule: CompatibilityRule
     key: Key
@@ -58,7 +58,7 @@ class FactDifference:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Which messages may show a difference, and what in the answers is about it.
+    """Which messages may show a difference, and which parts of the results are about it.
 
     `codes` are values to put at a place; `rules` and `members` say which refusals count, `fields` which members of what
     is decoded. Only the column is altered where there is a `column`: its source type.

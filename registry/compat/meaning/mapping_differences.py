@@ -27,7 +27,7 @@ ANY: Final = "any other type"
 COMPARED: Final = frozenset({"names", "aliases", "forms", "default", "untyped", "invalid"})
 """The keys of a mapping that are compared here."""
 UNREAD: Final = frozenset({"mapping", "images", "zeros_left_out"})
-"""The keys that nothing is read by."""
+"""The keys that do not affect how values are read."""
 _KINDS: Final = ("number", "text", "boolean")
 
 

@@ -31,7 +31,7 @@ ANOTHER_DIALECT: Final = CompatibilityRule(
 _NARROWER: Final = frozenset({"op-code-removed", "source-type-removed", "rule-added"})
 _WIDER: Final = frozenset({"op-code-added", "source-type-added", "rule-removed"})
 _MOST_OF_A_DIALECT: Final = 12
-"""Differences that two versions of one dialect may have; with more, it is asked whether they are of one at all."""
+"""Differences that two versions of one dialect may have; with more, it is tested whether they share any message."""
 _UNSHOWN: Final = " No message that was tried shows it: look yourself."
 
 
@@ -111,7 +111,7 @@ def _together(differences: Sequence[FactDifference]) -> Iterator[FactDifference]
 
 
 def _finding(trial: Trial, difference: FactDifference, pair: MappingPair | None) -> CompatibilityFinding:
-    """Return the finding of a difference, as heavy as a message shows it to be."""
+    """Return the finding of a difference, with the severity that a message shows."""
     found = _finding_of(trial.old, trial.new, difference, pair)
     if found.severity != BREAKING:
         return found

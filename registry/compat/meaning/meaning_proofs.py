@@ -48,7 +48,7 @@ _WRONG: Final = (ValueError, TypeError, KeyError, AttributeError, OverflowError,
 
 @dataclass
 class Trial:
-    """Two contracts on trial: finds the message that shows a difference of theirs."""
+    """The search for messages that show the differences of two contracts."""
 
     old: Version
     new: Version

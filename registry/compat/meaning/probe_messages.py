@@ -36,7 +36,7 @@ _BARE: Final = {"begin", "commit", "rollback", "heartbeat", "mark", "truncate"}
 _MOST_SAMPLES: Final = 40
 _LONGEST_SAMPLE: Final = 4000
 _WRONG: Final = (CdcContractsError, Unreadable, ValueError, TypeError, KeyError, AttributeError, OverflowError)
-"""What writing a message that no contract foresees may raise."""
+"""Exceptions that writing an unforeseen message may raise."""
 
 
 @dataclass

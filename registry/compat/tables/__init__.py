@@ -1,1 +1,1 @@
-"""Table contracts compared: what a new version of one breaks for those who go by the old one."""
+"""Table contracts compared: what a new version of one breaks for users of the old one."""

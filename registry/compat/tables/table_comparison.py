@@ -126,14 +126,14 @@ _BY_TYPE: Final[Mapping[str, CompatibilityRule]] = {
 
 @dataclass(frozen=True)
 class FiledTable:
-    """A table contract and the file it stands in, if it stands in one."""
+    """A table contract and its file, if it has one."""
 
     contract: TableContract
     file: Traversable | None = None
 
 
 def compare_tables(old: Iterable[FiledTable], new: Iterable[FiledTable]) -> CompatibilityVerdict:
-    """Return whether rows that kept to the old contracts keep to the new ones; tables are found by their names.
+    """Return whether rows that conform to the old contracts conform to the new ones; tables are found by their names.
 
     The path of a finding begins with the name of its table.
     """

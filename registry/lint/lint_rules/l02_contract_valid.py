@@ -21,7 +21,7 @@ def contracts_keep_to_the_vocabulary(run: LintRun) -> Faults:
 
 
 def _is_inherited(run: LintRun, version: Version, parts: tuple[str, ...]) -> bool:
-    """Return whether the same fault stands in what a version is based on, and is reported there."""
+    """Return whether the same fault is in a base of the version, and is reported there."""
     base = version.base
     if base is None or not run.is_under_lint(base):
         return False

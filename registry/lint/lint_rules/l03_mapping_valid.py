@@ -23,7 +23,7 @@ def mappings_keep_to_the_vocabulary(run: LintRun) -> Faults:
 
 
 def _mapping_faults(run: LintRun, file: Traversable, name: str | None) -> Faults:
-    """Yield why a mapping cannot be resolved, or its names that no value form has and its types that are misplaced."""
+    """Yield why a mapping cannot be resolved, or its unknown value forms and misplaced types."""
     if name is None or any(True for _ in find_unreadable(file)):
         return
     try:
@@ -39,7 +39,7 @@ def _mapping_faults(run: LintRun, file: Traversable, name: str | None) -> Faults
 
 
 def _misplaced_types(file: Traversable, mapping: ValueMapping) -> Faults:
-    """Yield the source types that are never found, stand under two forms, or are aliases of nothing."""
+    """Yield the source types that are never found, are listed under two forms, or are aliases of nothing."""
     seen: dict[str, str] = {}
     for form, types in mapping.document.forms.items():
         for source_type in types:

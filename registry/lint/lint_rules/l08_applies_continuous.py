@@ -24,13 +24,13 @@ def versions_follow_each_other(run: LintRun) -> Faults:
     for subject in run.catalogue.subjects():
         versions = run.catalogue.versions(subject)
         known = [(one, run.meanings[one.reference].applies) for one in versions if one.reference in run.meanings]
-        sound = []
+        ordered = []
         for version, applies in known:
             faults = list(_broken_range(version, applies))
             yield from (fault for fault in faults if run.is_under_lint(version))
             if not faults:
-                sound.append((version, applies))
-        for (earlier, before), (later, after) in pairwise(sound):
+                ordered.append((version, applies))
+        for (earlier, before), (later, after) in pairwise(ordered):
             yield from _broken_step(run, earlier, before, later, after)
 
 

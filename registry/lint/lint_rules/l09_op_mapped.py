@@ -15,7 +15,7 @@ from cdc_contracts.registry.lint.lint_run import LintRun
 )
 def op_codes_are_mapped(run: LintRun) -> Faults:
     for version, meaning in meanings_under_lint(run):
-        schema = run.sound_schemas.get(version.reference)
+        schema = run.valid_schemas.get(version.reference)
         if schema is None:
             continue
         member = member_at(schema, split_pointer(meaning.envelope.op.at))

@@ -19,7 +19,7 @@ from cdc_contracts.registry.lint.lint_run import LintRun
 )
 def places_are_members(run: LintRun) -> Faults:
     for version, meaning in meanings_under_lint(run):
-        schema = run.sound_schemas.get(version.reference)
+        schema = run.valid_schemas.get(version.reference)
         if schema is None:
             continue
         base = version.base

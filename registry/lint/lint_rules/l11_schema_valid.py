@@ -54,7 +54,7 @@ def _open_objects(file: Traversable, schema: Any, parts: Parts) -> Faults:
 def _bounded_columns(file: Traversable, schema: dict[str, Any], pointer: str, beside: frozenset[str]) -> Faults:
     """Yield the columns of an image whose values the schema bounds by more than their kind.
 
-    What a value may be is said by its value form; a bound beside it would not be looked at in every record.
+    Values are constrained by their value form; a bound in the schema would not be checked in every record.
     """
     for parts, below in _places_of(schema, schema, (), split_pointer(pointer)):
         place, row = (*parts, "items"), below.get("items")

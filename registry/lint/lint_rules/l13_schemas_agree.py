@@ -37,16 +37,16 @@ _NUMBER_TEXT: Final = "NumberText"
 )
 def schemas_agree(run: LintRun) -> Faults:
     for version in run.versions:
-        if version.reference not in run.sound_schemas or version.reference not in run.avro_schemas:
+        if version.reference not in run.valid_schemas or version.reference not in run.avro_schemas:
             continue
         if version.reference not in run.meanings and version.subject != CANONICAL:
             continue
         file = _own_file(version)
         meaning = run.meanings.get(version.reference)
         if file is not None and meaning is not None and meaning.transport == "avro":
-            yield from _same_members(file, run.sound_schemas[version.reference], run.avro_schemas[version.reference])
+            yield from _same_members(file, run.valid_schemas[version.reference], run.avro_schemas[version.reference])
         elif file is not None and version.reference not in run.avro_faults:
-            schema = run.sound_schemas[version.reference]
+            schema = run.valid_schemas[version.reference]
             yield from _Comparison(file, schema).compare(schema, run.avro_schemas[version.reference], ())
 
 
@@ -67,9 +67,9 @@ class _Comparison:
         self._walked: set[tuple[str, str]] = set()
 
     def compare(self, schema: Any, avro: Any, parts: Parts) -> Faults:
-        """Yield every place where the two say different things of the same member."""
+        """Yield every place where the two differ on the same member."""
         while isinstance(schema, dict) and "$ref" in schema:
-            pair = (schema["$ref"], repr(avro))  # what holds its own like is walked once
+            pair = (schema["$ref"], repr(avro))  # recursive schemas are walked once
             if pair in self._walked:
                 return
             self._walked.add(pair)

@@ -1,4 +1,4 @@
-"""Lint rule L28: ignore-needed. Which comments ignore nothing shows only where findings are sorted out."""
+"""Lint rule L28: ignore-needed. Whether a comment ignores nothing is known only after suppression."""
 
 from cdc_contracts.registry.common.findings import WARNING
 from cdc_contracts.registry.lint.lint_rule import LintRule

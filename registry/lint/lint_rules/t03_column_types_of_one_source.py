@@ -41,7 +41,7 @@ def _bound_mappings(run: LintRun) -> set[str]:
 
 
 def _unread(mapping: ValueMapping, contract: TableContract, run: LintRun) -> list[str]:
-    """Return the columns whose type a mapping does not read in any words, though another one does."""
+    """Return the columns whose type a mapping does not read, although another one does."""
     from cdc_contracts.registry.contract.type_families import type_name_in
 
     table = "protocol" if "code" in mapping.document.names else None

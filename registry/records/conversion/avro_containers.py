@@ -1,7 +1,7 @@
 """Avro containers (object container files): the schema at the beginning, then the records in blocks.
 
-Blocks are compressed with `deflate`, which every reader of Avro knows. Of files that others wrote all codecs are read
-that fastavro reads here.
+Blocks are compressed with `deflate`, which every reader of Avro knows. Files written by others may use any codec that
+fastavro can read here.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class ContainerWriter:
             self._write_block()
 
     def finish(self) -> None:
-        """Write what waits; the file stays open."""
+        """Write the pending records; the file stays open."""
         if not self._sync:
             self._write_header()
         if self._waiting:

@@ -1,7 +1,7 @@
 """Converted files: files of messages in the other form, JSON or Avro: what is read and what is written.
 
-Containers and lines hold messages only; a `.parquet` file is a capture, which keeps keys, headers, times, coordinates
-and null values. A file is there whole or not at all.
+Containers and lines hold only messages; a `.parquet` file is a capture, which keeps keys, headers, times, coordinates
+and null values. A file is written whole or not at all.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class _Lines:
 
 
 class _OneMessage:
-    """A file that is one message; a second has no place in it."""
+    """A file that is one message; a second one is refused."""
 
     def __init__(self, file: IO[bytes], where: str) -> None:
         self._file, self._where = file, where

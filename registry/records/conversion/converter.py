@@ -29,7 +29,7 @@ class MessageForm(StrEnum):
 
 
 class Framing(StrEnum):
-    """What stands around Avro records."""
+    """The frame around Avro records."""
 
     CONTAINER = "container"
     CONFLUENT = "confluent"
@@ -37,7 +37,7 @@ class Framing(StrEnum):
 
 
 class ConversionRefused(Exception):
-    """A value that cannot be carried over without loss; its text says why, and shows nothing of the value."""
+    """A value that cannot be converted without loss; the text says why, and shows nothing of the value."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Conversion:
     strict_json: bool = False
 
     def open(self) -> Callable[[bytes], bytes]:
-        """Return the function that turns one value into the other form, or raises Refused.
+        """Return the function that turns one value into the other form, or raises ConversionRefused.
 
         Raises UsageError if the id of a frame is not known.
         """

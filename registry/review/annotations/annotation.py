@@ -29,7 +29,7 @@ class Annotation:
 
     `file` is relative to the working directory where it lies below that. `line` and `column` count from 1 and are None
     where the file as a whole is meant. `message` is one line, `help` what to do, `proof` the lines that show it and say
-    what to do. `data` is what a machine may want besides.
+    what to do. `data` is further data for programs.
     """
 
     rule: str
@@ -73,7 +73,7 @@ class Review:
         return tuple(one for one in self.annotations if one.suppression is not None)
 
     def fails(self, fail_on: str) -> bool:
-        """Return whether an annotation that is not ignored is as heavy as `fail_on`."""
+        """Return whether an annotation that is not ignored is as severe as `fail_on`."""
         return any(ORDER[one.severity] <= ORDER[fail_on] for one in self.reported)
 
 
@@ -85,19 +85,18 @@ def arrange(annotations: list[Annotation]) -> tuple[Annotation, ...]:
 def most_severe_first(review: Review) -> list[Annotation]:
     """Return the annotations that are not ignored as they should be read where not all can be shown.
 
-    Rules are in order: what breaks a promise comes before what a document lacks, and both before what their samples
-    make of it.
+    Within a severity, incompatible changes come first, then incomplete documents, then failing samples.
     """
     return sorted(review.reported, key=lambda one: (ORDER[one.severity], one.rule))
 
 
 def relative_to_here(file: str) -> str:
-    """Return a file as it is called from the working directory; as it is where it does not lie below that."""
+    """Return the path of a file relative to the working directory, unchanged if it is not below that."""
     return _below(file, Path.cwd()) or file
 
 
 def relative_to_repository(file: str) -> str:
-    """Return a file as it is called from the top of the repository, which is how code hosts find it."""
+    """Return the path of a file relative to the top of the repository, as code hosts need it."""
     return _below(file, repository_root()) or PurePath(file).as_posix()
 
 

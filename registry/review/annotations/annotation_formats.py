@@ -68,8 +68,9 @@ def _suppressed(review: Review) -> Iterator[str]:
 def render_junit(review: Review, *, fail_on: str = ERROR) -> str:
     """Return the review as JUnit XML, as narrow as the schema that Jenkins checks reports with (junit-10).
 
-    A file with findings is a suite and a finding a test: one that fails the run is failed, a lighter one is passed and
-    says what it saw, an ignored one is skipped. Where nothing was found, one passed test says what was looked at.
+    A file with findings is a suite and a finding a test: one that fails the run is failed, a less severe one passes
+    with the finding as its output, an ignored one is skipped. If nothing was found, one passed test says what was
+    checked.
     """
     heavy = ORDER[fail_on]
     root = ET.Element("testsuites", {"name": f"cdc-contracts {review.command}"})
@@ -91,7 +92,7 @@ def render_junit(review: Review, *, fail_on: str = ERROR) -> str:
 
 
 def _name(one: Annotation) -> str:
-    """Return the name of a test; two tests of one name would be one to most readers."""
+    """Return the name of a test; most readers merge tests of the same name."""
     return visible(f"{one.rule} {one.name} {place_of(one)} {one.path}".strip(), most=None)
 
 
@@ -172,7 +173,7 @@ def render_review(review: Review, form: str, *, fail_on: str = ERROR) -> str:
 
 
 def check_targets(targets: Sequence[Path]) -> None:
-    """Make sure, before any work is done, that reports can be written.
+    """Check, before any work is done, that reports can be written.
 
     Raises UsageError if a file is of no known kind, occurs twice or is a folder, UnavailableError if it cannot
     be written.

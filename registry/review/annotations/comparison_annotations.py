@@ -27,7 +27,7 @@ _LONGEST: Final = 200
 
 
 def review_comparison(comparison: RevisionComparison) -> Review:
-    """Return what a person has to see of a comparison: what several contracts share is shown once."""
+    """Return the annotations of a comparison: a finding that several contracts share is shown once."""
     result: dict[tuple[Any, ...], list[CompatibilityFinding]] = {}
     for finding in comparison.findings:
         key = (finding.rule, finding.severity, comparison.place_of(finding), repr(finding.old), repr(finding.new))
@@ -39,7 +39,7 @@ def review_comparison(comparison: RevisionComparison) -> Review:
 
 
 def verdict_of(review: Review, *, is_whole: bool = True) -> int:
-    """Return the exit code of a comparison: a break decides, else what could not be decided or had leaves it open."""
+    """Return the exit code of a comparison: a break decides, else anything undecided or missing makes it undecided."""
     verdicts = {one.data.get("verdict") for one in review.reported} | (set() if is_whole else {UNDECIDED})
     return EXIT_CODES[DRIFT if BREAKING in verdicts else INCONCLUSIVE if UNDECIDED in verdicts else PASS]
 
@@ -80,7 +80,7 @@ def _shortened(contracts: Sequence[str]) -> str:
 
 
 def _change(finding: CompatibilityFinding) -> str:
-    """Return what was and what is, where there are both and they can be said in a few words."""
+    """Return the old and the new value, if there are both and they are short."""
     if finding.old is None or finding.new is None or (finding.old, finding.new) == _versions(finding):
         return ""
     was, now = _words(finding.old), _words(finding.new)

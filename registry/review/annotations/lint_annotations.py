@@ -21,7 +21,7 @@ SHIPPED: Final = "linted the shipped contracts, because there are none in ./cont
 
 
 def review_lint(report: LintReport) -> Review:
-    """Return what a person has to see of a lint report."""
+    """Return the annotations of a lint report."""
     result = [annotate(finding) for finding in report.findings]
     result += [annotate(finding, ignore) for finding, ignore in report.ignored]
     notes = ((UNJUDGED, not report.judged), (SHIPPED, report.shipped))

@@ -12,7 +12,7 @@ from cdc_contracts.registry.review.revisions.memory_folders import Content, Tree
 
 _DEEPER: Final = "this clone is shallow: `git fetch --unshallow`, or `fetch-depth: 0` for the checkout step in CI"
 _LEFT_OUT: Final = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_NAMESPACE")
-"""What a hook is told of the repository it runs in, which need not be the one asked for."""
+"""Variables that tell a hook its repository, which may be another one than asked for."""
 _SET: Final = {"GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "GIT_NO_LAZY_FETCH": "1", "LC_ALL": "C"}
 _LINK: Final = "120000"
 _FILE: Final = "blob"

@@ -1,4 +1,4 @@
-"""Memory folders, on no disk: names and bytes, to be read like any other folder of contracts."""
+"""Folders in memory: names and bytes, read like any other folder of contracts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _SEPARATOR: Final = "/"
 
 
 class Tree(Traversable):
-    """A file or folder of a tree. `label` is what a person reads before its path: `main:contracts`."""
+    """A file or folder of a tree. `label` is shown before its path: `main:contracts`."""
 
     def __init__(self, label: str, content: Content, path: str = "") -> None:
         self._label = label
@@ -67,7 +67,7 @@ class Tree(Traversable):
 
 
 class Content:
-    """What a tree holds: files by path, read when they are asked for, and the folders they make up."""
+    """What a tree holds: files by path, read on first use, and the folders they are in."""
 
     def __init__(self, files: Mapping[str, str], read: Callable[[list[str]], list[bytes]]) -> None:
         self.files = files
@@ -82,7 +82,7 @@ class Content:
                 way = above
 
     def read(self, path: str) -> bytes:
-        """Return the bytes of a file; its neighbours are fetched with it, since they are mostly wanted as well."""
+        """Return the bytes of a file; the others of its folder are usually needed as well, and fetched with it."""
         if path not in self._known:
             folder = path.rpartition(_SEPARATOR)[0]
             near = [f"{folder}/{name}" if folder else name for name in self.folders[folder]]

@@ -29,7 +29,7 @@ _FAMILY: Final = "C"
 
 @dataclass(frozen=True)
 class RevisionComparison:
-    """What became of published contracts: findings about what is under lint, and what was compared."""
+    """The result of comparing published contracts: findings about what is under lint, and what was compared."""
 
     run: LintRun
     target: Target
@@ -39,7 +39,7 @@ class RevisionComparison:
     notes: tuple[str, ...]
 
     def place_of(self, finding: CompatibilityFinding) -> TextPlace:
-        """Return where a finding stands now; for what is gone, the nearest file that is left."""
+        """Return the current place of a finding; for removed files, the nearest remaining one."""
         place = finding.new_place
         if place is not None and place.file is not None and Path(place.file).exists():
             return place
@@ -56,9 +56,9 @@ class RevisionComparison:
         return None
 
     def new_ignores(self) -> Iterator[Ignore]:
-        """Yield the comments about compatibility that were not there before.
+        """Yield the new comments about compatibility.
 
-        The others suppressed a change that is published by now; they end with their day.
+        The others suppressed a change that is published by now; they expire.
         """
         for one in self.run.ignores:
             if one.rule.startswith(_FAMILY) and not one.problem and not one.is_over(self.run.today):
@@ -67,7 +67,7 @@ class RevisionComparison:
                     yield one
 
     def _before(self, file: Traversable) -> str:
-        """Return what a file held where it is compared with; nothing if it was not there."""
+        """Return the content of a file in the revision compared with; empty if it was not there."""
         root = self.revision.root
         if root is None or not _is_below(file, self.target.root):
             return ""
@@ -99,7 +99,7 @@ def root_to_compare(run: LintRun) -> tuple[Target, Path]:
 
 
 def compare_contracts(run: LintRun, revision: Revision) -> RevisionComparison:
-    """Return what became of the contracts of a revision in those under lint.
+    """Return how the contracts under lint differ from those of a revision.
 
     Raises ContractError if a contract on either side is inconsistent.
     """
@@ -121,7 +121,7 @@ def compare_contracts(run: LintRun, revision: Revision) -> RevisionComparison:
 
 
 class _Remaining(Catalogue):
-    """A catalogue without the contracts that were taken out of a folder, although others ship them as well."""
+    """A catalogue without the contracts that were removed from a folder, even if they are shipped as well."""
 
     def __init__(self, roots: Sequence[Traversable], gone: AbstractSet[str]) -> None:
         super().__init__(roots)
@@ -135,7 +135,7 @@ class _Remaining(Catalogue):
 
 
 def _own(catalogue: Catalogue, root: Traversable) -> set[str]:
-    """Return the references of the contracts that stand in a folder itself."""
+    """Return the references of the contracts in a folder itself."""
     return {version.reference for version in catalogue.all_versions() if _is_below(version.folder, root)}
 
 

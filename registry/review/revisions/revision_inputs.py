@@ -30,16 +30,17 @@ _URL: Final = re.compile(r"https?://", re.IGNORECASE)
 _CONTRACT: Final = re.compile(r"(?:(?P<root>.+)/)?[^/]+/(?:[^/]+/v[1-9][0-9]*/contract|types/[^/]+)\.yaml\Z")
 _SHORT: Final = 10
 _TARGETS: Final = ("GITHUB_BASE_REF", "CI_MERGE_REQUEST_TARGET_BRANCH_NAME")
-"""Where code hosts say which branch a change is made for."""
+"""The variables in which code hosts give the target branch of a change."""
 _MAIN: Final = "main"
 _HEAD: Final = "HEAD"
 
 
 @dataclass(frozen=True)
 class Revision:
-    """Contracts to compare with. `root` is None if there were none yet; `name` is what a person calls it.
+    """Contracts to compare with.
 
-    `missing` says what could not be had of them, and is not compared.
+    `root` is None if there were none yet; `name` is what the user calls it. `missing` says what could not be read, and
+    is not compared.
     """
 
     name: str
@@ -92,7 +93,7 @@ def open_commit(repository: Repository, commit: str, name: str, root: Path) -> R
     folder = _inside(top, root)
     tree = _tree(repository, commit, name, folder)
     if tree is None:
-        # a folder of contracts that is gone was moved; one that is still there was never this one
+        # a folder that is gone was moved; one that is still there is another one
         moved = [one for one in _roots(repository, commit) if not (top / one).is_dir()]
         _refuse_elsewhere(moved, folder, _shown(name, commit), f"{top}/.git#ref={name}")
     return Revision(_shown(name, commit), tree)
@@ -154,7 +155,7 @@ def _roots(repository: Repository, commit: str) -> list[str]:
 
 
 def _refuse_elsewhere(roots: list[str], folder: str, shown: str, again: str) -> None:
-    """Raise UsageError if contracts were kept somewhere else: nothing that was published may go unseen."""
+    """Raise UsageError if contracts were kept elsewhere, as published ones must not be missed."""
     if roots:
         raise UsageError(
             f"there are no contracts in {folder or 'the top folder'} at {shown}",

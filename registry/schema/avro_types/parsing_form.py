@@ -20,16 +20,16 @@ _MEANT: Final[Mapping[str, tuple[str, ...]]] = {
     "array": ("items",),
     "map": ("values",),
 }
-"""What a type says beside its name, in the order in which it is written; aliases come after what is nobody's."""
+"""The attributes of a type besides its name, in Java's order; aliases come after unknown attributes."""
 _RESERVED: Final = frozenset(
     {"doc", "fields", "items", "name", "namespace", "size", "symbols", "values", "type", "aliases"}
 )
-"""What no type has for itself: where it means nothing, it is not kept. In an enum, `default` as well."""
+"""Reserved names of attributes: where they have no meaning, they are dropped. In an enum, `default` as well."""
 _FIELD: Final = ("name", "type", "doc", "default", "order", "aliases")
 
 
 def avro_form(schema: Any, namespace: str = "") -> Any:
-    """Return a parsed schema with names of types in full, and nothing that means nothing.
+    """Return a parsed schema with full names of types, without attributes that have no meaning.
 
     A type that has nothing but its name is that name; a reference to a type of the namespace around it has none.
     """

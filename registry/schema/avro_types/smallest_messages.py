@@ -14,7 +14,7 @@ MAX_VALUES: Final = 1_000_000
 
 
 def refuse_endless(root: AvroType) -> None:
-    """Raise SchemaFault if a type holds itself with no way out, or its smallest message is beyond all use."""
+    """Raise SchemaFault if a type holds itself with no way out, or its smallest message is too large."""
     sizes = smallest_sizes(root)
     for type_ in all_types(root):
         if type_ not in sizes:

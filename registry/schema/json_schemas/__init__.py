@@ -1,1 +1,1 @@
-"""JSON Schemas that somebody handed in: whether they are schemas, and whether validating with them terminates."""
+"""Submitted JSON Schemas: whether they are valid, and whether validating with them terminates."""

@@ -13,9 +13,9 @@ from cdc_contracts.registry.schema.json_schemas.schema_references import SchemaA
 from cdc_contracts.registry.schema.schema_texts import SchemaFault
 
 MAX_QUESTIONS: Final = 20_000
-"""Schemas asked about one value."""
+"""Schemas evaluated for one value."""
 MAX_IN_PLACE: Final = 200
-"""Schemas that lead to one another, all of them about one value."""
+"""Schemas that refer to one another, all applied to the same value."""
 
 _Links = Mapping[int, Sequence[Subschema]]
 """What each schema leads to, by its identity."""
@@ -110,7 +110,7 @@ def _resolve(place: Subschema, on_same: _Links, questions: dict[int, int]) -> No
 
 
 def _longest_way(root: Subschema, on_any: _Links) -> int:
-    """Return how deep a walk through all schemas gets that enters each once."""
+    """Return the depth of a walk through all schemas that enters each once."""
     seen = {id(root.schema)}
     way = [iter(on_any[id(root.schema)])]
     longest = 1

@@ -37,7 +37,7 @@ _TOKEN: Final = re.compile(r"\\.|\[(?:\\.|[^\]\\])*+\]|\{(\d{1,9})(?:,(\d{0,9}))
 def refuse_no_schema(document: Any, references: Mapping[str, Any]) -> None:
     """Raise SchemaFault if a document is no JSON Schema of its draft, or validating with it might not terminate.
 
-    `references` are the schemas handed in with it, by the text of the `$ref` that leads to them.
+    `references` are the schemas submitted with it, by the text of the `$ref` that leads to them.
     """
     if not isinstance(document, dict | bool):
         raise SchemaFault("a JSON Schema is an object, true or false", hint="Write an object.")

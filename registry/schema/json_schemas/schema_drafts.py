@@ -26,13 +26,13 @@ DRAFT_NAMES: Final = {
 }
 """What `$schema` says in each draft."""
 METASCHEMAS: Final = frozenset(f"{scheme}://{address}" for scheme in ("http", "https") for address in _ADDRESSES)
-"""Addresses that a schema may refer to without bringing them along."""
+"""Addresses that a schema may refer to without submitting them."""
 
 _NEWER_WORDS: Final = frozenset({
     "$defs", "$anchor", "$dynamicRef", "$dynamicAnchor", "prefixItems", "dependentRequired", "dependentSchemas",
     "unevaluatedProperties", "unevaluatedItems", "minContains", "maxContains",
 })  # fmt: skip
-"""Keywords that draft 7 does not know: a schema that names no draft and uses one means the newest."""
+"""Keywords that draft 7 does not have: a schema that names no draft and uses one is of the newest."""
 
 
 _FLAGS: Final = ("exclusiveMinimum", "exclusiveMaximum")

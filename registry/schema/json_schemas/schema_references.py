@@ -18,7 +18,7 @@ _LONGEST_SHOWN: Final = 80
 _ROOT: Final = "schema:"
 """Stands for the address of a schema that gives itself none."""
 _REF_ALONE: Final = frozenset({jsonschema_rs.Draft4, jsonschema_rs.Draft6, jsonschema_rs.Draft7})
-"""Drafts that heed nothing beside `$ref`."""
+"""Drafts that ignore keywords beside `$ref`."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,7 +96,7 @@ class SchemaAddresses:
     def resolve(self, reference: Any, place: Subschema) -> Subschema | None:
         """Return what a reference leads to, or None if that is a metaschema.
 
-        Raises SchemaFault if it leads to nothing in the schema and those handed in with it.
+        Raises SchemaFault if it leads to nothing in the schema and those submitted with it.
         """
         if not isinstance(reference, str):
             return None

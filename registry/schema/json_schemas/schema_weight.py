@@ -1,7 +1,7 @@
 """Schema weight: whether a schema is simple enough for set algebra, which works from all alternatives of schemas.
 
 The alternatives of one value multiply: eight `oneOf` of two under one `allOf` make 256 cases, each with its negation.
-Measured with jsonschema-rs 0.60; what is not light is worked out in a process with bounds.
+Measured with jsonschema-rs 0.60; other schemas are compared in a process with limits.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _DEMANDING: Final = frozenset({
     "enum", "pattern", "patternProperties", "dependencies", "dependentRequired", "dependentSchemas", "allOf", "anyOf",
     "oneOf", "not", "if", "$ref", "$dynamicRef", "$recursiveRef",
 })  # fmt: skip
-"""Words that multiply alternatives, or hold what is slow by itself."""
+"""Keywords that multiply alternatives, or are slow by themselves."""
 
 _MANY: Final = 10**6
 _RISKY: Final = re.compile(r"\)[*+{]|\\[1-9kK]|\(\?[=!<]")
@@ -56,7 +56,7 @@ def is_light(document: Any, references: Mapping[str, Any]) -> bool:
 
 
 def _is_demanding(document: Any) -> bool:
-    """Return whether a word stands anywhere in a document that can make it anything but light."""
+    """Return whether a document has a keyword anywhere that may make it expensive."""
     waiting = [document]
     while waiting:
         one = waiting.pop()

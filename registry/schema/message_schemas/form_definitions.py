@@ -79,9 +79,10 @@ def _known_types(version: Version, choice: MappingCondition) -> Iterator[dict[st
 
 
 def _typed_values(version: Version, choice: MappingCondition) -> Iterator[dict[str, Any]]:
-    """Yield what rows look like all of whose columns have types of one form: no keyword ties one column to its type.
+    """Yield the constraints on rows whose columns all have types of one form.
 
-    Nothing is required where messages give the kind of their source, and one does not say which mapping holds.
+    No keyword relates one column to its type. Nothing is required where messages give the kind of their source, and one
+    does not say which mapping holds.
     """
     if choice.condition and len(choice.mappings) > 1:
         return

@@ -19,7 +19,7 @@ from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.generate.rendering import Renderer
 from cdc_contracts.registry.generate.source_events import Event, SourceTable
 from cdc_contracts.registry.message.canonical_changes import Image
-from cdc_contracts.registry.message.transport import open_wire
+from cdc_contracts.registry.message.transport import open_transport
 from cdc_contracts.registry.validate.capabilities import capabilities_of
 from cdc_contracts.registry.values import FORMS, Context, Number
 from cdc_contracts.registry.values.form_examples import EXAMPLES
@@ -47,7 +47,7 @@ def example_messages(version: Version) -> list[Any]:
     reading_options = ReadingOptions()
     mapping = version.meaning.values.mapping
     kind = "MySQL" if isinstance(mapping, str) or not mapping.by else next(iter(mapping.map))
-    renderer, wire = Renderer(version, reading_options, source_kind=kind), open_wire(version, reading_options)
+    renderer, wire = Renderer(version, reading_options, source_kind=kind), open_transport(version, reading_options)
     messages: list[Any] = []
     for event in (*_events_of_ops(version, reading_options), *_events_of_forms(version)):
         try:

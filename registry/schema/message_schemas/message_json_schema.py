@@ -34,7 +34,7 @@ _HELD_FOR: Final[Mapping[str, str]] = {
     "instance-created-or-restarted": "instances created or restarted",
 }
 _SAID: Final = frozenset({"image-present-for-op", "ddl-flag-agrees", "position-matches"})
-"""Rules that clauses say whole."""
+"""Rules that clauses express completely."""
 _MAPS: Final = frozenset({"properties", "$defs"})
 """Keywords whose values are schemas by name."""
 MOST_ROWS: Final = 8

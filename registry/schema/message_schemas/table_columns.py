@@ -34,9 +34,9 @@ from cdc_contracts.registry.values.type_bounds import TypeBound, bound_of
 
 _COLUMN: Final = "column"
 _EXACT_DIGITS: Final = 15
-"""So many decimal digits a binary fraction of 53 bits keeps apart."""
+"""How many decimal digits a binary fraction of 53 bits distinguishes."""
 _EXPONENT: Final = "[eE]"
-"""A text with an exponent is not held to its digits: how many there are is not seen in them."""
+"""A text with an exponent is not bounded by its digits, which do not show how many there are."""
 _BOUNDED: Final = ("integer", "decimal", "number", "bit")
 _LAST: Final[Mapping[str, int]] = {
     "days-since-epoch": LAST_DAY, "micros-of-day": MOST_MICROS, "millis-wallclock": LAST_MILLI,

@@ -18,15 +18,15 @@ from cdc_contracts.registry.generate.message_samples import source_table
 from cdc_contracts.registry.generate.rendering import Renderer
 from cdc_contracts.registry.generate.source_events import Event, SourceTable
 from cdc_contracts.registry.message.canonical_changes import Image
-from cdc_contracts.registry.message.transport import open_wire
+from cdc_contracts.registry.message.transport import open_transport
 from cdc_contracts.registry.schema.message_schemas.message_examples import plain_message, text_of_example
 from cdc_contracts.registry.validate.capabilities import capabilities_of
 from cdc_contracts.registry.values import FORMS
 
 _ENOUGH: Final = 200
-"""Among so many events there is one of each op."""
+"""How many events contain one of each op."""
 _GUESSED: Final = ("text", "bytes")
-"""Families of types whose names nobody knows, or begin as others do (BINARY FLOAT)."""
+"""Families of types with unknown names, or names that begin like others (BINARY FLOAT)."""
 
 
 def table_examples(
@@ -36,7 +36,7 @@ def table_examples(
 
     `forms` has the value form of each column.
     """
-    renderer, wire = table_renderer(version, table, reading_options), open_wire(version, reading_options)
+    renderer, wire = table_renderer(version, table, reading_options), open_transport(version, reading_options)
     can, known = capabilities_of(version, reading_options).ops, _values_by_form(forms, table)
     messages: list[Any] = []
     for op, event in _first_events(table_in(version, table)).items():

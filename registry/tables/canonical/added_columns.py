@@ -12,7 +12,7 @@ from cdc_contracts.registry.stats.observed_columns import TableName
 from cdc_contracts.registry.tables.ddl import read_added_columns
 
 MOST_STATEMENTS: Final = 1_000
-"""So many statements of a task are looked at; what later ones add is text in `_raw`, as without any."""
+"""How many statements of a task are read; columns that later ones add stay text in `_raw`."""
 
 
 class DdlStatement(NamedTuple):

@@ -25,7 +25,7 @@ from cdc_contracts.registry.values import FORMS
 CONTRACT: Final = "contract"
 MESSAGES: Final = "messages"
 MOST_COLUMNS: Final = 4_096
-"""No source table has more; what makes up names of columns does not make a table that grows for ever."""
+"""No source table has more, so that made-up names of columns cannot make a table grow without end."""
 
 Added = Mapping[TableName, Mapping[str, str]]
 """Columns that DDL messages added, by table: their names and source types."""
@@ -84,7 +84,7 @@ def resolve_run_layouts(
 
 @dataclass(frozen=True)
 class LayoutGuess:
-    """The expected layouts of tables, if the rest of a run is like the part seen so far.
+    """The expected layouts of tables, if the rest of a run is like the part read so far.
 
     `observed` and `statements` may grow between two guesses.
     """

@@ -34,7 +34,7 @@ METADATA: Final = pa.schema([
     pa.field("_absent", pa.list_(pa.string()), nullable=False),
     pa.field("_raw", pa.map_(pa.string(), pa.string()), nullable=False),
 ])  # fmt: skip
-"""What stands before the images `before` and `after` (structs of the columns) in every typed table.
+"""The columns before the images `before` and `after` (structs of the columns) in every typed table.
 
 `_changed` names the columns that a partial image sent, null if the dialect sends whole images. `_absent` names as
 `after.NAME` or `before.NAME` the columns of the layout that an image which is there does not hold. `_raw` keeps, under

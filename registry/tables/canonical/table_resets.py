@@ -17,7 +17,7 @@ from cdc_contracts.registry.tables.canonical.added_columns import is_meant
 from cdc_contracts.registry.tables.ddl import read_resets
 
 MOST_RESETS: Final = 10_000
-"""So many of a run are kept, of each table and partition the newest: the names are anybody's text."""
+"""How many of a run are kept, of each table and partition the newest: messages may name any number of tables."""
 _COLUMNS: Final = (
     "kind", "database", "schema", "table", "ddl_text", "ddl_type", "contract", "topic", "partition", "offset",
     "position",

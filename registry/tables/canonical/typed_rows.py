@@ -139,7 +139,7 @@ class _Held:
         column_of = np.array([known.get(name, -1) for name in encoded.dictionary.to_pylist()], np.int64)
         columns = column_of[encoded.indices.to_numpy()] if len(keys) else np.zeros(0, np.int64)
         mine = columns >= 0
-        if len(there) and not there.all():  # what stands under a null is nothing
+        if len(there) and not there.all():  # entries under a null do not count
             mine &= there[row_of]
         places = np.full((len(layout.columns), len(images)), -1, np.int64)
         places[columns[mine], row_of[mine]] = np.flatnonzero(mine)

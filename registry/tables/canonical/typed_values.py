@@ -1,8 +1,8 @@
 """Typed values: canonical text converted to a typed column, exactly or not at all.
 
 A text is read where the type holds exactly its value; every other one is reported, never rounded or cast. The
-text has to be written as canonical text is (no leading zeros, no plus sign, no blanks), so that nothing which merely
-looks like a value of the type becomes one.
+text has to be written as canonical text is (no leading zeros, no plus sign, no blanks), so that no text is converted
+that only looks like a value of the type.
 """
 
 from __future__ import annotations

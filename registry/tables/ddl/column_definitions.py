@@ -11,7 +11,7 @@ from cdc_contracts.registry.tables.ddl.grammars import MYSQL, ORACLE, Grammar
 from cdc_contracts.registry.tables.ddl.tokens import PLAIN, TEXT, DdlError, Word, Words
 
 _LONGEST_FLOAT: Final = 24
-"""So many bits of precision MySQL still stores as FLOAT."""
+"""The highest precision in bits that MySQL stores as FLOAT."""
 _EXACT: Final = ("DECIMAL", "NUMBER")
 _WHOLE_IF_ONE: Final = 1
 
@@ -49,7 +49,7 @@ _TRAITS: Final = (
     (("PRIMARY", "KEY"), "primary", True),
     (("KEY",), "primary", True),
 )
-"""What words behind a type say of a column; the first that fits is meant."""
+"""The properties of a column by the words after its type; the first that matches counts."""
 
 
 def name_of(word: Word, grammar: Grammar) -> str:

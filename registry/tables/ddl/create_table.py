@@ -24,7 +24,7 @@ _TWO_WORDS: Final = frozenset({"CREATE", "ALTER", "DROP", "INSERT", "LOCK", "UNL
 
 @dataclass(frozen=True)
 class Definitions:
-    """What a text defines: its tables in order, what could not be read, what was left out, and what was passed over.
+    """What a text defines: its tables in order, what could not be read, what was left out, and what was skipped.
 
     `passed` counts the statements that define no table, by their first words.
     """
@@ -89,7 +89,7 @@ def _defines(words: list[Word], at: int) -> bool:
 
 
 def _goes_to_table(words: Words) -> bool:
-    """Move past CREATE … TABLE if that is what comes, and say so."""
+    """Move past CREATE … TABLE if it comes next, and return whether it did."""
     begin = words.at
     words.takes("CREATE")
     while (word := words.peek()) is not None and word.says(*_OF_TABLES):

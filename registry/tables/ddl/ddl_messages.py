@@ -17,7 +17,7 @@ from cdc_contracts.registry.tables.ddl.grammars import GRAMMARS, Grammar, as_wri
 from cdc_contracts.registry.tables.ddl.tokens import TEXT, DdlError, Words, read_words, statements_run
 
 MOST_CHARACTERS: Final = 32 * 1024
-"""A longer statement is not looked at: hardly an ALTER TABLE is so long, and one of this length may take a second."""
+"""Longer statements are not read: an ALTER TABLE is hardly ever so long, and reading one may take a second."""
 _ALTERS: Final = re.compile(r"\balter\b", re.IGNORECASE)
 _ADDS: Final = re.compile(r"\badd\b", re.IGNORECASE)
 _CONCERNS: Final = re.compile(r"\b(?:truncate|drop|rename|exchange|replace)\b", re.IGNORECASE)

@@ -85,7 +85,7 @@ class Words:
         return all(words[at + ahead].means == wanted for ahead, wanted in enumerate(phrase))
 
     def takes(self, *phrase: str) -> bool:
-        """Move past these words if they come next, and say so."""
+        """Move past these words if they come next, and return whether they did."""
         seen = self.sees(*phrase)
         self.at += len(phrase) if seen else 0
         return seen
@@ -106,7 +106,7 @@ class Words:
         return word
 
     def take_group(self) -> Words:
-        """Return what stands between the bracket that comes next and the one that closes it.
+        """Return the words between the next bracket and the one that closes it.
 
         Raises DdlError if none does.
         """

@@ -1,1 +1,1 @@
-"""Inference: table contracts from what the rows of tables were seen to be."""
+"""Inference: table contracts from observed rows of tables."""

@@ -96,7 +96,7 @@ class TableEvidence:
     mappings: set[str] = field(default_factory=set)
 
     def column(self, name: str) -> ColumnEvidence:
-        """Return what was seen of a column."""
+        """Return the evidence of a column."""
         return self.columns.setdefault(name, ColumnEvidence())
 
     def merge(self, other: TableEvidence) -> None:
@@ -112,10 +112,10 @@ class TableEvidence:
 
 @dataclass
 class InferenceEvidence:
-    """What was seen of every table; `read` messages held it, `nameless` rows name no table, `cut` says it was too much.
+    """The evidence of every table, from `read` messages.
 
-    `left_out` are the messages that do not conform: nothing is known of their rows. The observed columns (`observed`)
-    know the order of the columns.
+    `nameless` rows name no table, `cut` is whether there was too much to keep. `left_out` are the messages that do not
+    conform: nothing is known of their rows. The observed columns (`observed`) know the order of the columns.
     """
 
     tables: dict[TableName, TableEvidence] = field(default_factory=dict)
@@ -158,7 +158,7 @@ def first_names(names: Iterable[TableName], most: int) -> list[TableName]:
 
 
 def merge_seen(mine: dict[_K, Seen], theirs: Mapping[_K, Seen]) -> None:
-    """Add what another part of the run saw, key by key."""
+    """Add the evidence of another part of the run, key by key."""
     for key, seen in theirs.items():
         if key in mine:
             mine[key].merge(seen)

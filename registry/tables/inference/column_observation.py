@@ -33,7 +33,7 @@ _BETWEEN: Final = "\x00"
 
 
 def observe(changes: pa.RecordBatch) -> InferenceEvidence:
-    """Return what a batch of `changes/` shows of its tables."""
+    """Return the evidence in a batch of `changes/`."""
     evidence = InferenceEvidence(nameless=changes.column("table").null_count)
     rows = pa.Table.from_batches([changes]).filter(changes.column("table").is_valid()).combine_chunks()
     if rows.num_rows == 0:

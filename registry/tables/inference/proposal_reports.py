@@ -10,7 +10,7 @@ from cdc_contracts.registry.tables.inference.proposals import Proposal
 
 
 def write_account(evidence: InferenceEvidence, proposals: list[Proposal]) -> dict[str, Any]:
-    """Return what was inferred, with its evidence, as a JSON document."""
+    """Return the proposals with their evidence as a JSON document."""
     return {
         "read": evidence.read,
         "left_out": evidence.left_out,
@@ -21,7 +21,7 @@ def write_account(evidence: InferenceEvidence, proposals: list[Proposal]) -> dic
 
 
 def head_of(proposal: Proposal) -> str:
-    """Return what stands above a proposed contract: where it comes from, and what is open."""
+    """Return the comment above a proposed contract: its origin and its open questions."""
     rows, contracts = proposal.evidence.rows, ", ".join(sorted(proposal.evidence.contracts))
     first, last = (f"{one.topic} {one.partition}@{one.offset}" for one in (rows.first, rows.last))
     lines = [f"Inferred from {rows.count:,} rows, {first} to {last}, read as {contracts}.", *proposal.remarks]
@@ -29,7 +29,7 @@ def head_of(proposal: Proposal) -> str:
 
 
 def notes_of(proposal: Proposal) -> Mapping[str, str]:
-    """Return what stands behind each column of a proposed contract."""
+    """Return the comment after each column of a proposed contract."""
     return {one.name: one.rests_on for one in proposal.columns}
 
 

@@ -21,10 +21,10 @@ from cdc_contracts.registry.values.type_bounds import bound_of
 from cdc_contracts.registry.values.type_ranges import NARROWER, OTHER, UNKNOWN, compare_types, read_range
 
 _MOST_INTEGER_DIGITS: Final = 18
-"""So many digits every BIGINT holds."""
+"""How many digits every BIGINT holds."""
 _MOST_LISTED: Final = 4
 _MOST_DIGITS, _MOST_SCALE, _MOST_FLOAT_DIGITS = 65, 30, 17
-"""What exact types hold at most, of all databases, and floats: a number beyond has a type without digits."""
+"""The most digits of exact types in any database, and of floats: larger numbers get a type without digits."""
 _DECIMAL_BY_NUMBER: Final = PROTOCOL_TYPES["decimal"]
 _TYPES: Final = {
     "integer": ("bigint", "NUMBER(19,0)"),
@@ -34,12 +34,12 @@ _TYPES: Final = {
     "text": ("varchar({longest})", "VARCHAR2({longest})"),
     "boolean": ("boolean", "tinyint(1)", "NUMBER(1,0)"),
 }
-"""What is proposed where messages tell no type; the first whose values the messages write as they do."""
+"""The proposed type where messages state none: the first whose values are written like those of the messages."""
 
 
 @dataclass(frozen=True)
 class ProposedColumn:
-    """A column as it is proposed. `declared` says that messages give its type, `rests_on` in words what was seen.
+    """A column as it is proposed. `declared` is whether messages state its type, `rests_on` the evidence in words.
 
     `conflicts` are the types that messages gave, where they gave several.
     """
@@ -54,7 +54,7 @@ class ProposedColumn:
 
 @dataclass(frozen=True)
 class Proposal:
-    """A proposed table contract, and what of it is open."""
+    """A proposed table contract, and its open questions."""
 
     contract: TableContract
     columns: tuple[ProposedColumn, ...]

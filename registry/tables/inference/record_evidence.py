@@ -28,7 +28,7 @@ _KINDS: Final = {str: "text", bool: "boolean", int: "number", float: "number", b
 def infer_batches(
     batches: Iterable[pa.RecordBatch], kernel: Kernel, is_ended: Callable[[], bool] = lambda: False
 ) -> InferenceEvidence:
-    """Return what rows show of their tables, those of batches until the run is ended, which is asked before each."""
+    """Return the evidence of the rows in batches; before each batch, whether the run has ended is checked."""
     total = InferenceEvidence()
     for records in paced(batches):
         if is_ended():
@@ -38,7 +38,7 @@ def infer_batches(
 
 
 def collect_evidence(kernel: Kernel, records: pa.RecordBatch) -> InferenceEvidence:
-    """Return what a batch of records shows of the tables whose rows it has."""
+    """Return the evidence in a batch of records."""
     reading_options = kernel.validation.reading_options
     evidence = InferenceEvidence(read=records.num_rows)
     with put_off_collection():

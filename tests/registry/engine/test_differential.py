@@ -42,7 +42,7 @@ from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.engine.fast_validator import FastValidator
 from cdc_contracts.registry.generate.event_streams import row_stream
 from cdc_contracts.registry.generate.rendering import Renderer
-from cdc_contracts.registry.message.transport import open_wire
+from cdc_contracts.registry.message.transport import open_transport
 from cdc_contracts.registry.validate.validation_context import open_validation
 from cdc_contracts.registry.values import Number
 
@@ -132,7 +132,7 @@ def mutants(version: Version) -> list[bytes]:
     """Return the mutated samples of a version: one of each kind, or all."""
     seen: set[Any] | None = None if MUTATIONS == "all" else set()
     found: dict[str, list[tuple[int, bytes | Any]]] = {}
-    wire = open_wire(version, ReadingOptions())
+    wire = open_transport(version, ReadingOptions())
     for number, (_, value) in enumerate(samples()[version.reference]):
         try:
             message = wire.open(value)
@@ -206,7 +206,7 @@ def test_both_paths_agree_on_mutations_that_another_subject_is_asked_for(version
 def test_both_paths_agree_on_a_stream_in_which_some_messages_are_broken(version, tally):
     """Here records are alike in everything but their values: what was said of one is said of many."""
     draw = random.Random(7)
-    renderer, wire = Renderer(version, ReadingOptions()), open_wire(version, ReadingOptions())
+    renderer, wire = Renderer(version, ReadingOptions()), open_transport(version, ReadingOptions())
     values = list(renderer.render_all(row_stream(11, 100 if SOME else 400, snapshot=15, controls=30)))
     values += list(renderer.render_all(row_stream(12, 20 if SOME else 200, fractions=False)))
     for place in range(0, len(values), 12):

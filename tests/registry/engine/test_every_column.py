@@ -20,7 +20,7 @@ from cdc_contracts.registry.common.json_messages import Unreadable
 from cdc_contracts.registry.common.pointers import split_pointer
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.engine.kernel import Kernel
-from cdc_contracts.registry.message.transport import open_wire
+from cdc_contracts.registry.message.transport import open_transport
 from cdc_contracts.registry.validate.validation_context import open_validation
 
 CHOSEN = int(os.environ.get("CDC_CONTRACTS_COLUMNS", "30"))
@@ -43,7 +43,7 @@ def stream(version, count: int) -> list[bytes]:
 
 def places_outside_of_rows(version) -> list[tuple[dict[str, Any], tuple[str, ...]]]:
     """Return samples and messages of a stream, each with every place outside of its rows."""
-    wire = open_wire(version, TOLD_TYPES)
+    wire = open_transport(version, TOLD_TYPES)
     rows = {split_pointer(at) for at in version.meaning.images.pointers()} - {()}
     found = []
     for value in [*samples(version), *stream(version, 12)]:
@@ -57,7 +57,7 @@ def places_outside_of_rows(version) -> list[tuple[dict[str, Any], tuple[str, ...
 
 
 def chosen(version) -> Iterator[bytes]:
-    wire, found = open_wire(version, TOLD_TYPES), places_outside_of_rows(version)
+    wire, found = open_transport(version, TOLD_TYPES), places_outside_of_rows(version)
     others = (DROP, *map(Token, TOKENS))
     total = len(found) * len(others)
     for number in random.Random(version.reference).sample(range(total), min(CHOSEN, total)):

@@ -23,7 +23,7 @@ from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.engine.native import avro_reading
 from cdc_contracts.registry.engine.native import native_library as loading
 from cdc_contracts.registry.engine.native.avro_reading import AvroReader
-from cdc_contracts.registry.message.transport import AvroTransport, open_wire
+from cdc_contracts.registry.message.transport import AvroTransport, open_transport
 
 pytestmark = pytest.mark.skipif(
     loading.native_library() is None, reason="no native part was compiled here, or it is switched off"
@@ -45,7 +45,7 @@ class Written:
     """Records of the newest schema, with the values of one image given by test."""
 
     def __init__(self):
-        self.wire = open_wire(VERSION, ReadingOptions())
+        self.wire = open_transport(VERSION, ReadingOptions())
         self.schema = list(self.wire.schemas.values())[-1]
 
     def record(self, values, columns=None, **more):
@@ -66,7 +66,7 @@ WRITTEN = Written()
 
 
 def transport() -> AvroTransport:
-    return open_wire(VERSION, ReadingOptions())
+    return open_transport(VERSION, ReadingOptions())
 
 
 def texts_of(wire, values):

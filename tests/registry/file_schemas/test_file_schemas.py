@@ -180,7 +180,7 @@ def test_an_editor_marks_the_line_of_a_misspelt_word(editor, file, right, wrong,
 def test_an_editor_completes_keys_and_words_and_explains_them(editor):
     text = V1.read_text(encoding="utf-8")
     keys = editor.complete(V1, text + "|")
-    assert keys["halves"] == "What joins an update that arrives as two messages."
+    assert keys["halves"] == "How the two messages of a split update are joined."
     assert "envelope" not in keys, "it is there already"
     below = editor.complete(V1, text.replace("ops: {INSERT", "  |\nops: {INSERT"))
     assert below["checkpoint"].startswith("Where the point is up to which everything was sent")

@@ -13,7 +13,7 @@ from cdc_contracts.registry.contract.catalogue import Catalogue
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.generate.contract_samples import find_samples
 from cdc_contracts.registry.message.avro_records import AvroError, Codec, same_message
-from cdc_contracts.registry.message.transport import open_wire
+from cdc_contracts.registry.message.transport import open_transport
 
 CATALOGUE = Catalogue([Path(__file__).parents[3] / "contracts"])
 VERSIONS = list(CATALOGUE.all_versions())
@@ -44,7 +44,7 @@ def message(text):
 @pytest.mark.parametrize("version", VERSIONS, ids=str)
 def test_every_sample_goes_through_and_back(version):
     samples = find_samples(version).messages
-    wire = open_wire(version, ReadingOptions())
+    wire = open_transport(version, ReadingOptions())
     codec = Codec(version.avro_schema) if wire.transport == "json" else None
     for sample in samples:
         parsed = wire.open(sample.value)

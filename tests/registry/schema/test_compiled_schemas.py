@@ -21,7 +21,7 @@ from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.generate.contract_samples import find_samples
 from cdc_contracts.registry.message.schema_validator import open_validator
 from cdc_contracts.registry.message.schema_violations import SchemaJudge
-from cdc_contracts.registry.message.transport import open_wire
+from cdc_contracts.registry.message.transport import open_transport
 from cdc_contracts.registry.values import FORMS, Context, Number
 
 CHOSEN = 150
@@ -53,7 +53,7 @@ VALUES = (
 def messages():
     """Yield every sample that can be read, with its version."""
     for version in VERSIONS:
-        wire = open_wire(version, ReadingOptions())
+        wire = open_transport(version, ReadingOptions())
         for sample in find_samples(version):
             try:
                 yield version, wire.open(sample.value)

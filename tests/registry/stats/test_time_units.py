@@ -12,7 +12,7 @@ from cdc_contracts.registry.contract.envelope_model import Place
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.engine.kernel import Kernel
 from cdc_contracts.registry.message.envelope_times import BEYOND, unit_observed
-from cdc_contracts.registry.message.transport import open_wire
+from cdc_contracts.registry.message.transport import open_transport
 from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.registry.stats.reference_tally import account
 from cdc_contracts.registry.values import Number
@@ -61,7 +61,7 @@ def holder_of(message, place):
 
 def recounted(reference, value, place, unit):
     """A message whose time at a place is the same moment counted in another unit."""
-    wire = open_wire(CATALOGUE.version(reference), ReadingOptions())
+    wire = open_transport(CATALOGUE.version(reference), ReadingOptions())
     message = json.loads(wire.text_of(value))
     holder, last = holder_of(message, place)
     sent = holder[last]
@@ -74,7 +74,7 @@ def recounted(reference, value, place, unit):
 
 def counted(reference, value, place, count):
     """A message with a number of its own as time at a place."""
-    wire = open_wire(CATALOGUE.version(reference), ReadingOptions())
+    wire = open_transport(CATALOGUE.version(reference), ReadingOptions())
     message = json.loads(wire.text_of(value))
     holder, last = holder_of(message, place)
     sent = holder[last]

@@ -25,7 +25,7 @@ from cdc_contracts.registry.common.pointers import follow, split_pointer
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.contract.table_contracts import TableContracts
 from cdc_contracts.registry.engine.kernel import Kernel
-from cdc_contracts.registry.message.transport import open_wire
+from cdc_contracts.registry.message.transport import open_transport
 from cdc_contracts.registry.records.output_schemas import CHANGES_SCHEMA
 from cdc_contracts.registry.stats.observed_columns import ObservedColumns
 from cdc_contracts.registry.tables.canonical.layout_resolution import resolve_layouts
@@ -56,7 +56,7 @@ def stream(version, count: int) -> list[bytes]:
 
 def with_times_that_do_not_exist(version) -> Iterator[bytes]:
     """Yield an update, with a time that does not exist in one image, where the other image has one that does."""
-    wire, images = open_wire(version, TERMS), [split_pointer(at) for at in version.meaning.images.pointers()]
+    wire, images = open_transport(version, TERMS), [split_pointer(at) for at in version.meaning.images.pointers()]
     messages = [wire.open(value) for value in stream(version, 40)]
     whole = [message for message in messages if all(rows_at(message, image) for image in images)] or messages
     for side, image in enumerate(images):

@@ -12,7 +12,7 @@ from cdc_contracts.registry.common.json_messages import parse_message
 from cdc_contracts.registry.common.pointers import join_pointer, split_pointer
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.explain.annotated_messages import take_apart
-from cdc_contracts.registry.message.transport import open_wire
+from cdc_contracts.registry.message.transport import open_transport
 from cdc_contracts.registry.validate.redaction import redact_message, redact_statement
 from cdc_contracts.registry.validate.reference_validator import ReferenceValidator
 
@@ -101,7 +101,7 @@ def test_no_literal_of_a_statement_is_shown_however_it_is_quoted(statement, show
 @pytest.mark.parametrize("version", VERSIONS, ids=str)
 def test_no_dialect_shows_a_value_of_its_rows(version):
     for value in rendered(version.reference, 30, controls=5):
-        shown = redact_message(open_wire(version, ReadingOptions()).text_of(value), version, most=100_000)
+        shown = redact_message(open_transport(version, ReadingOptions()).text_of(value), version, most=100_000)
         json.loads(shown)
         for secret in ("third floor", "paid in full", "slash", "3FTTYg", "2213082"):
             assert secret not in shown
@@ -129,7 +129,7 @@ def outside_of_rows(version, message):
 @pytest.mark.parametrize("version", VERSIONS, ids=str)
 def test_a_value_that_its_place_refuses_is_shown_nowhere(version):
     """Another kind of value for each member in turn: no finding, no example and no `why` shows what is refused."""
-    wire, judge = open_wire(version, ReadingOptions()), ReferenceValidator(version, ReadingOptions())
+    wire, judge = open_transport(version, ReadingOptions()), ReferenceValidator(version, ReadingOptions())
     whole = next(one for one in map(wire.open, rendered(version.reference, 12)) if judge.judge(one).changes)
     known = {(one.rule, one.path) for one in judge.judge(whole).findings}
     refused = set()

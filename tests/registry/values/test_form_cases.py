@@ -60,7 +60,7 @@ Agree = Callable[[ValueForm, Any, Context, tuple[str | None, int]], None]
 
 @pytest.fixture(scope="module")
 def agree(read_column: Any) -> Agree:
-    """Demand the same of the reference, of the column (alone and among others) and of the check."""
+    """ComparisonRequest the same of the reference, of the column (alone and among others) and of the check."""
 
     def demand(form: ValueForm, value: Any, context: Context, expected: tuple[str | None, int]) -> None:
         text, flag = expected
