@@ -186,4 +186,4 @@ def test_an_editor_completes_keys_and_words_and_explains_them(editor):
     assert below["checkpoint"].startswith("Where the point is up to which everything was sent")
     words = editor.complete(V1, text.replace("form: epoch-millis}", "form: |}", 1))
     assert {"epoch-millis", "epoch-seconds", "iso-local"} <= set(words)
-    assert "How rows of the full load look." in editor.explain(V1, text.replace("own-op", "own|-op"))
+    assert "How rows of the full load are written." in editor.explain(V1, text.replace("own-op", "own|-op"))
