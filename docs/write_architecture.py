@@ -20,10 +20,11 @@ PACKAGE = "cdc_contracts.registry"
 
 HEAD = """# Architecture
 
-Layers import in one direction: `cli` and `api` → `spark_checks` → `registry` → `contracts`.
+Layers import in one direction: `testing` → `cli` and `api` → `spark_checks` → `registry` → `contracts`.
 
 | layer | what it does |
 |---|---|
+| `testing` | is the pytest plugin: messages of every version for tests of consumers |
 | `cli` | parses options, calls one function and prints |
 | `api` | is the Python interface: one message, a batch or a DataFrame by its contract, in values of Python |
 | `spark_checks` | reads topics and files, runs the registry on them in Spark or in one process, publishes runs |
@@ -130,7 +131,7 @@ A room is a package directly below `registry`. It may import only the rooms belo
 arrow points to a room whose code is used; arrows that follow from others are left out.
 """
 TAIL = """
-## The folders of `spark_checks`, `api` and `cli`
+## The folders of `spark_checks`, `api`, `cli` and `testing`
 """
 
 
@@ -192,7 +193,7 @@ def page() -> str:
         modules = sum(path.name != "__init__.py" for path in (ROOT / "registry" / room).rglob("*.py"))
         lines.append(f"| `{room}` | {first} | {rest[0] if rest else ''} | {modules} |")
     lines += [TAIL, "| folder | what it is |", "|---|---|"]
-    for layer in ("spark_checks", "api", "cli"):
+    for layer in ("spark_checks", "api", "cli", "testing"):
         for package in sorted((ROOT / layer).rglob("__init__.py")):
             lines.append(f"| `{package.parent.relative_to(ROOT)}` | {docstring_of(package)[0]} |")
     return "\n".join(lines) + "\n"

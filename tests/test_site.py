@@ -170,7 +170,9 @@ def test_every_decision_states_its_status(pages, site):
 def test_every_variable_of_the_environment_that_is_read_is_listed():
     listed = set(re.findall(r"`([A-Z_]+)`", (DOCS / "reference/environment.md").read_text(encoding="utf-8")))
     asked = re.compile(r"""environ(?:\.get\(|\[)"([A-Z_]+)"|"((?:CDC_CONTRACTS|CDCC|GITHUB|CI)_[A-Z_]+)\"""")
-    sources = (path for top in ("api", "cli", "registry", "spark_checks") for path in (ROOT / top).rglob("*.py"))
+    sources = (
+        path for top in ("api", "cli", "registry", "spark_checks", "testing") for path in (ROOT / top).rglob("*.py")
+    )
     read = {name for path in sources for names in asked.findall(path.read_text(encoding="utf-8")) for name in names}
     assert read >= {"CDC_CONTRACTS_REGISTRY_URL", "CDC_CONTRACTS_STORE", "JAVA_HOME", "GITHUB_BASE_REF"}
     assert read - listed - {""} == set()

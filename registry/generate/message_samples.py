@@ -70,12 +70,17 @@ def source_table(contract: TableContract) -> SourceTable:
     return SourceTable(name, contract.types, contract.primary_key, None, database, schema)
 
 
+def sampled_table(reading_options: ReadingOptions) -> SourceTable:
+    """Return the table whose rows are sent: the first of the table contracts, otherwise one of our own."""
+    found = reading_options.tables.first()
+    return source_table(found) if found is not None else ORDERS
+
+
 def _events(
     version: Version, total: int, seed: int, reading_options: ReadingOptions, *, split_updates: bool
 ) -> Iterator[Event]:
     """Yield events whose op the version has; a table of the user's takes the place of our own."""
-    result = reading_options.tables.first()
-    table = source_table(result) if result is not None else ORDERS
+    table = sampled_table(reading_options)
     can = capabilities_of(version, reading_options).ops
     halves = split_updates and {"update-before", "update-after"} <= can.keys()
     for attempt in count():

@@ -1,16 +1,11 @@
 """Batches by the Python interface: columns of Arrow and pandas and iterators, with the results of single messages."""
 
-import subprocess
-import sys
-from pathlib import Path
-
 import pyarrow as pa
 import pytest
 from topics import rendered
 
 import cdc_contracts as cdc
 
-ROOT = Path(__file__).parents[2]
 REFERENCE = "dts/canal@2"
 
 
@@ -21,7 +16,7 @@ def orders():
 
 @pytest.fixture(scope="module")
 def messages():
-    return [*rendered(REFERENCE, 30, seed=5), b'{"broken"', None]
+    return [*rendered(REFERENCE, 12, seed=5), b'{"broken"', None]
 
 
 def data_frame(values):
@@ -40,7 +35,7 @@ FORMS = {
     "iterator": iter,
     "records": lambda values: [type("ConsumerRecord", (), {"value": value})() for value in values],
     "array": lambda values: pa.array(values, pa.binary()),
-    "chunked array": lambda values: pa.chunked_array([values[:7], values[7:]], pa.binary()),
+    "chunked array": lambda values: pa.chunked_array([values[:5], values[5:]], pa.binary()),
     "table": lambda values: pa.table({"value": pa.array(values, pa.large_binary())}),
     "record batch": lambda values: pa.record_batch({"value": pa.array(values, pa.binary())}),
     "reader": lambda values: pa.table({"value": pa.array(values, pa.binary())}).to_reader(4),
@@ -55,11 +50,11 @@ FORMS = {
 def test_every_form_of_a_batch_is_read_alike(orders, messages, form):
     batch = orders.decode_batch(form(messages))
     expected = orders.decode_batch(pa.table({"value": pa.array(messages, pa.binary())}))
-    assert (batch.read, batch.tombstones, batch.quarantine.num_rows) == (32, 1, 1)
+    assert (batch.read, batch.tombstones, batch.quarantine.num_rows) == (14, 1, 1)
     for name in ("changes", "control", "quarantine"):
         assert getattr(batch, name) == getattr(expected, name)
     report = orders.check_batch(form(messages))
-    assert (report.read, report.conforming, report.tombstones, report.quarantined) == (32, 30, 1, 1)
+    assert (report.read, report.conforming, report.tombstones, report.quarantined) == (14, 12, 1, 1)
 
 
 def test_the_rows_of_a_batch_are_those_of_single_messages(orders, messages):
@@ -110,7 +105,7 @@ def test_a_batch_of_nothing_is_inconclusive(orders):
 
 def test_the_contract_of_a_batch_is_detected(messages):
     found = cdc.detect(pa.table({"value": pa.array(messages, pa.binary())}))
-    assert (found.contract.partition("@")[0], found.messages) == ("dts/canal", 31)
+    assert (found.contract.partition("@")[0], found.messages) == ("dts/canal", 13)
 
 
 @pytest.mark.parametrize(
@@ -135,15 +130,3 @@ def test_a_batch_that_cannot_be_read_says_what_to_pass(orders, given, what):
 def test_a_table_without_rows_is_refused_with_those_that_have_some(orders, messages):
     with pytest.raises(cdc.UsageError, match=r"no rows of `shop.order`\n  there are rows of shop.orders"):
         orders.decode_batch(messages).table("shop.order")
-
-
-def test_without_arrays_a_batch_names_the_extra_that_it_needs():
-    program = (
-        "import sys\nsys.modules['pyarrow'] = None\nimport cdc_contracts as cdc\n"
-        "try:\n    cdc.contract('dts/canal@2').decode_batch([b'{}'])\n"
-        "except cdc.CdcContractsError as error:\n    print(error)\n"
-    )
-    told = subprocess.run(
-        [sys.executable, "-c", program], cwd=ROOT / ".src", capture_output=True, text=True, check=True
-    )
-    assert told.stdout.startswith("this needs pyarrow, which is not installed\n  pip install 'cdc-contracts[arrow]'")

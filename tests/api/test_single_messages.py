@@ -1,8 +1,6 @@
 """Single messages by the Python interface: checked, decoded into exact values, explained."""
 
 import json
-import subprocess
-import sys
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -204,25 +202,6 @@ def test_table_contracts_may_be_given_as_their_content():
     )  # fmt: skip
     assert repr(contract) == "contract('dts/shareplex')"
     assert (contract.reference, contract.versions) == ("dts/shareplex", ("dts/shareplex@1",))
-
-
-PROGRAM = """
-import sys
-import cdc_contracts as cdc
-heavy = {"pyspark", "pandas", "pyarrow", "numpy", "pydantic", "msgspec", "jsonschema", "importlib.metadata"}
-print(sorted(heavy & set(sys.modules)))
-assert set(cdc.__all__) <= set(dir(cdc))
-cdc.contract("dts/canal@2").decode(open(sys.argv[1], "rb").read())
-print(sorted({"pyspark", "pandas", "pyarrow", "numpy"} & set(sys.modules)))
-"""
-
-
-def test_nothing_is_imported_before_it_is_used_and_no_arrays_for_single_messages():
-    sample = ROOT / "contracts/dts/canal/v2/samples/insert-every-type.json"
-    told = subprocess.run(
-        [sys.executable, "-c", PROGRAM, str(sample)], cwd=ROOT / ".src", capture_output=True, text=True, check=True
-    )
-    assert told.stdout == "[]\n[]\n"
 
 
 def test_what_is_exported_is_what_type_checkers_see():

@@ -1,0 +1,113 @@
+"""The pytest plugin: fixtures for messages, a mark for every version of a contract, golden files.
+
+pytest loads it in every run, so it imports the rest when a test asks for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from cdc_contracts.testing.contract_cases import ContractCase
+    from cdc_contracts.testing.golden_files import GoldenFile
+
+MARK = "cdc_contract"
+CASE = "cdc_case"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option that writes golden files."""
+    group = parser.getgroup("cdc-contracts")
+    group.addoption("--cdc-update", action="store_true", help="write golden files instead of comparing with them")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Register the mark."""
+    config.addinivalue_line(
+        "markers",
+        "cdc_contract(reference, *, drift=(), edges=False, n=50, seed=1, table=None, parameters=None, contracts=None): "
+        "run the test with messages of each version of a contract, in `cdc_case`",
+    )
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Give a test that is marked with a contract a case for each of its versions."""
+    marks = list(metafunc.definition.iter_markers(MARK))
+    if not marks:
+        return
+    if CASE not in metafunc.fixturenames:
+        raise pytest.UsageError(f"{metafunc.definition.nodeid} is marked {MARK} and does not ask for `{CASE}`")
+    cases = [case for mark in marks for case in _cases(*mark.args, **mark.kwargs)]
+    metafunc.parametrize(CASE, cases, ids=[_name_of(case) for case in cases], indirect=True)
+
+
+@pytest.fixture
+def cdc_case(request: pytest.FixtureRequest) -> ContractCase:
+    """The messages of one version, with what they say; the mark `cdc_contract` gives a test one for each version."""
+    from cdc_contracts.registry.common.errors import UsageError
+
+    case: ContractCase | None = getattr(request, "param", None)
+    if case is None:
+        raise pytest.UsageError(f'`{CASE}` needs a mark, such as @pytest.mark.{MARK}("dts/canal")')
+    try:
+        case.messages  # noqa: B018  they are made here, so that a version that cannot show a drift is skipped
+    except UsageError as error:
+        if case.kind in ("stream", "edges"):
+            raise
+        pytest.skip(str(error))
+    return case
+
+
+@pytest.fixture(scope="session")
+def cdc_messages() -> Callable[..., list[bytes]]:
+    """`cdc_messages("dts/canal@2", n=50, table=..., seed=...)`: the arguments are those of `testing.messages`."""
+    from cdc_contracts.testing.sent_messages import messages
+
+    return messages
+
+
+@pytest.fixture
+def cdc_golden(request: pytest.FixtureRequest) -> GoldenFile:
+    """`cdc_golden(value)` compares a value with a file beside the test; `--cdc-update` writes the file."""
+    from cdc_contracts.testing.golden_files import FOLDER, GoldenFile
+
+    folder = Path(request.path).parent / FOLDER
+    return GoldenFile(folder, request.node.name, update=bool(request.config.getoption("--cdc-update")))
+
+
+def _cases(
+    reference: str,
+    *,
+    drift: str | Sequence[str] | bool = (),
+    edges: bool = False,
+    n: int = 50,
+    seed: int = 1,
+    **sending: Any,
+) -> Iterator[ContractCase]:
+    """Yield the cases of a mark: of each version a stream, and as it says edge rows and classes of drift."""
+    from cdc_contracts.api.contracts import contract
+    from cdc_contracts.testing.contract_cases import EDGES, STREAM, ContractCase
+    from cdc_contracts.testing.sent_messages import MessageSender
+
+    kinds = [STREAM, *([EDGES] if edges else []), *_drifts(drift)]
+    for version in contract(reference, contracts=sending.get("contracts")).versions:
+        sender = MessageSender(version, **sending)
+        yield from (ContractCase(sender, kind, n, seed) for kind in kinds)
+
+
+def _drifts(drift: str | Sequence[str] | bool) -> list[str]:  # noqa: FBT001  as the mark has it
+    if isinstance(drift, str):
+        return [drift]
+    if not isinstance(drift, bool):
+        return list(drift)
+    from cdc_contracts.registry.common.findings import CLASSES
+
+    return [one.name for one in CLASSES.values() if one.breaks] if drift else []
+
+
+def _name_of(case: ContractCase) -> str:
+    return case.sender.reference if case.kind == "stream" else f"{case.sender.reference}-{case.kind}"

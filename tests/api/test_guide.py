@@ -1,0 +1,81 @@
+"""The examples of the guide to the Python interface, carried out in order, and what it shows."""
+
+import asyncio
+from contextlib import redirect_stdout
+from io import StringIO
+
+import httpx
+import pytest
+from site_pages import DOCS, agrees, blocks_of
+
+GUIDE = DOCS / "how-to/python-api.md"
+FRAMES = "needs spark"
+
+
+def carry_out(names, *, spark=False):
+    """Carry out the blocks of the guide, those that need Spark or the others, and compare what they print."""
+    blocks = [block for block in blocks_of(GUIDE) if block.language in {"python", "text"}]
+    shown = []
+    for block, following in zip(blocks, [*blocks[1:], None], strict=True):
+        if block.language != "python" or (block.needs == "spark") > spark:
+            continue
+        printed = StringIO()
+        with redirect_stdout(printed):
+            exec(compile(block.text, f"{GUIDE.name}:{block.line}", "exec"), names)
+        if following is not None and following.language == "text":
+            assert agrees(printed.getvalue(), following.text), printed.getvalue()
+            shown.append(following.line)
+    return shown
+
+
+@pytest.fixture(scope="module")
+def names():
+    found = {}
+    assert len(carry_out(found)) >= 6
+    return found
+
+
+class Record:
+    """A message as confluent-kafka has it."""
+
+    def __init__(self, value, failure=None):
+        self._value, self._failure = value, failure
+
+    def value(self):
+        return self._value
+
+    def error(self):
+        return self._failure
+
+
+class Consumer:
+    def __init__(self, records):
+        self.records = list(records)
+        self.committed = []
+
+    def poll(self, _seconds):
+        return self.records.pop(0) if self.records else None
+
+    def commit(self, record):
+        self.committed.append(record)
+
+
+def test_the_consumer_applies_what_conforms_and_keeps_the_rest(names):
+    good, bad, failed = Record(names["message"]), Record(b"{}"), Record(None, "end of partition")
+    consumer, applied, kept = Consumer([good, failed, bad]), [], []
+    names["consume"](consumer, applied.append, lambda record, findings: kept.append((record, findings[0].rule)))
+    assert [change.row["id"] for change in applied] == [1]
+    assert kept == [(bad, "D02")]
+    assert consumer.committed == [good, bad]
+
+
+def test_the_service_answers_with_the_findings(names):
+    async def ask(body):
+        transport = httpx.ASGITransport(app=names["app"])
+        async with httpx.AsyncClient(transport=transport, base_url="http://service") as client:
+            return await client.post("/changes", content=body)
+
+    good, bad = (asyncio.run(ask(body)) for body in (names["message"], names["message"].replace(b"INSERT", b"UPSERT")))
+    assert (good.status_code, good.text) == (200, "")
+    assert bad.status_code == 422
+    assert bad.text.startswith("unknown-enum at /type: expected one of INSERT")
