@@ -18,6 +18,7 @@ import time
 from pathlib import Path
 
 import pyarrow as pa
+from processes import peak_memory
 
 from cdc_contracts.registry.contract.catalogue import shipped_catalogue
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
@@ -47,8 +48,9 @@ def main() -> None:
     if options.merge is not None:
         merge(options.merge)
         return
-    print("| work | contract | tasks | partitions | KB each | ms each | MB above an idle driver |")
-    print("|---|---|---|---|---|---|---|")
+    print(f"{options.partitions:,} partitions, {options.records:,} messages a task\n")
+    print("| work | contract | tasks | KB each | CPU ms each | MB above an idle driver |")
+    print("|---|---|---|---|---|---|")
     for work in ("audit", "decode"):
         for contract in options.contract:
             for results in options.results:
@@ -56,9 +58,9 @@ def main() -> None:
                     file = Path(folder) / "results"
                     size = simulate(file, work, contract, results, options.partitions, options.records)
                     command = [sys.executable, __file__, "--merge", str(file)]
-                    told = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
-                    each = f"{size / results / 1000:.1f} | {1000 * float(told[0]) / results:.2f} | {told[1]}"
-                    print(f"| {work} | {contract} | {results:,} | {options.partitions:,} | {each} |", flush=True)
+                    taken = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+                    each = f"{size / results / 1000:.1f} | {1000 * float(taken[0]) / results:.2f} | {taken[1]}"
+                    print(f"| {work} | {contract} | {results:,} | {each} |", flush=True)
 
 
 def simulate(file: Path, work: str, contract: str, results: int, partitions: int, records: int) -> int:
@@ -103,7 +105,7 @@ def as_batch(values: list[bytes], partition: int, first: int) -> pa.RecordBatch:
 
 def merge(file: Path) -> None:
     """Print the CPU seconds that merging took, and by how many MB this process has grown since it had the bytes."""
-    before = peak()
+    before = peak_memory() or 0
     rows = []
     with file.open("rb") as given:
         while given.peek(1):
@@ -114,13 +116,7 @@ def merge(file: Path) -> None:
     for result in results:
         total.merge(result)
     seconds = time.process_time() - started
-    print(seconds, peak() - before)
-
-
-def peak() -> int:
-    """Return the most MB that this process has held; what `ru_maxrss` tells counts its parent's."""
-    status = Path("/proc/self/status").read_text()
-    return int(status.partition("VmHWM:")[2].split()[0]) // 1024
+    print(seconds, (peak_memory() or 0) - before)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
     python bench/memory.py [--messages 400000] [--times 10] [--master local[2]] [--data bench/data] [--scratch DIR]
 
 The larger capture is the smaller one so many times, each copy in partitions of its own; it is removed afterwards. Each
-command is a process of its own. Told is what each kind of process held at most (`VmHWM`): the driver's Python, its JVM,
+command is a process of its own. Shown is the peak memory of each kind of process (`VmHWM`): the driver, its JVM,
 and the largest Python worker.
 """
 
@@ -19,6 +19,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from processes import peak_memory
 from run import NEW, PARTITIONS, make_capture
 
 from cdc_contracts.registry.records.record_batches import CAPTURE_SCHEMA
@@ -89,13 +90,12 @@ def look(session: int) -> list[tuple[str, float]]:
         try:
             if os.getsid(int(folder.name)) != session:
                 continue
-            status = (folder / "status").read_text()
+            name, peak = (folder / "comm").read_text().strip(), peak_memory(folder)
         except OSError:
             continue
-        if "VmHWM:" in status:
-            name = status.partition("Name:")[2].split()[0]
+        if peak is not None:
             kind = "driver" if int(folder.name) == session else "JVM" if name == "java" else "largest worker"
-            found.append((kind, int(status.partition("VmHWM:")[2].split()[0]) / 1024))
+            found.append((kind, peak))
     return found
 
 

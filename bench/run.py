@@ -29,6 +29,7 @@ from pathlib import Path
 import peers
 import pyarrow as pa
 import pyarrow.parquet as pq
+from processes import cpu_of_tree
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  as the whole world imports it
 from pyspark.sql import types as T  # noqa: N812  as the whole world imports it
@@ -246,25 +247,6 @@ def measure(
                 seconds[name].append(wall)
                 cpu[name].append(work)
     return seconds, cpu
-
-
-def cpu_of_tree() -> float:
-    """CPU seconds of this process and all below it, those that have ended included."""
-    parents, used = {}, {}
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            fields = (folder / "stat").read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
-        parents[int(folder.name)] = int(fields[1])
-        used[int(folder.name)] = sum(int(field) for field in fields[11:15])
-    mine, ticks = os.getpid(), 0
-    for process, own in used.items():
-        above = process
-        while above not in (mine, 0, 1) and above in parents:
-            above = parents[above]
-        ticks += own if above == mine else 0
-    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def judge_one_by_one(captured: Path) -> tuple[float, int]:

@@ -146,7 +146,8 @@ def _print_rest(evidence: InferenceEvidence) -> None:
             f"{evidence.left_out:,} of {evidence.read:,} messages do not conform and were left out; `audit` says why"
         )
     if evidence.nameless:
-        console.say(f"{evidence.nameless:,} rows name no table: --table names it")
+        rows = f"{evidence.nameless:,} row{'s name' if evidence.nameless != 1 else ' names'}"
+        console.say(f"{rows} no table: --table names it")
     if evidence.cut:
         console.say("there is more than can be kept: of tables, columns or types only the first by name are listed;")
         console.say("  use --include and --exclude to choose tables")

@@ -69,8 +69,21 @@ def subject_sections(
     facts += [("Refers to", f"{one.name}: {one.subject} version {one.version}") for one in content.references]
     entries = [part for name, text in facts if text for part in (element("dt", name), element("dd", text))]
     yield section("Facts", element("dl", *entries, class_="facts"))
+    yield section("Metadata", listing(("name", "value"), metadata_rows(content.metadata)))
     yield section("Versions", _steps(subject, shown, versions))
     yield section("Schema", whole_text(lines_of(content.text)))
+
+
+def metadata_rows(metadata: Mapping[str, Any] | None) -> list[tuple[Markup, str]]:
+    """Return the properties and tags of a schema as rows; the values of sensitive properties are not shown."""
+    known = metadata or {}
+    sensitive = frozenset(known.get("sensitive") or ())
+    rows = [
+        (name_of(name), "(sensitive)" if name in sensitive else visible(str(value)))
+        for name, value in sorted((known.get("properties") or {}).items())
+    ]
+    tags = sorted((known.get("tags") or {}).items())
+    return rows + [(join(["tags of ", name_of(path)]), visible(", ".join(map(str, names)))) for path, names in tags]
 
 
 def lines_of(text: str) -> list[str]:

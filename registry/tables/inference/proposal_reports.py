@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from cdc_contracts.registry.tables.inference.column_evidence import InferenceEvidence, Seen
-from cdc_contracts.registry.tables.inference.proposals import Proposal
+from cdc_contracts.registry.tables.inference.proposals import Proposal, count_rows
 
 
 def write_account(evidence: InferenceEvidence, proposals: list[Proposal]) -> dict[str, Any]:
@@ -24,7 +24,7 @@ def head_of(proposal: Proposal) -> str:
     """Return the comment above a proposed contract: its origin and its open questions."""
     rows, contracts = proposal.evidence.rows, ", ".join(sorted(proposal.evidence.contracts))
     first, last = (f"{one.topic} {one.partition}@{one.offset}" for one in (rows.first, rows.last))
-    lines = [f"Inferred from {rows.count:,} rows, {first} to {last}, read as {contracts}.", *proposal.remarks]
+    lines = [f"Inferred from {count_rows(rows.count)}, {first} to {last}, read as {contracts}.", *proposal.remarks]
     return "\n".join(map(_one_line, lines))
 
 

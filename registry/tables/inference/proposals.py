@@ -99,7 +99,7 @@ def _key_of(table: TableEvidence) -> tuple[tuple[str, ...], tuple[str, ...]]:
     ordered = sorted(result, key=lambda key: (-result[key].count, key))
     if len(ordered) == 1:
         return ordered[0], ()
-    others = "; ".join(f"{', '.join(key)} in {result[key].count:,} rows" for key in ordered[1:4])
+    others = "; ".join(f"{', '.join(key)} in {count_rows(result[key].count)}" for key in ordered[1:4])
     return ordered[0], (f"messages give several primary keys; the others: {others}",)
 
 
@@ -235,9 +235,14 @@ def _words(seen: ColumnEvidence, declared: str | None, named: str) -> Iterator[s
 
 def _conflict(one: ProposedColumn) -> str:
     return "; ".join(
-        f"{result} in {seen.count:,} rows, from {show_place(seen)} on"
+        f"{result} in {count_rows(seen.count)}, from {show_place(seen)} on"
         for result, seen in sorted(one.evidence.types.items())[:4]
     )
+
+
+def count_rows(count: int) -> str:
+    """Return a number of rows, in the singular for one."""
+    return f"{count:,} row{'s' if count != 1 else ''}"
 
 
 def show_place(seen: Seen) -> str:

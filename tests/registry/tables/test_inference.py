@@ -125,7 +125,7 @@ def test_types_that_changed_are_told_and_the_widest_is_taken():
     _, (proposal,) = inferred([canal(row, types) for row, types in [*rows[:2], rows[1]]], TYPED)
     assert proposal.contract.types == {"id": "int", "n": "bigint"}
     assert proposal.remarks == (
-        "messages give several types for n: bigint in 2 rows, from t 0@1 on; int in 1 rows, from t 0@0 on",
+        "messages give several types for n: bigint in 2 rows, from t 0@1 on; int in 1 row, from t 0@0 on",
     )
     _, (proposal,) = inferred([canal(row, types) for row, types in [rows[0], rows[0], rows[2]]], TYPED)
     assert proposal.contract.types == {"id": "int", "n": "int"}
@@ -139,7 +139,7 @@ def test_types_that_changed_are_told_and_the_widest_is_taken():
         (
             [["id"], ["id", "shop"], ["id"]],
             ("id",),
-            "messages give several primary keys; the others: id, shop in 1 rows",
+            "messages give several primary keys; the others: id, shop in 1 row",
         ),
         ([[], []], (), "messages say that there is no primary key"),
     ],
