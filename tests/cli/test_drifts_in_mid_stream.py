@@ -156,7 +156,7 @@ def write_topic(path, partitions, order):
     pq.write_table(pa.table(table), path, row_group_size=max(50, len(records) // 7))
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("order", ["forwards", "backwards", "interleaved", "shuffled"])
 @pytest.mark.parametrize("case", CASES)

@@ -178,7 +178,9 @@ def many_descriptors():
     resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
-@pytest.mark.parametrize("tls", [False, True], ids=["plain", "tls"])
+@pytest.mark.parametrize(
+    "tls", [pytest.param(False, id="plain", marks=pytest.mark.nightly), pytest.param(True, id="tls")]
+)
 def test_eleven_hundred_headers_that_were_half_sent_keep_nobody_else_waiting(
     tmp_path, certificates, many_descriptors, tls
 ):

@@ -19,7 +19,7 @@ from cdc_contracts.spark_checks.stopping import Stop
 ROOT = Path(__file__).parents[2]
 STOPPED = Path(__file__).parents[1] / "stopped_command.py"
 CONTRACT = "oms-community/canal@2"
-POINTS = int(os.environ.get("CDC_SIGNAL_POINTS", "9"))
+POINTS = int(os.environ.get("CDC_SIGNAL_POINTS", "5"))
 FIRST = 20
 """Calls of functions until a process takes signals: those that set them up."""
 CODES = {signal.SIGINT: 130, signal.SIGTERM: 143}
@@ -81,7 +81,11 @@ def test_a_signal_ends_a_run_of_one_process_at_every_moment(local_call, calls, p
 @pytest.mark.java
 @pytest.mark.parametrize(
     ("point", "number"),
-    [("launch_gateway", signal.SIGTERM), ("SparkSession.__init__", signal.SIGINT), ("run_job", signal.SIGTERM)],
+    [
+        pytest.param("launch_gateway", signal.SIGTERM, marks=pytest.mark.nightly),
+        pytest.param("SparkSession.__init__", signal.SIGINT, marks=pytest.mark.nightly),
+        ("run_job", signal.SIGTERM),
+    ],
 )
 def test_a_signal_ends_a_run_of_spark_while_it_starts_and_while_it_works(call, point, number):
     check_silent_end(call, point, number)

@@ -34,6 +34,7 @@ def printed(capsys, *words):
     return capsys.readouterr().out
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "subject",
     ["canal", "dataworks", "default", "default-extend-column-type", "shareplex"],

@@ -255,6 +255,7 @@ def cut_off(spark, tables):
     spark.sql(f"ALTER TABLE {identifier} UNSET TBLPROPERTIES ('write.format.default')")
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("tables", [ICEBERG], indirect=True)
 def test_a_merge_that_is_cut_off_between_the_tables_is_made_good_when_it_comes_again(spark, tables):
     def row(op, offset, number):
@@ -308,6 +309,7 @@ def test_without_positions_a_later_merge_is_newer_between_partitions_and_offsets
     assert names() == ["elsewhere"]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("tables", [ICEBERG], indirect=True)
 def test_without_positions_a_truncation_empties_what_was_read_before_it_and_leaves_what_nothing_tells(spark, tables):
     def row(number, offset, partition):

@@ -25,7 +25,7 @@ from cdc_contracts.spark_checks.sources import read_topics
 PARTITIONS = 2
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("subject", CATALOGUE.subjects())
 def test_every_row_of_a_topic_comes_out_as_it_went_in(engine, broker, make_topic, tmp_path, subject):
     version = CATALOGUE.versions(subject)[-1]

@@ -30,9 +30,9 @@ from cdc_contracts.spark_checks.tables.lakehouse.lakehouse_tables import open_la
 from cdc_contracts.spark_checks.tables.lakehouse.table_identifiers import HISTORY
 
 DIGITS = 38
-ROWS = 260
-"""Each row has a decimal of every scale, and as many wall-clock times, instants and byte strings: 10,140 of each."""
 WHOLE = "CDC_EXACT_VALUES" in os.environ
+ROWS = 260 if WHOLE else 80
+"""Each row has a decimal of every scale, and as many wall-clock times, instants and byte strings: 10,140 of each, or 3,120."""
 SCALES_OF_A_LAKEHOUSE = range(DIGITS + 1) if WHOLE else (0, 19, 38)
 ROWS_OF_A_LAKEHOUSE = ROWS if WHOLE else 30
 
@@ -95,10 +95,10 @@ def write_topic(make_topic, table, values):
     return make_topic([(number % 2, renderer.render(event)) for number, event in enumerate(events)], partitions=2)
 
 
-def test_ten_thousand_decimals_times_and_byte_strings_are_read_back_as_they_were(
+def test_thousands_of_decimals_times_and_byte_strings_are_read_back_as_they_were(
     engine, broker, make_topic, values, tmp_path
 ):
-    assert len(values) * (DIGITS + 1) >= 10_000
+    assert len(values) * (DIGITS + 1) >= 3_000
     topic = write_topic(make_topic, TABLE, values)
     source = read_topics(engine, broker.bootstrap, [topic], parse_range(), {})
     decoded = decode_input(engine, source, scope_of(REFERENCE), Output(str(tmp_path)), fail_on="error")
@@ -107,7 +107,7 @@ def test_ten_thousand_decimals_times_and_byte_strings_are_read_back_as_they_were
     check_files(tmp_path, values)
 
 
-@pytest.mark.parametrize("table_format", ["delta", "iceberg"])
+@pytest.mark.parametrize("table_format", [pytest.param("delta", marks=pytest.mark.nightly), "iceberg"])
 def test_values_in_delta_and_iceberg_are_read_back_as_they_were_with_and_without_spark(
     spark, broker, make_topic, values, tmp_path, table_format
 ):

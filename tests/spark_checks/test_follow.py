@@ -106,6 +106,7 @@ def test_a_decode_in_batches_writes_the_rows_that_a_decode_of_the_whole_range_do
     assert all(row["end"] - row["start"] == row["read"] + row["gaps"] for row in ledger)
 
 
+@pytest.mark.nightly
 def test_a_topic_that_holds_nothing_yet_is_followed_until_it_does_and_its_other_partition_is_told_if_rows_go(
     call, broker, make_topic, here
 ):
@@ -123,6 +124,7 @@ def test_a_topic_that_holds_nothing_yet_is_followed_until_it_does_and_its_other_
     assert [(one["partition"], one["start"], one["end"]) for one in emptied["range"]] == [(0, 0, 11), (1, 0, 0)]
 
 
+@pytest.mark.nightly
 def test_output_without_its_checkpoint_is_refused_until_somebody_begins_a_new_epoch(call, broker, make_topic, here):
     topic = make_topic([(0, value) for value in VALUES[:50]])
     follow = ["decode", topic, "--to", "out", "--follow", "--once"]
@@ -176,6 +178,7 @@ def test_a_batch_that_comes_again_is_read_by_what_it_was_read_by_at_first(
     assert first["contract_fingerprint"] != second["contract_fingerprint"]
 
 
+@pytest.mark.nightly
 def test_a_contract_that_was_found_out_stays_from_start_to_start(call, broker, make_topic, here):
     topic = make_topic()
     follow = ["audit", topic, "--follow", "--once", "--checkpoint", "ck"]

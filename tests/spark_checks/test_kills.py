@@ -135,6 +135,7 @@ def test_a_run_that_is_killed_counts_for_nothing_and_comes_whole_the_next_time(b
     tell(command, "a run")
 
 
+@pytest.mark.nightly
 def test_a_stream_that_is_killed_between_record_and_commit_goes_on_where_it_was(broker, topic, log, tmp_path):
     command, out = following(broker, topic, tmp_path, "parquet"), tmp_path / "out"
     command.arguments = tuple(one for one in command.arguments if one != "--debug")

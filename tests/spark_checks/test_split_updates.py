@@ -14,7 +14,6 @@ from cdc_contracts.registry.generate.rendering import Renderer
 from cdc_contracts.spark_checks.decoding import Output, decode_input
 from cdc_contracts.spark_checks.file_inputs import read_files
 from cdc_contracts.spark_checks.kafka.offsets import parse_range
-from cdc_contracts.spark_checks.spark_engine import SparkEngine
 from cdc_contracts.spark_checks.split_updates import join_split_updates
 from cdc_contracts.spark_checks.table_readers import read_table
 
@@ -29,9 +28,9 @@ def messages():
             yield renderer.render(half)
 
 
-def decode(spark, path, out, window=("earliest", "latest"), tasks=2):
+def decode(engine, path, out, window=("earliest", "latest"), tasks=2):
     source = read_files([path], parse_range(*window), tasks=tasks)
-    return decode_input(SparkEngine(spark), source, scope_of(STREAMX), Output(str(out)), fail_on="error")
+    return decode_input(engine, source, scope_of(STREAMX), Output(str(out)), fail_on="error")
 
 
 def joined_rows(out):
@@ -42,14 +41,14 @@ def joined_rows(out):
     )
 
 
-def test_halves_are_joined_alike_wherever_runs_and_tasks_end(spark, tmp_path):
+def test_halves_are_joined_alike_wherever_runs_and_tasks_end(spark, engine, tmp_path):
     lines = list(messages())
     path = tmp_path / "topic.jsonl"
     path.write_bytes(b"\n".join(lines) + b"\n")
     cut = next(place for place, line in enumerate(lines) if place > 50 and b'"UPDATE_AFTER"' in line)
-    decode(spark, path, tmp_path / "once", tasks=1)
-    decode(spark, path, tmp_path / "t[w]i{c}e?*", ("earliest", f"offset:{cut}"), tasks=3)
-    decode(spark, path, tmp_path / "t[w]i{c}e?*", (f"offset:{cut}", "latest"), tasks=4)
+    decode(engine, path, tmp_path / "once", tasks=1)
+    decode(engine, path, tmp_path / "t[w]i{c}e?*", ("earliest", f"offset:{cut}"), tasks=3)
+    decode(engine, path, tmp_path / "t[w]i{c}e?*", (f"offset:{cut}", "latest"), tasks=4)
 
     once = join_split_updates(spark, str(tmp_path / "once"))
     twice = join_split_updates(spark, str(tmp_path / "t[w]i{c}e?*"))
@@ -66,14 +65,14 @@ def test_halves_are_joined_alike_wherever_runs_and_tasks_end(spark, tmp_path):
         assert (before["note"], after["note"]) == (event.before["note"], event.after["note"])
 
 
-def test_a_half_without_the_other_is_told_with_its_offset_and_stays(spark, tmp_path, capsys):
+def test_a_half_without_the_other_is_told_with_its_offset_and_stays(spark, engine, tmp_path, capsys):
     lines = list(messages())
     after = next(place for place, line in enumerate(lines) if b'"UPDATE_AFTER"' in line)
     before = next(place for place, line in enumerate(lines) if place > after and b'"UPDATE_BEFOR"' in line)
     kept = lines[: after - 1] + lines[after : before + 1] + lines[before + 2 :]
     path = tmp_path / "topic.jsonl"
     path.write_bytes(b"\n".join(kept) + b"\n")
-    decode(spark, path, tmp_path / "out")
+    decode(engine, path, tmp_path / "out")
 
     assert main(["decode", "join", str(tmp_path / "out"), "--json"]) == 1
 
@@ -85,14 +84,14 @@ def test_a_half_without_the_other_is_told_with_its_offset_and_stays(spark, tmp_p
 
 
 @pytest.mark.nightly
-def test_a_half_that_was_sent_again_is_counted_and_is_no_loss(spark, tmp_path, capsys):
+def test_a_half_that_was_sent_again_is_counted_and_is_no_loss(spark, engine, tmp_path, capsys):
     lines = list(messages())
     after = next(place for place, line in enumerate(lines) if b'"UPDATE_AFTER"' in line)
     path = tmp_path / "topic.jsonl"
     path.write_bytes(
         b"\n".join([*lines[: after + 1], lines[after], lines[after - 1], lines[after], *lines[after + 1 :]])
     )
-    decode(spark, path, tmp_path / "out")
+    decode(engine, path, tmp_path / "out")
 
     assert main(["decode", "join", str(tmp_path / "out"), "--json"]) == 0
 

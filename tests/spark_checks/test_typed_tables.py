@@ -172,6 +172,7 @@ def test_a_file_that_was_lost_or_cut_off_is_told(decode, tmp_path):
 # --- what changes while a topic goes on
 
 
+@pytest.mark.nightly
 def test_a_column_that_a_ddl_message_adds_becomes_a_column_and_any_other_stays_text(spark, decode, tmp_path):
     alter = ddl("ALTER TABLE `orders` ADD COLUMN weight decimal(8,3) NULL")
     wider = ORDERS | {"weight": "decimal(8,3)", "colour": "varchar(9)"}

@@ -105,6 +105,7 @@ def test_what_a_file_leaves_open_is_decoded_once_by_a_replay_with_the_file_mende
     assert sorted(path.name for path in Path("out/_runs").iterdir()) == before
 
 
+@pytest.mark.nightly
 def test_another_meaning_of_the_file_is_another_run_and_a_wrong_range_publishes_nothing(spark, here, capsys):
     write = files(here)
     decode = ["decode", "file", "p0.jsonl", "p1.jsonl", "--versions", "v.yaml", "--to", "out"]

@@ -157,7 +157,7 @@ def said(verdict: Verdict) -> tuple[object, ...]:
     )  # fmt: skip
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("version", VERSIONS, ids=str)
 def test_both_paths_say_and_write_the_same_of_changed_bytes(version):
     draw = random.Random(version.reference)

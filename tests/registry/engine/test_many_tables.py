@@ -37,14 +37,14 @@ def stream(reference, total, name):
         yield renderer.render(replace(event, table=table))
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("reference", REFERENCES)
 def test_each_table_of_many_is_read_as_the_reference_reads_it(reference):
     values = list(stream(reference, 60, lambda number: NAMES[number % 8] if number % 3 else f"t{number}"))
     assert unlike_columns(scope_of(reference), values) == []
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("reference", JSON)
 def test_whatever_drifts_is_told_alike_of_every_table(reference):
     version = CATALOGUE.version(reference)
@@ -68,7 +68,7 @@ def test_whatever_drifts_is_told_alike_of_every_table(reference):
     assert unlike_columns(validation, twins) == []
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("reference", TYPED)
 def test_a_new_table_in_each_message_is_no_new_case_for_the_reference(reference, monkeypatch):
     looks = []
@@ -115,7 +115,7 @@ def test_tables_with_the_columns_of_another_are_not_learnt_anew(reference, monke
     assert len(learnt) <= 20
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("reference", JSON)
 def test_many_tables_are_counted_as_the_reference_counts_each_message(reference):
     values = [value for number in range(2) for value in stream(reference, 40, f"t{number}_{{}}".format)]
@@ -128,6 +128,7 @@ def test_many_tables_are_counted_as_the_reference_counts_each_message(reference)
     assert (fast.readable, fast.outcomes) == (slow.readable, slow.outcomes)
 
 
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("reference", UNTYPED)
 def test_a_table_has_no_column_that_another_has(reference):
     version = CATALOGUE.version(reference)

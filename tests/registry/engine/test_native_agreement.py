@@ -52,7 +52,7 @@ LIBRARY = loading.native_library()
 pytestmark = pytest.mark.skipif(LIBRARY is None, reason="no native part was compiled here, or it is switched off")
 
 LONG = os.environ.get("CDC_CONTRACTS_BYTES") == "all"
-MOST = 4_000 if LONG else 80
+MOST = 4_000 if LONG else 40
 """So many changed messages of each version."""
 OPTIONS = ReadingOptions(tables=WITH_TABLES.tables, parameters={"timestamp_zone": "+08:00"}, table="shop.orders")
 HOSTILE = (
@@ -102,7 +102,7 @@ def kernel_of(declared: str, setting: str, monkeypatch) -> Kernel:
     return Kernel(open_validation(CATALOGUE, declared, OPTIONS))
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("version", VERSIONS, ids=str)
 def test_both_say_and_write_the_same_of_good_changed_and_hostile_bytes(version, monkeypatch):
     values: list[bytes | None] = [*good_of(version), *changed_of(version, MOST), *HOSTILE, None]
@@ -133,7 +133,7 @@ def report_of(version, tally):
     )
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("version", [one for one in VERSIONS if one.meaning.transport == "json"], ids=str)
 def test_what_the_scanner_takes_the_parser_takes_with_the_same_values(version, monkeypatch):
     monkeypatch.setenv("CDC_CONTRACTS_NATIVE", "eager")
@@ -259,9 +259,9 @@ CONTEXTS = st.builds(
 )
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("form", CHECKED, ids=lambda form: form.name)
-@settings(max_examples=2_000 if LONG else 60, deadline=None)
+@settings(max_examples=2_000 if LONG else 30, deadline=None)
 @given(data=st.data())
 def test_flags_and_texts_of_scanned_values_are_those_of_the_form(form, data):
     values = data.draw(st.lists(of_form(form), min_size=1, max_size=12))

@@ -141,7 +141,11 @@ def test_changed_records_are_read_the_same(seed):
 def test_each_record_alone_in_memory_of_its_own_is_read_the_same(seed):
     """A read behind its end would be one behind the end of what is allocated."""
     draw, values = random.Random(100 + seed), good()
-    for value in [*values, *PARTS, *(changed(draw, draw.choice(values), draw.choice(values)) for _ in range(300))]:
+    for value in [
+        *values,
+        *PARTS,
+        *(changed(draw, draw.choice(values), draw.choice(values)) for _ in range(300 if LONG else 100)),
+    ]:
         compare([value])
 
 
@@ -150,7 +154,7 @@ def test_every_cut_of_a_record_is_read_the_same():
     compare([value[:end] for end in range(len(value) + 1)])
 
 
-@settings(max_examples=5_000 if LONG else 300, deadline=None)
+@settings(max_examples=5_000 if LONG else 100, deadline=None)
 @given(
     st.lists(st.floats(width=64) | st.floats(width=32) | st.decimals(-(10**9), 10**9, places=3).map(float), min_size=1)
 )
@@ -177,7 +181,7 @@ PART = st.none() | st.integers(-3, 60) | st.sampled_from((-838, 838, 2024, 999_9
 MOMENTS = st.fixed_dictionaries(dict.fromkeys(PARTS_OF_TIME, PART))
 
 
-@settings(max_examples=3_000 if LONG else 300, deadline=None)
+@settings(max_examples=3_000 if LONG else 100, deadline=None)
 @given(st.lists(MOMENTS, min_size=1, max_size=9), st.text(max_size=5))
 def test_times_are_written_the_same(moments, zone):
     values = [("DateTime", moment) for moment in moments]
@@ -185,7 +189,7 @@ def test_times_are_written_the_same(moments, zone):
     compare([WRITTEN.record(values)])
 
 
-@settings(max_examples=1_000 if LONG else 200, deadline=None)
+@settings(max_examples=1_000 if LONG else 70, deadline=None)
 @given(st.lists(st.tuples(st.integers(-(2**63), 2**63 - 1), PART.filter(lambda part: part is not None)), min_size=1))
 def test_instants_are_written_the_same(instants):
     compare([WRITTEN.record([("Timestamp", {"timestamp": one, "millis": part}) for one, part in instants])])
@@ -195,7 +199,7 @@ CHARSETS = ("utf8mb4", "UTF8MB4", "utf8", "latin1", "gbk", "GBK", "big5", "sjis"
             "no such charset", "", "ütf8", "utf8mb4 ", "x" * 70)  # fmt: skip
 
 
-@settings(max_examples=3_000 if LONG else 300, deadline=None)
+@settings(max_examples=3_000 if LONG else 100, deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(CHARSETS), st.binary(max_size=20) | st.text(max_size=20).map(str.encode))))
 def test_texts_of_every_charset_are_written_the_same(texts):
     compare([WRITTEN.record([("Character", {"charset": name, "value": value}) for name, value in texts])])

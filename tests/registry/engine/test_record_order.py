@@ -90,7 +90,7 @@ def by_value(version: Version, values: Sequence[bytes | None]) -> dict[bytes | N
     }
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("version", VERSIONS, ids=str)
 def test_a_record_comes_to_the_same_whatever_came_before(version):
     values = list(records_of(version))
@@ -104,7 +104,7 @@ def test_a_record_comes_to_the_same_whatever_came_before(version):
     assert {value: (told[value], one[0]) for value, one in expected.items() if value and told[value] != one[0]} == {}
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("version", VERSIONS, ids=str)
 def test_a_report_says_the_same_of_records_in_another_order_but_for_where_they_are(version):
     values = list(records_of(version))
@@ -155,7 +155,7 @@ def tallies_of(version: Version, records: Sequence[Record], draw: Random) -> lis
     return tallies
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("version", VERSIONS, ids=str)
 def test_a_report_is_the_same_however_its_records_were_cut_and_merged(version):
     records, draw = in_partitions(version), Random(version.reference)

@@ -43,7 +43,7 @@ def decoded(version, values):
         yield from written.changes.to_pylist()
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("version", VERSIONS, ids=str)
 def test_rows_come_back_as_they_went_in(version):
     can, renderer = capabilities_of(version, TERMS), Renderer(version, TERMS)

@@ -147,6 +147,7 @@ def test_a_path_that_names_nothing_to_lint_is_refused(content, tmp_path):
         lint([path])
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("file", "text"),
     [

@@ -39,6 +39,7 @@ def test_the_figures_at_the_top_are_those_of_the_ledger():
     assert "<dt>control</dt><dd>273</dd>" in page
 
 
+@pytest.mark.one_in(3)
 @needs_browser
 @pytest.mark.parametrize("name", NAMES)
 def test_nothing_is_wider_than_the_window_asks_for_anything_or_complains(open_page, name):
@@ -168,7 +169,7 @@ CONTRASTS = """
 """
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(3)
 @needs_browser
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("name", ["drift", "pass", "empty", "attack"])

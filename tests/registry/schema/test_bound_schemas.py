@@ -79,7 +79,7 @@ def events(version, count, seed=1):
     return islice((event for event in stream if event.op in ops), count)
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("version", VERSIONS, ids=str)
 def test_rows_that_conform_are_taken_by_two_validators(version):
     slow, fast = validators(version)
@@ -95,6 +95,7 @@ def test_rows_that_conform_are_taken_by_two_validators(version):
     assert taken == ROWS
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("version", VERSIONS, ids=str)
 def test_the_examples_are_messages_of_the_table_one_for_each_op(version):
     schema, judge = bound_schema(version, TABLE, ReadingOptions()), ReferenceValidator(version, terms_of(TABLE))
@@ -168,6 +169,7 @@ def test_every_value_form_drift_is_refused_by_the_schema_alone(version):
     assert shown or "value-forms" in version.meaning.undocumented
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("version", VERSIONS, ids=str)
 def test_what_is_refused_is_an_error_or_a_row_of_another_table(version):
     """Every member of a row in turn with a value of another kind, or taken away."""

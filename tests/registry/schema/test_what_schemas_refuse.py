@@ -51,6 +51,7 @@ def is_taken(version, message):
     return taken
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("version", VERSIONS, ids=str)
 def test_every_sample_that_conforms_is_taken(version):
     samples = find_samples(version)
@@ -95,6 +96,7 @@ def test_more_than_half_of_the_drift_samples_are_refused_and_the_rest_for_a_reas
     assert left == {"by column": left["by column"], "D02": 4}
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("version", VERSIONS, ids=str)
 def test_what_is_refused_is_an_error_to_judging(version):
     """Every member of every sample that conforms in turn with a value of another kind, or taken away."""

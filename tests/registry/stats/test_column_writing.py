@@ -53,7 +53,7 @@ def report_of(tally, contract):
     )
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("order", ["in order", "partitions backwards", "shuffled"])
 @pytest.mark.parametrize("contract", ["@1", "@2", ""])
 @pytest.mark.parametrize("subject", SWITCHING)

@@ -116,7 +116,7 @@ def test_a_time_in_another_unit_is_one_finding_with_its_onset_on_both_paths(refe
     assert written.quarantine.num_rows == (3 if severity == "error" else 0)
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(("reference", "name", "count"), UNTIMELY)
 def test_a_number_that_is_no_moment_in_any_unit_is_a_finding_and_its_bytes_are_kept(reference, name, count):
     version = CATALOGUE.version(reference)

@@ -78,7 +78,7 @@ def rows_at(message: Any, image: tuple[str, ...]) -> tuple[str | int, ...]:
     return image if isinstance(found, dict) and found else ()
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("version", VERSIONS, ids=str)
 def test_both_paths_write_the_same_into_every_column_of_typed_tables(version):
     validation = open_validation(CATALOGUE, version.reference, TERMS)

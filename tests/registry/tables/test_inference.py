@@ -311,7 +311,7 @@ def large(version):
         yield renderer.render(replace(event, table=event.table and LARGE, **images))
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("values", [edges, large])
 @pytest.mark.parametrize("version", list(CATALOGUE.all_versions()), ids=str)
 def test_what_is_inferred_takes_all_that_it_was_inferred_from(version, values):

@@ -33,6 +33,7 @@ def decode(values, reading_options, reference, size):
     return seen, rows
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("contracts", [OWN, TableContracts()], ids=["with a contract", "without"])
 @pytest.mark.parametrize("reference", FAMILIES)
 def test_every_column_of_a_row_or_type_map_is_sighted_under_its_type(reference, contracts):

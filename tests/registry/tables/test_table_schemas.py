@@ -118,6 +118,7 @@ def test_avro_has_decimals_and_moments_as_logical_types():
     assert (types_["at"], types_["photo"], types_["rate"]) == ("string", "bytes", "double")
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("version", VERSIONS, ids=str)
 def test_documents_of_odcs_are_valid_by_the_schema_of_the_standard(version):
     pytest.importorskip("open_data_contract_standard", reason="its JSON Schema comes with the package of the standard")

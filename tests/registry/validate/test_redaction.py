@@ -126,6 +126,7 @@ def outside_of_rows(version, message):
             yield parts
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("version", VERSIONS, ids=str)
 def test_a_value_that_its_place_refuses_is_shown_nowhere(version):
     """Another kind of value for each member in turn: no finding, no example and no `why` shows what is refused."""

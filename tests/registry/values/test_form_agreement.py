@@ -154,7 +154,7 @@ def judge(form: ValueForm, value: Any, context: Context) -> tuple[str | None, Fl
     return read.text, read.flag
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", FORMS)
 @settings(max_examples=20 * TIMES_MORE, deadline=None)
 @given(data=st.data())
@@ -182,6 +182,7 @@ def test_a_slice_of_a_column_reads_as_its_values(name: str, data: st.DataObject)
     assert part.text.to_pylist() == texts
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", FORMS)
 @settings(max_examples=15 * TIMES_MORE, deadline=None)
 @given(data=st.data())

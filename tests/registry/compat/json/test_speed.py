@@ -30,6 +30,7 @@ def nullable(count, **others):
     return {"$schema": DRAFT, "type": "object", "properties": {**members, **others}}
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("policy", list(Policy))
 @pytest.mark.parametrize(("count", "seconds"), [(1_000, 0.08), (10_000, 0.8)])
 def test_many_nullable_members_are_compared_at_once(policy, count, seconds):

@@ -64,6 +64,7 @@ def visit(browser, address):
         yield lambda path, **options: show(address + path, **options)
 
 
+@pytest.mark.one_in(4)
 @needs_browser
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_fits_asks_for_nothing_and_complains_of_nothing(visit, name):
@@ -102,7 +103,7 @@ def test_a_script_that_were_there_would_not_run(visit):
     assert any("Content Security Policy" in one for one in page.complaints)
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(3)
 @needs_browser
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("name", ["all", "contracts", "versions"])
