@@ -14,7 +14,7 @@ from cdc_contracts.cli.command_table import Command, CommandTable
 from cdc_contracts.cli.output import console
 from cdc_contracts.registry.common import signals
 from cdc_contracts.registry.common.errors import CdcContractsError, refused
-from cdc_contracts.registry.common.exits import COULD_NOT_RUN, INTERRUPTED
+from cdc_contracts.registry.common.exit_codes import COULD_NOT_RUN, INTERRUPTED
 from cdc_contracts.registry.common.extras import name_extra
 
 PROGRAM = "cdc-contracts"

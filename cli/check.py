@@ -16,7 +16,7 @@ from cdc_contracts.cli.options.validation_options import FailOn, ShowValues
 from cdc_contracts.cli.options.version_options import RangedValidationOptions, fit_validation
 from cdc_contracts.cli.output import console
 from cdc_contracts.registry.common.errors import UndetectedError
-from cdc_contracts.registry.common.exits import EXIT_CODES
+from cdc_contracts.registry.common.exit_codes import EXIT_CODES
 from cdc_contracts.registry.common.extras import has_extra
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import typer
 from cdc_contracts.cli.options.shared_options import AsJson, ContractFolders, open_catalogue
 from cdc_contracts.cli.output import console
 from cdc_contracts.registry.common.errors import UsageError
-from cdc_contracts.registry.common.exits import DRIFT, EXIT_CODES, INCONCLUSIVE, PASS, USAGE
+from cdc_contracts.registry.common.exit_codes import DRIFT, EXIT_CODES, INCONCLUSIVE, PASS, USAGE
 from cdc_contracts.registry.compat.levels import Level, Policy
 
 if TYPE_CHECKING:

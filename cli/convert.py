@@ -18,7 +18,7 @@ from cdc_contracts.cli.options.remote_options import Remote, open_remote
 from cdc_contracts.cli.options.shared_options import ContractFolders, open_catalogue, spread
 from cdc_contracts.cli.output import console
 from cdc_contracts.registry.common.errors import UsageError
-from cdc_contracts.registry.common.exits import EXIT_CODES
+from cdc_contracts.registry.common.exit_codes import EXIT_CODES
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.contract.catalogue import Version

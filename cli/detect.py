@@ -22,7 +22,7 @@ from cdc_contracts.cli.options.shared_options import AsJson, ContractFolders, op
 from cdc_contracts.cli.options.version_options import NewVersions, check_new_versions, write_versions
 from cdc_contracts.cli.output import console
 from cdc_contracts.registry.common.errors import UsageError
-from cdc_contracts.registry.common.exits import DRIFT, EXIT_CODES, INCONCLUSIVE, PASS
+from cdc_contracts.registry.common.exit_codes import DRIFT, EXIT_CODES, INCONCLUSIVE, PASS
 from cdc_contracts.registry.common.extras import require_extra
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from cdc_contracts.cli.options.shared_options import AsJson, spread
 from cdc_contracts.cli.options.validation_options import FailOn
 from cdc_contracts.cli.options.version_options import RangedValidationOptions
 from cdc_contracts.cli.output import console, report_output
-from cdc_contracts.registry.common.exits import EXIT_CODES
+from cdc_contracts.registry.common.exit_codes import EXIT_CODES
 
 if TYPE_CHECKING:
     from cdc_contracts.spark_checks.decoding import DecodedRun

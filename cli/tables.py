@@ -21,7 +21,7 @@ from cdc_contracts.cli.options.finding_formats import (
 from cdc_contracts.cli.options.shared_options import AsJson, ContractFolders, check_folders
 from cdc_contracts.cli.output.table_output import Folder, Replace
 from cdc_contracts.registry.common.errors import UsageError
-from cdc_contracts.registry.common.exits import DRIFT, EXIT_CODES, INCONCLUSIVE, PASS
+from cdc_contracts.registry.common.exit_codes import DRIFT, EXIT_CODES, INCONCLUSIVE, PASS
 
 app = typer.Typer(help="Table contracts: the columns of source tables.", no_args_is_help=True)
 app.add_typer(tables_infer.app, name="infer", short_help="Infer them from messages.")

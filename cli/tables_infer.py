@@ -15,7 +15,7 @@ from cdc_contracts.cli.options.validation_options import Contract, Parameters, T
 from cdc_contracts.cli.output import console
 from cdc_contracts.cli.output.table_output import Folder, Replace, check_output, file_tables
 from cdc_contracts.registry.common.errors import UndetectedError
-from cdc_contracts.registry.common.exits import DRIFT, EXIT_CODES, INCONCLUSIVE
+from cdc_contracts.registry.common.exit_codes import DRIFT, EXIT_CODES, INCONCLUSIVE
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.tables.inference.column_evidence import InferenceEvidence

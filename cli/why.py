@@ -14,7 +14,7 @@ from cdc_contracts.cli.options.shared_options import AsJson, spread
 from cdc_contracts.cli.options.version_options import RangedValidationOptions, fit_validation
 from cdc_contracts.cli.output import console
 from cdc_contracts.registry.common.errors import UsageError
-from cdc_contracts.registry.common.exits import EXIT_CODES
+from cdc_contracts.registry.common.exit_codes import EXIT_CODES
 from cdc_contracts.registry.common.extras import require_extra
 
 if TYPE_CHECKING:

@@ -86,25 +86,28 @@ QUESTIONS: Final = {
         "`registry/validate/reference_validator.py`; for batches `registry/engine/kernel.py`"
     ),
     "Which contract does a topic follow?": ("`registry/detect/classifier.py`"),
-    "What is the verdict of a run, and its exit code?": (
-        "`judge_run` in `registry/report/audit_report.py`; codes in `registry/common/exits.py`; a command "
-        "ends in `cli/options/run_options.py`"
+    "What is the verdict of a run?": ("`judge_run` in `registry/report/audit_report.py`"),
+    "Which exit code means what, and where is it chosen?": (
+        "the meanings in `docs/reference/exit-codes.md`, the codes in `registry/common/exit_codes.py` and, of failures,"
+        " in `registry/common/errors.py`; a command ends with the code of its verdict, `audit` and `decode` in "
+        "`cli/options/run_options.py`, the others in the module of the command"
     ),
     "Where is a section of the HTML report written?": (
         "`registry/report/html_page.py`; the findings in `registry/report/html_findings.py`"
     ),
-    "What exactly is read, and how is it split into Spark tasks?": (
-        "ranges in `spark_checks/kafka/offsets.py`; topics in `reading_options` of "
-        "`spark_checks/kafka/spark_source.py`, with shares from `spark_checks/task_shares.py`; files in "
-        "`spark_checks/file_inputs.py`; what a task does: `spark_checks/spark_tasks.py`"
+    "Which offsets are read, and where is a range split into tasks?": (
+        "the range in `spark_checks/kafka/offsets.py`; samples and pieces of it in `spark_checks/range_slices.py`; "
+        "tasks in `spark_checks/task_shares.py` and, for topics, `reading_options` of "
+        "`spark_checks/kafka/spark_source.py`; files in `spark_checks/file_inputs.py`; what a task does: "
+        "`spark_checks/spark_tasks.py`"
     ),
     "When is a run published?": (
         "`spark_checks/runs/transactions.py`; which files count then: `spark_checks/runs/run_directory.py`"
     ),
     "Which rows repeat earlier ones?": (
         "the definition in `spark_checks/repeat_search.py`; where to compare in "
-        "`spark_checks/runs/repeated_positions.py`; the search itself in `spark_checks/local_repeats.py` and "
-        "`spark_checks/spark_repeats.py`"
+        "`spark_checks/runs/repeated_positions.py`; the search itself in `spark_checks/local_repeat_search.py` and "
+        "`spark_checks/spark_repeat_search.py`"
     ),
     "What changed between two schemas or contracts, and does it break readers?": (
         "`registry/compat/version_comparison.py`; then `registry/compat/json_schema/json_comparison.py`, "

@@ -19,7 +19,7 @@ from cdc_contracts.registry.validate.validation_context import ValidationContext
 from cdc_contracts.spark_checks.engines import Input, TopicRecords
 from cdc_contracts.spark_checks.kafka.consumer import open_reader
 from cdc_contracts.spark_checks.kafka.offsets import Limits, Range
-from cdc_contracts.spark_checks.local_repeats import search_in_process
+from cdc_contracts.spark_checks.local_repeat_search import search_in_process
 from cdc_contracts.spark_checks.repeat_search import FoundRepeats, RepeatSearch
 from cdc_contracts.spark_checks.spark_tasks import TaskCount, Watch, Work
 from cdc_contracts.spark_checks.stopping import Stop

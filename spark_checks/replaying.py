@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from cdc_contracts.registry.common.errors import UnavailableError
-from cdc_contracts.registry.common.exits import PASS
+from cdc_contracts.registry.common.exit_codes import PASS
 from cdc_contracts.registry.report.audit_report import build_report
 from cdc_contracts.registry.report.report_model import Report
 from cdc_contracts.registry.stats.tally import Tally

@@ -21,7 +21,7 @@ from cdc_contracts.spark_checks.kafka.failures import reading
 from cdc_contracts.spark_checks.kafka.offsets import Limits, Range
 from cdc_contracts.spark_checks.kafka.spark_source import list_topics, resolve, topic_ids
 from cdc_contracts.spark_checks.repeat_search import FoundRepeats, RepeatSearch
-from cdc_contracts.spark_checks.spark_repeats import search_with_spark
+from cdc_contracts.spark_checks.spark_repeat_search import search_with_spark
 from cdc_contracts.spark_checks.spark_tasks import (
     RESULT_SCHEMA,
     TaskCount,

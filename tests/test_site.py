@@ -19,7 +19,7 @@ import typer
 from browsers import launched, needs_browser, windows
 
 from cdc_contracts.cli.app import app, main
-from cdc_contracts.registry.common import exits
+from cdc_contracts.registry.common import exit_codes
 from cdc_contracts.registry.common.errors import CdcContractsError
 from cdc_contracts.registry.contract.catalogue import shipped_catalogue
 from cdc_contracts.registry.explain.rulebook import rules
@@ -182,7 +182,13 @@ def test_every_exit_code_is_listed():
     table = (DOCS / "reference/exit-codes.md").read_text(encoding="utf-8")
     listed = {int(code) for row in re.findall(r"^\| ([\d, ]+) \|", table, re.MULTILINE) for code in row.split(", ")}
     raised = {one.exit_code for one in (CdcContractsError, *below(CdcContractsError))}
-    told = {*exits.EXIT_CODES.values(), exits.USAGE, exits.COULD_NOT_RUN, exits.INTERRUPTED, exits.TERMINATED}
+    told = {
+        *exit_codes.EXIT_CODES.values(),
+        exit_codes.USAGE,
+        exit_codes.COULD_NOT_RUN,
+        exit_codes.INTERRUPTED,
+        exit_codes.TERMINATED,
+    }
     assert listed == raised | told | {141}
 
 

@@ -16,7 +16,7 @@ import typer
 from cdc_contracts.cli.options import output_options, run_options
 from cdc_contracts.cli.output import console, report_output
 from cdc_contracts.registry.common.errors import CdcContractsError, LedgerError, UnavailableError, UsageError
-from cdc_contracts.registry.common.exits import EXIT_CODES, INTERRUPTED, TERMINATED
+from cdc_contracts.registry.common.exit_codes import EXIT_CODES, INTERRUPTED, TERMINATED
 from cdc_contracts.registry.common.findings import INFO
 
 if TYPE_CHECKING:

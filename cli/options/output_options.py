@@ -12,7 +12,7 @@ import typer
 
 from cdc_contracts.cli.output import console, report_output
 from cdc_contracts.registry.common.errors import UsageError
-from cdc_contracts.registry.common.exits import DRIFT, EXIT_CODES
+from cdc_contracts.registry.common.exit_codes import DRIFT, EXIT_CODES
 from cdc_contracts.registry.common.safe_text import visible
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from cdc_contracts.cli.options.arrow_start import start_arrow
 from cdc_contracts.cli.options.connection_options import Connection, ConnectionOptions
 from cdc_contracts.cli.output import console, report_output
 from cdc_contracts.registry.common.errors import UsageError
-from cdc_contracts.registry.common.exits import EXIT_CODES, INTERRUPTED, TERMINATED
+from cdc_contracts.registry.common.exit_codes import EXIT_CODES, INTERRUPTED, TERMINATED
 from cdc_contracts.registry.common.extras import require_extra
 
 if TYPE_CHECKING:

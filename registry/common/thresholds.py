@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from cdc_contracts.registry.common.errors import UsageError
-from cdc_contracts.registry.common.exits import DRIFT, INCONCLUSIVE, PASS, Verdict
+from cdc_contracts.registry.common.exit_codes import DRIFT, INCONCLUSIVE, PASS, Verdict
 from cdc_contracts.registry.common.findings import CLASSES, ERROR, SEVERITIES, rule_id
 
 UNPROVEN: Final = "unproven"

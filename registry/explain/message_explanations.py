@@ -15,7 +15,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import UNSET, Struct, structs
 
-from cdc_contracts.registry.common.exits import DRIFT, INCONCLUSIVE, PASS
+from cdc_contracts.registry.common.exit_codes import DRIFT, INCONCLUSIVE, PASS
 from cdc_contracts.registry.common.findings import CLASSES, INFO, Finding, rule_id
 from cdc_contracts.registry.common.json_messages import EXPECTED, Unreadable, parse_message
 from cdc_contracts.registry.common.written_models import Sometimes

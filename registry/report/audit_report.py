@@ -11,7 +11,7 @@ from msgspec import UNSET
 
 from cdc_contracts import __version__
 from cdc_contracts.registry.common.errors import LedgerError
-from cdc_contracts.registry.common.exits import Verdict
+from cdc_contracts.registry.common.exit_codes import Verdict
 from cdc_contracts.registry.common.thresholds import split_words, verdict_of
 from cdc_contracts.registry.contract.catalogue import Catalogue
 from cdc_contracts.registry.contract.version_ranges import TIMES, VersionRange, VersionRanges

@@ -16,7 +16,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from cdc_contracts.registry.common.errors import UsageError
-from cdc_contracts.registry.common.exits import INCONCLUSIVE
+from cdc_contracts.registry.common.exit_codes import INCONCLUSIVE
 from cdc_contracts.registry.common.thresholds import split_words, verdict_of
 from cdc_contracts.registry.report.finding_causes import fingerprints_of
 from cdc_contracts.registry.report.report_model import KnownFindings, Report

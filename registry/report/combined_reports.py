@@ -9,7 +9,7 @@ from typing import TypeVar
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
-from cdc_contracts.registry.common.exits import DRIFT, INCONCLUSIVE, PASS, Verdict
+from cdc_contracts.registry.common.exit_codes import DRIFT, INCONCLUSIVE, PASS, Verdict
 from cdc_contracts.registry.report.report_model import (
     DeclaredRange,
     Ledger,

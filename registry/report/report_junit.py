@@ -12,7 +12,7 @@ from xml.etree import ElementTree as ET
 
 from msgspec import UNSET
 
-from cdc_contracts.registry.common.exits import INCONCLUSIVE
+from cdc_contracts.registry.common.exit_codes import INCONCLUSIVE
 from cdc_contracts.registry.common.safe_text import sentence, visible, visible_lines
 from cdc_contracts.registry.common.thresholds import parse_threshold
 from cdc_contracts.registry.report.report_model import Report

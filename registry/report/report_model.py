@@ -10,7 +10,7 @@ from typing import Annotated, Final, Literal
 
 from msgspec import UNSET, Meta, Struct, field
 
-from cdc_contracts.registry.common.exits import Verdict
+from cdc_contracts.registry.common.exit_codes import Verdict
 from cdc_contracts.registry.common.written_models import Count, Since2, Sometimes
 from cdc_contracts.registry.detect.reported_detection import ReportedDetection
 from cdc_contracts.registry.report.reported_findings import ReportedFinding

@@ -8,7 +8,7 @@ from typing import Final
 
 from msgspec import UNSET
 
-from cdc_contracts.registry.common.exits import PASS
+from cdc_contracts.registry.common.exit_codes import PASS
 from cdc_contracts.registry.common.findings import INFO
 from cdc_contracts.registry.common.pointers import split_pointer
 from cdc_contracts.registry.common.safe_text import sentence, visible

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cdc_contracts.registry.common.errors import CdcContractsError
-from cdc_contracts.registry.common.exits import DRIFT, EXIT_CODES
+from cdc_contracts.registry.common.exit_codes import DRIFT, EXIT_CODES
 from cdc_contracts.registry.lint import open_lint_run, run_lint
 from cdc_contracts.registry.review.annotations.annotation import Review, arrange
 from cdc_contracts.registry.review.annotations.comparison_annotations import review_comparison, verdict_of

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cdc_contracts.registry.common.errors import LedgerError
-from cdc_contracts.registry.common.exits import DRIFT, INCONCLUSIVE, PASS
+from cdc_contracts.registry.common.exit_codes import DRIFT, INCONCLUSIVE, PASS
 from cdc_contracts.registry.common.safe_text import visible
 from cdc_contracts.registry.records.conversion.converter import ConversionRefused
 from cdc_contracts.registry.records.record_batches import CAPTURE_SCHEMA, as_capture

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
-from cdc_contracts.registry.common.exits import DRIFT, EXIT_CODES, INCONCLUSIVE, PASS
+from cdc_contracts.registry.common.exit_codes import DRIFT, EXIT_CODES, INCONCLUSIVE, PASS
 from cdc_contracts.registry.common.findings import ERROR, INFO, WARNING
 from cdc_contracts.registry.compat.compatibility_rule import BREAKING, NOTE, UNDECIDED
 from cdc_contracts.registry.compat.compatibility_verdict import CompatibilityFinding

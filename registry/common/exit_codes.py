@@ -1,4 +1,4 @@
-"""Exits: the verdicts of a run, and the exit codes that scripts read."""
+"""Exit codes of commands, which scripts read, and the verdicts of a run that they stand for."""
 
 from __future__ import annotations
 
