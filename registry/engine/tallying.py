@@ -17,6 +17,7 @@ from cdc_contracts.registry.engine.verdict_records import (
     Numbers,
     PartitionRecords,
     VerdictRecords,
+    join_groups,
     record_alone,
     records_of_group,
     time_of,
@@ -69,7 +70,7 @@ def _count_part(
     batch_result: BatchResult, batch: Batch, versions: list[str], *, show_values: bool
 ) -> tuple[Tally, list[PartitionRecords], Numbers]:
     """Return the tally of one part without series and runs, its records, and which of `versions` each proves, or -1."""
-    result = [records_of_group(one, batch, values=show_values) for one in batch_result.group_results]
+    result = join_groups([records_of_group(one, batch, values=show_values) for one in batch_result.group_results])
     result += [record_alone(number, judged, batch, values=show_values) for number, judged in batch_result.alone]
     if batch_result.tombstones:
         nothing = Verdict(TOMBSTONE, None, ())

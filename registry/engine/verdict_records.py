@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -143,6 +143,51 @@ def record_alone(number: int, judged: JudgedMessage, batch: Batch, *, values: bo
     return VerdictRecords(
         verdict, np.array([number]), table, judged.code, len(judged.changes), shapes, nothing, statements
     )  # fmt: skip
+
+
+def join_groups(groups: Sequence[VerdictRecords]) -> list[VerdictRecords]:
+    """Return the counted records of groups, those with the same findings on one table together.
+
+    Records that break forms fall into a group for each set of broken forms, and most of these get one of few verdicts.
+    """
+    joined: list[VerdictRecords] = []
+    alike: dict[Any, list[VerdictRecords]] = {}
+    for one in groups:
+        if one.verdict.findings and one.tables is None:
+            alike.setdefault((one.verdict, one.table, one.op), []).append(one)
+        else:
+            joined.append(one)
+    return joined + [_join(ones) for ones in alike.values()]
+
+
+def _join(ones: Sequence[VerdictRecords]) -> VerdictRecords:
+    first = ones[0]
+    if len(ones) == 1:
+        return first
+    changes = [np.broadcast_to(np.asarray(one.changes, np.int64), len(one.numbers)) for one in ones]
+    shapes: list[list[str] | None] = []
+    kinds: list[Counter[str] | None] = []
+    for place, finding in enumerate(first.verdict.findings):
+        by_group = [one.shapes[place] for one in ones]
+        shapes.append(
+            None
+            if all(shape is None for shape in by_group)
+            else [
+                text
+                for one, shape in zip(ones, by_group, strict=True)
+                for text in ([finding.observed] * len(one.numbers) if shape is None else shape)
+            ]
+        )
+        counted = [kind for one in ones if (kind := one.kinds[place])]
+        kinds.append(sum(counted, Counter()) if counted else None)
+    return replace(
+        first,
+        numbers=np.concatenate([one.numbers for one in ones]),
+        changes=np.concatenate(changes),
+        shapes=shapes,
+        kinds=kinds,
+        statements=[statement for one in ones for statement in one.statements],
+    )
 
 
 def is_ours(verdict: Verdict) -> bool:
