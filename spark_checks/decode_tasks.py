@@ -26,6 +26,7 @@ from cdc_contracts.registry.tables.canonical.added_columns import MOST_STATEMENT
 from cdc_contracts.registry.tables.canonical.layout_resolution import LayoutGuess
 from cdc_contracts.registry.tables.canonical.table_layouts import Layouts
 from cdc_contracts.registry.tables.canonical.table_resets import Resets, read_control
+from cdc_contracts.registry.tables.canonical.typed_rows import count_by_table
 from cdc_contracts.spark_checks.file_sinks import TABLES, FilePart, SinkPlace, TableWriter
 from cdc_contracts.spark_checks.record_coordinates import COORDINATES, gather_coordinates, leave_out
 from cdc_contracts.spark_checks.spark_tasks import ScopeSpec, Watch, Work, as_result, attempt_name, open_kernel
@@ -189,19 +190,12 @@ def _outputs(written: Written, plan: DecodePlan, kernel: Kernel) -> dict[str, pa
 
 def _note(result: DecodeResult, written: Written) -> None:
     result.tally.merge(written.tally)
-    result.rows.update(_count_tables(written.changes))
+    result.rows.update(count_by_table(written.changes))
     result.observed.merge(written.observed)
     result.positions.note(written.changes)
     result.resets.note(read_control(written.control))
     if len(result.statements) < MOST_STATEMENTS:
         result.statements.update(ddl_statements(written.control))
-
-
-def _count_tables(changes: pa.RecordBatch) -> Counter[TableName]:
-    """Return the number of rows of each table, by the table name of its layout."""
-    grouped = pa.Table.from_batches([changes]).group_by(["database", "schema", "table"])
-    counts = grouped.aggregate([([], "count_all")]).to_pylist()
-    return Counter({TableName.of(one["database"], one["schema"], one["table"]): one["count_all"] for one in counts})
 
 
 def merge_results(results: Iterable[DecodeResult]) -> DecodeResult:

@@ -237,7 +237,7 @@ class _CountedPart:
 def whole_numbers(values: Sequence[Any], track: Track) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Return the positions in some members, and a mask of the members that hold one."""
     if isinstance(values, ScannedColumn) and values.are_all(1 << INTEGER):
-        return values.integers(), np.ones(len(values), np.bool_)
+        return values.integers, np.ones(len(values), np.bool_)
     if isinstance(values, ScannedColumn) and values.are_all(TEXTS) and (found := _digits_of(values)) is not None:
         there = np.ones(len(found), np.bool_) if track.absent_value is None else found != track.absent_value
         return np.where(there, found, 0), there

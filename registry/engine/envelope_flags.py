@@ -110,7 +110,7 @@ def _distinct(values: Sequence[Any]) -> tuple[NDArray[np.uint8], list[Any]] | No
 
 def _are_uneven(values: Sequence[Any]) -> Mask:
     if isinstance(values, ScannedColumn) and values.are_all(1 << INTEGER):
-        return values.integers() % 1000 != 0  # type: ignore[no-any-return]
+        return values.integers % 1000 != 0  # type: ignore[no-any-return]
     return np.array([type(value) is int and value % 1000 != 0 for value in values], np.bool_)
 
 
@@ -118,7 +118,7 @@ def _suspect(keyword: str, wanted: Any, values: Sequence[Any]) -> bool:
     """Say quickly whether some value of a member may break a constraint."""
     if keyword == "minimum":
         if isinstance(values, ScannedColumn) and values.are_all(1 << INTEGER):
-            return bool(values.integers().min() < wanted)
+            return bool(values.integers.min() < wanted)
         return set(map(type, values)) != {int} or min(values) < wanted
     return True
 

@@ -68,7 +68,7 @@ def _beyond(counts: NDArray[np.int64], place: Place) -> NDArray[np.bool_]:
 def _counts(values: Sequence[Any], place: Place) -> NDArray[np.int64]:
     """Return the time of each record as a count of its unit, 0 if it has none."""
     if isinstance(values, ScannedColumn) and values.are_all(1 << INTEGER):
-        return values.integers()
+        return values.integers
     if isinstance(values, ScannedColumn) and values.decoder == RAW and values.last_counts.min() >= _LEAST_LISTED:
         return values.last_counts
     texts_alone = isinstance(values, ScannedColumn) and values.decoder != RAW and values.are_all(TEXTS)

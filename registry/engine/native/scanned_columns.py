@@ -139,10 +139,11 @@ class ScannedColumn(Sequence[Any]):
     @cached_property
     def all_integers(self) -> NDArray[np.int64] | None:
         """The values where the parser would make an integer of each, None where it would not."""
-        return self.integers() if self.decoder in _SINGLE and self.are_all(1 << INTEGER) else None
+        return self.integers if self.decoder in _SINGLE and self.are_all(1 << INTEGER) else None
 
+    @cached_property
     def integers(self) -> NDArray[np.int64]:
-        """Return the values that are integers, with 0 in place of others."""
+        """The values that are integers, with 0 in place of others."""
         numbers = np.empty(len(self), np.int64)
         self.source.library.cdc_integers(
             self.source.address, self.cells.ctypes.data, len(self), numbers.ctypes.data

@@ -116,7 +116,7 @@ class ScannedPart:
         """Return the values as the decoder of a form provides them (see `ValueForm`)."""
         if decoder == decoder_kinds.INT and not self.column.holds(self.kinds & ~(1 << INTEGER)):
             gone = self.column.kinds != INTEGER
-            return pa.array(self.column.integers(), mask=gone if gone.any() else None)
+            return pa.array(self.column.integers, mask=gone if gone.any() else None)
         if decoder == decoder_kinds.BOOL:
             kinds = self.column.kinds
             return pa.array(kinds == TRUTH, mask=(kinds != TRUTH) & (kinds != FALSEHOOD))

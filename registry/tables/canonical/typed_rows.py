@@ -6,6 +6,7 @@ either in its typed column or, under the name `after.NAME` or `before.NAME`, in 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
@@ -34,18 +35,10 @@ def split_by_table(changes: pa.RecordBatch) -> Iterator[tuple[TableName, pa.Reco
 
     Rows that name no table are those of a table without a name.
     """
-    if not changes.num_rows:
+    codes = _codes_of_tables(changes)
+    if not len(codes):
         return
-    codes = np.zeros(changes.num_rows, np.int64)
-    texts = []
-    for name in _NAME:
-        column = changes.column(name).dictionary_encode(null_encoding="encode")
-        known = column.dictionary.to_pylist()
-        rank = {text: place for place, text in enumerate(sorted(known, key=lambda text: (text is not None, text)))}
-        ranks = np.array([rank[text] for text in known], np.int64)
-        codes = codes * len(known) + ranks[column.indices.to_numpy(zero_copy_only=False)]
-        texts.append(known)
-    if codes[0] == codes[-1] and (codes == codes[0]).all():
+    if _are_alike(codes):
         yield _name_of(changes), changes
         return
     order = np.argsort(codes, kind="stable")
@@ -54,6 +47,34 @@ def split_by_table(changes: pa.RecordBatch) -> Iterator[tuple[TableName, pa.Reco
     for start, end in zip([0, *cuts.tolist()], [*cuts.tolist(), len(order)], strict=True):
         rows = ordered.slice(start, end - start)
         yield _name_of(rows), rows
+
+
+def count_by_table(changes: pa.RecordBatch) -> Counter[TableName]:
+    """Return the number of rows of each table, by the table name of its layout."""
+    codes = _codes_of_tables(changes)
+    if _are_alike(codes):
+        return Counter({_name_of(changes): len(codes)} if len(codes) else {})
+    _, firsts, counts = np.unique(codes, return_index=True, return_counts=True)
+    totals = Counter[TableName]()
+    for name, count in zip(changes.select(_NAME).take(pa.array(firsts)).to_pylist(), counts.tolist(), strict=True):
+        totals[TableName.of(*name.values())] += count
+    return totals
+
+
+def _codes_of_tables(changes: pa.RecordBatch) -> NDArray[np.int64]:
+    """Return a code of the table of each row, by the order of the tables' names."""
+    codes = np.zeros(changes.num_rows, np.int64)
+    for name in _NAME:
+        column = changes.column(name).dictionary_encode(null_encoding="encode")
+        known = column.dictionary.to_pylist()
+        rank = {text: place for place, text in enumerate(sorted(known, key=lambda text: (text is not None, text)))}
+        ranks = np.array([rank[text] for text in known], np.int64)
+        codes = codes * len(known) + ranks[column.indices.to_numpy(zero_copy_only=False)]
+    return codes
+
+
+def _are_alike(codes: NDArray[np.int64]) -> bool:
+    return not len(codes) or bool(codes[0] == codes[-1] and (codes == codes[0]).all())
 
 
 def _name_of(rows: pa.RecordBatch) -> TableName:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from cdc_contracts.registry.records.output_schemas import CHANGES_SCHEMA
 from cdc_contracts.registry.tables.canonical.column_types import column_type
 from cdc_contracts.registry.tables.canonical.table_layouts import ColumnLayout, TableLayout, TableName
-from cdc_contracts.registry.tables.canonical.typed_rows import split_by_table, type_rows
+from cdc_contracts.registry.tables.canonical.typed_rows import count_by_table, split_by_table, type_rows
 
 ORDERS = TableName("shop", None, "orders")
 TYPES = {"id": ("bigint", "integer"), "total": ("decimal(10,2)", "decimal"), "day": ("date", "date"),
@@ -197,6 +197,17 @@ def test_rows_are_split_by_table_in_their_order():
         ((None, None, ""), [5]), ((None, None, "t"), [2]), (("a", None, "t"), [1]), (("a", "s", "t"), [3]),
         (("b", None, "t"), [0, 4]),
     ]  # fmt: skip
+
+
+def test_rows_are_counted_by_table():
+    names = [("b", None, "t"), ("a", "s", "t"), ("b", None, "t"), (None, None, None), (None, None, "")]
+    rows = [
+        row_of(at, None, {"id": str(at)}, database=database, schema=schema, table=table)
+        for at, (database, schema, table) in enumerate(names)
+    ]
+    assert count_by_table(batch_of(rows)) == {("b", None, "t"): 2, ("a", "s", "t"): 1, (None, None, ""): 2}
+    assert count_by_table(batch_of(rows[:1])) == {("b", None, "t"): 1}
+    assert count_by_table(batch_of([])) == {}
 
 
 @pytest.mark.parametrize("rows", [[], [row_of(1, None, {"id": "1"})]])
