@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import sys
 
+from cdc_contracts.cli.output import waiting
 from cdc_contracts.registry.common import signals
 
 
 def main() -> int:
     """Run the command that this process was started with, and return its exit code."""
     signals.end_at_once()
+    waiting.announce(sys.argv[1:])
     from cdc_contracts.cli import app
 
     return app.run(app.main)

@@ -12,6 +12,7 @@ import typer
 
 from cdc_contracts.cli.command_table import Command, CommandTable
 from cdc_contracts.cli.output import console
+from cdc_contracts.cli.output.waiting import QUIET
 from cdc_contracts.registry.common import signals
 from cdc_contracts.registry.common.errors import CdcContractsError, refused
 from cdc_contracts.registry.common.exit_codes import COULD_NOT_RUN, INTERRUPTED
@@ -34,6 +35,9 @@ def _print_version(wanted: bool) -> None:
 
 def _start(
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of a failure. Allowed anywhere.")] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Print no progress, only results and errors. Allowed anywhere.")
+    ] = False,
     version: Annotated[
         bool, typer.Option("--version", help="Print the version and stop.", is_eager=True, callback=_print_version)
     ] = False,
@@ -83,8 +87,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     own = given[: given.index("--")] if "--" in given else given
     debug = "--debug" in own
-    rest = [argument for argument in own if argument != "--debug"] + given[len(own) :]
-    console.prepare()
+    rest = [argument for argument in own if argument != "--debug" and argument not in QUIET] + given[len(own) :]
+    console.prepare(quiet=not QUIET.isdisjoint(own))
     try:
         with signals.raising():
             code = _command().main(rest, prog_name=PROGRAM, standalone_mode=False)

@@ -66,7 +66,7 @@ def _topic(session: SparkSession, capture: Path, target: Path, stack: ExitStack)
     from cdc_contracts.spark_checks.kafka.offsets import parse_range
     from cdc_contracts.spark_checks.spark_engine import SparkEngine
 
-    broker = stack.enter_context(running_broker(target / "broker", say=console.say))
+    broker = stack.enter_context(running_broker(target / "broker", say=console.note))
     topic = f"{demo_topic.TOPIC}.{broker.pid}"
     demo_topic.produce(session, broker, capture, topic)
     console.say(f"sent them to topic {topic} of the broker at {broker.bootstrap}")

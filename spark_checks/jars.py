@@ -151,13 +151,14 @@ def _run_ivy(work: Path, settings: str, coordinates: Sequence[str], say: Say) ->
             command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
         ) as process,
     ):
-        done, detected = 0, time.monotonic()
+        resolved, fetched, detected = 0, 0, time.monotonic()
         try:
             for line in process.stdout or ():
                 log.write(line)
-                done += line.lstrip().startswith((b"found ", b"[SUCCESSFUL ]"))
+                resolved += line.lstrip().startswith(b"found ")
+                fetched += line.lstrip().startswith(b"[SUCCESSFUL ]")
                 if time.monotonic() - detected > SILENCE_SECONDS:
-                    say(f"still fetching: {done} steps done")
+                    say(f"still fetching: {resolved} jars resolved, {fetched} fetched")
                     detected = time.monotonic()
         except BaseException:
             process.terminate()

@@ -85,6 +85,8 @@ def open_session(
     java = find_java()
     with log.open("w+b") if log else tempfile.TemporaryFile() as output:
         try:
+            if SparkContext._gateway is None:  # noqa: SLF001  as below
+                say(f"starting Spark {spark_versions()[1]} with {java}")
             gateway = SparkContext._gateway or _launch(output, memory)  # noqa: SLF001  of a session that was stopped
             given = dict(settings or {}) | ({} if master is None else {"spark.master": master})
             packed = given.pop(_PACKED, "")
@@ -192,6 +194,7 @@ def _equip(
     wanted += [(connector.provider, connector.package) for connector in connectors]
     for provider, package in wanted:
         if not _loads(jvm, provider):
+            say(f"loading {package()}")
             added += _add_to_driver(jvm, _fetch_for_spark([package()], conf, say))
             if not _loads(jvm, provider):
                 hint = f"Start Spark with --packages {package()}."

@@ -155,7 +155,7 @@ class ProgressReporter:
         result = report_output.compare_with(report, self.ending.known, None)
         self._try(lambda: write_reports(result, self.ending.targets or ()))
         self._write_metrics()
-        console.say(_line(batch, result, sum(self.metrics.lag.values())))
+        console.note(_line(batch, result, sum(self.metrics.lag.values())))
 
     def note_latest(self, latest: Mapping[Source, int]) -> None:
         self.metrics.note_latest(latest)

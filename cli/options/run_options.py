@@ -223,7 +223,7 @@ def spark_engine(spark: SparkOptions, *, kafka: bool, formats: Sequence[str] = (
         return
     from cdc_contracts.spark_checks.connect_engine import ConnectEngine, open_remote
 
-    session = open_remote(spark.remote, formats=formats, say=console.say)
+    session = open_remote(spark.remote, formats=formats, say=console.note)
     try:
         yield ConnectEngine(session)
     finally:
@@ -247,10 +247,10 @@ def spark_session(spark: SparkOptions, *, kafka: bool, formats: Sequence[str] = 
         session = open_session(
             kafka=kafka, cores=spark.cores, jars=[str(jar) for jar in spark.jars or ()],
             packages=spark.packages or (), formats=formats, master=spark.master, settings=spark.settings,
-            say=console.say,
+            say=console.note,
         )  # fmt: skip
         try:
-            check_workers(session, console.say)
+            check_workers(session, console.note)
             yield session
         finally:
             if own:
@@ -285,6 +285,7 @@ def open_topics(
     """Return the current range of the topics, and print it on stderr so that the run can be repeated."""
     from cdc_contracts.spark_checks.sources import read_topics
 
+    console.note(f"asking {connection.bootstrap} for the offsets of {', '.join(topics)}")
     source = read_topics(
         engine, connection.bootstrap, topics, wanted, connection.properties,
         tasks=engine.tasks, headers=headers, since=since,
@@ -348,4 +349,4 @@ def _print_ranges(source: TopicInput | FileInput) -> None:
     from cdc_contracts.spark_checks.kafka.offsets import bounds_of, by_topic, range_words
 
     for topic, words in range_words(by_topic(bounds_of(source.spans))).items():
-        console.say(f"{topic}: --from '{words['from']}' --until '{words['to']}'")
+        console.note(f"{topic}: --from '{words['from']}' --until '{words['to']}'")

@@ -32,8 +32,16 @@ class ReaderGone(CdcContractsError):
     exit_code = 141
 
 
-def prepare() -> None:
-    """Make stdout and stderr escape characters that the terminal's encoding lacks, instead of failing."""
+class _State:
+    """What this process was asked to print, and whether it has printed anything."""
+
+    quiet = False
+    written = False
+
+
+def prepare(*, quiet: bool = False) -> None:
+    """Make stdout and stderr escape characters that the terminal's encoding lacks, and drop notes if `quiet`."""
+    _State.quiet = quiet
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
@@ -75,8 +83,25 @@ def drop_output() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+def is_quiet() -> bool:
+    """Return whether progress is left out."""
+    return _State.quiet
+
+
+def has_written() -> bool:
+    """Return whether anything was written to stdout or stderr."""
+    return _State.written
+
+
+def note(text: str) -> None:
+    """Write a line about progress to stderr, nothing with `-q`. Raises ReaderGone."""
+    if not _State.quiet:
+        say(text)
+
+
 def say(text: str) -> None:
     """Write a line to stderr; a run continues if stderr is closed. Raises ReaderGone."""
+    _State.written = True
     try:
         sys.stderr.write(_seen(text) + "\n")
     except BrokenPipeError:
@@ -131,6 +156,7 @@ def print_table(header: Sequence[str], rows: Iterable[Sequence[Cell]], *, fixed:
 
 @contextmanager
 def _writing() -> Iterator[None]:
+    _State.written = True
     try:
         yield
     except BrokenPipeError:

@@ -1,4 +1,7 @@
-"""Progress of a run on a terminal: records, rate, remaining time, and quarantined records so far."""
+"""Progress of a run: records, rate, remaining time, and quarantined records so far.
+
+A terminal shows one line that changes; elsewhere, as in the log of a scheduler, a line is written now and then.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,10 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from cdc_contracts.cli.output import console
+from cdc_contracts.registry.common.errors import CdcContractsError
 from cdc_contracts.registry.report.audit_report import Span
 from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.spark_checks.spark_tasks import Watch
@@ -16,19 +21,24 @@ from cdc_contracts.spark_checks.spark_tasks import Watch
 if TYPE_CHECKING:
     from cdc_contracts.spark_checks.engines import Engine
 
-_EVERY_SECONDS = 0.5
+EVERY_SECONDS: Final = 0.5
+LINE_SECONDS: Final = 10.0
+"""So often a line is written where there is no terminal."""
+_MINUTE: Final = 60
+_HOUR: Final = 60 * _MINUTE
 
 
 @contextmanager
 def progress(engine: Engine, spans: Mapping[Source, Span]) -> Iterator[Watch | None]:
-    """Show the progress while the body runs; nothing if stderr is not a terminal."""
-    if not sys.stderr.isatty():
+    """Show the progress on stderr while the body runs; nothing with `-q`."""
+    if console.is_quiet():
         yield None
         return
     watch = Watch(engine.counter(), engine.counter())
     total = sum(span.end - span.start for span in spans.values())
     done = threading.Event()
-    thread = threading.Thread(target=_show, args=(watch, total, done), daemon=True)
+    show = _show_line if sys.stderr.isatty() else _write_lines
+    thread = threading.Thread(target=show, args=(watch, total, done), daemon=True)
     thread.start()
     try:
         yield watch
@@ -37,24 +47,43 @@ def progress(engine: Engine, spans: Mapping[Source, Span]) -> Iterator[Watch | N
         thread.join()
 
 
-def _show(watch: Watch, total: int, done: threading.Event) -> None:
+def _show_line(watch: Watch, total: int, done: threading.Event) -> None:
     from rich.console import Console
     from rich.live import Live
     from rich.text import Text
 
     started = time.monotonic()
     with Live(console=Console(stderr=True), transient=True, refresh_per_second=4) as live:
-        while not done.wait(_EVERY_SECONDS):
+        while not done.wait(EVERY_SECONDS):
             live.update(Text(describe(watch.read.value, watch.quarantined.value, total, time.monotonic() - started)))
+
+
+def _write_lines(watch: Watch, total: int, done: threading.Event) -> None:
+    started = time.monotonic()
+    while not done.wait(LINE_SECONDS):
+        try:
+            console.note(describe(watch.read.value, watch.quarantined.value, total, time.monotonic() - started))
+        except CdcContractsError:  # nobody reads it
+            return
 
 
 def describe(read: int, quarantined: int, total: int, seconds: float) -> str:
     """Return the progress line of a run; it advances as tasks or batches end."""
     if not read:
-        return f"reading {total:,} offsets … {seconds:.0f} s"
+        return f"reading {total:,} offsets … {_duration(seconds)}"
     rate = read / seconds
     left = max(0, total - read) / rate
     return (
-        f"{read:,} of {total:,} ({min(1.0, read / total):.0%}), {rate:,.0f} a second, "
-        f"about {left:.0f} s to go, {quarantined:,} quarantined"
+        f"{read:,} of {total:,} ({min(1.0, read / max(1, total)):.0%}), {rate:,.0f} a second, "
+        f"about {_duration(left)} to go, {quarantined:,} quarantined"
     )
+
+
+def _duration(seconds: float) -> str:
+    """Return a time as a person reads it: `42 s`, `3 min 20 s`, `2 h 5 min`."""
+    whole = round(seconds)
+    if whole < 2 * _MINUTE:
+        return f"{whole} s"
+    if whole < 2 * _HOUR:
+        return f"{whole // _MINUTE} min {whole % _MINUTE} s"
+    return f"{whole // _HOUR} h {whole % _HOUR // _MINUTE} min"

@@ -123,7 +123,7 @@ def test_a_check_prints_the_same_bytes_with_and_without_arrays(tmp_path):
 def test_a_command_without_its_extra_names_the_command_that_installs_it(arguments, package, extra, tmp_path):
     for name in ("orders.jsonl", "orders.parquet"):
         (tmp_path / name).write_text("{}\n", encoding="utf-8")
-    ended = run(*arguments, folder=tmp_path)
+    ended = run(*arguments, "-q", folder=tmp_path)
     beside = ", or 'cdc-contracts[spark]' to run Spark" if extra == "arrow" else ""
     assert (ended.returncode, ended.stdout) == (3, "")
     assert ended.stderr == (

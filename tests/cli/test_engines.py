@@ -26,7 +26,7 @@ def both(capsys, here, *arguments):
     """Audit by both engines; what they tell is one and the same, and is returned."""
     told = {}
     for engine in ("spark", "local"):
-        code = main(["audit", *arguments, "--engine", engine, "--report", f"{engine}.json"])
+        code = main(["audit", "-q", *arguments, "--engine", engine, "--report", f"{engine}.json"])
         out, err = capsys.readouterr()
         told[engine] = (code, out, err, (here / f"{engine}.json").read_bytes())
     assert told["local"] == told["spark"]

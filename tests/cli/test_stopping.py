@@ -59,7 +59,7 @@ def test_a_signal_ends_a_run_of_one_process_with_a_report_of_what_it_read(here, 
         env={**os.environ, "PYTHONPATH": str(ROOT / ".src")}, cwd=here, stderr=subprocess.PIPE, stdout=subprocess.PIPE,
     )  # fmt: skip
     assert b"--from" in process.stderr.readline()
-    wait_for_work(process, 0.3)
+    wait_for_work(process, 0.45)
     process.send_signal(number)
     out, err = process.communicate(timeout=300)
     assert (process.returncode, b"Traceback" in err) == (code, False), err
