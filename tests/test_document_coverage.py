@@ -108,7 +108,7 @@ def test_the_page_of_a_list_is_up_to_date(name):
 
 
 @pytest.mark.parametrize("name", LISTS)
-def test_facts_are_told_in_other_words_than_those_of_the_document(name):
+def test_facts_are_stated_in_other_words_than_those_of_the_document(name):
     folder = os.environ.get(VARIABLE)
     if not folder:
         pytest.skip(f"{VARIABLE} names no folder of the vendors' documents")

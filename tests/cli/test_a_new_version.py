@@ -78,7 +78,7 @@ def test_its_messages_are_written_and_judged(folder, messages, capsys):
     assert "/old" in capsys.readouterr().out
 
 
-def test_its_topic_is_told_from_the_older_versions_and_decoded(spark, folder, messages, tmp_path, capsys):
+def test_its_topic_is_distinguished_from_the_older_versions_and_decoded(spark, folder, messages, tmp_path, capsys):
     whole = ["--contract", "dts/canal@3", "--contracts", str(folder), "--json"]
     assert main(["audit", "file", str(messages), *whole]) == 0
     assert json.loads(capsys.readouterr().out)["ledger"]["read"] == 200

@@ -33,7 +33,7 @@ def audit(here, messages, *options):
     return code, json.loads((here / "report.json").read_text())
 
 
-def test_a_topic_that_speaks_one_version_passes_and_the_report_says_how_that_was_found_out(here):
+def test_a_topic_that_follows_one_version_passes_and_the_report_says_how_that_was_found_out(here):
     code, report = audit(here, sampled("dts/canal@2", 300))
 
     found = report["detection"]
@@ -55,7 +55,7 @@ def test_what_drifts_among_messages_of_a_known_version_is_found_all_the_same(her
     assert [(one["class"], one["path"], one["first"]["offset"]) for one in heavy] == [("type-change", "/isDdl", 77)]
 
 
-def test_dialects_that_take_turns_are_told_stretch_by_stretch(here):
+def test_alternating_dialects_are_reported_run_by_run(here):
     stretches = [("dts/canal@2", 120), ("oms/default@2", 80), ("dts/canal@2", 50), ("dts/avro@1", 30)]
     messages = [value for reference, count in stretches for value in sampled(reference, count)]
     capture = pq_of(here, messages)
@@ -83,7 +83,7 @@ def test_dialects_that_alternate_message_by_message_are_all_judged_by_their_own(
     assert report["timeline"][0]["cut"]
 
 
-def test_a_table_that_two_dialects_tell_in_other_words_has_not_changed(here):
+def test_a_table_that_two_dialects_describe_differently_has_not_changed(here):
     messages = [*sampled("dts/canal@2", 60), *sampled("oms-community/canal@2", 60)]
 
     code, report = audit(here, messages, "--fail-on", "warning")
@@ -131,7 +131,7 @@ def test_messages_of_a_product_outside_the_catalogue_are_not_judged(here, capsys
     assert (report["ledger"]["read"], report["ledger"]["partitions"], report["findings"]) == (0, [], [])
 
 
-def test_check_and_decode_do_nothing_where_the_contract_cannot_be_told(here, capsys):
+def test_check_and_decode_do_nothing_where_the_contract_cannot_be_detected(here, capsys):
     write(here, [RELATIVE] * 40)
 
     assert main(["check", "orders.jsonl"]) == 4
@@ -153,7 +153,7 @@ def pq_of(here, messages):
     return "orders.parquet"
 
 
-def test_beside_another_dialect_a_switch_of_version_is_told_once_between_its_proofs(here):
+def test_in_a_topic_with_another_dialect_a_switch_of_version_is_reported_once_between_its_proofs(here):
     old, new = rendered("dts/canal@1", 200), rendered("dts/canal@2", 200, seed=2)
 
     code, report = audit(here, [*old, *new, *sampled("oms/default@2", 80)])
@@ -205,7 +205,7 @@ def in_payload(value):
 
 
 @pytest.mark.parametrize(("wrap", "wrapping"), [(in_base64, "base64"), (in_payload, "connect-json")])
-def test_messages_that_another_tool_wrapped_are_told_and_read_with_unwrap(here, capsys, wrap, wrapping):
+def test_messages_that_another_tool_wrapped_are_reported_and_read_with_unwrap(here, capsys, wrap, wrapping):
     messages = [wrap(value) for value in sampled("dts/canal@2", 90)]
     write(here, messages)
 

@@ -30,7 +30,7 @@ def test_a_binding_is_made_changed_listed_and_taken_back(here, capsys):
     ]
 
 
-def test_a_topic_that_is_bound_to_a_subject_may_speak_any_version_of_it(here, capsys):
+def test_a_topic_that_is_bound_to_a_subject_may_follow_any_version_of_it(here, capsys):
     assert main(["bind", "orders", "dts/canal"]) == 0
     assert main(["bind", "orders", "dts/canal"]) == 0
     means = f"  its messages may follow any version of the subject\n  to register a schema, bind a single version, such as {NEWEST_CANAL}\n"

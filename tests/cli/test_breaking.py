@@ -52,7 +52,7 @@ def test_prose_samples_and_provenance_may_change(root, capsys):
     assert breaking(capsys)[0] == 0
 
 
-def test_a_changed_value_form_stands_on_its_line_for_all_contracts_that_use_it(root, capsys):
+def test_a_changed_value_form_is_reported_on_its_line_for_all_contracts_that_use_it(root, capsys):
     edit(root / "acme/types/acme-two.yaml", "epoch-seconds.fraction: [TIMESTAMP]", "iso-datetime-minutes: [TIMESTAMP]")
     code, found, told = findings(capsys)
     file = root / "acme/types/acme-two.yaml"
@@ -68,7 +68,7 @@ def test_a_changed_value_form_stands_on_its_line_for_all_contracts_that_use_it(r
     assert one["old_place"]["file"] == "main:contracts/acme/types/acme-two.yaml"
 
 
-def test_a_moved_image_stands_on_its_line_with_both_readings(root, capsys):
+def test_a_moved_image_is_reported_on_its_line_with_both_readings(root, capsys):
     edit(root / "acme/plain/v1/contract.yaml", "update: {before: {at: /old}, after: {at: /new}}",
          "update: {before: {at: /new}, after: {at: /old}}")  # fmt: skip
     code, out, _ = breaking(capsys)
@@ -84,12 +84,12 @@ def test_a_moved_image_stands_on_its_line_with_both_readings(root, capsys):
     assert json.loads(told["published"])["before"] == json.loads(told["now"])["after"]
 
 
-def test_a_version_that_is_gone_stands_in_the_nearest_file_that_is_left(root, capsys):
+def test_a_version_that_is_gone_is_reported_in_the_nearest_file_that_is_left(root, capsys):
     shutil.rmtree(root / "acme/plain/v2")
     assert findings(capsys)[:2] == (1, [("C403", "error", "contracts/acme/plain/v1/contract.yaml", None)])
 
 
-def test_a_subject_that_is_gone_stands_in_the_nearest_file_that_is_left(root, capsys):
+def test_a_subject_that_is_gone_is_reported_in_the_nearest_file_that_is_left(root, capsys):
     shutil.copytree(root / "acme/plain", root / "acme/flat")
     for number in (1, 2):
         edit(root / f"acme/flat/v{number}/contract.yaml", "acme/plain", "acme/flat")
@@ -113,7 +113,7 @@ def test_a_copy_of_a_shipped_contract_is_gone_when_it_is_gone(tmp_path, monkeypa
     )
 
 
-def test_a_new_version_is_told_and_breaks_nothing(root, capsys):
+def test_a_new_version_is_reported_and_breaks_nothing(root, capsys):
     new = root / "acme/plain/v3"
     new.mkdir()
     new.joinpath("contract.yaml").write_text(
@@ -130,7 +130,7 @@ def test_a_new_version_is_told_and_breaks_nothing(root, capsys):
 @pytest.mark.parametrize(
     ("path", "code"), [("contracts/acme/plain/v1", 0), ("contracts/acme/plain/v2", 1), ("contracts/acme/types", 1)]
 )
-def test_only_what_the_path_names_is_told(path, code, root, capsys):
+def test_only_what_the_path_names_is_reported(path, code, root, capsys):
     edit(root / "acme/types/acme-two.yaml", "epoch-seconds.fraction: [TIMESTAMP]", "iso-datetime-minutes: [TIMESTAMP]")
     assert breaking(capsys, path)[0] == code
 
@@ -146,7 +146,7 @@ def test_a_comment_ignores_a_break_for_a_while(root, capsys):
     assert breaking(capsys)[0] == 1
 
 
-def test_a_new_comment_that_ignores_nothing_is_told_and_an_old_one_is_not(root, capsys, tmp_path):
+def test_a_new_comment_that_ignores_nothing_is_reported_and_an_old_one_is_not(root, capsys, tmp_path):
     file = root / "acme/types/acme-two.yaml"
     edit(file, "[TIMESTAMP]", f"[TIMESTAMP] # cdc-contracts: ignore C401 {UNTIL}")
     assert findings(capsys)[:2] == (
@@ -158,7 +158,7 @@ def test_a_new_comment_that_ignores_nothing_is_told_and_an_old_one_is_not(root, 
     assert capsys.readouterr().out == ""
 
 
-def test_every_format_tells_a_break(root, capsys, tmp_path):
+def test_every_format_reports_a_break(root, capsys, tmp_path):
     edit(root / "acme/types/acme-two.yaml", "epoch-seconds.fraction: [TIMESTAMP]", "iso-datetime-minutes: [TIMESTAMP]")
     reports = [f"out{ending}" for ending in (".sarif", ".xml", ".md", ".json")]
     code, out, _ = breaking(

@@ -94,7 +94,7 @@ def test_without_contracts_of_ones_own_nothing_passes(tmp_path, monkeypatch, cap
     assert (out, err) == ("", "error: no contracts in ./contracts\n  name the folder that contains them\n")
 
 
-def test_a_changed_value_form_is_told_on_its_line_with_a_message_that_proves_it(fork):
+def test_a_changed_value_form_is_reported_on_its_line_with_a_message_that_proves_it(fork):
     edit(fork / FORMS, "epoch-seconds.fraction: [TIMESTAMP]", "iso-datetime-minutes: [TIMESTAMP]")
     commit(fork, "another form")
     done = run_offline(fork, "ci", GITHUB_ACTIONS="true", GITHUB_BASE_REF="main", GITHUB_STEP_SUMMARY=".git/summary.md")
@@ -117,7 +117,7 @@ def test_a_changed_value_form_is_told_on_its_line_with_a_message_that_proves_it(
     assert "**C401 published-meaning /values/TIMESTAMP** contracts/oms-community/types/oms-mysql.yaml:30:26" in summary
 
 
-def test_a_moved_image_is_told_on_its_line_with_a_message_that_is_refused_now(fork):
+def test_a_moved_image_is_reported_on_its_line_with_a_message_that_is_refused_now(fork):
     edit(fork / IMAGES, "update: {before: {at: /old, over: /data}, after: {at: /data, over: }}",
          "update: {before: {at: /data}, after: {at: /old, over: /data}}")  # fmt: skip
     number = line_of(fork / IMAGES, "update: {before")
@@ -171,7 +171,7 @@ def test_a_change_that_breaks_nothing_passes(small, capsys):
     )
 
 
-def test_lint_and_breaking_are_told_together(small, capsys):
+def test_lint_and_breaking_are_reported_together(small, capsys):
     edit(small / "contracts/acme/plain/v1/contract.yaml", "errata: [E9001]", "errata: [E9002]")
     edit(small / "contracts/acme/plain/v1/contract.yaml", 'until: "2.0"', 'until: "1.0"')
     edit(small / "contracts/acme/plain/v2/contract.yaml", 'since: "2.0"', 'since: "1.0"')

@@ -96,7 +96,7 @@ def test_schema_files_are_compared_as_what_they_are(capsys):
     assert told(capsys, "v1.avsc", "v2.json")[0] == 1
 
 
-def test_a_contract_beside_a_schema_is_compared_by_its_own_schema(capsys):
+def test_a_contract_is_compared_with_a_schema_by_its_own_schema(capsys):
     schema = Path(__file__).parents[2] / "contracts" / "dts" / "canal" / "v2" / "envelope.schema.json"
 
     assert told(capsys, str(schema), "dts/canal@2")[0] == 0

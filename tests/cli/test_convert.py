@@ -187,7 +187,7 @@ def test_what_a_container_does_not_keep_of_a_capture_is_said(here, messages, cap
     assert "2 read: 1 converted, 0 refused, 1 tombstones" in told
 
 
-def test_refused_messages_are_told_with_their_line_and_reason_and_the_others_are_converted(here, messages, capsys):
+def test_refused_messages_are_reported_with_their_line_and_reason_and_the_others_are_converted(here, messages, capsys):
     twice = messages[0][:-1] + b',"table":"t"}'
     unknown = messages[0][:-1] + b',"brandNew":1}'
     write_lines(here / "a.jsonl", [messages[0], b"{", messages[1], twice, unknown, b""])
@@ -208,7 +208,7 @@ def test_refused_messages_are_told_with_their_line_and_reason_and_the_others_are
     assert same(read_lines(here / "b.jsonl"), messages[:2])
 
 
-def test_without_a_quarantine_refused_messages_are_told_and_the_others_converted(here, messages, capsys):
+def test_without_a_quarantine_refused_messages_are_reported_and_the_others_converted(here, messages, capsys):
     write_capture(here / "a.parquet", [messages[0], b"\x00"])
     assert convert("a.parquet", "--to", "avro", "-o", "a.avro") == 1
     told = capsys.readouterr().err.splitlines()
@@ -282,7 +282,7 @@ def test_a_container_that_is_cut_off_is_an_error_and_leaves_no_file(here, messag
         (["a.jsonl", "--to", "avro", "--quarantine", "q.jsonl"], "dts/canal@2", "a quarantine is a .parquet file"),
     ],
 )
-def test_what_cannot_be_done_is_told_before_anything_is_written(arguments, contract, says, here, messages, capsys):
+def test_what_cannot_be_done_is_reported_before_anything_is_written(arguments, contract, says, here, messages, capsys):
     write_lines(here / "a.jsonl", messages[:2])
     convert("a.jsonl", "--to", "avro", "-o", "a.avro")
     write_capture(here / "a.parquet", messages[:2])
@@ -331,7 +331,7 @@ def test_a_registry_is_asked_for_the_id(here, messages, capsys):
     assert same(read_lines(here / "b.jsonl"), messages)
 
 
-def test_of_many_refused_messages_the_first_are_told_and_the_others_counted(here, capsys):
+def test_of_many_refused_messages_the_first_are_reported_and_the_others_counted(here, capsys):
     write_lines(here / "a.jsonl", [b"{"] * 130)
     assert convert("a.jsonl", "--to", "avro", "-o", "a.avro", "--quarantine", "q.parquet") == 1
     told = capsys.readouterr().err.splitlines()

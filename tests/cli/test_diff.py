@@ -83,7 +83,7 @@ def test_the_change_of_value_forms_is_printed(capsys):
     assert FORMS in capsys.readouterr().out
 
 
-def test_contracts_that_say_the_same_are_told_so(capsys):
+def test_contracts_that_say_the_same_are_reported_as_equal(capsys):
     assert main(["diff", NEWEST_CANAL, "dts/canal@latest"]) == 0
     assert capsys.readouterr().out == f"{NEWEST_CANAL} and {NEWEST_CANAL}\nsay the same.\n"
 

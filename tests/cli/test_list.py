@@ -33,7 +33,7 @@ def test_every_name_of_a_dialect_can_be_copied(capsys):
     assert {"canal", "json-c", "default-extend-column-type"} <= named
 
 
-def test_it_says_what_tells_versions_apart(capsys):
+def test_it_says_what_distinguishes_versions(capsys):
     main(["list"])
     out = " ".join(capsys.readouterr().out.split())
     assert "row of a DELETE in /old (@1) or /data (@2)" in out

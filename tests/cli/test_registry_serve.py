@@ -227,7 +227,7 @@ def test_it_does_not_listen_elsewhere_without_users(refused, host):
     assert "--users FILE, or --insecure" in said
 
 
-def test_a_port_that_is_taken_is_told(refused):
+def test_a_port_that_is_taken_is_reported(refused):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         code, said = refused("--port", port)
@@ -248,7 +248,7 @@ def test_a_port_that_is_taken_is_told(refused):
         ("postgresql://u:hunter2@127.0.0.1:1/d", 3, "the registry's database cannot be opened"),
     ],
 )  # fmt: skip
-def test_a_store_that_cannot_be_used_is_told_in_a_line(refused, store, code, says):
+def test_a_store_that_cannot_be_used_is_reported_in_a_line(refused, store, code, says):
     got, said = refused("--store", store, "--port", 0)
     assert (got, "hunter2" in said, "Traceback" in said) == (code, False, False)
     assert says in said
@@ -268,7 +268,7 @@ def test_a_store_that_cannot_be_used_is_told_in_a_line(refused, store, code, say
         (["--contracts", "none"], "there is no folder none"),
     ],
 )  # fmt: skip
-def test_files_that_are_wrong_are_told(refused, certificates, options, says):
+def test_files_that_are_wrong_are_reported(refused, certificates, options, says):
     named = [str(certificates / one) if (certificates / one).is_file() else one for one in options]
     code, said = refused("--port", 0, *named)
     assert code == 2

@@ -117,7 +117,7 @@ def test_messages_that_were_not_to_be_judged_have_a_column_where_there_are_any(c
     assert "excluded" not in summary_of("pass", capsys)
 
 
-def test_several_topics_are_told_with_the_contract_of_each(capsys):
+def test_several_topics_are_reported_with_the_contract_of_each(capsys):
     assert (
         "Contracts\n"
         "orders    dts/canal@2\n"
@@ -180,7 +180,7 @@ def test_a_call_that_cannot_be_carried_out_says_why(tmp_path, capsys, arguments,
     assert "Traceback" not in err
 
 
-def test_what_was_found_is_told_even_where_a_file_cannot_be_written(tmp_path, capsys):
+def test_what_was_found_is_reported_even_where_a_file_cannot_be_written(tmp_path, capsys):
     with pytest.raises(UnavailableError):
         report_output.print_report(report_of(example("pass")), as_json=False, targets=[tmp_path / "gone" / "a.md"])
     assert capsys.readouterr().out.startswith("PASS: all 2,400 messages conform to dts/canal@2\n")

@@ -44,7 +44,7 @@ def test_json_lists_every_rule_there_is(capsys):
     ("family", "head"),
     [("json-schema", "C1"), ("avro", "C2"), ("meaning", "C3"), ("publication", "C4"), ("table-versions", "T2")],
 )
-def test_the_rules_of_compatibility_are_told_by_what_is_compared(family, head):
+def test_the_rules_of_compatibility_are_listed_by_what_is_compared(family, head):
     found = [one for one in rules() if one.family == family]
     assert found
     assert {one.id[:2] for one in found} == {head}

@@ -102,7 +102,7 @@ def test_records_go_to_a_file_and_never_over_one(tmp_path, capsys):
         (["-o", "d.jsonl"], "error: this is a folder, not a file (d.jsonl)\n"),
     ],
 )
-def test_where_no_file_can_be_is_told(tmp_path, monkeypatch, capsys, options, told):
+def test_where_no_file_can_be_is_reported(tmp_path, monkeypatch, capsys, options, told):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "d.jsonl").mkdir()
     assert main(["sample", "dts/canal@2", *options]) == 2
@@ -146,6 +146,6 @@ def test_an_update_goes_out_in_two_halves_where_the_dialect_can(capfdbinary):
         ),
     ],
 )
-def test_what_cannot_be_made_is_told(arguments, told, capsys):
+def test_what_cannot_be_made_is_reported(arguments, told, capsys):
     assert main(arguments) == 2
     assert told in capsys.readouterr().err

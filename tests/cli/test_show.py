@@ -62,7 +62,7 @@ def test_two_images_stand_side_by_side_for_an_update(capsys):
     }
 
 
-def test_when_a_member_is_required_is_told(capsys):
+def test_it_is_shown_when_a_member_is_required(capsys):
     told = json.loads(shown(capsys, "oms-community/canal@2", "--json"))
     required = {one["at"]: one["required"] for one in told["members"]}
     assert (required["/table"], required["/data"]) == ("always", "type is INSERT, DELETE, ROW, UPDATE")
@@ -73,7 +73,7 @@ JSON_VERSIONS = [version for version in CATALOGUE.all_versions() if version.mean
 
 
 @pytest.mark.parametrize("version", JSON_VERSIONS, ids=lambda version: version.reference)
-def test_a_member_that_some_sample_cannot_be_without_is_not_told_as_dispensable(version, capsys):
+def test_a_member_that_some_sample_needs_is_not_reported_as_dispensable(version, capsys):
     told = json.loads(shown(capsys, version.reference, "--json"))
     dispensable = {one["at"] for one in told["members"] if one["required"] == "no"}
     takes = jsonschema_rs.validator_for(version.schema).is_valid
@@ -118,7 +118,7 @@ def test_resolved_prints_the_whole_contract_and_reads_back(reference, capsys):
     assert "based_on" not in out
 
 
-def test_numbers_of_types_are_told_with_the_types_that_they_stand_for(capsys):
+def test_numbers_of_types_are_shown_with_the_types_that_they_stand_for(capsys):
     told = json.loads(shown(capsys, "dts/avro@1", "--json"))
     types = {one for form in told["forms"] for one in form["types"]}
     assert {"3 (int)", "246 (decimal)", "252 (blob, text)", "253 (varchar, varbinary)", "254 (char, binary)"} <= types

@@ -67,7 +67,7 @@ def test_offsets_that_are_gone_end_the_run_and_from_starts_anew(broker, make_top
 
 
 @pytest.mark.parametrize("engine", ["local", "spark"])
-def test_a_topic_that_was_made_anew_is_another_however_long_it_is(spark, broker, here, capsys, engine):
+def test_a_topic_that_was_recreated_is_another_however_long_it_is(spark, broker, here, capsys, engine):
     from confluent_kafka.admin import AdminClient, NewTopic
 
     admin, name = AdminClient({"bootstrap.servers": broker.bootstrap}), f"anew-{engine}"
@@ -98,7 +98,7 @@ def test_a_file_of_an_earlier_release_or_of_your_own_names_no_id(broker, make_to
     assert told == {topic: {"0": 10}}
 
 
-def test_a_topic_that_is_shorter_than_before_was_made_anew(broker, make_topic, here, capsys):
+def test_a_topic_that_is_shorter_than_before_was_recreated(broker, make_topic, here, capsys):
     topic = make_topic([(0, value) for value in VALUES[:3]])
     (here / "seen.json").write_text(json.dumps({topic: {"0": 10}}))
     code, err = audit(capsys, broker, topic)
@@ -115,7 +115,7 @@ def test_a_file_that_holds_something_else_is_refused_and_kept(broker, here, caps
     assert (here / "seen.json").read_text() == text
 
 
-def test_drift_is_told_once_and_the_next_run_goes_on(broker, make_topic, here, capsys):
+def test_drift_is_reported_once_and_the_next_run_continues(broker, make_topic, here, capsys):
     topic = make_topic([(0, b"x")])
     assert audit(capsys, broker, topic) == (1, {(0, 0, 1)})
     assert audit(capsys, broker, topic) == (4, {(0, 1, 1)})

@@ -39,7 +39,7 @@ def printed(capsys, *words):
     "subject",
     ["canal", "dataworks", "default", "default-extend-column-type", "shareplex"],
 )
-def test_two_bound_schemas_show_the_timestamps_of_3_3_0_by_a_message_also_where_messages_tell_no_types(
+def test_two_bound_schemas_show_the_timestamps_of_3_3_0_by_a_message_also_where_messages_have_no_types(
     tables, capsys, subject
 ):
     for number in (1, 2):
@@ -87,7 +87,9 @@ def test_bad_input_is_named_and_nothing_is_printed(tables, capsys, words, said):
         ("odcs", "apiVersion: v3.1.0\nkind: DataContract\n"),
     ],
 )
-def test_the_rows_of_a_table_are_told_in_other_languages_and_those_of_no_table_are_not(tables, capsys, kind, begins):
+def test_the_rows_of_a_table_are_described_in_other_languages_and_those_of_no_table_are_not(
+    tables, capsys, kind, begins
+):
     words = ["--tables", "tables", "--table", "shop.orders", "--format", kind]
     assert printed(capsys, "oms/default@2", *words).startswith(begins)
     assert main(["schema", "oms/default@2", "--format", kind]) == 2

@@ -71,7 +71,7 @@ def test_files_that_say_the_same_are_left_as_they_are(here, capsys):
     assert capsys.readouterr().err.endswith("tables: 2 as they were\n")
 
 
-def test_what_says_something_else_is_told_and_not_written_over_unasked(here, capsys):
+def test_what_says_something_else_is_reported_and_not_written_over_unasked(here, capsys):
     (here / "tables").mkdir()
     mine = here / "tables" / "orders.yaml"
     mine.write_text("version: 3\n" + ORDERS.replace("10,2", "8,2") + "source_time_zone: Z\n")
@@ -87,7 +87,7 @@ def test_what_says_something_else_is_told_and_not_written_over_unasked(here, cap
     assert (kept["version"], kept["source_time_zone"], kept["columns"]["price"]["type"]) == (3, "Z", "decimal(10,2)")
 
 
-def test_what_cannot_be_read_is_told_with_its_line_and_fails(here, capsys):
+def test_what_cannot_be_read_is_reported_with_its_line_and_fails(here, capsys):
     (here / "shop.sql").write_text(DDL + "CREATE TABLE copied LIKE orders;\n")
     assert from_ddl("-o", "tables") == 1
     err = capsys.readouterr().err
@@ -193,7 +193,7 @@ def test_the_folder_of_the_settings_is_checked_where_none_is_named(here, capsys)
     assert main(["lint", "mine"]) == 1
 
 
-def test_files_that_are_no_contract_are_told_with_the_line_and_keep_no_other_from_being_checked(here, capsys):
+def test_files_that_are_no_contract_are_reported_with_the_line_and_keep_no_other_from_being_checked(here, capsys):
     mine = here / "mine"
     mine.mkdir()
     (mine / "bytes.yaml").write_bytes(b"table: shop.caf\xe9\n")
@@ -207,7 +207,7 @@ def test_files_that_are_no_contract_are_told_with_the_line_and_keep_no_other_fro
     assert told == [f"mine/{one}" for one in at]
 
 
-def test_two_contracts_of_one_table_are_told_with_their_files(here, capsys):
+def test_two_contracts_of_one_table_are_reported_with_their_files(here, capsys):
     for name in ("one.yaml", "two.yaml"):
         (here / name).write_text(ORDERS)
     assert main(["check", "shop.sql", "--contract", "dts/canal@2", "--tables", "."]) == 2

@@ -41,7 +41,7 @@ SWITCHED = {"topics": {"a.jsonl": {0: [{"to": 180, "contract": OLD}, {"from": 18
                        "b.jsonl": {1: [{"to": 60, "contract": OLD}, {"from": 60, "contract": NEW}]}}}  # fmt: skip
 
 
-def test_what_auto_cannot_tell_is_judged_part_by_part_by_the_file_that_it_says_how_to_write(here, capsys):
+def test_what_auto_cannot_decide_is_validated_part_by_part_by_the_file_that_it_says_how_to_write(here, capsys):
     code, report = report_of(capsys, *AUDIT)
     unclear = next(one for one in report["findings"] if one["class"] == "ambiguous")
     assert code == 4
@@ -115,7 +115,9 @@ def test_the_headline_says_how_many_messages_lie_where_nothing_is_declared(here,
 @pytest.mark.parametrize(
     "command", [AUDIT, ("check", "a.jsonl", "b.jsonl"), ("decode", "file", "a.jsonl", "b.jsonl", "--to", "out")]
 )
-def test_a_file_that_does_not_fit_what_is_read_is_told_before_anything_starts(here, capsys, command, document, told):
+def test_a_file_that_does_not_fit_what_is_read_is_reported_before_anything_starts(
+    here, capsys, command, document, told
+):
     (here / "v.yaml").write_text(json.dumps(document))
     code, (out, err) = run(capsys, *command, "--versions", "v.yaml")
     assert (code, out) == (2, "")
@@ -144,14 +146,14 @@ def test_a_part_of_the_partitions_may_be_read_by_the_file_of_them_all(here, caps
          "--write-versions cannot be combined with --follow"),
     ],
 )  # fmt: skip
-def test_options_that_do_not_go_together_are_told(here, capsys, arguments, told):
+def test_options_that_do_not_go_together_are_reported(here, capsys, arguments, told):
     (here / "v.yaml").write_text(json.dumps(SWITCHED))
     code, (_, err) = run(capsys, *arguments)
     assert code == 2
     assert told in err
 
 
-def test_nothing_is_written_where_the_contract_cannot_be_told(here, capsys):
+def test_nothing_is_written_where_the_contract_cannot_be_detected(here, capsys):
     (here / "c.jsonl").write_text('{"a": 1}\n')
     code, (_, err) = run(capsys, "detect", "c.jsonl", "--write-versions", "w.yaml")
     assert code == 1
@@ -200,7 +202,7 @@ class TestSettings:
         with pytest.raises(UsageError, match="does not mention topic more"):
             RangedValidationOptions().open_validation(["orders", "more"])
 
-    def test_a_file_that_is_not_there_is_told(self, here):
+    def test_a_file_that_is_not_there_is_reported(self, here):
         (here / "v.yaml").unlink()
         with pytest.raises(UsageError, match=r"there is no file v\.yaml"):
             RangedValidationOptions().open_validation(["orders"])

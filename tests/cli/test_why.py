@@ -39,7 +39,7 @@ def message_of(case) -> bytes:
 
 
 @pytest.mark.parametrize("path", CASES, ids=[path.stem for path in CASES])
-def test_a_message_is_told(here, capsys, path):
+def test_a_message_is_reported(here, capsys, path):
     case = yaml.safe_load(path.read_text(encoding="utf-8"))
     (here / "message.json").write_bytes(message_of(case))
     if "tables" in case:
@@ -137,7 +137,7 @@ def test_a_call_that_cannot_be_carried_out_says_why(here, capsys, arguments, cod
     assert told in err
 
 
-def test_a_record_of_a_topic_is_told_by_its_coordinates(here, broker, make_topic, capsys):
+def test_a_record_of_a_topic_is_named_by_its_coordinates(here, broker, make_topic, capsys):
     topic = make_topic(
         [(0, b"x"), (1, b"x"), (1, INSERT, {"key": b"7", "timestamp": 1718000001234}), (1, None)], partitions=2
     )

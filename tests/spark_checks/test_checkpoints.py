@@ -107,7 +107,7 @@ def test_what_is_pinned_judges_as_it_did_whatever_the_catalogue_says_now():
         open_pin("{}", "ck")
 
 
-def test_what_was_found_out_is_told_again_after_a_restart(tmp_path):
+def test_what_was_found_out_is_reported_again_after_a_restart(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_bytes(b"\n".join(rendered("dts/canal@1", 60)))
     source = read_files([path], parse_range(), tasks=1)
@@ -226,7 +226,7 @@ def test_output_and_checkpoint_belong_together_or_somebody_says_otherwise(checkp
         check(checkpoint, known=agreed)
 
 
-def test_a_checkpoint_that_cannot_be_written_is_told(tmp_path):
+def test_a_checkpoint_that_cannot_be_written_is_reported(tmp_path):
     (tmp_path / "ck").write_text("a file")
     with pytest.raises(UnavailableError, match="the checkpoint cannot be written"):
         Checkpoint(str(tmp_path / "ck")).keep_setup(StreamSetup("audit", ("t",), CONTRACT))
@@ -242,7 +242,7 @@ def figures(text):
     }
 
 
-def test_figures_are_told_as_prometheus_reads_them(tmp_path):
+def test_metrics_are_exposed_as_prometheus_reads_them(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_bytes(b"\n".join([*rendered(CONTRACT, 20, controls=0), b"broken"]))
     source = read_files([path], parse_range(), tasks=1)

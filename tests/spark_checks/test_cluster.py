@@ -157,7 +157,7 @@ def test_workers_that_have_the_dependencies_are_sent_the_wheel(tmp_path, capsys,
 
 
 @pytest.mark.nightly
-def test_workers_that_cannot_import_the_package_are_told_before_anything_is_read(tmp_path, cluster, lines):
+def test_workers_that_cannot_import_the_package_are_reported_before_anything_is_read(tmp_path, cluster, lines):
     bare = bare_python(tmp_path / "bare")
     code, out, err = run(
         "audit", "file", str(lines), *CONTRACT, "--master", cluster, *ON_THIS_MACHINE,

@@ -128,7 +128,7 @@ def test_a_partition_of_many_records_keeps_its_order_in_spark(spark, broker, mak
     assert stamps == sorted(stamps)
 
 
-def test_what_cannot_be_done_is_told_before_anything_is_written(broker, make_topic, capsys):
+def test_what_cannot_be_done_is_reported_before_anything_is_written(broker, make_topic, capsys):
     source, narrow = make_topic(records(MESSAGES[:4], 2), partitions=2), make_topic()
     assert convert(broker, source, narrow, "avro") == 3
     assert f"topic {narrow} has 1 partitions, and partition 1 is needed" in capsys.readouterr().err

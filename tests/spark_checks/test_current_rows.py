@@ -311,7 +311,7 @@ def test_without_positions_a_later_merge_is_newer_between_partitions_and_offsets
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("tables", [ICEBERG], indirect=True)
-def test_without_positions_a_truncation_empties_what_was_read_before_it_and_leaves_what_nothing_tells(spark, tables):
+def test_without_positions_a_truncation_empties_what_was_read_before_it_and_leaves_the_rest(spark, tables):
     def row(number, offset, partition):
         return change("insert", offset, after=image(number, "S"), partition=partition, contract="c/d@1")
 

@@ -121,7 +121,7 @@ def test_the_run_is_named_by_range_and_contract(tmp_path):
     assert Source("a.jsonl", 0) in source.spans
 
 
-def test_the_same_run_again_changes_no_file_and_tells_the_same(engine, tmp_path):
+def test_the_same_run_again_changes_no_file_and_reports_the_same(engine, tmp_path):
     path, out = write_lines(tmp_path / "a.jsonl", [*rendered("dts/canal@2", 40), b"broken"]), tmp_path / "out"
     first = decode_lines(engine, path, out, "dts/canal@2")
     before = {file: file.stat().st_mtime_ns for file in out.rglob("*") if file.is_file()}
@@ -279,7 +279,7 @@ def decode_undeclared(engine, path, out):
 
 
 @pytest.mark.parametrize("reference", ["dts/canal@1", "dts/canal@2"])
-def test_updates_are_read_by_the_version_that_the_chains_of_their_keys_tell(engine, tmp_path, reference):
+def test_updates_are_read_by_the_version_that_the_chains_of_their_keys_prove(engine, tmp_path, reference):
     updates = [value for value in rendered(reference, 4_000) if b'"type":"UPDATE"' in value]
     path = write_lines(tmp_path / "updates.jsonl", updates)
     decoded = decode_undeclared(engine, path, tmp_path / "out")

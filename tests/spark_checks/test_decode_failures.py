@@ -47,7 +47,7 @@ def delete(broker, topic):
 
 
 @pytest.mark.nightly
-def test_a_topic_that_is_deleted_and_made_anew_is_another_topic(broker, make_topic, decode, tmp_path):
+def test_a_topic_that_is_deleted_and_recreated_is_another_topic(broker, make_topic, decode, tmp_path):
     values = [value for _, value in write_changelog(60).messages]
     topic = make_topic([(0, value) for value in values[20:40]])
     run, later = tmp_path / "run", ("--from", "offset:20")

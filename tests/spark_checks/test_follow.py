@@ -107,7 +107,7 @@ def test_a_decode_in_batches_writes_the_rows_that_a_decode_of_the_whole_range_do
 
 
 @pytest.mark.nightly
-def test_a_topic_that_holds_nothing_yet_is_followed_until_it_does_and_its_other_partition_is_told_if_rows_go(
+def test_a_topic_that_holds_nothing_yet_is_followed_until_it_does_and_its_other_partition_is_reported_if_rows_go(
     call, broker, make_topic, here
 ):
     topic = make_topic(partitions=2)
@@ -192,7 +192,7 @@ def test_a_contract_that_was_found_out_stays_from_start_to_start(call, broker, m
     assert (code, second["detection"], second["ledger"]["read"]) == (1, first["detection"], 160)
 
 
-def test_partitions_that_are_added_are_read_and_records_that_are_gone_are_told(call, broker, make_topic, here):
+def test_partitions_that_are_added_are_read_and_records_that_are_gone_are_reported(call, broker, make_topic, here):
     topic = make_topic([(0, value) for value in VALUES[:10]])
     follow = ["audit", topic, "--follow", "--once", "--checkpoint", "ck"]
     assert call(*follow)[0] == 0

@@ -84,7 +84,7 @@ def test_rows_that_an_earlier_run_has_read_are_repeated_too(decode, tmp_path):
 
 
 @pytest.mark.nightly
-def test_the_batches_of_a_stream_tell_together_what_one_run_tells(decode):
+def test_the_batches_of_a_stream_report_together_what_one_run_reports(decode):
     lines = rendered(CONTRACT, 8)
     messages = [*lines, lines[4]]  # the last row of the first batch is sent again, the second batch lies between
     cuts = (0, 5, 8, 9)

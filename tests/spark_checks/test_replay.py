@@ -116,7 +116,7 @@ def test_a_second_replay_does_nothing_and_one_that_decodes_nothing_leaves_nothin
     assert files_of(out) == before
 
 
-def test_a_replay_that_was_cut_off_stays_begun_when_it_is_not_trusted_any_more(engine, paths, tmp_path):
+def test_a_replay_that_was_cut_off_stays_started_when_it_is_not_trusted_any_more(engine, paths, tmp_path):
     decode(engine, paths, tmp_path, WRONG)
     runs = RunDirectory(str(tmp_path))
     begun, ran = runs.begun, sorted(runs.past().names)
@@ -139,7 +139,7 @@ def test_a_range_whose_records_were_replayed_is_refused_and_replaced_with_its_re
     assert len(files_of(out)) == len(files_of(direct))
 
 
-def test_the_command_decodes_to_where_the_run_did_and_tells_by_its_exit_code_whether_all_conforms_now(
+def test_the_command_decodes_to_where_the_run_did_and_its_exit_code_says_whether_all_conforms_now(
     spark, tmp_path, monkeypatch, capsys
 ):
     monkeypatch.chdir(tmp_path)

@@ -276,7 +276,7 @@ def test_layouts_of_runs_side_by_side_come_together_in_one_way():
         assert whole.awaited == ("z",)
 
 
-def test_a_run_does_not_count_where_another_has_settled_a_type_otherwise_meanwhile():
+def test_a_run_does_not_count_where_another_has_resolved_a_type_differently_meanwhile():
     mine, theirs = layout(("id", pa.int64())), layout(("ID", pa.string()))
     check_settled({ORDERS: mine}, {ORDERS: mine})
     check_settled({}, {ORDERS: mine})
@@ -313,7 +313,7 @@ def test_a_run_that_looked_before_another_was_done_may_not_write_what_that_one_h
     assert other.begun.notes() == []
 
 
-def test_a_run_that_was_begun_is_finished_in_the_manner_it_was_begun(runs, begin):
+def test_a_run_that_was_started_is_finished_in_the_way_it_was_started(runs, begin):
     spans = {Source("t", 0): Span(10, 20)}
     runs.commit(replace(begin("aaaa", "done")[1], table_format="delta"), NOTHING)
     runs.begun.add(begun("bbbb", spans, write_mode=DELTA, drops_repeats=True, compared=frozenset({"aaaa"})))
@@ -334,7 +334,7 @@ def test_a_run_that_was_begun_is_finished_in_the_manner_it_was_begun(runs, begin
         runs.begun.check_write_mode(PARQUET, PastRuns())
 
 
-def test_a_replay_that_was_begun_is_told_until_it_is_done_and_keeps_no_run_out(runs, begin):
+def test_a_replay_that_was_started_is_reported_until_it_is_done_and_keeps_no_run_out(runs, begin):
     noted = LoggedReplay(("cccc",), (), ())
     for _ in range(2):
         runs.begun.add_replay("aaaa", noted, lambda: None)

@@ -65,7 +65,7 @@ def test_halves_are_joined_alike_wherever_runs_and_tasks_end(spark, engine, tmp_
         assert (before["note"], after["note"]) == (event.before["note"], event.after["note"])
 
 
-def test_a_half_without_the_other_is_told_with_its_offset_and_stays(spark, engine, tmp_path, capsys):
+def test_a_half_without_the_other_is_reported_with_its_offset_and_stays(spark, engine, tmp_path, capsys):
     lines = list(messages())
     after = next(place for place, line in enumerate(lines) if b'"UPDATE_AFTER"' in line)
     before = next(place for place, line in enumerate(lines) if place > after and b'"UPDATE_BEFOR"' in line)
@@ -100,6 +100,6 @@ def test_a_half_that_was_sent_again_is_counted_and_is_no_loss(spark, engine, tmp
     assert told["joined"] == len([event for event in EVENTS if event.op == "update"]) + 1
 
 
-def test_a_folder_without_a_finished_run_is_told(tmp_path, capsys):
+def test_a_folder_without_a_finished_run_is_reported(tmp_path, capsys):
     assert main(["decode", "join", str(tmp_path)]) == 3
     assert "no finished run" in capsys.readouterr().err

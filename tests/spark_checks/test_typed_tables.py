@@ -157,7 +157,7 @@ def test_files_that_no_finished_run_has_written_are_not_listed(decode, tmp_path)
     assert sum(one.rows for one in written) == decoded.report.ledger.changes
 
 
-def test_a_file_that_was_lost_or_cut_off_is_told(decode, tmp_path):
+def test_a_file_that_was_lost_or_cut_off_is_reported(decode, tmp_path):
     decode(MESSAGES)
     (lost,) = table_files(str(tmp_path / "out"), "shop.users")
     with Path(lost.path).open("r+b") as file:

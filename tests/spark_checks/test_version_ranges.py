@@ -171,7 +171,7 @@ def test_a_data_frame_is_read_by_a_versions_file_too(spark, here):
 
 
 @pytest.mark.parametrize("told", [{}, {"contract": NEW, "versions": "versions.yaml"}])
-def test_a_data_frame_is_told_what_it_speaks_in_one_way(spark, told):
+def test_the_contract_of_a_data_frame_is_declared_in_one_way(spark, told):
     df = spark.createDataFrame([], "value binary, topic string, partition int, offset long")
     with pytest.raises(UsageError, match="either a contract or a versions file"):
         audit(df, **told)

@@ -217,7 +217,7 @@ def test_of_members_with_one_name_the_last_wins():
         INSERT[:-1] + b',"zz":[{"a":1,"a":1}]}',
     ],
 )
-def test_a_strict_pass_refuses_names_that_stand_twice_and_only_that(value):
+def test_a_strict_pass_refuses_names_that_occur_twice_and_only_that(value):
     assert parse_message(value)["id"].token == "7"
     with pytest.raises(Unreadable) as refusal:
         parse_message(value, strict=True)

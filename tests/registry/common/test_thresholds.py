@@ -22,7 +22,7 @@ def test_what_fails(words, name, severity, fails):
 
 
 @pytest.mark.parametrize("words", ["never", "error,never", "", ",", "ERROR", "L01"])
-def test_a_word_that_is_neither_severity_nor_class_is_told(words):
+def test_a_word_that_is_neither_severity_nor_class_is_reported(words):
     with pytest.raises(UsageError, match="neither a severity nor a class") as error:
         parse_threshold(words)
     assert error.value.where == "--fail-on"

@@ -42,7 +42,7 @@ def test_a_file_that_only_its_owner_reads_stays_so(tmp_path):
 
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="there is no folder here that nobody may write to")
-def test_a_folder_that_cannot_be_written_to_is_told_whether_it_is_there_or_not():
+def test_a_folder_that_cannot_be_written_to_is_reported_whether_it_is_there_or_not():
     for folder in (Path("/proc"), Path("/proc/none/at/all")):
         with pytest.raises(UnavailableError, match="nothing can be written there"):
             check_folder(folder)

@@ -85,7 +85,7 @@ def test_what_stands_once_may_be_named_again():
     assert parse("a: &a {type: int}\nb: [*a, *a]") == {"a": {"type": "int"}, "b": [{"type": "int"}, {"type": "int"}]}
 
 
-def test_a_text_that_is_no_yaml_is_told_with_its_line():
+def test_a_text_that_is_no_yaml_is_reported_with_its_line():
     with pytest.raises(ContractError, match=r"not readable as YAML: .*expected.* \(here:3\)"):
         parse("a: 1\nb:\n  }")
 
@@ -93,7 +93,7 @@ def test_a_text_that_is_no_yaml_is_told_with_its_line():
 @pytest.mark.parametrize(
     ("text", "where"), [("a: 1\nb: 2\na: 3", "here:3"), ("a:\n  x: 1\n  x: 2", "here:3"), ("- {a: 1, a: 2}", "here:1")]
 )
-def test_a_key_that_stands_twice_is_refused_with_its_line(text, where):
+def test_a_key_that_occurs_twice_is_refused_with_its_line(text, where):
     with pytest.raises(ContractError, match="occurs twice") as error:
         parse(text)
     assert error.value.where == where

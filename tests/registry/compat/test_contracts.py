@@ -74,7 +74,7 @@ def test_the_swap_is_read_wrong_without_an_error():
     assert first.proof.new == {"before": {"value": "green"}, "after": {"value": "red"}}
 
 
-def test_a_change_that_the_schemas_show_as_well_is_told_once():
+def test_a_change_that_the_schemas_show_as_well_is_reported_once():
     verdict = compare_contracts(CATALOGUE.version("oms/default@1"), CATALOGUE.version("oms/default@2"))
 
     (breaking,) = (one for one in verdict.findings if one.severity == "breaking")
@@ -106,7 +106,7 @@ def test_a_change_of_meaning_breaks_under_every_policy(policy):
     assert compare_contracts(old, new, level=Level.BACKWARD, policy=policy).compatible is False
 
 
-def test_a_difference_in_a_branch_of_a_schema_stands_on_its_line(tmp_path):
+def test_a_difference_in_a_branch_of_a_schema_is_reported_on_its_line(tmp_path):
     for name in ("before", "after"):
         shutil.copytree(CATALOGUE.roots[0], tmp_path / name, ignore=shutil.ignore_patterns("samples"))
     edited = tmp_path / "after" / "dts" / "canal" / "v2" / "envelope.schema.json"

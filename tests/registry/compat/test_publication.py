@@ -23,7 +23,7 @@ OWN = HERE.parent / "lint" / "contracts"
 
 
 @pytest.mark.parametrize("file", CASES, ids=[file.stem for file in CASES])
-def test_what_becomes_of_a_published_contract_is_told(file, tmp_path):
+def test_what_becomes_of_a_published_contract_is_reported(file, tmp_path):
     case = yaml.safe_load(file.read_text())
     for name in ("before", "after"):
         shutil.copytree(OWN, tmp_path / name)

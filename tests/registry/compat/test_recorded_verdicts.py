@@ -48,7 +48,7 @@ def is_answered(verdict, said):
 
 @pytest.mark.skipif(not FILES, reason="CDC_RECORDED_VERDICTS names no directory with lists of verdicts")
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_a_verdict_that_others_recorded_is_told_here_too_or_answered(path, record_property):
+def test_a_verdict_that_others_recorded_is_reported_here_too_or_answered(path, record_property):
     agreed, answered, open_ = 0, [], []
     for old, new, said, language in pairs_of(json.loads(path.read_text(encoding="utf-8"))):
         sides = [read_schema(json.dumps(one), type=language, name=name) for name, one in (("old", old), ("new", new))]

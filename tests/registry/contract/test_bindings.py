@@ -54,7 +54,7 @@ def test_one_place_is_edited(before, topic, reference, after, tmp_path):
     assert file.read_bytes().decode() == after
 
 
-def test_what_changed_is_told(tmp_path):
+def test_what_changed_is_reported(tmp_path):
     assert (bind_topic(tmp_path, "a", "dts/canal@1").before, bind_topic(tmp_path, "a", NEW).before) == (
         None,
         "dts/canal@1",

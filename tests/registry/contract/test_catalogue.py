@@ -66,7 +66,7 @@ def test_the_canonical_change_is_no_subject():
     assert {"dts/canal", "oms-community/canal", "oms-community/default"} <= set(SHIPPED.subjects())
 
 
-def test_what_a_version_applies_to_is_told():
+def test_what_a_version_applies_to_is_described():
     assert [span(version) for version in SHIPPED.versions("dts/canal")[:2]] == ["before 2022-03-20", "from 2022-03-20"]
 
 

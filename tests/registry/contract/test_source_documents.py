@@ -37,14 +37,14 @@ def test_the_text_that_was_read_is_the_one_of_the_digest(name):
     assert hashlib.sha256(Path(folder, name).read_bytes()).hexdigest() == CATALOGUE.source_documents[name].sha256
 
 
-def test_a_source_is_told_by_title_section_and_address():
+def test_a_source_is_given_by_title_section_and_address():
     assert CATALOGUE.version("dts/canal@2").source == (
         "Data storage formats in message queues (Data Transmission Service), Canal Json, "
         "https://www.alibabacloud.com/help/en/dts/user-guide/data-formats-of-a-kafka-cluster"
     )
 
 
-def test_a_document_that_nobody_lists_is_told_by_its_name(tmp_path):
+def test_an_unlisted_document_is_named_by_its_file(tmp_path):
     assert describe_source({"document": "guide.txt", "section": "Rows"}, {}) == "guide.txt, Rows"
     assert describe_source({}, {}) is None
     (tmp_path / "documents.yaml").write_text(GUIDE)

@@ -154,14 +154,14 @@ def test_ranges_come_back_from_the_plain_data_they_are_kept_as(read):
     ],
     ids=lambda value: str(value)[:60],
 )  # fmt: skip
-def test_what_is_wrong_is_told_by_its_place(read, text, told):
+def test_what_is_wrong_is_reported_by_its_place(read, text, told):
     with pytest.raises(ContractError) as error:
         read(text)
     where = error.value.where
     assert told in str(error.value).replace(where.partition("v.yaml")[0], "")
 
 
-def test_a_file_that_is_not_there_is_told(tmp_path):
+def test_a_file_that_is_not_there_is_reported(tmp_path):
     with pytest.raises(UsageError, match="there is no file"):
         read_versions(tmp_path / "none.yaml", CATALOGUE)
 
@@ -183,7 +183,7 @@ def test_the_topics_of_a_file_are_known_before_its_contracts_are(tmp_path):
     assert topics_in(tmp_path / "v.yaml") == ("orders", "123")
 
 
-def test_a_partition_that_the_topic_does_not_have_is_told(read):
+def test_a_partition_that_the_topic_does_not_have_is_reported(read):
     ranges = read(GOOD).of_named(["orders"])
     with pytest.raises(UsageError, match="names partition 12, and topic orders has no such partition") as error:
         ranges.check_partitions([("orders", number) for number in range(4)])
@@ -191,7 +191,7 @@ def test_a_partition_that_the_topic_does_not_have_is_told(read):
     ranges.check_partitions([("orders", number) for number in range(13)])
 
 
-def test_a_topic_that_the_file_does_not_name_is_told(read):
+def test_a_topic_that_the_file_does_not_name_is_reported(read):
     with pytest.raises(UsageError, match="does not mention topic ordres") as error:
         read(GOOD).of_named(["ordres"])
     assert error.value.hint == "it names 123, orders"

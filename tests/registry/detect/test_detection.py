@@ -35,7 +35,7 @@ def updates(keys, versions_of_a_row, *, swapped):
 
 
 @pytest.mark.parametrize(("swapped", "reference"), [(False, "dts/canal@2"), (True, "dts/canal@1")])
-def test_updates_alone_tell_their_version_by_the_chains_of_their_keys(swapped, reference):
+def test_updates_alone_decide_their_version_by_the_chains_of_their_keys(swapped, reference):
     found = detect_messages(updates(range(10), 3, swapped=swapped))
 
     assert (found.verdict, found.version.reference) == ("certain", reference)
@@ -65,7 +65,7 @@ def test_chains_that_contradict_each_other_by_turns_decide_nothing():
     assert (found.verdict, found.subject, found.version) == ("ambiguous", "dts/canal", None)
 
 
-def test_chains_that_prove_one_version_after_the_other_tell_a_switch():
+def test_chains_that_prove_one_version_after_the_other_show_a_switch():
     both = [*updates(range(10), 3, swapped=False), *updates(range(100, 110), 3, swapped=True)]
 
     found = detect_messages(both)
@@ -119,13 +119,13 @@ def going_round(number, key="1", *, of=3):
     return canal("UPDATE", number + 1, data=[new], old=[was], gtid="g:1")
 
 
-def test_a_topic_told_backwards_decides_nothing():
+def test_a_topic_in_reverse_order_decides_nothing():
     found = detect_messages(updates(range(10), 3, swapped=False)[::-1])
 
     assert (found.verdict, found.version) == ("ambiguous", None)
 
 
-def test_a_slice_that_is_told_again_decides_nothing():
+def test_a_slice_that_is_sent_again_decides_nothing():
     once = updates(range(20), 1, swapped=False)
     again = [going_round(number, str(number % 20)) for number in range(20)]
 
@@ -189,14 +189,14 @@ def test_a_time_of_writing_before_the_change_proves_the_old_version():
     assert (found.verdict, found.version.reference) == ("certain", "dts/canal@1")
 
 
-def test_a_switch_of_version_is_told_as_mixed_with_both_versions():
+def test_a_switch_of_version_is_reported_as_mixed_with_both_versions():
     found = detect_messages([*sampled("dts/canal@1", 200), *sampled("dts/canal@2", 300, seed=8)])
 
     assert (found.verdict, found.subject, found.version) == ("mixed", "dts/canal", None)
     assert {version.reference for version in found.detected} == {"dts/canal@1", "dts/canal@2"}
 
 
-def test_interleaved_dialects_are_told_one_by_one():
+def test_interleaved_dialects_are_reported_one_by_one():
     messages = sampled("dts/canal@2", 100) + sampled("oms/default@2", 80) + sampled("dts/avro@1", 60)
     random.Random(5).shuffle(messages)
 
@@ -214,7 +214,7 @@ def test_a_few_strays_do_not_make_a_topic_mixed():
     assert (found.verdict, found.version.reference) == ("certain", "oms-community/canal@1")
 
 
-def test_nothing_at_all_tells_nothing():
+def test_no_messages_decide_nothing():
     found = detect_messages([])
 
     assert (found.verdict, found.subject, found.messages) == ("ambiguous", None, 0)

@@ -20,7 +20,7 @@ TABLES = {
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("make", TABLES)
 @pytest.mark.parametrize("reference", [version.reference for version in CATALOGUE.all_versions()])
-def test_a_table_of_any_make_is_never_told_wrong(reference, make):
+def test_a_table_of_any_make_is_never_reported_wrongly(reference, make):
     table = TABLES[make]
     listed = {
         "table": f"{table.database}.{table.name}",

@@ -66,7 +66,7 @@ def test_the_table_names_every_version_but_new_ones():
 
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("reference", VERSIONS)
-def test_hundreds_of_messages_of_mixed_ops_tell_what_the_documents_make_decidable(reference):
+def test_hundreds_of_messages_of_mixed_ops_decide_what_the_documents_make_decidable(reference):
     expected = row_of(DECIDABLE, reference, where="DECIDABLE of test_every_version.py")
     found = detect_messages(sampled(reference, MESSAGES))
 

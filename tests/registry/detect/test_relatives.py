@@ -31,7 +31,7 @@ def test_a_near_relative_is_not_in_the_catalogue(path):
 
 
 @pytest.mark.parametrize("path", INSEPARABLE, ids=lambda path: path.name)
-def test_what_no_message_tells_apart_is_never_certain(path):
+def test_what_no_message_distinguishes_is_never_certain(path):
     found = detect_messages(messages_of(path))
 
     assert found.verdict != "certain"

@@ -37,7 +37,7 @@ def update(number, key, step, *, reference):
     # Version 2 reads messages of version 3 too, and warns of the member that it does not know.
     [("dts/canal@1", "certain"), ("dts/canal@2", "certain"), ("dts/canal@3", "likely")],
 )
-def test_updates_alone_tell_their_version(catalogue, reference, verdict):
+def test_updates_alone_decide_their_version(catalogue, reference, verdict):
     found = detect_messages(updates(range(10), reference=reference), catalogue)
 
     assert (found.verdict, found.version and found.version.reference) == (verdict, reference)

@@ -46,7 +46,7 @@ def test_each_table_of_many_is_read_as_the_reference_reads_it(reference):
 
 @pytest.mark.one_in(6)
 @pytest.mark.parametrize("reference", JSON)
-def test_whatever_drifts_is_told_alike_of_every_table(reference):
+def test_whatever_drifts_is_reported_alike_of_every_table(reference):
     version = CATALOGUE.version(reference)
     envelope = version.meaning.envelope
     places = (envelope.database, envelope.schema_name, envelope.table, envelope.database_table)

@@ -93,7 +93,7 @@ def test_the_changes_of_a_row_prove_the_same_version(declared, habits):
     assert any(sum(line["links"].values()) for line in report["chains"])
 
 
-def test_ranges_of_versions_and_what_speaks_against_them_come_to_the_same():
+def test_ranges_of_versions_and_what_follows_against_them_come_to_the_same():
     values = [*rendered("dts/canal@1", 60), *rendered("dts/canal@2", 60, seed=2)]
     ranges = VersionRanges({
         ("messages.jsonl", 0): (VersionRange(None, 40, "dts/canal@1"), VersionRange(40, 100, "dts/canal@2"))

@@ -20,7 +20,7 @@ def told(left, right, catalogue=CATALOGUE):
     return [(one.group, one.what, one.left, one.right) for one in found.meaning]
 
 
-def test_the_swap_of_images_is_told_and_what_follows_from_it():
+def test_the_swap_of_images_is_reported_and_what_follows_from_it():
     assert told("dts/canal@1", "dts/canal@2") == [
         ("applies", "until", "2022-03-20", None),
         ("applies", "status", "legacy", "current"),
@@ -46,7 +46,7 @@ def test_the_swap_of_images_is_told_and_what_follows_from_it():
 
 
 @pytest.mark.parametrize("subject", ["oms-community/canal", "oms-community/default"])
-def test_the_change_of_value_forms_is_told_by_source_type(subject):
+def test_the_change_of_value_forms_is_described_by_source_type(subject):
     assert told(f"{subject}@1", f"{subject}@2") == [
         ("applies", "until", "3.3.0", None),
         ("applies", "status", "legacy", "current"),
@@ -78,7 +78,7 @@ def test_a_contract_does_not_differ_from_itself(reference):
     assert (found.meaning, found.prose) == ((), ())
 
 
-def test_prose_is_told_apart_from_meaning():
+def test_prose_is_separate_from_meaning():
     found = compare(CATALOGUE.version("dts/canal@1"), CATALOGUE.version("dts/canal@2"))
     assert [one.what for one in found.prose] == [
         "message id", "message title", "/data description", "/old description",
@@ -127,7 +127,7 @@ def test_contracts_of_different_systems_can_be_compared():
     assert {"applies", "envelope", "ops", "images", "columns", "value forms", "rules", "discriminators"} <= groups
 
 
-def test_fractions_without_their_last_zeros_are_told(tmp_path):
+def test_fractions_without_their_last_zeros_are_reported(tmp_path):
     shutil.copytree(OWN, tmp_path / "own")
     mapping = tmp_path / "own/acme/types/acme.yaml"
     mapping.write_text(mapping.read_text(encoding="utf-8") + "zeros_left_out: [text]\n", encoding="utf-8")

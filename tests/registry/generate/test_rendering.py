@@ -607,13 +607,13 @@ def test_names_keys_times_and_types_are_written_as_they_are_read(made):
     }
 
 
-def test_a_flag_tells_a_row_of_the_full_load(made):
+def test_a_flag_marks_a_row_of_the_full_load(made):
     row = written(made, "streams", replace(INSERT, op="snapshot", position=None))
 
     assert (row["op"], row["eventTime"], row["pos"], row["before"]) == ("INSERT", -1, "null", None)
 
 
-def test_halves_of_an_update_are_written_apart_where_they_are_told_apart(made):
+def test_halves_of_an_update_are_written_apart_where_they_are_reported_apart(made):
     before = written(made, "streams", replace(UPDATE, op="update-before", after=None))
     after = written(made, "streams", replace(UPDATE, op="update-after", before=None))
 

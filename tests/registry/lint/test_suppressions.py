@@ -39,7 +39,7 @@ def test_a_comment_is_about_its_own_line(root):
     assert found(root) == ([], ["L15"])
 
 
-def test_a_comment_that_stands_alone_is_about_the_next_line(root):
+def test_a_comment_alone_on_its_line_applies_to_the_next_line(root):
     mark = f"  # cdc-contracts: ignore L15 {UNTIL}\n\n  # another comment\n"
     edit(root, "acme/plain/v1/contract.yaml", ("[E9001]", "[E9002]"), ("  errata:", f"{mark}  errata:"))
     assert found(root) == ([], ["L15"])
@@ -57,7 +57,7 @@ def test_the_last_day_is_a_day_on_which_it_is_ignored(root):
     assert found(root, date(2027, 2, 1)) == (["L15", "L27"], [])
 
 
-def test_a_finding_without_a_line_stands_on_the_first(root):
+def test_a_finding_without_a_line_is_reported_on_the_first(root):
     for name in ("beat.json", "beat.change.json"):
         (root / "acme/plain/v2/samples" / name).unlink()
     edit(root, "acme/plain/v2/contract.yaml", ("contract:", f"# cdc-contracts: ignore L21 {UNTIL}\ncontract:"))

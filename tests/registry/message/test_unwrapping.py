@@ -50,7 +50,7 @@ def test_the_message_comes_out_byte_for_byte(value, wrapping, message):
         (b"eyJhIjoxfQ==", "connect-json"), (b'{"payload":"\xff"}', "connect-json"),
     ],
 )  # fmt: skip
-def test_what_is_not_wrapped_like_this_is_told_with_its_own_cause(value, wrapping):
+def test_what_is_not_wrapped_like_this_is_reported_with_its_own_cause(value, wrapping):
     with pytest.raises(Unreadable) as failure:
         unwrap(value, wrapping)
     assert failure.value.cause == wrapping

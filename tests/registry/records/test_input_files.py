@@ -92,7 +92,7 @@ def test_windows_choose_partitions_and_offsets(tmp_path):
 
 
 @pytest.mark.parametrize("twin", ["same file", "two files"])
-def test_a_record_that_stands_twice_is_refused_with_both_places(tmp_path, twin):
+def test_a_record_that_occurs_twice_is_refused_with_both_places(tmp_path, twin):
     offsets = [5, 6, 5] if twin == "same file" else [5, 6, 7]
     columns = {"value": [b"x"] * 3, "topic": ["t"] * 3, "partition": pa.array([0] * 3, pa.int32())}
     write_rows(tmp_path / "a.parquet", **columns, offset=pa.array(offsets, pa.int64()))

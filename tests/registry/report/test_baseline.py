@@ -32,7 +32,7 @@ def test_a_run_with_nothing_new_passes(baseline_of):
     assert left["ledger"] == report["ledger"]
 
 
-def test_only_what_is_new_is_told_and_fails(baseline_of):
+def test_only_what_is_new_is_reported_and_fails(baseline_of):
     report = example("drift")
     before = report | {"findings": [one for one in report["findings"] if one["class"] != "unknown-field"]}
     left = leave_out_known(report, baseline_of(before))
@@ -99,7 +99,7 @@ def test_a_baseline_reads_well_and_has_no_numbers_that_change(baseline_of):
     [("{", "this is not a baseline"), ("[]", "this is not a baseline"), ('{"findings": []}', "this is not a baseline"),
      ('{"baseline_version": 2, "findings": []}', "does not support version 2"), (None, "cannot be read")],
 )  # fmt: skip
-def test_what_is_no_baseline_is_told(tmp_path, text, what):
+def test_what_is_no_baseline_is_reported(tmp_path, text, what):
     if text is not None:
         (tmp_path / "b.json").write_text(text)
     with pytest.raises(UsageError, match=what) as error:

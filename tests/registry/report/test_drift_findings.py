@@ -58,7 +58,7 @@ def the_finding(records, rule, **options):
 # --- since when
 
 
-def test_what_every_message_has_from_some_offset_on_is_told_from_that_offset():
+def test_what_every_message_has_from_some_offset_on_is_reported_from_that_offset():
     finding = the_finding(records_of(*CLEAN[:30], *NEW_MEMBER[30:50]), "D04")
     assert finding["onset"] == {
         "kind": "every",
@@ -77,7 +77,7 @@ def test_a_last_message_that_happens_to_have_it_makes_no_series():
     assert the_finding(records_of(*mixed, NEW_MEMBER[20]), "D04")["onset"]["kind"] == "sporadic"
 
 
-def test_one_record_is_told_as_one():
+def test_one_record_is_described_as_one():
     finding = the_finding(records_of(*CLEAN[:3], NEW_MEMBER[3], *CLEAN[4:6]), "D04")
     assert finding["onset"]["kind"] == "once"
     assert [one["offset"] for one in finding["onset"]["since"]] == [3]
@@ -159,7 +159,7 @@ def test_a_series_begins_behind_the_last_message_without_the_finding(drawn):
 # --- what was sent
 
 
-def test_a_change_of_type_tells_kinds_and_shapes_of_what_was_sent():
+def test_a_change_of_type_lists_kinds_and_shapes_of_what_was_sent():
     values = [
         json_with(value, "quantity", given) for value, given in zip(CLEAN, ["12", "a-1", True, "34"], strict=False)
     ]
@@ -217,13 +217,13 @@ def test_a_record_too_long_to_keep_is_shown_by_its_beginning():
         ({"table": ..., "tables": "orders"}, "D05", ["tables"]),
     ],
 )
-def test_a_name_that_nobody_knows_is_told_with_the_names_it_is_nearly(change, rule, similar):
+def test_a_name_that_nobody_knows_is_reported_with_the_names_it_is_nearly(change, rule, similar):
     message = json.loads(CLEAN[0]) | change
     message = {name: value for name, value in message.items() if value is not ...}
     assert the_finding(records_of(json.dumps(message).encode()), rule)["similar"] == similar
 
 
-def test_a_column_without_a_type_is_told_with_the_types_that_have_no_column():
+def test_a_column_without_a_type_is_reported_with_the_types_that_have_no_column():
     message = json.loads(CLEAN[0])
     message["data"] = [{("custmer" if name == "customer" else name): one for name, one in message["data"][0].items()}]
     findings = findings_in(records_of(json.dumps(message).encode()))
@@ -283,7 +283,7 @@ def test_a_statement_in_another_partition_explains_by_its_time():
         ({"kind": "dataframe"}, None),
     ],
 )  # fmt: skip
-def test_the_command_that_shows_the_first_record_is_told(source, command):
+def test_the_command_that_shows_the_first_record_is_given(source, command):
     assert the_finding(records_of(*CLEAN[:3], NEW_MEMBER[3]), "D04", source=source)["reproduce"] == command
 
 

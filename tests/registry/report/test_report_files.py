@@ -33,14 +33,14 @@ def test_every_kind_is_written_the_same_twice(tmp_path, name):
      (["a.md", "./a.md"], "two reports would be written to the same file"), (["nowhere/a.md"], "there is no such folder"),
      (["folder.md"], "this is a folder, not a file")],
 )  # fmt: skip
-def test_a_target_that_cannot_be_is_told_before_anything_starts(tmp_path, monkeypatch, names, what):
+def test_a_target_that_cannot_be_is_reported_before_anything_starts(tmp_path, monkeypatch, names, what):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "folder.md").mkdir()
     with pytest.raises(UsageError, match=what):
         check_targets([Path(name) for name in names])
 
 
-def test_a_folder_that_nothing_can_be_written_to_is_told_before_anything_starts():
+def test_a_folder_that_nothing_can_be_written_to_is_reported_before_anything_starts():
     with pytest.raises(UnavailableError, match="cannot be written"):
         check_targets([Path("/proc/report.json")])
 
@@ -59,7 +59,7 @@ def test_one_file_that_cannot_be_written_does_not_keep_the_others_from_it(tmp_pa
      ('{"report_version": 99}', "a newer release wrote this report"),
      (json.dumps(example("pass", verdict="fine")), "'fine' is not one of")],
 )  # fmt: skip
-def test_a_stored_report_that_is_none_is_told(tmp_path, text, what):
+def test_a_stored_report_that_is_none_is_reported(tmp_path, text, what):
     path = tmp_path / "r.json"
     path.write_text(text)
     with pytest.raises(UsageError, match=what):

@@ -121,7 +121,7 @@ def test_the_verdict_comes_first_and_findings_stand_in_the_order_of_the_report(o
 
 @needs_browser
 @pytest.mark.parametrize("size", [PHONE, DESK], ids=["phone", "desk"])
-def test_a_switch_is_drawn_where_it_lies_and_can_be_heard(open_page, size):
+def test_a_switch_is_drawn_at_its_place_and_read_by_screen_readers(open_page, size):
     page = open_page(example("drift"), size=size)
     strip = page.get_by_role("img", name="shop.changes partition 1")
     box, mark = strip.bounding_box(), strip.locator("line.switch").bounding_box()

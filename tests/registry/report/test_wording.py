@@ -73,7 +73,7 @@ def test_the_headline_says_why_messages_were_not_judged(found, told):
     assert headline(example("empty", contract="auto", detection=DETECTION | {"verdict": found, "messages": 16})) == told
 
 
-def test_the_same_evidence_against_several_contracts_is_told_once():
+def test_the_same_evidence_against_several_contracts_is_reported_once():
     first = {"topic": "orders", "partition": 0, "offset": 12}
     entry = {
         "kind": "date",
@@ -102,7 +102,7 @@ def test_the_headline_of_a_run_in_which_everything_is_known():
     [(7, 7, "7 of 19,996 messages fit several versions that read them differently"),
      (7, 9, "2 of 19,996 messages do not conform to oms-community/canal@2, 7 fit several versions that read them differently")],
 )  # fmt: skip
-def test_the_headline_tells_messages_that_are_wrong_from_messages_that_are_unclear(unclear, quarantined, told):
+def test_the_headline_distinguishes_messages_that_are_wrong_from_messages_that_are_unclear(unclear, quarantined, told):
     ledger = example("drift")["ledger"] | {"quarantined": quarantined}
     finding = example("drift")["findings"][0] | {"class": "ambiguous", "count": unclear}
     assert headline(example("drift", verdict="inconclusive", findings=[finding], ledger=ledger)) == told
@@ -115,7 +115,7 @@ def test_the_headline_where_every_table_was_left_out():
     )
 
 
-def test_a_reader_is_told_what_was_not_read():
+def test_the_report_says_what_was_not_read():
     assert notes(example("interrupted")) == [
         "Stopped before the end (interrupted): the report covers what was read until then.",
         "Read 32,000 of 200,000 offsets (16.0 %), a sample of 1/2 of the records, by offset.",
@@ -125,7 +125,7 @@ def test_a_reader_is_told_what_was_not_read():
     assert notes(cut) == ["There were more findings than the 6 that are kept; the others occurred 12,000 times."]
 
 
-def test_onsets_are_told_by_partition():
+def test_onsets_are_reported_by_partition():
     by_class = {finding.name: onset_words(finding) for finding in report_of(example("drift")).findings}
     assert by_class["unknown-enum"] == "once, at shop.changes partition 2 offset 3777 (2026-11-20T10:29:30Z)"
     assert by_class["type-change"] == (
@@ -147,7 +147,7 @@ def test_onsets_are_told_by_partition():
      ({"verdict": "mixed", "subject": "dts/canal"}, "several contracts in one topic, all of dts/canal"),
      ({"verdict": "ambiguous", "subject": None}, "cannot be determined")],
 )  # fmt: skip
-def test_what_was_detected_is_told_with_how_sure_it_is(found, told):
+def test_what_was_detected_is_reported_with_how_sure_it_is(found, told):
     assert detected(detection_of(found)) == told
 
 

@@ -242,7 +242,7 @@ def test_else_it_is_for_the_default_branch_of_origin(repository, tmp_path):
     assert read(open_base(None, tmp_path / "clone" / "data" / "contracts", {})) == BEFORE
 
 
-def test_a_branch_that_is_checked_out_itself_is_told_as_such(root):
+def test_a_branch_that_is_checked_out_itself_is_reported_as_such(root):
     assert open_base("change", root, {}).name.endswith(", which is checked out")
     assert not open_base("main", root, {}).name.endswith(", which is checked out")
 

@@ -23,7 +23,7 @@ def proofs(findings):
     return [json.loads(one) if isinstance(one, str) else one for one in told]
 
 
-def test_the_timestamps_of_3_3_0_are_told_by_a_message(capsys):
+def test_the_timestamps_of_3_3_0_are_reported_by_a_message(capsys):
     code, findings = compared("oms-community/canal", capsys)
     assert code == 1
     rows = [message["data"] for message in proofs(findings)]
@@ -31,7 +31,7 @@ def test_the_timestamps_of_3_3_0_are_told_by_a_message(capsys):
     assert [{"at": "1718000000.5"}] in rows  # as it is: text with a fraction
 
 
-def test_the_swap_of_2022_is_told_by_a_message(capsys):
+def test_the_swap_of_2022_is_reported_by_a_message(capsys):
     code, findings = compared("dts/canal", capsys)
     assert code == 1
     places = {(one["type"], one["data"] is None, one["old"] is None) for one in proofs(findings)}
@@ -39,7 +39,7 @@ def test_the_swap_of_2022_is_told_by_a_message(capsys):
 
 
 @pytest.mark.parametrize("subject", ["oms-community/dataworks", "oms-community/default-extend-column-type"])
-def test_other_dialects_that_tell_types_show_the_timestamps_too(subject, capsys):
+def test_other_dialects_with_types_show_the_timestamps_too(subject, capsys):
     code, findings = compared(subject, capsys)
     assert code == 1
     assert len(proofs(findings)) == 2

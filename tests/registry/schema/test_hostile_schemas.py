@@ -50,7 +50,7 @@ def test_a_large_one_is_decided_in_its_part_of_a_second(kind, make):
     assert len(said) < 600, "one clear sentence"
 
 
-def test_a_longer_one_than_the_limit_is_told_apart():
+def test_one_longer_than_the_limit_is_reported_apart():
     with pytest.raises(SchemaTooLarge, match="longer than 1,048,576 bytes"):
         read_schema(" " * LIMIT + "{}", type="JSON", name="s")
     with pytest.raises(SchemaTooLarge, match="longer than 10 bytes"):

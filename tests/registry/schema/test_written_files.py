@@ -178,7 +178,7 @@ def test_files_are_written_once_and_a_stale_one_is_found_and_mended(tmp_path, ca
     assert "L30" not in capsys.readouterr().out
 
 
-def test_what_cannot_be_written_is_told_and_leaves_nothing_half_written(tmp_path, capsys):
+def test_what_cannot_be_written_is_reported_and_leaves_nothing_half_written(tmp_path, capsys):
     assert main(["schema"]) == 2
     assert main(["schema", "dts/canal@2", "--write", str(tmp_path)]) == 2
     assert main(["schema", "--write", str(tmp_path / "none")]) == 2

@@ -101,7 +101,7 @@ def test_without_a_name_nothing_is_answered(ask, path):
     assert answer.headers["content-type"] == "application/vnd.schemaregistry.v1+json"
 
 
-def test_health_is_told_to_everybody(ask):
+def test_health_is_reported_to_everybody(ask):
     assert ask("GET", "/healthz").json() == {"status": "ok"}
 
 
@@ -175,7 +175,7 @@ def test_what_may_not_be_read_is_not_there(ask):
     assert "secret" not in ask("GET", "/ui", by="orders").text
 
 
-def test_an_id_is_told_to_those_who_may_read_a_subject_that_uses_it(ask):
+def test_an_id_is_shown_to_those_who_may_read_a_subject_that_uses_it(ask):
     ids = {
         subject: ask("GET", f"/subjects/{subject}/versions/1", by="root").json()["id"]
         for subject in ("orders-value", "secret-value", ":.team:value")

@@ -61,7 +61,7 @@ def test_a_schema_is_found_by_id_guid_and_text(client, address):
     assert patient.get(f"{address}/schemas/ids/15").status_code == 404
 
 
-def test_the_contract_is_told_to_clients_that_take_keys_they_do_not_know(address):
+def test_the_contract_is_sent_to_clients_that_accept_unknown_keys(address):
     plain = patient.get(f"{address}/subjects/{CANAL}/versions/2").json()
     assert set(plain) == {"subject", "version", "id", "schemaType", "schema"}
     told = patient.get(f"{address}/subjects/{CANAL}/versions/2", headers=EXTENDED).json()["metadata"]["properties"]

@@ -32,7 +32,7 @@ def test_contracts_are_listed_as_on_the_command_line(address):
 
 
 @pytest.mark.parametrize("selector", ["2", "latest", "2022-03-20"])
-def test_one_contract_is_told_whole(address, selector):
+def test_one_contract_is_reported_whole(address, selector):
     found = patient.get(f"{address}/contracts/dts/canal/{selector}").json()
     newest = CATALOGUE.versions("dts/canal")[-1].reference
     assert found["reference"] == (newest if selector == "latest" else "dts/canal@2")
@@ -42,7 +42,7 @@ def test_one_contract_is_told_whole(address, selector):
     assert found["avro_schema"]["type"] == "record"
 
 
-def test_two_contracts_are_told_apart_in_words(address):
+def test_the_differences_of_two_contracts_are_described(address):
     found = patient.get(f"{address}/diff?left=dts/canal@1&right=dts/canal@2").json()
     assert [one for one in found["meaning"] if one["what"] == "update, before"] == [
         {
@@ -68,14 +68,14 @@ def test_a_contract_may_follow_itself(address):
     assert found == {"compatible": True, "level": "BACKWARD", "policy": "cdc", "findings": []}
 
 
-def test_unrelated_contracts_are_told_apart_in_words_and_not_judged(address):
+def test_the_differences_of_unrelated_contracts_are_described_and_not_judged(address):
     answer = patient.get(f"{address}/compat?old=drs/json@2&new=dts/avro@1")
     assert (answer.status_code, answer.json()["error_code"]) == (422, 422)
     assert "`cdc-contracts compat` compares any two" in answer.json()["message"]
     assert patient.get(f"{address}/diff?left=drs/json@2&right=dts/avro@1").status_code == 200
 
 
-def test_rules_are_told(address):
+def test_rules_are_listed(address):
     assert patient.get(f"{address}/rules/D07").json()["name"] == "value-form"
     assert {"D07", "L01"} <= {one["id"] for one in patient.get(f"{address}/rules").json()["rules"]}
 
@@ -90,7 +90,7 @@ def test_rules_are_told(address):
         ("/rules/X99", "there is no rule `X99`"),
     ],
 )
-def test_what_is_not_there_is_told_with_what_is(address, path, says):
+def test_what_is_not_there_is_reported_with_what_is(address, path, says):
     answer = patient.get(address + path)
     assert (answer.status_code, answer.json()["error_code"]) == (404, 404)
     assert answer.json()["message"].startswith(says)

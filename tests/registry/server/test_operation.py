@@ -58,7 +58,7 @@ def test_requests_are_counted_by_route_and_never_by_path(url):
     assert found[("cdc_contracts_store_seconds_count", "read")] > 30
 
 
-def test_a_store_that_is_gone_is_told_and_the_figures_stay(url, postgres):
+def test_a_store_that_is_gone_is_reported_and_the_figures_stay(url, postgres):
     database = postgres.new_database()
     with serving_site(database) as address:
         assert patient.get(f"{address}/healthz").json() == {"status": "ok"}
@@ -78,7 +78,7 @@ def health(address):
     return answer.status_code, answer.json()["status"]
 
 
-def test_a_full_disk_is_told_before_somebody_wants_to_store_something(tmp_path):
+def test_a_full_disk_is_reported_before_anything_has_to_be_stored(tmp_path):
     disk = tmp_path / "disk"
     disk.mkdir()
     if subprocess.run(
@@ -98,7 +98,7 @@ def test_a_full_disk_is_told_before_somebody_wants_to_store_something(tmp_path):
         subprocess.run(["umount", "--lazy", disk], check=True)
 
 
-def test_a_file_system_without_room_is_told_where_none_can_be_mounted(url, monkeypatch):
+def test_a_file_system_without_room_is_reported_where_none_can_be_mounted(url, monkeypatch):
     class Full:
         def __enter__(self):
             return self
@@ -114,7 +114,7 @@ def test_a_file_system_without_room_is_told_where_none_can_be_mounted(url, monke
         assert health(address) == (503, "nothing can be stored: No space left on device")
 
 
-def test_a_database_that_takes_no_change_or_is_gone_is_told(url, tmp_path):
+def test_a_database_that_takes_no_change_or_is_gone_is_reported(url, tmp_path):
     with serving_site(url) as address:
         with sqlite3.connect(tmp_path / "registry.db") as connection:
             connection.execute(
@@ -151,7 +151,7 @@ def test_looking_leaves_nothing_behind_and_holds_no_lock(url, tmp_path):
         connection.close()
 
 
-def test_a_database_of_postgresql_that_may_only_be_read_is_told(postgres):
+def test_a_database_of_postgresql_that_may_only_be_read_is_reported(postgres):
     database = postgres.new_database()
     name = database.split("/")[3].split("?")[0]
 
@@ -203,7 +203,7 @@ def test_the_log_can_be_text_or_nothing(url):
     assert " 127.0.0.1 - GET /subjects 200 " in line
 
 
-def test_a_wrong_password_of_the_database_is_told_in_a_line(postgres, capsys):
+def test_a_wrong_password_of_the_database_is_reported_in_a_line(postgres, capsys):
     rules = postgres._folder / "data" / "pg_hba.conf"
     before = rules.read_text()
     try:

@@ -59,7 +59,7 @@ def test_a_swapped_topic_without_a_delete_fails_under_the_wrong_declaration_and_
 
 @pytest.mark.parametrize("turn", [0, 1, 40, 150, 260, 293])
 @pytest.mark.parametrize(("before", "after"), [(OLD, NEW), (NEW, OLD)])
-def test_a_switch_in_mid_stream_is_told_with_the_offsets_between_which_it_lies(before, after, turn):
+def test_a_switch_in_mid_stream_is_reported_with_the_offsets_between_which_it_lies(before, after, turn):
     values = stream(300, lambda number: before if number < turn else after)
     updates = [number for number, value in enumerate(values) if b"UPDATE" in value]
     last = max((number for number in updates if number < turn), default=None)
@@ -131,7 +131,7 @@ def test_a_partial_image_in_the_place_of_the_whole_one_is_of_the_other_version_a
 
 
 @pytest.mark.parametrize("version", [OLD, NEW])
-def test_a_partial_image_in_its_own_place_is_conforming_and_chains_tell_it_from_the_other_version(version):
+def test_a_partial_image_in_its_own_place_is_conforming_and_chains_distinguish_it_from_the_other_version(version):
     other = NEW if version == OLD else OLD
     partial = []
     for value in stream(120, lambda _: version):
@@ -257,7 +257,7 @@ def test_two_changes_of_a_row_prove_what_only_one_reading_makes_whole(version, c
 
 
 @pytest.mark.parametrize("place", [0, 1])
-def test_a_row_that_is_told_in_two_partitions_proves_nothing_of_its_table(place):
+def test_a_row_that_is_sent_in_two_partitions_proves_nothing_of_its_table(place):
     values = stream(100, lambda _: OLD, keys=5)
     halves = [[value for n, value in enumerate(values) if n % 2 == half] for half in (place, 1 - place)]
 
@@ -266,7 +266,7 @@ def test_a_row_that_is_told_in_two_partitions_proves_nothing_of_its_table(place)
     assert [line["links"] for line in report_of(tally, NEW)["chains"]] == [{OLD: 0, NEW: 0}] * 2
 
 
-def test_check_tells_what_chains_prove_in_a_line_of_its_own():
+def test_check_prints_what_chains_prove_in_a_line_of_its_own():
     values = stream(80, lambda _: OLD)
     first = next(number for number, value in enumerate(values) if b"UPDATE" in value)
     lines = []

@@ -50,7 +50,7 @@ def test_which_version_of_the_declared_subject_it_is_stays_unproven_where_only_t
     assert [(one["contract"], one["others"]) for one in report["unproven"]] == [("drs/json-c@1", ["drs/json-c@2"])]
 
 
-def test_a_swap_in_mid_stream_is_told_where_it_begins():
+def test_a_swap_in_mid_stream_is_reported_where_it_begins():
     values = stream(400, lambda number: OLD if number >= 200 else NEW, deletes=False)
     report = report_of(audited([records(values)], "drs/json-c@2"), "drs/json-c@2")
     (found,) = [one for one in report["findings"] if one["severity"] == "error"]

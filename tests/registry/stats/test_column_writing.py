@@ -57,7 +57,7 @@ def report_of(tally, contract):
 @pytest.mark.parametrize("order", ["in order", "partitions backwards", "shuffled"])
 @pytest.mark.parametrize("contract", ["@1", "@2", ""])
 @pytest.mark.parametrize("subject", SWITCHING)
-def test_a_switch_of_versions_without_types_is_told_with_its_onset(subject, contract, order):
+def test_a_switch_of_versions_without_types_is_reported_with_its_onset(subject, contract, order):
     records = list(switching(subject, tables=False))
     told = report_of(audited(_ordered(records, order), subject + contract, ReadingOptions()), subject + contract)
     findings = findings_of(told)
@@ -84,7 +84,7 @@ def test_a_switch_of_versions_without_types_is_told_with_its_onset(subject, cont
 
 
 @pytest.mark.parametrize("subject", SWITCHING)
-def test_a_switch_of_versions_is_a_note_where_tables_tell_the_types(subject):
+def test_a_switch_of_versions_is_a_note_where_table_contracts_declare_the_types(subject):
     records = list(switching(subject, tables=True))
     told = report_of(audited(records, subject, WITH_TABLES), subject)
     assert {(one["class"], one["severity"]) for one in findings_of(told).values()} == {("table-schema", "info")}

@@ -91,7 +91,7 @@ DROPPED_TWICE = [
 
 
 @pytest.mark.parametrize("read", [range(120), [offset for offset in range(120) if offset % 7 or offset % 10 == 0]])
-def test_small_parts_in_any_order_and_any_grouping_tell_the_same_first_row_and_count(read):
+def test_small_parts_in_any_order_and_any_grouping_give_the_same_first_row_and_count(read):
     """With every offset there, and with gaps that nobody read."""
     records = [record for record in stating("dts/canal@2", *DROPPED_TWICE) if record[1] in set(read)]
     expected = len({*range(21, 40), *range(81, 100), *range(101, 120)} & set(read))
@@ -154,7 +154,7 @@ def test_partitions_come_in_any_order():
         assert found == ("D11.dropped-column", "warning", "note", "shop.orders", 4 * 49, AT + 1)
 
 
-def test_a_column_that_is_added_again_or_of_another_table_is_not_told():
+def test_a_column_that_is_added_again_or_of_another_table_is_not_reported():
     for statements in (
         [(AT, "ALTER TABLE orders DROP COLUMN note"), (AT + 1, "ALTER TABLE orders ADD COLUMN note text")],
         [(AT, "ALTER TABLE returns DROP COLUMN note")],
@@ -176,6 +176,6 @@ def test_a_column_that_is_added_again_or_of_another_table_is_not_told():
         ("DROP TABLE orders", "", set()),
     ],
 )
-def test_statements_tell_what_they_drop(text, table, columns):
+def test_statements_name_what_they_drop(text, table, columns):
     statement = Statement("orders", 0, 1, None, None, text)
     assert (altered_table(statement), dropped_columns(statement)) == (table, columns)

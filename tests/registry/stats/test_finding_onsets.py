@@ -5,7 +5,7 @@ from cdc_contracts.registry.stats.finding_onsets import ANY_OP, FindingSeries, S
 INSERTS = FindingSeries(count=5, last=50, clean=20, starts=[Start(22, None, 4)])
 
 
-def test_a_series_is_told_by_the_ops_that_show_the_finding():
+def test_a_series_is_given_by_the_ops_that_show_the_finding():
     overall = FindingSeries(count=5, last=50, clean=40, starts=[Start(41, None, 1)])
     assert unbroken_series({"insert": INSERTS, ANY_OP: overall}, {"insert": 50, ANY_OP: 60}) == Start(22, None, 4)
     assert unbroken_series({"insert": INSERTS}, {}) == Start(22, None, 4)

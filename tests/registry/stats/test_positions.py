@@ -55,7 +55,7 @@ def test_rows_of_a_full_load_and_rows_without_a_position_say_nothing():
     assert seen.whole() == {}
 
 
-def test_partitions_are_told_apart_and_kept_as_a_record_keeps_them():
+def test_partitions_are_distinguished_and_kept_as_a_record_keeps_them():
     seen = Positions()
     seen.note(pa.Table.from_batches([rows(["7", "8"]), rows(["3"], partition=1)]).combine_chunks().to_batches()[0])
     whole = seen.whole()

@@ -368,7 +368,7 @@ def test_messages_without_a_row_are_one_note_with_their_share():
     assert report["verdict"] == "pass"
 
 
-def test_what_never_came_is_told_once_each_and_changes_no_verdict():
+def test_what_never_came_is_reported_once_each_and_changes_no_verdict():
     values = renumbered("dts/canal@2", [1, 2, 3])
     report = report_of(in_one_partition(values), "dts/canal@2")
     never = [(one["rule"], one["expected"], one["count"]) for one in report["findings"]]
@@ -383,7 +383,7 @@ def test_what_never_came_is_told_once_each_and_changes_no_verdict():
     assert report["verdict"] == "pass"
 
 
-def test_what_never_came_is_not_told_of_a_stream_of_which_nothing_was_read():
+def test_what_never_came_is_not_reported_for_a_stream_of_which_nothing_was_read():
     assert report_of(in_one_partition([b"no json", None]), "dts/canal@2")["findings"][1:] == []
 
 

@@ -172,5 +172,5 @@ def test_seconds_are_not_noted_as_milliseconds(at):
         (18_446_744_073_709_551_616, BEYOND),
     ],
 )
-def test_a_unit_is_told_by_the_moments_of_this_century(count, unit):
+def test_a_unit_is_recognised_by_the_moments_of_this_century(count, unit):
     assert unit_observed(Number(str(count)), Place(at="/es", form="epoch-millis")) == unit

@@ -47,7 +47,7 @@ def unproven(contract, other, count, start, end, partition=0):
 
 
 @pytest.mark.parametrize("size", [7, 40])
-def test_ranges_that_no_message_could_tell_are_named_and_fail_where_it_is_asked_to(size):
+def test_ranges_that_no_message_could_confirm_are_named_and_fail_on_request(size):
     values = inserts()
     parts = [records(values[start : start + size], start=start) for start in range(0, len(values), size)]
 
@@ -80,7 +80,7 @@ def test_ranges_without_a_message_are_not_named_and_several_are_counted_in_the_h
     assert f"no message of orders partition 0 up to 10 or in 1 other range distinguishes {NEW} from" in headline(report)
 
 
-def test_a_column_that_turns_tells_what_no_message_does():
+def test_a_column_that_changes_its_form_decides_what_no_message_does():
     subject = "oms-community/default"
     stream = list(switching(subject, tables=False))
     for declared in ("@1", "@2"):
@@ -102,7 +102,7 @@ def test_a_column_that_turns_tells_what_no_message_does():
     assert [one["contract"] for one in report["unproven"]] == [f"{subject}@1"]
 
 
-def test_a_column_that_turns_tells_the_ranges_on_both_sides_of_its_turn():
+def test_a_column_that_changes_its_form_gives_the_ranges_before_and_after():
     subject = "oms-community/default"
     stream = [one for one in switching(subject, tables=False) if one[0] < 2]
     places = {"orders": {0: [{"to": 120, "contract": f"{subject}@1"}, {"from": 120, "contract": f"{subject}@2"}],

@@ -206,7 +206,7 @@ def test_the_context_that_a_server_shows_its_contracts_in_is_none_of_a_folder():
     assert CATALOGUE_CONTEXT == CONTEXT
 
 
-def test_a_level_that_no_file_asks_for_is_told_with_its_reason(contracts, server, call):
+def test_a_level_that_no_file_asks_for_is_reported_with_its_reason(contracts, server, call):
     call("ids", contracts)
     why = "a new version of a contract may break the one before it; set another level in registry.yaml"
     out = call("plan", contracts, "--url", server)[1]

@@ -215,7 +215,7 @@ def no_registry():
         ("list", "not a schema registry: its subjects are not a list"),
     ],
 )
-def test_what_is_no_registry_is_told_as_such(folder, no_registry, call, path, told):
+def test_what_is_no_registry_is_reported_as_such(folder, no_registry, call, path, told):
     put(folder, "orders-value", 1, CLOSED)
     code, out, err = call("plan", folder, "--url", f"{no_registry}/{path}")
     assert (code, out, told in err) == (3, "", True)
@@ -270,7 +270,7 @@ def test_a_registry_that_does_not_answer_is_no_success(folder, call):
         (["--url", "https://registry:8081", "--ca", "none.pem"], "not a certificate file"),
     ],
 )
-def test_a_wrong_call_is_told_and_no_password_is(folder, call, options, told):
+def test_a_wrong_call_is_reported_and_no_password_is(folder, call, options, told):
     put(folder, "orders-value", 1, CLOSED)
     code, out, err = call("plan", folder, *options)
     assert (code, out, told in err, "hunter2" in err) == (2, "", True, False)

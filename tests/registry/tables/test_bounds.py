@@ -32,7 +32,7 @@ MISFITS = {"fits": Misfit(0), "range": Misfit.RANGE, "scale": Misfit.SCALE, "bot
 
 
 @pytest.mark.parametrize("case", CASES, ids=[f"{case['type']}-{case['kind']}" for case in CASES])
-def test_a_value_fits_its_declared_type_or_is_kept_out_by_what_is_told(case):
+def test_a_value_fits_its_declared_type_or_is_kept_out_for_the_reported_reason(case):
     bound = bound_of(case["type"], case["kind"])
     wanted = {text: misfit for key, misfit in MISFITS.items() for text in case.get(key, ())}
     if bound is None:

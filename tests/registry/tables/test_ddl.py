@@ -49,7 +49,7 @@ def test_ddl_is_read_as_the_database_stores_it(case):
         ("create procedure p() begin delete from a; alter table o add a int; end", "mysql", None, {}),
     ],
 )  # fmt: skip
-def test_columns_that_a_message_adds_are_told_with_their_types(text, dialect, table, columns):
+def test_columns_that_a_message_adds_are_reported_with_their_types(text, dialect, table, columns):
     found = read_added_columns(text, dialect)
     assert found.reason is None or not columns
     assert [(one.table, {name: column.type for name, column in one.columns.items()}) for one in found.added] == (
@@ -110,7 +110,7 @@ HEAVY = [
         ("/*M!100100 TRUNCATE a */; /*! drop table b */; /* done */", ["TRUNCATE a", "DROP TABLE b"]),
     ],
 )
-def test_a_message_tells_which_tables_it_empties_and_which_lose_rows_in_other_ways(text, told):
+def test_a_message_names_the_tables_it_empties_and_those_that_lose_rows_in_other_ways(text, told):
     found = read_resets(text)
     assert [" ".join((one.statement, *one.table)) for one in found] == told
     assert all(one.emptied == (one.statement in {"TRUNCATE", "DROP TABLE"}) for one in found)
@@ -144,7 +144,7 @@ PIECES = [*"`'\"(),;./*-# \n@0a", "alter table ", "add ", "create table ", "int 
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=40).map("".join))
-def test_any_text_at_all_is_read_or_told(text):
+def test_any_text_at_all_is_read_or_refused(text):
     read_added_columns("alter table t add " + text)
     read_resets("truncate " + text)
     for dialect in ("mysql", "oracle"):

@@ -152,7 +152,7 @@ def test_a_value_that_its_place_refuses_is_shown_nowhere(version):
     assert split_pointer(version.meaning.envelope.op.at) in refused
 
 
-def test_codes_that_are_wrong_are_told_by_their_shapes_and_words_of_other_contracts_as_they_are():
+def test_wrong_codes_are_shown_by_their_shapes_and_words_of_other_contracts_unchanged():
     message = (
         '{"database":"shop","table":"orders","type":"Zoë 4929","isDdl":"Zoë","es":"Zoë","ts":17180000000000000000,'
         '"id":"Zoë","pkNames":["Zoë","id"],"mysqlType":{"id":"int","at":"Zoë(3)","who":"ENUM"},'

@@ -91,7 +91,7 @@ def test_no_rule_reads_what_it_does_not_declare(version):
 
 
 @pytest.mark.parametrize("version", VERSIONS, ids=str)
-def test_what_rules_read_is_what_records_are_told_apart_by(version):
+def test_what_rules_read_is_what_distinguishes_records(version):
     validation: ValidationContext = scope_of(version.subject)
     plan = make_plan(
         [judge.meaning for judge in validation.judges], [judge.version.schema for judge in validation.judges]

@@ -131,7 +131,7 @@ def test_a_sample_is_one_json_object(sample):
 
 
 @each_sample
-def test_a_sample_is_claimed_by_its_subject_and_by_those_it_cannot_be_told_from(sample):
+def test_a_sample_is_claimed_by_its_subject_and_by_those_it_cannot_be_distinguished_from(sample):
     need_contract(sample)
     message = message_of(sample)
 

@@ -73,7 +73,7 @@ def rows_until(change, count=12):
 
 
 @pytest.mark.parametrize("reference", ALL)
-def test_a_null_in_a_column_that_is_never_null_is_told_in_every_version(reference):
+def test_a_null_in_a_column_that_is_never_null_is_reported_in_every_version(reference):
     reading_options = promising(note={"nullable": False})
     values = stream(reference, rows_until({"note": None}), reading_options)
     assert told(values, reference, reading_options) == [
@@ -94,7 +94,7 @@ def keyed(reference):
 
 
 @pytest.mark.parametrize("reference", [one for one in ALL if keyed(one)])
-def test_a_key_that_the_messages_tell_otherwise_is_told_where_they_tell_it(reference):
+def test_a_key_that_the_messages_give_differently_is_reported_where_they_give_it(reference):
     reading_options = promising(key=("id", "note"))
     values = stream(reference, rows_until({}), reading_options)
     told_at = CATALOGUE.version(reference).meaning.envelope.primary_key.at.rpartition("/")[2]
@@ -135,7 +135,7 @@ KEEPING = [
 
 @pytest.mark.parametrize("reference", KEEPING)
 @pytest.mark.parametrize(("day", "severity"), [("2024-02-30", "warning"), ("0000-00-00", "info")])
-def test_a_date_that_does_not_exist_is_told_where_one_is_declared(reference, day, severity):
+def test_a_date_that_does_not_exist_is_reported_where_one_is_declared(reference, day, severity):
     values = stream(reference, rows_until({}), promising())
     values[AT:] = [value.replace(b"2024-02-03", day.encode()) for value in values[AT:]]
     assert told(values, reference, promising()) == [

@@ -128,9 +128,7 @@ class TestOutcomes:
         assert judged.control is not None
         assert judged.control.kind == ("heartbeat" if subject == DEFAULT else "ddl")
 
-    def test_a_message_that_every_version_reads_alike_is_conforming_under_the_highest_asked_for(
-        self, subject, selector
-    ):
+    def test_a_message_that_every_version_reads_alike_conforms_under_the_highest_declared(self, subject, selector):
         judged = judge(subject + selector, BOTH[subject])
 
         assert judged.verdict.outcome == "conforming"

@@ -87,7 +87,7 @@ def test_a_good_value_is_read_as_its_canonical_text(agree: Agree, form: ValueFor
 
 
 @pytest.mark.parametrize(("form", "value", "record"), cases("another record"))
-def test_a_value_in_another_record_is_broken_and_the_record_is_told(
+def test_a_value_in_another_record_is_broken_and_the_record_is_reported(
     agree: Agree, form: ValueForm, value: Any, record: str
 ) -> None:
     for context in (KEEPS, STRICT):

@@ -58,7 +58,7 @@ def test_the_name_of_a_member_decides_nothing(plain, name):
     assert list(verdicts(name)) == plain
 
 
-def test_the_draft_of_a_schema_is_told_by_its_keywords_and_not_by_its_members():
+def test_the_draft_of_a_schema_is_recognised_by_its_keywords_and_not_by_its_members():
     assert draft_of(members({"$defs": TEXT, "k": members({"$anchor": TEXT})})) == jsonschema_rs.Draft7
     assert draft_of(members({"k": members({"x": {"$anchor": "a"}})})) == jsonschema_rs.Draft202012
 

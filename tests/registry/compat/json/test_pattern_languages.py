@@ -24,7 +24,7 @@ def finds(pattern, text):
 
 @settings(max_examples=60)
 @given(patterns, patterns)
-def test_no_text_matches_two_patterns_in_a_way_that_is_not_told(one, other):
+def test_every_way_in_which_a_text_matches_two_patterns_is_listed(one, other):
     told = distinguish((one, other))
     assert told is not None
     for hits, text in told.items():

@@ -40,7 +40,7 @@ def test_many_nullable_members_are_compared_at_once(policy, count, seconds):
     assert taken < seconds
 
 
-def test_two_thousand_changes_at_once_are_told():
+def test_two_thousand_changes_at_once_are_reported():
     wide = {"$schema": DRAFT, "type": "object", "properties": {f"p{n}": {"type": "boolean"} for n in range(2_000)}}
     verdict, taken = compare(nullable(2_000), wide, Policy.CDC)
     assert verdict.compatible is False
@@ -73,7 +73,7 @@ def test_schemas_that_refer_to_each_other_are_decided():
 
 
 @pytest.mark.parametrize("count", [10, 40, 120])
-def test_many_alternatives_are_told_apart_or_left_undecided(count):
+def test_many_alternatives_are_distinguished_or_left_undecided(count):
     def union(kind):
         members = [{"type": "object", "properties": {f"k{n}": {"type": kind}}} for n in range(count)]
         return {"$schema": DRAFT, "oneOf": members}

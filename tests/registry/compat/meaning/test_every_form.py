@@ -40,7 +40,7 @@ def catalogue(tmp_path_factory):
 
 
 @pytest.mark.parametrize(("one", "other"), [pair for pair in PAIRS if pair != ALIKE])
-def test_two_forms_of_one_kind_are_told_apart(one, other, catalogue):
+def test_two_forms_of_one_kind_are_reported_apart(one, other, catalogue):
     old, new = (catalogue.version(f"acme/{form.replace('.', '-')}@1") for form in (one, other))
 
     (finding,) = (found for found in compare_meaning(old, new) if found.path == "/values/FOO")

@@ -124,7 +124,7 @@ def test_all_text_can_be_read(visit, name, scheme):
 
 
 @needs_browser
-def test_a_person_walks_from_the_list_to_what_changed(visit):
+def test_links_lead_from_the_list_to_what_changed(visit):
     page = visit("/ui")
     assert page.locator("h2").all_inner_texts() == ["CONTRACTS", "SUBJECTS"]
     page.get_by_label("Name contains").fill("orders")
@@ -156,7 +156,7 @@ def test_the_swap_of_a_contract_is_shown_with_the_message_that_proves_it(visit):
 
 
 @needs_browser
-def test_it_can_be_walked_by_keyboard_and_heard(visit):
+def test_it_can_be_used_by_keyboard_and_screen_reader(visit):
     page = visit(PAGES["versions"])
     assert page.get_by_role("navigation", name="Breadcrumbs").get_by_role("link").all_inner_texts() == [
         "Registry",
