@@ -102,7 +102,16 @@ def metrics_page() -> str:
         "`--follow` and `--once` publish these with `--metrics-file` and `--metrics-port`. Metrics",
     ]
     lines += ["by partition have the labels `topic` and `partition`; `records_total` also has `outcome`, and"]
-    lines += ["`drift_records` has `class` and `severity`.", "", *_metric_table(StreamMetrics().text()), ""]
+    lines += [
+        "`drift_records` has `class` and `severity`, and `table_drift_records` also `table` and `contract`: the 500"
+    ]
+    lines += ["most frequent combinations, all others as table `(others)`. `version_records_total` has `contract`:"]
+    lines += [
+        "the only version that records fit, or `(undecided)` where they fit several.",
+        "",
+        *_metric_table(StreamMetrics().text()),
+        "",
+    ]
     lines += ["## Registry server", "", "At `/metrics` of `registry serve`.", ""]
     lines += [*_metric_table(server.expose(None)[0].decode()), ""]
     return "\n".join(lines)

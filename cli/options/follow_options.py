@@ -58,8 +58,11 @@ class Following:
     ] = None
     metrics_port: Annotated[
         int | None,
-        typer.Option("--metrics-port", metavar="PORT", help="Serve them at 127.0.0.1:PORT/metrics.", min=0, max=65535),
+        typer.Option("--metrics-port", metavar="PORT", help="Serve them at ADDRESS:PORT/metrics.", min=0, max=65535),
     ] = None
+    metrics_address: Annotated[
+        str, typer.Option("--metrics-address", metavar="ADDRESS", help="An address of this machine; 0.0.0.0 for all.")
+    ] = "127.0.0.1"
 
     def check(self, *, refused: Mapping[str, bool]) -> None:
         """Raise UsageError if stream options are given without `--follow`, or with incompatible options.
@@ -226,9 +229,9 @@ def _follow(
     if following.metrics_file is not None:
         check_place(following.metrics_file, kept=ending.targets or ())
     with ExitStack() as stack:
-        port = stack.enter_context(serving_metrics(reporter.metrics, following.metrics_port))
+        port = stack.enter_context(serving_metrics(reporter.metrics, following.metrics_port, following.metrics_address))
         if port is not None:
-            console.say(f"metrics: http://127.0.0.1:{port}/metrics")
+            console.say(f"metrics: http://{following.metrics_address}:{port}/metrics")
         session = stack.enter_context(run_options.spark_session(place.spark, kafka=True, formats=formats))
         stop = stack.enter_context(stopping())
         follow = open_stream(

@@ -28,8 +28,12 @@ PREFIX: Final = "cdc_contracts_follow"
 MOST_PARTITIONS: Final = 1_000
 """So many partitions have series of their own; the others are one together."""
 OTHERS: Final = ("(others)", "")
+MOST_DRIFTS: Final = 500
+"""So many combinations of class, severity, table and contract have series of their own; the others are one per class
+and severity."""
+UNDECIDED: Final = "(undecided)"
 _OUTCOMES: Final = ("conforming", "control", "tombstone", "quarantined", "excluded")
-_ADDRESS: Final = "127.0.0.1"
+LOOPBACK: Final = "127.0.0.1"
 _PATH: Final = "/metrics"
 TIMEOUT_SECONDS: Final = 10.0
 """For how long a client may send or read nothing."""
@@ -109,6 +113,18 @@ class StreamMetrics:
                 _counter("changes", "Row changes in conforming records.", changes, *_PARTITION),
                 _counter("offset_gaps", "Offsets without a record.", gaps, *_PARTITION),
                 _gauge("drift_records", "Records that have findings, by class.", _drift(findings), "class", "severity"),
+                _gauge(
+                    "table_drift_records",
+                    "Records that have findings, by class, table and contract.",
+                    _drift_by_table(findings),
+                    "class",
+                    "severity",
+                    "table",
+                    "contract",
+                ),
+                _counter(
+                    "version_records", "Records by the only version they fit.", _versions(self._report), "contract"
+                ),
                 _gauge("ledger_unreconciled", "Batches whose counts do not add up.", _one(self._unreconciled)),
                 _gauge("lag_offsets", "Offsets behind the last batch.", _by_partition(lag.items()), *_PARTITION),
                 _counter("batches", "Batches done since this start.", _one(self._batches)),
@@ -133,10 +149,10 @@ def write_metrics(metrics: StreamMetrics, target: Path) -> None:
 
 
 @contextmanager
-def serving_metrics(metrics: StreamMetrics, port: int | None) -> Iterator[int | None]:
-    """Serve the metrics at /metrics on this machine; port 0 means any free port.
+def serving_metrics(metrics: StreamMetrics, port: int | None, address: str = LOOPBACK) -> Iterator[int | None]:
+    """Serve the metrics at /metrics of an address of this machine; port 0 means any free port.
 
-    Raises UnavailableError if the port is taken.
+    Raises UnavailableError if the port is taken, or the address is not one of this machine.
     """
     if port is None:
         yield None
@@ -151,10 +167,12 @@ def serving_metrics(metrics: StreamMetrics, port: int | None) -> Iterator[int | 
         return []
 
     try:
-        server = make_server(_ADDRESS, port, answer, ThreadingWSGIServer, _Connection)
+        server = make_server(address, port, answer, ThreadingWSGIServer, _Connection)
     except OSError as error:
         raise UnavailableError(
-            f"metrics cannot be served there: {error.strerror}", where=f"{_ADDRESS}:{port}", hint="name another port"
+            f"metrics cannot be served there: {error.strerror}",
+            where=f"{address}:{port}",
+            hint="name another port or address",
         ) from error
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
@@ -216,6 +234,23 @@ def _drift(findings: Iterable[ReportedFinding]) -> Counter[LabelValues]:
     for one in findings:
         counts[one.name, one.severity] += one.count
     return counts
+
+
+def _drift_by_table(findings: Iterable[ReportedFinding]) -> Counter[LabelValues]:
+    counts: Counter[LabelValues] = Counter()
+    for one in findings:
+        counts[one.name, one.severity, one.table or "", one.contract or ""] += one.count
+    bounded: Counter[LabelValues] = Counter()
+    for number, (labels, count) in enumerate(sorted(counts.items(), key=lambda item: (-item[1], item[0]))):
+        bounded[labels if number < MOST_DRIFTS else (*labels[:2], OTHERS[0], "")] += count
+    return bounded
+
+
+def _versions(report: Report | None) -> dict[LabelValues, float]:
+    if report is None:
+        return {}
+    counts: dict[LabelValues, float] = {(contract,): count for contract, count in report.versions_seen.items()}
+    return {**counts, (UNDECIDED,): report.versions_undecided}
 
 
 def _place(number: int, topic: str, partition: int) -> LabelValues:

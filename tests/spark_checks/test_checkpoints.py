@@ -264,6 +264,12 @@ def test_metrics_are_exposed_as_prometheus_reads_them(tmp_path):
     assert told["changes_total", *place] == audited.report.ledger.changes
     assert told["lag_offsets", *place] == 9
     assert told["drift_records", ("class", "malformed"), ("severity", "error")] == 1
+    labels = ("class", "malformed"), ("contract", ""), ("severity", "error"), ("table", "")
+    assert told["table_drift_records", *labels] == 1
+    seen, open_records = audited.report.versions_seen, audited.report.versions_undecided
+    assert seen
+    for contract, count in [*seen.items(), ("(undecided)", open_records)]:
+        assert told["version_records_total", ("contract", contract)] == count
     assert (told["last_batch_seconds",], told["ledger_unreconciled",]) == (1.5, 0)
     assert (
         told["batch_begin_timestamp_seconds",]
