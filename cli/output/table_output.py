@@ -114,7 +114,7 @@ def compare(paths: Sequence[Path], against: str | None, *, as_json: bool) -> boo
         console.print_json(verdict_document(verdict))
     else:
         named = [str(paths[0]) if against is None else f"{paths[0]} at {against}", str(paths[-1])]
-        print_verdict(verdict, named, asked="do rows that keep to the old contracts keep to the new ones?")
+        print_verdict(verdict, named, asked="do rows that conform to the old contracts conform to the new ones?")
     return verdict.compatible
 
 
