@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
 from dataclasses import dataclass, field
 from functools import cached_property
 from threading import Lock
 
 import pyarrow as pa
 
+from cdc_contracts.api.audit_reports import read_report
 from cdc_contracts.api.message_batches import Messages, read_batches
-from cdc_contracts.api.results import AuditReport, ReportedDrift
+from cdc_contracts.api.results import AuditReport
 from cdc_contracts.registry.common.errors import UsageError
 from cdc_contracts.registry.common.similar_names import similar_names
 from cdc_contracts.registry.contract.table_contracts import TableContracts
 from cdc_contracts.registry.engine.kernel import Kernel, paced
 from cdc_contracts.registry.records.output_schemas import CHANGES_SCHEMA, CONTROL_SCHEMA, QUARANTINE_SCHEMA
 from cdc_contracts.registry.report.audit_report import build_report
-from cdc_contracts.registry.report.report_model import Report, ReportSource
-from cdc_contracts.registry.report.reported_findings import ReportedFinding
+from cdc_contracts.registry.report.report_model import ReportSource
 from cdc_contracts.registry.report.stored_reports import write_document
 from cdc_contracts.registry.stats.observed_columns import ObservedColumns
 from cdc_contracts.registry.stats.tally import Tally
@@ -90,7 +90,7 @@ class BatchValidator:
             spans={},
             fail_on=fail_on,
         )
-        return as_audit_report(report)
+        return read_report(json.loads(json.dumps(write_document(report))))
 
     def decode(self, messages: Messages) -> DecodedBatch:
         """Return the rows of messages. Raises UsageError as `read_batches`."""
@@ -118,40 +118,3 @@ class BatchValidator:
             _statements=frozenset(statements),
             _contracts=self._validation.reading_options.tables,
         )
-
-
-def as_audit_report(report: Report) -> AuditReport:
-    """Return a report as the interface has it."""
-    ledger = report.ledger
-    return AuditReport(
-        verdict=report.verdict,
-        contract=report.contract,
-        read=ledger.read,
-        conforming=ledger.conforming,
-        control=ledger.control,
-        tombstones=ledger.tombstone,
-        quarantined=ledger.quarantined,
-        changes=ledger.changes,
-        findings=as_reported_drift(report.findings),
-        document=write_document(report),
-    )
-
-
-def as_reported_drift(findings: Iterable[ReportedFinding]) -> tuple[ReportedDrift, ...]:
-    """Return the findings of a report as the interface has them."""
-    return tuple(
-        ReportedDrift(
-            rule=one.rule,
-            drift_class=one.name,
-            severity=one.severity,
-            path=one.path,
-            expected=one.expected,
-            observed=", ".join(one.observed),
-            table=one.table,
-            count=one.count,
-            denominator=one.denominator,
-            first=one.first.place,
-            action=one.action,
-        )
-        for one in findings
-    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 Tables = str | Path | Mapping[str, Any] | Sequence[Mapping[str, Any]]
 """Table contracts: a file, a folder, or the content of one or several such files."""
 Folders = str | Path | Sequence[str | Path]
+"""One or several folders of contracts."""
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _EXAMPLE: Final = 'cdc_contracts.contract("dts/canal@2"), for example'
@@ -192,7 +194,7 @@ class Contract:
                 for one in found.findings
             ),
             fits=tuple(other.contract for other in found.others if other.fits),
-            document=write_explanation(found, FoundPlace()),
+            document=json.loads(json.dumps(write_explanation(found, FoundPlace()))),
         )  # fmt: skip
 
     def check_batch(self, messages: Messages, *, fail_on: str = "warning") -> AuditReport:
@@ -232,6 +234,11 @@ def _values(messages: Messages) -> Iterator[bytes | None]:
         return values_of(messages)
     require_extra("arrow")
     return (value for batch in read_batches(messages) for value in batch.column("value").to_pylist())
+
+
+def validation_of(contract: Contract) -> ValidationContext:
+    """Return the validation context of an open contract."""
+    return contract._validation  # noqa: SLF001  not for users of the interface
 
 
 def open_options(

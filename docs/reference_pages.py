@@ -9,17 +9,20 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import redirect_stdout
 from itertools import groupby
-from types import ModuleType
 from typing import Any, Final
 
 from command_pages import cell
+from interface_page import describe_exports, describe_function, describe_types
 
-from cdc_contracts import spark_checks
+import cdc_contracts
+from cdc_contracts import testing
+from cdc_contracts.api import contracts, message_batches, messages, results
 from cdc_contracts.cli.app import main
 from cdc_contracts.registry.explain.rulebook import rules
 from cdc_contracts.registry.server.service.server_metrics import ServerMetrics
 from cdc_contracts.spark_checks import table_readers
 from cdc_contracts.spark_checks.streams.stream_metrics import StreamMetrics
+from cdc_contracts.testing import strategies
 
 _FAMILIES: Final = {
     "drift": "Drift: classes of findings in messages",
@@ -119,34 +122,18 @@ def metrics_page() -> str:
 
 def python_page() -> str:
     """Return the public functions and classes, as their docstrings have them."""
-    lines = ["# Python", "", "The work of the commands, as functions for notebooks and pipelines.", ""]
-    lines += _members(spark_checks, spark_checks.__all__)
-    own = [
-        name for name, one in vars(table_readers).items() if getattr(one, "__module__", "") == table_readers.__name__
-    ]
-    lines += _members(table_readers, [name for name in own if not name.startswith("_")])
+    lines = ["# Python", "", "What `import cdc_contracts as cdc` and the pytest plugin have. [Use it from"]
+    lines += ["Python](../how-to/python-api.md) and [Test a consumer](../how-to/test-a-consumer.md) show how.", ""]
+    lines += ["## cdc_contracts", "", *describe_exports(cdc_contracts, "cdc")]
+    lines += ["### Types", "", *describe_types(messages, message_batches, contracts, results)]
+    lines += ["## cdc_contracts.testing", "", inspect.getdoc(testing) or "", ""]
+    lines += describe_exports(testing, "testing")
+    lines += describe_function(strategies.messages, "testing.strategies.messages")
+    lines += [f"## {table_readers.__name__}", "", inspect.getdoc(table_readers) or "", ""]
+    for name, one in sorted(vars(table_readers).items()):
+        if getattr(one, "__module__", "") == table_readers.__name__ and not name.startswith("_"):
+            lines += describe_function(one, name)
     return "\n".join(lines)
-
-
-def _members(module: ModuleType, names: list[str]) -> Iterator[str]:
-    yield from (f"## {module.__name__}", "", inspect.getdoc(module) or "", "")
-    for name in sorted(names):
-        member = getattr(module, name)
-        signature = f"{name}{inspect.signature(member)}".removesuffix(" -> None")
-        signature = re.sub(r"ForwardRef\(('[^']*')\)", r"\1", signature)
-        signature = re.sub(r"(: |-> )'([^']*)'", r"\1\2", signature)  # annotations are read when they are needed
-        if len(signature) > 75:  # noqa: PLR2004  one argument a line
-            signature = re.sub(r"(?<=\()(?=\w)|(?<=, )(?=(?:\*|\w+: ))", "\n    ", signature).replace(") ->", "\n) ->")
-        yield from (
-            f"### {name}",
-            "",
-            "```python",
-            re.sub(r" +\n", "\n", signature),
-            "```",
-            "",
-            inspect.getdoc(member) or "",
-            "",
-        )
 
 
 def _metric_table(text: str) -> Iterator[str]:

@@ -1,7 +1,8 @@
-"""DataFrames, the checks as a library: any batch DataFrame with the columns of the Kafka source in, DataFrames out.
+"""DataFrames, the checks as a library: any DataFrame with the columns of the Kafka source in, DataFrames out.
 
 The columns are `value` (binary), `topic`, `partition`, `offset`, and optionally `key`, `timestamp`, `timestampType`
-and `headers`. Everything is lazy: nothing is read until Spark computes rows.
+and `headers`. Everything is lazy: nothing is read until Spark computes rows. DataFrames may be batch or streaming; a
+stream has a report for each micro-batch.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from cdc_contracts.registry.report.report_model import ReportSource
 from cdc_contracts.registry.report.stored_reports import write_document
 from cdc_contracts.registry.validate.validation_context import AUTO, ValidationContext, open_ranges, open_validation
 from cdc_contracts.spark_checks.decode_tasks import rows_work
+from cdc_contracts.spark_checks.spark_session import use_this_python
 from cdc_contracts.spark_checks.spark_tasks import (
     RESULT_SCHEMA,
     Work,
@@ -72,8 +74,14 @@ def audit(
     Raises UsageError if a column, or the contract of the messages, is missing; LedgerError, from Spark, where counts
     do not add up.
     """
-    validation = _scope(contract, versions, tables, parameters, severities, catalogue)
-    results = _input(df).mapInArrow(audit_work(describe_validation(validation)), RESULT_SCHEMA)
+    return audit_frame(df, _scope(contract, versions, tables, parameters, severities, catalogue), fail_on)
+
+
+def audit_frame(df: DataFrame, validation: ValidationContext, fail_on: str) -> DataFrame:
+    """Return the report of an audit as `audit` does. Raises UsageError if a column is missing."""
+    frame = _input(df)
+    use_this_python()
+    results = frame.mapInArrow(audit_work(describe_validation(validation)), RESULT_SCHEMA)
     return results.coalesce(1).mapInArrow(_report_work(validation, fail_on), "report string")
 
 
@@ -94,8 +102,13 @@ def decode(
     reads every record before it publishes one.
     Raises UsageError if a column, or the contract of the messages, is missing.
     """
-    spec = describe_validation(_scope(contract, versions, tables, parameters, severities, catalogue))
-    frame = _input(df)
+    return decode_frame(df, _scope(contract, versions, tables, parameters, severities, catalogue))
+
+
+def decode_frame(df: DataFrame, validation: ValidationContext) -> Decoded:
+    """Return the decoded records as `decode` does. Raises UsageError if a column is missing."""
+    frame, spec = _input(df), describe_validation(validation)
+    use_this_python()
     changes, control, quarantine = (
         frame.mapInArrow(rows_work(spec, table), spark_schema(schema))
         for table, schema in (

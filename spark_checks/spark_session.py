@@ -113,6 +113,20 @@ def open_session(
     return session
 
 
+def use_this_python() -> None:
+    """Let the workers of a running session on this machine be this interpreter, unless the user names another.
+
+    Spark would start the first `python3` of the path, which may be of another version and lack the package.
+    """
+    from pyspark import SparkContext
+
+    context = SparkContext._active_spark_context  # noqa: SLF001  the only way to ask without starting one
+    if context is None or "PYSPARK_PYTHON" in os.environ or not re.match(r"local($|\[)", context.master or ""):
+        return
+    if context.getConf().get("spark.pyspark.python") is None and context.pythonExec == "python3":
+        context.pythonExec = sys.executable
+
+
 def _launch(output: IO[bytes], memory: str) -> Any:
     """Start a JVM that prints to `output`."""
     from pyspark import java_gateway

@@ -17,7 +17,9 @@ from types import MappingProxyType
 _HOMES = MappingProxyType({
     "CdcContractsError": "registry.common.errors",
     "UsageError": "registry.common.errors",
+    "audit": "api.spark_frames",
     "contract": "api.contracts",
+    "decode": "api.spark_frames",
     "detect": "api.contracts",
     "Contract": "api.contracts",
     "Message": "api.messages",
@@ -26,11 +28,13 @@ _HOMES = MappingProxyType({
     "CheckedMessage": "api.results",
     "Control": "api.results",
     "DecodedBatch": "api.batches",
+    "DecodedFrames": "api.spark_frames",
     "DecodedMessage": "api.results",
     "Detection": "api.results",
     "ExplainedFinding": "api.results",
     "Explanation": "api.results",
     "Finding": "api.results",
+    "FrameAudit": "api.spark_frames",
     "ReportedDrift": "api.results",
 })  # fmt: skip
 

@@ -14,6 +14,7 @@ from cdc_contracts.api.results import (
     Finding,
     ReportedDrift,
 )
+from cdc_contracts.api.spark_frames import DecodedFrames, FrameAudit, audit, decode
 from cdc_contracts.registry.common.errors import CdcContractsError, UsageError
 
 __version__: str
@@ -26,15 +27,19 @@ __all__ = [
     "Contract",
     "Control",
     "DecodedBatch",
+    "DecodedFrames",
     "DecodedMessage",
     "Detection",
     "ExplainedFinding",
     "Explanation",
     "Finding",
+    "FrameAudit",
     "Message",
     "ReportedDrift",
     "UsageError",
     "__version__",
+    "audit",
     "contract",
+    "decode",
     "detect",
 ]

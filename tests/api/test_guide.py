@@ -8,15 +8,14 @@ from fastapi.testclient import TestClient
 from site_pages import DOCS, agrees, blocks_of
 
 GUIDE = DOCS / "how-to/python-api.md"
-FRAMES = "needs spark"
 
 
-def carry_out(names, *, spark=False):
-    """Carry out the blocks of the guide, those that need Spark or the others, and compare what they print."""
+def carry_out(names):
+    """Carry out the blocks of the guide that need nothing more, and compare what they print."""
     blocks = [block for block in blocks_of(GUIDE) if block.language in {"python", "text"}]
     shown = []
     for block, following in zip(blocks, [*blocks[1:], None], strict=True):
-        if block.language != "python" or (block.needs == "spark") > spark:
+        if block.language != "python" or block.needs:
             continue
         printed = StringIO()
         with redirect_stdout(printed):
