@@ -76,3 +76,20 @@ def test_the_service_answers_with_the_findings(names):
     assert (good.status_code, good.text) == (200, "")
     assert bad.status_code == 422
     assert bad.text.startswith("unknown-enum at /type: expected one of INSERT")
+
+
+@pytest.mark.nightly
+def test_the_consumer_reads_a_real_topic(names, broker, make_topic):
+    from confluent_kafka import Consumer as KafkaConsumer
+
+    topic = make_topic([(0, names["message"]), (0, b"{}"), (0, None)])
+    settings = {"bootstrap.servers": broker.bootstrap, "group.id": topic, "auto.offset.reset": "earliest"}
+    consumer, applied, kept = KafkaConsumer(settings), [], []
+    consumer.subscribe([topic])
+    for _ in range(60):  # until the group has its partitions
+        names["consume"](consumer, applied.append, lambda record, findings: kept.append(record.offset()))
+        if kept:
+            break
+    consumer.close()
+    assert [change.row["id"] for change in applied] == [1]
+    assert kept == [1]
