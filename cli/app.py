@@ -58,6 +58,7 @@ COMMANDS = {
     "why": Command("why", "why", "Explain one message and why it fails."),
     "bind": Command("bind", "bind", "Bind a topic to its contract."),
     "sample": Command("sample", "sample", "Generate messages of a contract, with drift too."),
+    "contract": Command("contract", "app", "Draft a contract of your own from messages."),
     "lint": Command("lint", "lint", "Check contracts for consistency."),
     "breaking": Command("breaking", "breaking", "Find changes that break published contracts."),
     "ci": Command("ci", "check_change", "Run lint and breaking for a pull request."),

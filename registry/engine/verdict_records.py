@@ -113,7 +113,8 @@ def records_of_group(group_result: GroupResult, batch: Batch, *, values: bool) -
     changes: int | Numbers = 0
     if verdict.outcome == CONFORMING:
         source = record_group.cached_verdict.opinions[index].placed_at
-        changes = record_group.decoded_batch.rows[source].count[record_group.positions]
+        rows = record_group.decoded_batch.rows.get(source)  # none where a contract lets the row be missing
+        changes = 0 if rows is None else rows.count[record_group.positions]
     tables = record_group.tables(index) if is_ours(verdict) else None
     several = tables is not None and bool((tables.codes != tables.codes[0]).any())
     table = tables.called[int(tables.codes[0])] if tables is not None else None

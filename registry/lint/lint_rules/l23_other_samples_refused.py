@@ -19,5 +19,5 @@ def other_samples_are_refused(run: LintRun) -> Faults:
             file = version.folder.joinpath("contract.yaml")
             observed = f"sample {sample.name} of {other} taken"
             yield LintFault(file, "the samples of other subjects refused", observed, ("discriminators",))
-        else:
+        elif version.subject not in run.meanings[other.reference].not_separable_from:
             yield LintFault(sample.file, f"refused by the discriminators of {version}", "taken")

@@ -5,7 +5,8 @@ from cdc_contracts.registry.lint.lint_run import LintRun
 
 @lint_rule(
     ERROR,
-    says="Checks that subjects that cannot be told apart by messages list each other, and that a sample shows this.",
+    says="Checks that subjects that cannot be told apart by messages list each other, and that a sample shows this. "
+    "Of subjects that are not checked along, such as shipped ones, it need not be listed.",
     why="`detect` reports both contracts, whichever it starts from, and only if they really overlap.",
     good="each of two subjects names the other",
     bad="only one of two names the other",
@@ -20,7 +21,8 @@ def not_separable_is_mutual(run: LintRun) -> Faults:
                 yield LintFault(file, "another subject", subject, parts)
                 continue
             theirs = [run.meanings.get(other.reference) for other in run.catalogue.versions(subject)]
-            if not any(other and version.subject in other.not_separable_from for other in theirs):
+            edited = any(run.is_under_lint(other) for other in run.catalogue.versions(subject))
+            if edited and not any(other and version.subject in other.not_separable_from for other in theirs):
                 yield LintFault(file, f"{subject} names {version.subject} too", "it does not", parts)
             if not {(version.subject, subject), (subject, version.subject)} & taken:
                 yield LintFault(file, f"samples that {version.subject} and {subject} both take", "none", parts)

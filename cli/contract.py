@@ -1,0 +1,173 @@
+"""`cdc-contracts contract`: contracts of your own, begun from messages."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cdc_contracts.cli.options import run_options
+from cdc_contracts.cli.options.connection_options import (
+    Bootstrap,
+    ConnectionOptions,
+    EnvironmentName,
+    KafkaConfig,
+    KafkaOptions,
+)
+from cdc_contracts.cli.options.shared_options import ContractFolders, open_catalogue
+from cdc_contracts.cli.output import console
+from cdc_contracts.registry.common.errors import UsageError
+from cdc_contracts.registry.common.extras import require_extra
+
+if TYPE_CHECKING:
+    from cdc_contracts.registry.drafting.draft_folders import ContractFolder
+
+app = typer.Typer(help="Contracts of your own, begun from messages.", no_args_is_help=True)
+
+_TOPIC = "topic"
+_SUBJECT = re.compile(r"[a-z0-9][a-z0-9-]*/[a-z0-9][a-z0-9-]*")
+_QUESTION = "# QUESTION: "
+
+
+@app.callback()
+def _contract() -> None:
+    """Contracts of your own, begun from messages."""
+
+
+@app.command("new", short_help="Draft a contract from messages.")
+def new(
+    subject: Annotated[str, typer.Argument(metavar="SYSTEM/DIALECT", help="What the new contract is called.")],
+    sources: Annotated[
+        list[str], typer.Argument(metavar="FILE...|-|topic T...", help="Files, - for standard input, or topics.")
+    ],
+    target: Annotated[
+        Path, typer.Option("--to", metavar="FOLDER", help="The folder of contracts that it is added to.")
+    ] = Path("contracts"),
+    like: Annotated[
+        str | None,
+        typer.Option("--like", metavar="REF", help="State only the differences to this contract."),
+    ] = None,
+    keep_values: Annotated[
+        bool, typer.Option("--keep-values", help="Keep the values of rows in samples (default: rewritten).")
+    ] = False,
+    messages: Annotated[
+        int, typer.Option("--messages", metavar="N", help="Read at most this many messages.", min=1)
+    ] = 2_000,
+    whole: Annotated[bool, typer.Option("--whole", help="Each file, or the input, is one message.")] = False,
+    bootstrap: Bootstrap = None,
+    environment: EnvironmentName = None,
+    kafka_config: KafkaConfig = None,
+    kafka_options: KafkaOptions = None,
+    folders: ContractFolders = None,
+) -> None:
+    """Draft a contract that takes the messages, and state what shows each fact and what is left open.
+
+    Writes SYSTEM/DIALECT/vN with samples, whose values are rewritten, and the types of SYSTEM. What the messages do not
+    show is a comment `# QUESTION:`. Exits with 4 if no contract can express the messages, and says what cannot be said.
+    """
+    from cdc_contracts.registry.drafting.draft_folders import make_folder, read_samples
+
+    if not _SUBJECT.fullmatch(subject):
+        raise UsageError(
+            f"`{subject}` is not SYSTEM/DIALECT", hint="lower-case letters, digits and -, such as acme/orders-json"
+        )
+    known = [target] if target.is_dir() and any(target.glob("*/*/v*/contract.yaml")) else []
+    catalogue = open_catalogue([*(folders or ()), *known])
+    client = ConnectionOptions(bootstrap, environment, kafka_config, kafka_options)
+    if sources[0] == _TOPIC:
+        records = list(_of_topics(sources[1:], messages, client))
+    else:
+        run_options.refuse_for_files(client.given)
+        records = list(islice(_of_files(sources, messages, whole=whole), messages))
+    document = Path(sources[-1]).name if sources[-1] != "-" else "standard-input"
+    drafted = make_folder(
+        catalogue, subject, document, read_samples(records), like=like, keep_values=keep_values
+    )  # fmt: skip
+    _write(drafted, target)
+    _report(drafted, target, len(records), keep_values=keep_values)
+    raise typer.Exit(_lint(drafted, target))
+
+
+def _of_files(sources: Sequence[str], most: int, *, whole: bool) -> Iterator[tuple[str, bytes]]:
+    """Yield the place and the value of messages in files or standard input."""
+    from cdc_contracts.registry.detect.topic_samples import sample_files
+    from cdc_contracts.registry.records.input_files import STDIN, PlainRecords, plan_files, read_plain_input
+
+    plan = None if list(sources) == [STDIN] else plan_files([Path(one) for one in sources], whole=whole)
+    batches = read_plain_input(sys.stdin.buffer.read(), whole=whole) if plan is None else sample_files(plan, most)
+    for batch in batches:
+        if isinstance(batch, PlainRecords):
+            topics, offsets, values = [batch.topic] * len(batch.values), batch.offsets, batch.values
+        else:
+            topics, offsets, values = (batch.column(name).to_pylist() for name in ("topic", "offset", "value"))
+        for topic, offset, value in zip(topics, offsets, values, strict=True):
+            if value is not None:
+                yield f"{topic}:{offset + 1}", value
+
+
+def _of_topics(topics: Sequence[str], most: int, client: ConnectionOptions) -> Iterator[tuple[str, bytes]]:
+    """Yield the coordinates and the value of messages in topics."""
+    require_extra("kafka")
+    from cdc_contracts.spark_checks.kafka.consumer import open_reader
+    from cdc_contracts.spark_checks.kafka.excerpts import read_sample
+
+    if not topics:
+        raise UsageError("a topic is needed", hint="cdc-contracts contract new acme/plain topic NAME -b HOST:PORT")
+    wanted, connection = run_options.parse_topic_options("earliest", "latest", client)
+    with open_reader(connection.bootstrap, connection.properties) as reader:
+        for topic in topics:
+            for batch in read_sample(reader, topic, -(-most // len(topics)), wanted):
+                columns = (batch.column(name).to_pylist() for name in ("partition", "offset", "value"))
+                for partition, offset, value in zip(*columns, strict=True):
+                    if value is not None:
+                        yield f"{topic}/{partition}@{offset}", value
+
+
+def _write(drafted: ContractFolder, target: Path) -> None:
+    """Write the files. Raises UsageError if one exists already."""
+    from cdc_contracts.registry.common.atomic_files import write_whole
+
+    for name in drafted.files:
+        if (target / name).exists():
+            raise UsageError("the file exists already", where=str(target / name), hint="give --to another folder")
+    for name, content in drafted.files.items():
+        (target / name).parent.mkdir(parents=True, exist_ok=True)
+        write_whole(target / name, content)
+
+
+def _report(drafted: ContractFolder, target: Path, total: int, *, keep_values: bool) -> None:
+    subject, _, number = drafted.reference.partition("@")
+    folder = target / subject / f"v{number}"
+    console.print_line(f"{folder}: {drafted.reference}, to which all {total:,} messages conform")
+    values = "with the values of the messages" if keep_values else "with rewritten values"
+    left = f"; {drafted.left_out:,} could not be rewritten" if drafted.left_out else ""
+    console.print_line(f"{folder / 'samples'}: {drafted.samples:,} samples, {values}{left}")
+    for other in drafted.fits:
+        console.print_line(f"they conform to {other} too: --like {other} states only the differences")
+    console.print_heading("Questions, each a comment in the files")
+    for name in sorted(drafted.files):
+        for line, text in enumerate(drafted.files[name].decode("utf-8", "replace").split("\n"), 1):
+            if text.strip().startswith(_QUESTION):
+                console.print_line(f"{target / name}:{line}: {text.strip().removeprefix(_QUESTION)}")
+    if keep_values:
+        console.say("warning: the samples hold data: look through them before they are committed")
+
+
+def _lint(drafted: ContractFolder, target: Path) -> int:
+    """Check what was written like any contract, and return the exit code."""
+    from cdc_contracts.registry.lint import lint
+
+    subject, _, number = drafted.reference.partition("@")
+    report = lint([target / subject / f"v{number}"])
+    for finding in report.findings:
+        console.print_line(
+            f"{finding.file}: {finding.severity} {finding.rule}: expected {finding.expected}; found {finding.observed}"
+        )
+    if report.judged and not report.findings:
+        console.say("lint: no findings")
+    return 1 if any(finding.severity == "error" for finding in report.findings) or not report.judged else 0

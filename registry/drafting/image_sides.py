@@ -1,0 +1,113 @@
+"""Image sides: which image of a message is the row before its change and which the row after it, for each op."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from cdc_contracts.registry.common.pointers import join_pointer
+from cdc_contracts.registry.contract.document_model import ROW_OPS
+from cdc_contracts.registry.drafting.message_members import Members, Parts, SampleMessage
+from cdc_contracts.registry.drafting.op_codes import OpCodes, holding_images
+from cdc_contracts.registry.drafting.row_places import AFTER, BEFORE, RowPlaces, words_of_image
+
+_ONLY_BEFORE: Final = ("delete", "update-before")
+
+Sides = dict[str, dict[str, Any]]
+"""The before and the after side of an op, as a contract writes them."""
+
+
+@dataclass
+class OpImages:
+    """The images of one op, with the number of its messages and the first of them."""
+
+    sides: Sides
+    messages: int
+    first: str
+    strays: int = 0
+    """The number of messages with a row in another image as well."""
+    by_names: bool = True
+    """Whether the names of the images say which row is the one before."""
+    holding: Counter[str] = field(default_factory=Counter)
+    """In how many messages each image holds a row, by pointer."""
+
+
+def find_sides(members: Members, places: RowPlaces, codes: OpCodes) -> dict[str, OpImages]:
+    """Return the images of each op that has rows."""
+    before, after, by_names = _roles(members, places, codes)
+    found = {}
+    for op in ROW_OPS:
+        mine = [message for message in members.messages if codes.op(message) == op]
+        if mine:
+            found[op] = _images_of(op, mine, places, before, after)
+            found[op].by_names = by_names
+    return found
+
+
+def _roles(members: Members, places: RowPlaces, codes: OpCodes) -> tuple[list[Parts], list[Parts], bool]:
+    """Return the images of rows before a change and those after it, and whether their names say so."""
+    words = {parts: words_of_image(parts) for parts in places.images}
+    before = [parts for parts in places.images if words[parts] & BEFORE]
+    if before or any(words[parts] & AFTER for parts in places.images):
+        return before, [parts for parts in places.images if parts not in before], True
+    holding = Counter[Parts]()
+    for message in members.messages:
+        if codes.op(message) in ("insert", "snapshot", "upsert"):
+            holding.update(holding_images(message, places))
+    main = max(places.images, key=lambda parts: holding[parts], default=None)
+    return [parts for parts in places.images if parts != main], [main] if main is not None else [], False
+
+
+def _images_of(
+    op: str, messages: list[SampleMessage], places: RowPlaces, before: list[Parts], after: list[Parts]
+) -> OpImages:
+    holding = Counter(parts for message in messages for parts in holding_images(message, places))
+    early = [parts for parts in before if holding[parts]]
+    late = [parts for parts in after if holding[parts]]
+    sides: Sides = {}
+    if op in _ONLY_BEFORE:
+        sides["before"] = _side(messages, places, early or late)
+    elif op not in ("update", "update-after"):
+        sides["after"] = _side(messages, places, late or early)
+    else:
+        if early and late:
+            sides["before"] = _side(messages, places, early[:1])
+        sides["after"] = _side(messages, places, late[:1] or early[:1])
+        if "before" in sides:
+            _complete(sides, messages, places, early[0], late[0])
+    named = {sides[name][key] for name in sides for key in ("at", "or") if key in sides[name]}
+    strays = sum(
+        any(join_pointer(*parts) not in named for parts in holding_images(message, places)) for message in messages
+    )
+    pointers = Counter({join_pointer(*parts): number for parts, number in holding.items()})
+    return OpImages(sides, len(messages), messages[0].place, strays, holding=pointers)
+
+
+def _side(messages: list[SampleMessage], places: RowPlaces, held: list[Parts]) -> dict[str, Any]:
+    """Return one side: the image that holds the row, and the other one that does where this one does not."""
+    first, *others = held
+    side: dict[str, Any] = {"at": join_pointer(*first)}
+    if places.not_columns and not first:
+        side["not_columns"] = list(places.not_columns)
+    without = [message for message in messages if first not in holding_images(message, places)]
+    other = next((one for one in others if any(one in holding_images(message, places) for message in without)), None)
+    if other is not None and not any({first, other} <= {*holding_images(one, places)} for one in messages):
+        side["or"] = join_pointer(*other)
+        without = [message for message in without if other not in holding_images(message, places)]
+    if without:
+        side["optional"] = True
+    return side
+
+
+def _complete(sides: Sides, messages: list[SampleMessage], places: RowPlaces, early: Parts, late: Parts) -> None:
+    """Say which image has the changed columns only, and is completed by the other."""
+    fewer = Counter[str]()
+    for message in messages:
+        for old, new in zip(places.rows(message.at(early)), places.rows(message.at(late)), strict=False):
+            fewer["before"] += old.keys() < new.keys()
+            fewer["after"] += new.keys() < old.keys()
+    if fewer["before"] and not fewer["after"]:
+        sides["before"]["over"] = join_pointer(*late)
+    elif fewer["after"] and not fewer["before"]:
+        sides["after"]["over"] = join_pointer(*early)

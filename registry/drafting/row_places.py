@@ -1,0 +1,266 @@
+"""Row images: which members of the messages hold rows, and which hold the types and codes of columns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from cdc_contracts.registry.common.pointers import ABSENT
+from cdc_contracts.registry.drafting.message_members import Members, Parts, words_of
+from cdc_contracts.registry.values import Number
+
+BEFORE: Final = frozenset({"before", "old", "prev", "previous", "pre", "undo"})
+AFTER: Final = frozenset({"after", "new", "post", "current", "cur", "redo"})
+_ROWS: Final = frozenset({
+    "data", "row", "rows", "record", "records", "values", "value", "columns", "image", "fields", "body", "doc",
+})  # fmt: skip
+_MOST_KNOWN: Final = 0.8
+"""An object of texts of which more than this share are names of types holds types."""
+_NAMES: Final = frozenset({"name", "column", "col", "field"})
+_TYPES: Final = frozenset({"type", "datatype"})
+_TYPE_NAME: Final = re.compile(
+    r"(?i)(tiny|small|medium|big)?int(eger)?|integer|number|numeric|decimal|dec|float|double|real|bit|bool(ean)?|year|"
+    r"n?var(char2?|binary)|n?char|character|binary|(tiny|medium|long)?(text|blob)|clob|raw|date|time|datetime|"
+    r"timestamp(tz)?|json|enum|set|string|bytes|long|interval|geometry|uuid|serial"
+)
+
+
+@dataclass(frozen=True)
+class TypesPlace:
+    """Where the types of columns are: their place, how they are written, and the members with name and type."""
+
+    parts: Parts
+    reading: str
+    name: str | None = None
+    type: str | None = None
+
+
+@dataclass
+class RowPlaces:
+    """The members that hold rows, in order of their places, and what stands beside them."""
+
+    container: str = "object"
+    images: list[Parts] = field(default_factory=list)
+    types: TypesPlace | None = None
+    types_in_image: tuple[str, str] | None = None
+    codes: Parts | None = None
+    not_columns: tuple[str, ...] = ()
+    problems: list[str] = field(default_factory=list)
+    """Why members that look like rows cannot be read as rows."""
+    rejected: list[str] = field(default_factory=list)
+    """The same of members beside those that can."""
+    guessed: bool = False
+    """Whether no name says which members hold rows."""
+
+    def rows(self, value: Any) -> list[dict[str, Any]]:
+        """Return the rows of an image, without what is no column."""
+        held = [value] if isinstance(value, dict) else value if isinstance(value, list) else []
+        hidden = {*self.not_columns, *((self.types_in_image[0],) if self.types_in_image else ())}
+        return [
+            {name: one for name, one in row.items() if name not in hidden}
+            for row in held
+            if isinstance(row, dict) and row
+        ]
+
+
+def find_rows(members: Members) -> RowPlaces:
+    """Return the members that hold rows; none if there is none."""
+    places = RowPlaces()
+    held = {member.parts: rows for member in members if (rows := _rows_of(members, member.parts, places)) is not None}
+    typed = {parts for parts, rows in held.items() if _hold_types(rows)}
+    coded = {parts for parts, rows in held.items() if _hold_codes(rows)}
+    images = _choose(members, {parts: rows for parts, rows in held.items() if parts not in typed})
+    columns = {name for parts in images for row in held[parts] for name in row}
+    images = [parts for parts in images if parts not in coded or not _are_codes(held, parts, images)]
+    places.images = images
+    places.guessed = bool(images) and not any(_hint(parts) for parts in images)
+    found = [problem for problem in places.problems if _hint_of_problem(problem)]
+    places.problems, places.rejected = ([], found) if images else (found, [])
+    places.types_in_image = _types_within(members, images)
+    if places.types_in_image is None:
+        places.types = _find_types(members, held, typed, columns)
+    beside = [parts for parts in coded if parts not in images and _share(_names(held[parts]), columns) > 1 / 2]
+    places.codes = beside[0] if beside else None
+    _set_container(members, places)
+    return places
+
+
+def _rows_of(members: Members, parts: Parts, places: RowPlaces) -> list[dict[str, Any]] | None:
+    """Return the rows that a member holds in all messages; None if some value is no row."""
+    found: list[dict[str, Any]] = []
+    for message, value in members.values(parts):
+        rows = [value] if isinstance(value, dict) else value if isinstance(value, list) else None
+        if rows is None or not all(isinstance(row, dict) for row in rows):
+            if rows and _looks_like_cells(rows):
+                places.problems.append(_no_container(parts, message.place, "arrays of values"))
+            return None
+        if isinstance(value, list) and rows and _are_cells(rows):
+            if _hint(parts):
+                places.problems.append(_no_container(parts, message.place, "lists of objects, one for each column"))
+            return None
+        found += rows
+    nested = {name for row in found for name, one in row.items() if isinstance(one, dict | list)}
+    types = {name for name in nested if _are_types_objects([row[name] for row in found if name in row])}
+    if nested - types:
+        if found and _hint(parts) and len(nested) < len({name for row in found for name in row}):
+            first = next(message.place for message, _ in members.values(parts))
+            places.problems.append(_no_container(parts, first, "rows with arrays or objects as values"))
+        return None
+    return [{name: one for name, one in row.items() if name not in types} for row in found if row] or None
+
+
+def _no_container(parts: Parts, place: str, what: str) -> str:
+    return f"/{'/'.join(parts)} holds {what} (as in {place})"
+
+
+def _hint_of_problem(problem: str) -> bool:
+    return bool(_hint(tuple(problem.partition(" ")[0].split("/"))))
+
+
+def _looks_like_cells(rows: list[Any]) -> bool:
+    return all(not isinstance(row, dict) for row in rows)
+
+
+def _are_cells(rows: list[dict[str, Any]]) -> bool:
+    """Return whether a list of objects is one row, each object the name and the value of a column."""
+    keys = {frozenset(row) for row in rows}
+    if len(keys) != 1:
+        return False
+    names = {name for name in next(iter(keys)) if words_of(name)[-1:] and words_of(name)[-1] in _NAMES}
+    values = {name for name in next(iter(keys)) if {"value", "val", "v"} & {*words_of(name)}}
+    return bool(names) and bool(values)
+
+
+def _are_types_objects(values: list[Any]) -> bool:
+    """Return whether values are objects of objects of which most name a type, one for each column."""
+    if not all(isinstance(value, dict) for value in values):
+        return False
+    columns = [one for value in values for one in value.values()]
+    known = sum(isinstance(one, dict) and any(map(_is_type_name, one.values())) for one in columns)
+    return all(isinstance(one, dict) for one in columns) and known > len(columns) / 2
+
+
+def _is_type_name(value: Any) -> bool:
+    if not isinstance(value, str):
+        return False
+    head = re.split(r"[ (_]", value.strip(), maxsplit=1)[0]
+    return _TYPE_NAME.fullmatch(head) is not None or _TYPE_NAME.fullmatch(re.sub(r"[0-9]+$", "", head)) is not None
+
+
+def _hold_types(rows: list[dict[str, Any]]) -> bool:
+    values = [value for row in rows for value in row.values()]
+    known = sum(map(_is_type_name, values))
+    return known > _MOST_KNOWN * len(values) and all(isinstance(value, str) for value in values)
+
+
+def _hold_codes(rows: list[dict[str, Any]]) -> bool:
+    values = [value for row in rows for value in row.values()]
+    return bool(values) and all(isinstance(one, Number) and one.token.lstrip("-").isdigit() for one in values)
+
+
+def _are_codes(held: dict[Parts, list[dict[str, Any]]], parts: Parts, images: list[Parts]) -> bool:
+    """Return whether a member of whole numbers names the columns of others instead of holding a row itself."""
+    others = {name for other in images if other != parts for row in held[other] for name in row}
+    return not _hint(parts) and bool(others) and _share(_names(held[parts]), others) == 1
+
+
+def words_of_image(parts: Parts) -> frozenset[str]:
+    """Return the words of the name of an image, and of the member that it is in."""
+    return frozenset(word for part in parts[-2:] for word in words_of(part))
+
+
+def _hint(parts: Parts) -> int:
+    """Return how clearly a name says that rows are there: 2 names a side, 1 says data, 0 nothing."""
+    words = words_of_image(parts)
+    return 2 if words & (BEFORE | AFTER) else 1 if {*words_of(parts[-1])} & _ROWS else 0
+
+
+def _choose(members: Members, held: dict[Parts, list[dict[str, Any]]]) -> list[Parts]:
+    """Return the members that hold rows, by their names and by the columns they share."""
+    hints = {parts: _hint(parts) for parts in held}
+    best = max(hints.values(), default=0)
+    chosen = [parts for parts in held if hints[parts] == best and best]
+    if best == 1:
+        deepest = [parts for parts in chosen if not any(parts == other[: len(parts)] != other for other in chosen)]
+        chosen = deepest or chosen
+    if not chosen:
+        chosen = _by_variety(members, held)
+    columns = {name for parts in chosen for row in held[parts] for name in row}
+    for parts, rows in held.items():
+        names, alike = _names(rows), 1 / 2
+        likely = _share(names, columns) > alike or (hints[parts] > 0 and _share(columns, names) > alike)
+        if parts not in chosen and likely and not _hold_codes(rows):
+            chosen.append(parts)
+    return [member.parts for member in members if member.parts in chosen]
+
+
+def _by_variety(members: Members, held: dict[Parts, list[dict[str, Any]]]) -> list[Parts]:
+    """Return the member whose objects have the most different columns, if no name helps."""
+    varied = {parts: len({frozenset(row) for row in rows}) for parts, rows in held.items() if len(rows[0]) > 1}
+    if not varied:
+        return []
+    most = max(varied.values())
+    best = [parts for parts, number in varied.items() if number == most]
+    return best[:1] if len(best) == 1 else []
+
+
+def _names(rows: list[dict[str, Any]]) -> set[str]:
+    return {name for row in rows for name in row}
+
+
+def _share(names: set[str], columns: set[str]) -> float:
+    return len(names & columns) / len(names) if names else 0
+
+
+def _types_within(members: Members, images: list[Parts]) -> tuple[str, str] | None:
+    """Return the member of every image that holds types, and the member of its objects that names the type."""
+    for parts in images:
+        for _, value in members.values(parts):
+            for row in [value] if isinstance(value, dict) else value:
+                for name, one in row.items():
+                    if isinstance(one, dict) and one and _are_types_objects([one]):
+                        first = next(iter(one.values()))
+                        return name, next(key for key, text in first.items() if _is_type_name(text))
+    return None
+
+
+def _find_types(
+    members: Members, held: dict[Parts, list[dict[str, Any]]], typed: set[Parts], columns: set[str]
+) -> TypesPlace | None:
+    for parts in typed:
+        if _share(_names(held[parts]), columns) > 1 / 2:
+            return TypesPlace(parts, "name-to-type")
+    for member in members:
+        if not member.is_only("array"):
+            continue
+        listed = [one for _, value in members.values(member.parts) for one in value]
+        if not listed or not all(isinstance(one, dict) for one in listed):
+            continue
+        names, types = list(_members_like(listed, columns, None)), list(_members_like(listed, None, _is_type_name))
+        if names and types:
+            return TypesPlace(member.parts, "list-of-objects", names[0], types[0])
+    return None
+
+
+def _members_like(listed: list[dict[str, Any]], columns: set[str] | None, test: Any) -> Iterator[str]:
+    for name in listed[0]:
+        values = [one.get(name, ABSENT) for one in listed]
+        if all(value in columns if columns is not None and isinstance(value, str) else test is not None and test(value)
+               for value in values):  # fmt: skip
+            yield name
+
+
+def _set_container(members: Members, places: RowPlaces) -> None:
+    """Find how images hold their rows, which has to be the same for all."""
+    sizes: set[int] = set()
+    kinds: set[str] = set()
+    for parts in places.images:
+        for _, value in members.values(parts):
+            kinds.add("list" if isinstance(value, list) else "object")
+            if isinstance(value, list):
+                sizes.add(len(value))
+    if kinds == {"object", "list"}:
+        places.problems.append("some images are objects and others are lists")
+    places.container = "object" if "list" not in kinds else "list-of-one" if sizes <= {0, 1} else "list-of-rows"

@@ -1,0 +1,80 @@
+"""`contract new` writes a folder that lints clean, asks what messages do not show, and refuses what cannot be said."""
+
+from __future__ import annotations
+
+import io
+import sys
+
+import pytest
+from home_made import flat, listed, written
+
+from cdc_contracts.cli.app import main
+
+
+@pytest.fixture
+def messages(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, made in (("flat", flat()), ("listed", listed())):
+        (tmp_path / f"{name}.jsonl").write_bytes(b"\n".join(written(made)) + b"\n")
+    return tmp_path
+
+
+def test_a_contract_is_drafted_checked_and_used(messages, capsys):
+    assert main(["contract", "new", "acme/flat", "flat.jsonl"]) == 0
+    told = capsys.readouterr()
+    assert told.out.startswith("contracts/acme/flat/v1: acme/flat@1, to which all 30 messages conform\n")
+    assert "contracts/acme/flat/v1/contract.yaml:3: which releases or dates does it hold for" in told.out
+    assert told.err == "lint: no findings\n"
+    lines = (messages / "contracts/acme/flat/v1/contract.yaml").read_text().split("\n")
+    asked = [line for line in told.out.split("\n") if line.startswith("contracts/acme/flat/v1/contract.yaml:")]
+    assert all("# QUESTION: " in lines[int(line.split(":")[1]) - 1] for line in asked)
+    assert main(["lint", "contracts"]) == 0
+    capsys.readouterr()
+    assert main(["check", "flat.jsonl", "--contracts", "contracts"]) == 0
+    assert "30 conforming" in capsys.readouterr().err
+
+
+def test_a_second_contract_beside_the_first_is_told_from_it(messages, capsys, monkeypatch):
+    assert main(["contract", "new", "acme/flat", "flat.jsonl"]) == 0
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO((messages / "listed.jsonl").read_bytes())))
+    assert main(["contract", "new", "acme/listed", "-", "--keep-values"]) == 0
+    assert "warning: the samples hold data" in capsys.readouterr().err
+    assert main(["lint", "contracts"]) == 0
+
+
+def test_a_version_that_follows_another_has_the_next_number(messages, capsys):
+    assert main(["contract", "new", "acme/flat", "flat.jsonl"]) == 0
+    (messages / "later.jsonl").write_bytes(b"\n".join(written({**one, "shard": 3} for one in flat())))
+    assert main(["contract", "new", "acme/flat", "later.jsonl", "--like", "acme/flat@1"]) == 1
+    told = capsys.readouterr()
+    assert "acme/flat@2, to which all 30 messages conform" in told.out
+    assert "error L08" in told.out
+    file = messages / "contracts/acme/flat/v2/contract.yaml"
+    file.write_text(file.read_text().replace("{since: ,", '{since: "2.0",'))
+    assert main(["schema", "--write", "contracts"]) == 0
+    assert main(["lint", "contracts"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "says"),
+    [
+        (["acme/plain", "cells.jsonl"], 4, "error: no contract can express these messages: /after holds lists of objects"),
+        (["plain", "flat.jsonl"], 2, "error: `plain` is not SYSTEM/DIALECT\n  lower-case letters"),
+        (["acme/plain", "nothing.jsonl"], 3, "error: there is no such file"),
+        (["acme/plain", "text.jsonl"], 4, "error: not a message in JSON: "),
+        (["acme/plain", "empty.jsonl"], 4, "error: there is no message to draft a contract from"),
+        (["acme/plain", "flat.jsonl", "--like", "dts/canl@2"], 2, "error: there is no contract `dts/canl`"),
+        (["acme/plain", "flat.jsonl", "-b", "localhost:1"], 2, "error: "),
+        (["acme/plain", "topic"], 2, "error: a topic is needed"),
+    ],
+    ids=lambda given: given if isinstance(given, str) else "",
+)  # fmt: skip
+def test_what_cannot_be_drafted_is_said_and_nothing_is_written(arguments, code, says, messages, capsys):
+    (messages / "cells.jsonl").write_text('{"op":"I","after":[{"name":"id","value":1}]}\n')
+    (messages / "text.jsonl").write_text("no JSON\n")
+    (messages / "empty.jsonl").write_text("")
+    assert main(["contract", "new", *arguments]) == code
+    told = capsys.readouterr()
+    assert says in told.err
+    assert told.out == ""
+    assert not (messages / "contracts").exists()

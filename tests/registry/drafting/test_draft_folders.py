@@ -1,0 +1,228 @@
+"""A contract drafted from messages takes these messages, lints clean, and says what the messages do not show."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import yaml
+from both_paths import CATALOGUE, VERSIONS
+from home_made import flat, listed, written
+
+from cdc_contracts.registry.common.errors import UndetectedError
+from cdc_contracts.registry.common.json_messages import parse_message
+from cdc_contracts.registry.contract.catalogue import Catalogue
+from cdc_contracts.registry.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.drafting.draft_folders import make_folder, read_samples
+from cdc_contracts.registry.engine.kernel_checks import KernelChecks
+from cdc_contracts.registry.engine.plain_validation import PlainValidation
+from cdc_contracts.registry.generate.contract_samples import find_samples
+from cdc_contracts.registry.lint import lint
+from cdc_contracts.registry.records.file_batches import as_batch
+from cdc_contracts.registry.records.input_files import PlainRecords
+from cdc_contracts.registry.validate.validation_context import open_validation
+
+JSON_VERSIONS = [version for version in VERSIONS if version.resolved["transport"] == "json"]
+
+
+def drafted(values, root, subject="acme/plain", *, like=None, keep_values=False):
+    """Draft a contract into a folder, and return what was drafted."""
+    messages = read_samples([(f"messages.jsonl:{number}", value) for number, value in enumerate(values, 1)])
+    folder = make_folder(CATALOGUE, subject, "messages.jsonl", messages, like=like, keep_values=keep_values)
+    for name, content in folder.files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_bytes(content)
+    return folder
+
+
+def messages_of(reference):
+    """Return the names and bytes of the samples of a version that conform."""
+    return [(sample.name, sample.value) for sample in find_samples(CATALOGUE.version(reference)).messages]
+
+
+def contract_in(root, subject="acme/plain"):
+    return yaml.safe_load((root / subject / "v1/contract.yaml").read_text())
+
+
+def assert_sound(root, values, reference="acme/plain@1"):
+    """Check that nothing is found in a contract, nor in the messages that it was drafted from."""
+    report = lint([root])
+    assert report.judged
+    assert [(one.rule, one.file, one.expected, one.observed) for one in report.findings] == []
+    validation = open_validation(Catalogue([*CATALOGUE.roots, root]), reference, ReadingOptions())
+    verdicts = [validation.judge(value).verdict for value in values]
+    assert {verdict.outcome for verdict in verdicts} <= {"conforming", "control"}
+    assert [one for verdict in verdicts for one in verdict.findings if one.severity != "info"] == []
+
+
+def disguised(version, value):
+    """Return a message of a shipped dialect as no contract knows it: one level deeper, or its mark renamed."""
+    if version.meaning.images.pointers() == ("",):
+        return value.replace(b'"__deleted"', b'"__is_deleted"')
+    return b'{"acme":' + value + b"}"
+
+
+@pytest.mark.one_in(6)
+@pytest.mark.parametrize("version", JSON_VERSIONS, ids=str)
+def test_a_contract_drafted_from_a_dialect_takes_its_messages_and_lints_clean(version, tmp_path):
+    values = [disguised(version, value) for _, value in messages_of(version.reference)]
+
+    folder = drafted(values, tmp_path)
+
+    assert folder.samples
+    assert folder.fits == []
+    assert_sound(tmp_path, values)
+    row_ops = {op for op in version.meaning.ops.values() if version.meaning.images.of(op) is not None}
+    assert row_ops & {*contract_in(tmp_path)["ops"].values()} >= row_ops & {"insert", "delete", "upsert"}
+
+
+def test_a_flat_dialect_is_read_as_it_was_made(tmp_path):
+    values = written(flat())
+    folder = drafted(values, tmp_path)
+
+    contract = contract_in(tmp_path)
+    assert contract["ops"] == {"I": "insert", "U": "update", "D": "delete"}
+    assert contract["images"] == {
+        "container": "object", "insert": {"after": {"at": "/row"}}, "update": {"after": {"at": "/row"}},
+        "delete": {"before": {"at": "/row"}},
+    }  # fmt: skip
+    assert contract["envelope"] == {
+        "op": {"at": "/op"}, "database_table": {"at": "/tbl", "split": "database.table"},
+        "event_time": {"at": "/ts", "form": "epoch-millis"},
+    }  # fmt: skip
+    assert contract["columns"] == {"types": "none"}
+    assert any("no message names the type of a column" in question for question in folder.questions)
+    assert_sound(tmp_path, values)
+
+
+def test_lists_of_rows_and_codes_that_are_no_words_are_read_by_where_rows_are(tmp_path):
+    values = written(listed())
+    folder = drafted(values, tmp_path)
+
+    contract = contract_in(tmp_path)
+    assert contract["ops"] == {"A": "insert", "E": "update", "X": "delete"}
+    assert contract["images"] == {
+        "container": "list-of-one", "insert": {"after": {"at": "/after"}},
+        "update": {"before": {"at": "/before"}, "after": {"at": "/after"}}, "delete": {"before": {"at": "/before"}},
+    }  # fmt: skip
+    assert contract["columns"] == {"types": {"at": "/columns", "as": "list-of-objects", "name": "name", "type": "type"}}
+    assert contract["envelope"]["event_time"] == {"at": "/header/commitTime", "form": "epoch-seconds"}
+    assert contract["envelope"]["primary_key"] == {"at": "/keys", "as": "list"}
+    assert contract["rules"] == ["image-present-for-op", "columns-typed", "primary-key-in-image"]
+    mapping = yaml.safe_load((tmp_path / "acme/types/acme-plain.yaml").read_text())
+    assert mapping["forms"] == {"integer-text": ["BIGINT"], "sql-date": ["DATE"], "text": ["VARCHAR"]}
+    assert [one for one in folder.questions if one.startswith("does ")] == [
+        "does A mean insert? It is no known word; each message with it holds one row, not before the change by name.",
+        "does E mean update? It is no known word; a message with it holds two rows.",
+        "does X mean delete? It is no known word; each message with it holds one row, before the change by name.",
+    ]
+    assert_sound(tmp_path, values)
+
+
+def test_every_statement_says_how_many_messages_show_it_and_where_and_no_value(tmp_path):
+    drafted(written(flat(count=30)), tmp_path)
+    text = (tmp_path / "acme/plain/v1/contract.yaml").read_text()
+    assert (
+        "event_time: {at: /ts, form: epoch-millis}  # epoch millis in 30 of 30 messages, first in messages.jsonl:1"
+        in text
+    )
+    assert "orders" not in text
+    assert "Ann" not in text
+
+
+@pytest.mark.parametrize("make", [flat, listed])
+def test_samples_hold_no_value_of_a_row_unless_they_are_to_be_kept(make, tmp_path):
+    messages = list(make())
+    rows = [row for one in messages for row in ([one["row"]] if "row" in one else [*one["before"], *one["after"]])]
+    texts = {str(value) for row in rows for value in row.values() if isinstance(value, str) and len(value) > 3}
+
+    drafted(written(messages), tmp_path / "rewritten")
+    folder = drafted(written(messages), tmp_path / "kept", keep_values=True)
+
+    assert texts
+    for file in (tmp_path / "rewritten/acme/plain/v1/samples").iterdir():
+        assert [text for text in texts if text in file.read_text()] == []
+    kept = [
+        tmp_path / "kept" / name for name in folder.files if "/samples/" in name and not name.endswith(".change.json")
+    ]
+    assert {file.read_bytes() for file in kept} <= {*written(messages)}
+    assert_sound(tmp_path / "kept", written(messages))
+
+
+@pytest.mark.parametrize(
+    ("messages", "says"),
+    [
+        ([{"op": "I", "table": "t", "after": [{"name": "id", "value": 1}]}], "/after holds lists of objects, one for each column"),
+        ([{"op": "I", "table": "t", "data": [1, "a"]}], "/data holds arrays of values (as in messages.jsonl:1)"),
+        ([{"op": "I", "table": "t", "row": {"id": 1, "tags": ["a"]}}], "/row holds rows with arrays or objects as values"),
+        ([{"op": 1, "table": "t", "row": {"id": 1}}], "/op looks like the op code, and holds no texts"),
+        ([{"op": "I", "t": 1, "after": {"id": 1}}, {"op": "I", "t": 1, "after": [{"id": 1}]}], "some images are objects and others are lists"),
+        ([{"table": "t", "row": {"id": 1}}], "no member says what each message does"),
+        (
+            [{"op": "D", "old": {"id": 1}}, {"op": "I", "new": {"id": 1, "tags": ["a"]}}],
+            "/new holds rows with arrays or objects as values (as in messages.jsonl:2)",
+        ),
+        ([{"op": "PING", "at": 1}], "no member holds rows"),
+    ],
+    ids=lambda given: given if isinstance(given, str) else "",
+)  # fmt: skip
+def test_what_contracts_cannot_express_is_said_instead_of_drafted(messages, says, tmp_path):
+    with pytest.raises(UndetectedError) as error:
+        drafted(written(messages), tmp_path)
+    assert says in error.value.what
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_time_that_no_form_reads_is_left_out_and_said(tmp_path):
+    values = written({"op": "I", "table": "t", "us": 1_760_000_000_000_000 + at, "row": {"id": at}} for at in range(3))
+    folder = drafted(values, tmp_path)
+    assert "event_time" not in contract_in(tmp_path)["envelope"]
+    assert any("/us looks like microseconds since 1970, which no form" in question for question in folder.questions)
+    assert_sound(tmp_path, values)
+
+
+def test_a_contract_like_another_states_only_the_differences(tmp_path):
+    values = [value for name, value in messages_of("dts/canal@2") if "two-rows" not in name]
+    drafted(values, tmp_path / "same", "acme/canal", like="dts/canal@2")
+    contract = contract_in(tmp_path / "same", "acme/canal")
+    assert contract.keys() == {"contract", "based_on", "applies", "provenance", "not_separable_from"}
+    assert "dts/canal" in contract["not_separable_from"]
+    assert_sound(tmp_path / "same", values, "acme/canal@1")
+
+    more = [json.dumps({**json.loads(value), "shard": "a"}).encode() for value in values if b'"INSERT"' in value]
+    drafted(more, tmp_path / "more", "acme/canal", like="dts/canal@2")
+    contract = contract_in(tmp_path / "more", "acme/canal")
+    assert not {"envelope", "ops", "images", "columns", "values", "discriminators"} & contract.keys()
+    assert "shard" in (tmp_path / "more/acme/canal/v1/envelope.schema.json").read_text()
+
+
+def test_contracts_that_take_the_messages_already_are_named(tmp_path):
+    values = [value for _, value in messages_of("oms/debezium-flatten@1")]
+    folder = drafted(values, tmp_path)
+    assert folder.fits == ["oms/debezium-flatten@1"]
+    assert_sound(tmp_path, values)
+
+
+def test_messages_whose_row_may_be_missing_are_counted_by_both_validators(tmp_path):
+    values = written([
+        {"op": "I", "tbl": "a.b", "after": {"id": 1}}, {"op": "I", "tbl": "a.b", "after": None},
+        {"op": "D", "tbl": "a.b", "before": {"id": 1}},
+    ])  # fmt: skip
+    drafted(values, tmp_path)
+    assert contract_in(tmp_path)["images"]["insert"] == {"after": {"at": "/after", "optional": True}}
+    scope = open_validation(Catalogue([*CATALOGUE.roots, tmp_path]), "acme/plain@1", ReadingOptions())
+    counted = []
+    for checker, batch in ((KernelChecks(scope), as_batch), (PlainValidation(scope), lambda records: records)):
+        assert list(checker.check(batch(PlainRecords("a", 0, [0, 1, 2], values)))) == []
+        counted.append(checker.finish().partitions)
+    assert counted[0] == counted[1]
+    assert counted[0]["a", 0].changes == 2
+
+
+def test_numbers_of_any_length_stay_as_they_were_sent(tmp_path):
+    values = [b'{"op":"I","table":"t","n":123456789012345678901234567890,"row":{"id":1.50,"big":1e400}}'] * 2
+    drafted(values, tmp_path, keep_values=True)
+    sample = (tmp_path / "acme/plain/v1/samples/insert-1.json").read_bytes()
+    assert sample == values[0]
+    assert parse_message(sample)["row"]["id"].token == "1.50"
+    assert_sound(tmp_path, values)
