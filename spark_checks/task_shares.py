@@ -13,9 +13,10 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row, SparkSession
     from pyspark.sql.types import StructType
 
-LEAST_RECORDS: Final = 10_000
+LEAST_RECORDS: Final = 200_000
 MOST_RECORDS: Final = 1_000_000
-"""Fewer records cost less than the task that reads them; more are lost at once, and take longer to read again."""
+"""A task that reads fewer costs more, by its consumer and what that fetches in vain, than another core gains; more are
+lost at once, and take longer to read again."""
 _ROUNDS: Final = 4
 MOST_RESULTS: Final = 64
 """So many results of tasks are merged by the driver; more are merged in tasks before. One may have several MB."""
@@ -28,7 +29,8 @@ ShareWork = Callable[[Iterator[int]], Iterable[pa.RecordBatch]]
 def records_per_task(records: int, tasks: int) -> int:
     """Return how many of the records one task reads at most, where so many tasks run at once.
 
-    Each core reads about four shares: whichever comes last, the others wait for a quarter of the time at most.
+    Each core reads about four shares if they are large enough: whichever comes last, the others wait for a quarter of
+    the time at most.
     """
     return min(MOST_RECORDS, max(LEAST_RECORDS, -(-records // (_ROUNDS * tasks))))
 

@@ -15,7 +15,7 @@ from cdc_contracts.registry.records.file_batches import read_slice
 from cdc_contracts.registry.records.input_files import plan_files
 from cdc_contracts.registry.report.audit_report import Span
 from cdc_contracts.registry.stats.tally import Tally
-from cdc_contracts.spark_checks import audit, decode
+from cdc_contracts.spark_checks import audit, decode, task_shares
 from cdc_contracts.spark_checks.auditing import audit_input
 from cdc_contracts.spark_checks.decoding import Output, decode_input
 from cdc_contracts.spark_checks.file_inputs import read_files
@@ -202,9 +202,16 @@ def skewed_topic(broker, make_topic):
 
 
 CUTS = [(None, 3), (2, 6), (9, 10)]
-"""How many tasks are said to run at once, and in how many ranges the skewed topic is read then."""
+"""How many tasks are said to run at once, and in how many ranges of 10,000 records the skewed topic is read then."""
 
 
+@pytest.fixture
+def small_shares(monkeypatch):
+    """Let a topic of a test be cut as one of some millions of records is."""
+    monkeypatch.setattr(task_shares, "LEAST_RECORDS", 10_000)
+
+
+@pytest.mark.usefixtures("small_shares")
 @pytest.mark.parametrize(("tasks", "ranges"), CUTS)
 def test_a_partition_that_holds_most_of_a_topic_is_cut_into_ranges(spark, broker, skewed_topic, tasks, ranges):
     def count_rows(batches):  # within a function, because workers cannot import this module
@@ -222,6 +229,7 @@ def test_a_partition_that_holds_most_of_a_topic_is_cut_into_ranges(spark, broker
     assert max(sizes) <= (36_000 if tasks is None else 10_000)
 
 
+@pytest.mark.usefixtures("small_shares")
 def test_findings_first_offsets_and_rows_are_the_same_however_a_topic_is_cut(spark, broker, skewed_topic, tmp_path):
     engine, validation = SparkEngine(spark), scope_of("dts/canal")
     reports, decoded = [], []
@@ -240,6 +248,14 @@ def test_findings_first_offsets_and_rows_are_the_same_however_a_topic_is_cut(spa
     for report, rows in zip(reports[1:], decoded[1:], strict=True):
         assert json.dumps(report) == json.dumps(reports[0])
         assert rows == decoded[0]
+
+
+@pytest.mark.parametrize(
+    ("records", "tasks", "most"),
+    [(40_000, 9, 200_000), (400_000, 2, 200_000), (4_000_000, 2, 500_000), (10**9, 2, 1_000_000)],
+)
+def test_a_task_reads_a_quarter_of_what_a_core_does_but_neither_few_records_nor_too_many(records, tasks, most):
+    assert task_shares.records_per_task(records, tasks) == most
 
 
 def test_the_results_of_many_tasks_are_merged_before_the_driver_has_them(spark):
