@@ -39,6 +39,7 @@ ARROW_RECORDS: Final = 10_000
 ARROW_BYTES: Final = 64 * 1024 * 1024
 MEMORY: Final = "2g"
 KAFKA_SOURCE: Final = "org.apache.spark.sql.kafka010.KafkaSourceProvider"
+WORKER_DAEMON: Final = "cdc_contracts.spark_checks.worker_daemon"
 _KEPT: Final = 4
 _PACKED: Final = "spark.submit.pyFiles"
 
@@ -170,6 +171,8 @@ def _settings(jvm: Any, given: Mapping[str, str], cores: int | None, say: Say) -
         # The name of a laptop often does not resolve.
         defaults |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
         defaults["spark.executorEnv.PYTHONPATH"] = str(Path(__file__).parents[2])
+        # Workers of a cluster may not find the package before a task has come.
+        defaults["spark.python.daemon.module"] = WORKER_DAEMON
         # By default 200 tasks sort the rows of one machine, and 50 read the log of each Delta table.
         defaults["spark.sql.shuffle.partitions"] = "8"
         defaults["spark.databricks.delta.snapshotPartitions"] = "2"

@@ -11,6 +11,8 @@ import time
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 
+from cdc_contracts.spark_checks.spark_session import WORKER_DAEMON
+
 COMMAND = Path(__file__).with_name("killed_command.py")
 SOURCE = Path(__file__).parents[1] / ".src"
 UNAVAILABLE = 3
@@ -171,4 +173,4 @@ def send_kill(pid: int) -> bool:
 
 
 def _is_daemon(command: str) -> bool:
-    return "pyspark.daemon" in command
+    return WORKER_DAEMON in command.split("\0")
