@@ -242,4 +242,7 @@ class AuditReport:
     def __str__(self) -> str:
         counts = f"{self.read:,} read, {self.conforming:,} conforming, {self.control:,} control"
         head = f"{self.verdict}: {counts}, {self.tombstones:,} tombstones, {self.quarantined:,} quarantined"
-        return "\n".join([f"{head}, validated against {self.contract}", *map(str, self.findings)])
+        shown = [str(one) for one in self.findings if one.severity != "info"]
+        notes = len(self.findings) - len(shown)
+        more = [f"and {notes} {'note' if notes == 1 else 'notes'} of severity info"] if notes else []
+        return "\n".join([f"{head}, validated against {self.contract}", *shown, *more])
