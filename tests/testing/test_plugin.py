@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,8 @@ pytest_plugins = ["pytester"]
 
 ROOT = Path(__file__).parents[2]
 PLUGIN = "cdc_contracts.testing.plugin"
+ALONE = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+"""Runs of their own load no plugins of others, which takes longer than the tests."""
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -27,10 +30,13 @@ def loaded():
 
 
 @pytest.fixture
-def run(pytester):
+def run(pytester, monkeypatch):
+    for name, value in ALONE.items():
+        monkeypatch.setenv(name, value)
+
     def run(text, *arguments):
         pytester.makepyfile(text)
-        return pytester.runpytest_inprocess("-p", PLUGIN, "-p", "no:randomly", "-p", "no:cacheprovider", *arguments)
+        return pytester.runpytest_inprocess("-p", PLUGIN, "-p", "no:cacheprovider", *arguments)
 
     return run
 
@@ -142,10 +148,10 @@ def run_example(folder, **changed):
     for name, text in changed.items():
         (folder / f"{name}.py").write_text(text)
     (folder / "pytest.ini").write_text("[pytest]\n")
-    plugins = ["-p", PLUGIN, "-p", "no:xdist", "-p", "no:hypothesispytest", "-p", "no:cacheprovider"]
+    plugins = ["-p", PLUGIN, "-p", "no:cacheprovider"]
     ended = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", *plugins, "."],
-        cwd=folder, env={**os.environ, "PYTHONPATH": str(ROOT / ".src")}, capture_output=True, text=True, check=False,
+        cwd=folder, env={**os.environ, **ALONE, "PYTHONPATH": str(ROOT / ".src")}, capture_output=True, text=True, check=False,
     )  # fmt: skip
     return ended.stdout, [line.split(" ")[1] for line in ended.stdout.splitlines() if line.startswith("FAILED")]
 
@@ -191,3 +197,8 @@ def test_the_examples_of_the_guide_pass(run):
     ended = run("\n".join(block.replace("@given", "@__import__('hypothesis').settings(max_examples=3)\n@given")
                           for block in blocks), "--cdc-update")  # fmt: skip
     ended.assert_outcomes(passed=4)
+
+
+def test_pytest_finds_the_plugin_by_the_name_of_its_module():
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["entry-points"]
+    assert declared["pytest11"] == {PLUGIN: PLUGIN}
