@@ -147,8 +147,8 @@ def data(draw, schema, named, depth=3):
     schema = named.get(schema, schema) if isinstance(schema, str) else schema
     if isinstance(schema, list):
         branch = draw(st.sampled_from(schema)) if depth > 0 or "null" not in schema else "null"
-        told = data(draw, branch, named, depth - 1)
-        return None if branch == "null" else (_label(branch), told)
+        reported = data(draw, branch, named, depth - 1)
+        return None if branch == "null" else (_label(branch), reported)
     kind = schema["type"] if isinstance(schema, dict) else schema
     match kind:
         case "record":

@@ -1,4 +1,4 @@
-"""Both judges of a record side by side: what the fast path and the reference say of it, and of the samples."""
+"""Both validators side by side: the results of the fast path and of the reference for a record, and for the samples."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ def by_reference(validations: Sequence[ValidationContext], value: bytes) -> list
     except Unreadable:
         return [validation.judge(value).verdict for validation in validations]
     judgements = validations[0].judgements(message)
-    told = {judgement.version: (judgement.changes, judgement.control) for judgement in judgements}
+    reported = {judgement.version: (judgement.changes, judgement.control) for judgement in judgements}
     claimed_by = validations[0].claimant(message)
     opinions = [judgement.opinion for judgement in judgements]
 
     def same(versions: Sequence[Version]) -> bool:
-        return all(told[version] == told[versions[0]] for version in versions)
+        return all(reported[version] == reported[versions[0]] for version in versions)
 
     return [decide(validation.case(message, opinions, same=same, claimed_by=claimed_by)) for validation in validations]
 

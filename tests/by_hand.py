@@ -1,4 +1,4 @@
-"""Tables of what is expected of each version, written by hand from the documents, not from what the code says.
+"""Expected facts of each version, written by hand from the vendors' documents, not derived from the code.
 
 A version that was just added has no row yet. Then a test that needs one is skipped and says so: the generic tests cover
 the version meanwhile. A row of an older version that is missing is an error.

@@ -1,4 +1,4 @@
-"""What a reader sees of an output directory who trusts the records of finished runs alone, read by no code of ours."""
+"""The content of an output directory according to the records of finished runs, read without our code."""
 
 from __future__ import annotations
 
@@ -75,12 +75,12 @@ def delta_files(folder):
     files = {}
     for commit in sorted((folder / "_delta_log").glob("*.json")):
         for line in commit.read_text().splitlines():
-            for action, told in json.loads(line).items():
+            for action, reported in json.loads(line).items():
                 if action == "add":
-                    assert "deletionVector" not in told, "files are read whole here"
-                    files[told["path"]] = str(folder / unquote(told["path"]))
+                    assert "deletionVector" not in reported, "files are read whole here"
+                    files[reported["path"]] = str(folder / unquote(reported["path"]))
                 elif action == "remove":
-                    files.pop(told["path"], None)
+                    files.pop(reported["path"], None)
     return list(files.values())
 
 

@@ -1,4 +1,4 @@
-"""Certificates for brokers that tests start: of an authority of their own, good ones and expired ones."""
+"""Certificates for brokers in tests: from an authority of their own, valid and expired ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Generated topics of DTS changes whose truth is known: what each message did to its rows, whatever version told it."""
+"""Generated topics of DTS changes with known truth: what each message did to its rows, in whichever version."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Habits:
 
 
 def make_topic(seed, habits, version_at):
-    """Return a topic; `version_at` says for the share of it that is told already which version is spoken."""
+    """Return a topic; `version_at` gives the version of a message by the share of the topic before it."""
     draw = Random(seed)
     topic = Topic([[] for _ in range(habits.partitions)])
     rows: dict[str, dict[str, str]] = {}
@@ -83,8 +83,8 @@ def make_topic(seed, habits, version_at):
         for at in range(len(values) - 1):
             if draw.random() < habits.late:  # two messages of a partition change places
                 values[at], values[at + 1] = values[at + 1], values[at]
-                told = topic.truth
-                told[place, at], told[place, at + 1] = told[place, at + 1], told[place, at]
+                reported = topic.truth
+                reported[place, at], reported[place, at + 1] = reported[place, at + 1], reported[place, at]
     return topic
 
 
@@ -148,8 +148,8 @@ def _changed(row, other):
 
 def records(values, *, topic="orders", partition=0, start=0):
     """Records of one partition, as a source hands them over; None among the values leaves a gap."""
-    told = [(offset, value) for offset, value in enumerate(values, start) if value is not None]
-    placed = [(partition, offset, value) for offset, value in told]
+    reported = [(offset, value) for offset, value in enumerate(values, start) if value is not None]
+    placed = [(partition, offset, value) for offset, value in reported]
     return batch_of(placed, topic=topic, time=lambda offset: 1_760_000_000_000_000 + offset)
 
 

@@ -1,4 +1,4 @@
-"""Changelogs: what a busy source of three tables writes to a topic, and what its tables have to hold afterwards.
+"""Changelogs: what a source of three tables writes to a topic, and what the decoded tables have to hold afterwards.
 
 The rows are made here, each value together with its canonical text; the text goes into messages, the value into what is
 expected. So what is expected comes from no decoder. The same seed gives the same bytes.
@@ -224,11 +224,11 @@ class _Source:
 
 
 def _control(op: str, table: SourceTable, number: int, moment: int, *, empties: bool) -> Event:
-    told = table if op == "ddl" else None
+    reported = table if op == "ddl" else None
     text = f"ALTER TABLE {table.name} COMMENT = 'number {number}'" if op == "ddl" else None
     if empties:
         text = f"TRUNCATE TABLE `{table.database}`.`{table.name}`"
-    return Event(op, told, None, None, moment, moment, str(number), None, text, "ALTER" if op == "ddl" else None)
+    return Event(op, reported, None, None, moment, moment, str(number), None, text, "ALTER" if op == "ddl" else None)
 
 
 # --- values, each with its canonical text

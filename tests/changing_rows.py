@@ -34,7 +34,7 @@ def delete(number, row, *, version):
 
 
 class Rows:
-    """A few rows that change again and again, told by the version of the moment."""
+    """A few rows that change again and again, written in the version of the moment."""
 
     def __init__(self, keys, seed=1):
         self.draw = Random(seed)

@@ -1,4 +1,4 @@
-"""Detection for tests: messages of one partition, and the contract that they are found to follow."""
+"""Detection for tests: messages of one partition, and the contract detected for them."""
 
 from dataclasses import replace
 from functools import cache, cached_property

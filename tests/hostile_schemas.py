@@ -1,4 +1,4 @@
-"""Schemas made to hurt whoever reads them, as text: the small ones are files, the large ones are made here."""
+"""Malicious schemas as text: the small ones are files, the large ones are generated here."""
 
 from __future__ import annotations
 

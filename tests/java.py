@@ -1,4 +1,4 @@
-"""A Java virtual machine of its own for what only Java has: parsers and clients of other projects."""
+"""A separate Java virtual machine for parsers and clients that exist only in Java."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the schema of Jenkins (junit-10) allows, said again here as rules."""
+"""The constraints of Jenkins' schema (junit-10), written again as rules."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""A command that is killed on its way: `python killed_command.py PLAN ARGUMENT...`, started by `killing.py`.
+"""A command that is killed while it runs: `python killed_command.py PLAN ARGUMENT...`, started by `killing.py`.
 
 The plan is JSON: `notes` is the file that is told what happened, `trap` the function whose call springs it (or null),
 `moment` whether before or after that call, `call` the how many-eth call, `among` what the arguments have to hold, and
@@ -25,9 +25,9 @@ def main(plan_file, *arguments):
     if plan["trap"]:
         calls = 0
 
-        def spring(*told):
+        def spring(*reported):
             nonlocal calls
-            if plan["among"] is None or any(plan["among"] in str(one) for one in told):
+            if plan["among"] is None or any(plan["among"] in str(one) for one in reported):
                 calls += 1
                 if calls == plan["call"]:
                     note(plan["victim"])
@@ -44,14 +44,14 @@ def wrap(target, moment, act):
     owner, name, found = find(target)
 
     @functools.wraps(found)
-    def wrapped(*told, **more):
+    def wrapped(*reported, **more):
         if moment == "before":
-            act(*told, *more.values())
-        result = found(*told, **more)
+            act(*reported, *more.values())
+        result = found(*reported, **more)
         if hasattr(result, "__next__"):
             result = iter(list(result))  # a generator has not begun yet, and the moment after it is after its end
         if moment == "after":
-            act(*told, *more.values())
+            act(*reported, *more.values())
         return result
 
     setattr(owner, name, wrapped)

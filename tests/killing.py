@@ -1,4 +1,4 @@
-"""Killing: the command runs as a process of its own and is killed where it hurts, again and again, until it is done."""
+"""Kills: the command runs as a separate process and is killed at critical points until it completes."""
 
 from __future__ import annotations
 
@@ -63,8 +63,8 @@ class Command:
         number = len(self.ended)
         plan, notes, output = (self.scratch / f"{number}.{kind}" for kind in ("plan", "notes", "output"))
         self.scratch.mkdir(parents=True, exist_ok=True)
-        told = asdict(kill) if kill else dict.fromkeys(one.name for one in fields(Kill))
-        plan.write_text(json.dumps({**told, "notes": str(notes)}))
+        reported = asdict(kill) if kill else dict.fromkeys(one.name for one in fields(Kill))
+        plan.write_text(json.dumps({**reported, "notes": str(notes)}))
         notes.touch()
         began = time.monotonic()
         environment = {**os.environ, "PYTHONPATH": str(SOURCE), **self.environment}
@@ -85,7 +85,7 @@ class Command:
         return ended
 
     def run_to_the_end(self, kills: list[Kill], last: Kill | None = None) -> Ended:
-        """The command was killed as told, one after the other, and ended by itself after that.
+        """The command was killed as planned, one kill after the other, and then ended by itself.
 
         `last` is a kill that it may survive: of a worker that has no task just then. Else it says so, with exit 3.
         """
@@ -105,12 +105,12 @@ class Command:
             time.sleep(0.01)
             if kill is None or struck:
                 continue
-            told = notes.read_text()
-            if kill.trap is None and due is None and '"session"' in told:
+            reported = notes.read_text()
+            if kill.trap is None and due is None and '"session"' in reported:
                 due = time.monotonic() + kill.seconds
             if kill.trap is None and due is not None and time.monotonic() >= due:
                 struck = strike(process.pid, kill.victim)
-            if kill.trap is not None and kill.victim == "worker" and '"worker"' in told:
+            if kill.trap is not None and kill.victim == "worker" and '"worker"' in reported:
                 struck = strike(process.pid, "worker")
         if kill is not None and kill.trap is not None and kill.victim != "worker":
             struck = f'"{kill.victim}"' in notes.read_text()

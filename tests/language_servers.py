@@ -1,4 +1,4 @@
-"""The YAML language server that editors start, spoken to as an editor speaks to it."""
+"""The YAML language server that editors start, with the requests of an editor."""
 
 from __future__ import annotations
 

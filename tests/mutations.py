@@ -1,4 +1,4 @@
-"""Messages with something changed: other values in places of a parsed message, and the bytes it is then."""
+"""Mutated messages: other values at places of a parsed message, and the resulting bytes."""
 
 from __future__ import annotations
 

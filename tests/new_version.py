@@ -1,4 +1,4 @@
-"""A version that a vendor might bring next, added to a copy of this repository the way CONTRIBUTING.md says.
+"""A possible next version of a dialect, added to a copy of this repository as CONTRIBUTING.md describes.
 
 `python tests/new_version.py FOLDER TESTS...` makes the copy in FOLDER, adds the version and runs pytest there: all tests
 that are named, or with `-p new_version` those of them that are about the new version. `just nightly` runs them all.

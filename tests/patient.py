@@ -1,4 +1,4 @@
-"""HTTP for tests, with long timeouts: a busy machine may take its time, and the limit of the test ends the rest.
+"""HTTP requests with long timeouts: a busy machine may be slow, and the time limit of the test ends what hangs.
 
 httpx gives up after five seconds by itself, which says more of the machine than of the server.
 """

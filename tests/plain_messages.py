@@ -1,4 +1,4 @@
-"""Parsed messages as any JSON reader has them, for validators that are not ours."""
+"""Messages parsed by an ordinary JSON reader, for validators of others."""
 
 from __future__ import annotations
 

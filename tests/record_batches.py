@@ -1,4 +1,4 @@
-"""Records as a source hands them over: batches with the columns of the Kafka source."""
+"""Records as a source delivers them: batches with the columns of the Kafka source."""
 
 from collections.abc import Callable, Iterable
 

@@ -1,4 +1,4 @@
-"""Registry servers for tests: in a thread for a conversation, as a process where it is killed, and PostgreSQL below."""
+"""Registry servers for tests: in a thread, as a process that can be killed, and on PostgreSQL."""
 
 from __future__ import annotations
 

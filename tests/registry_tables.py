@@ -1,4 +1,4 @@
-"""Table contracts that tests of schemas share: one column of each family, and names that few languages take."""
+"""Table contracts that tests of schemas share: one column of each family, and names that few languages allow."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from cdc_contracts.registry.contract.table_contracts import TableContract
 from cdc_contracts.registry.generate.event_streams import ORDERS
 
 ORDERS_TABLE = TableContract.model_validate({
-    "table": "shop.orders", "primary_key": ["id"], "columns": {name: {"type": told} for name, told in ORDERS.types.items()},
+    "table": "shop.orders", "primary_key": ["id"], "columns": {name: {"type": reported} for name, reported in ORDERS.types.items()},
 })  # fmt: skip
 ODD = TableContract.model_validate({
     "table": "shop.odd table",

@@ -1,4 +1,4 @@
-"""Reports written by hand for the tests of everything that shows one; each is a file beside those tests."""
+"""Reports written by hand for the tests of report formats; each is a file next to those tests."""
 
 import json
 from pathlib import Path

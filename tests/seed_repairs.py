@@ -1,4 +1,4 @@
-"""Repairs of the samples in the vendors' documents: each mends one erratum of the text as it was printed.
+"""Repairs of the samples in the vendors' documents: each fixes one erratum of the printed text.
 
 A repair works on text, because a number read and written again would lose its digits.
 """

@@ -1,4 +1,4 @@
-"""The samples of the vendors' documents: where each stands, what it is and how it is repaired.
+"""The samples of the vendors' documents: the place of each, what it is and how it is repaired.
 
 The documents are not part of the project. They are read from the folder that CDC_CONTRACTS_SEEDS names, and nothing
 of them stands here but headings, and what the JSON texts below each heading are, in order.

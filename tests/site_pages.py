@@ -81,7 +81,7 @@ def calls_of(block: Block) -> Iterator[Call]:
 
 def inline_calls(page: Path) -> list[list[str]]:
     """The calls that the prose of a page names, which need not be whole."""
-    return [shlex.split(told)[1:] for told in _INLINE.findall(page.read_text(encoding="utf-8"))]
+    return [shlex.split(reported)[1:] for reported in _INLINE.findall(page.read_text(encoding="utf-8"))]
 
 
 def parse(arguments: tuple[str, ...]) -> None:

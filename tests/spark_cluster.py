@@ -63,11 +63,11 @@ class _Process:
 
 def _start(stack: ExitStack, log: Path, main: str, arguments: Sequence[str], **environment: str) -> _Process:
     command = [str(SPARK_HOME / "bin" / "spark-class"), main, *arguments]
-    told = {"SPARK_HOME": str(SPARK_HOME), "SPARK_DAEMON_JAVA_OPTS": _SMALL, "SPARK_LOCAL_IP": LOCALHOST}
+    reported = {"SPARK_HOME": str(SPARK_HOME), "SPARK_DAEMON_JAVA_OPTS": _SMALL, "SPARK_LOCAL_IP": LOCALHOST}
     with log.open("wb") as output:
         process = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
-            cwd=log.parent, env=os.environ | told | environment,
+            cwd=log.parent, env=os.environ | reported | environment,
         )  # fmt: skip
     stack.callback(process.wait)
     stack.callback(process.terminate)

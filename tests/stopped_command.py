@@ -1,4 +1,4 @@
-"""A command that gets a signal at one point of its life: `python stopped_command.py POINT SIGNAL ARGUMENT...`.
+"""A command that receives a signal at a given point: `python stopped_command.py POINT SIGNAL ARGUMENT...`.
 
 The point is the number of a call of a Python function, so that it is the same on a busy machine, or the function's name;
 -1 is when Python ends. With 0 there is no signal, and the last line of stderr tells how many calls there were.

@@ -1,4 +1,4 @@
-"""The processor time that something takes by itself, in seconds of a usual machine.
+"""The processor time that something takes, in seconds of a typical machine.
 
 A bound in seconds is only as good as the machine is known, and machines that run tests are slow, or busy with something
 else. So a yardstick is laid on before and after: a fixed piece of work of the kind that is measured. What takes as long
@@ -44,10 +44,10 @@ def wait_for_work(process: subprocess.Popen[bytes], seconds: float) -> None:
 def _worked(process: subprocess.Popen[bytes]) -> float:
     """Return the seconds of processor time of a process; of time where the system does not tell."""
     try:
-        told = Path(f"/proc/{process.pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+        reported = Path(f"/proc/{process.pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
     except OSError:
         return time.monotonic()
-    return (int(told[11]) + int(told[12])) / os.sysconf("SC_CLK_TCK")
+    return (int(reported[11]) + int(reported[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def yardstick() -> float:

@@ -29,9 +29,9 @@ MANIFESTS = [
 
 def expressions():
     """Every query of the rules and the dashboard; a variable of Grafana has a value that it may have there."""
-    told = [rule["expr"] for rule in RULES]
-    told += [target["expr"] for panel in DASHBOARD["panels"] for target in panel["targets"]]
-    return [text.replace("$__rate_interval", "5m").replace("$job", ".*") for text in told]
+    reported = [rule["expr"] for rule in RULES]
+    reported += [target["expr"] for panel in DASHBOARD["panels"] for target in panel["targets"]]
+    return [text.replace("$__rate_interval", "5m").replace("$job", ".*") for text in reported]
 
 
 def exposed():

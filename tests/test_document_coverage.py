@@ -120,7 +120,7 @@ WHOLE = {"id": "ACME-001", "section": "Rows", "fact": "It is so.", "of": ["dts/c
 
 
 @pytest.mark.parametrize(
-    ("rest", "told"),
+    ("rest", "reported"),
     [
         ({}, "needs either captured_by or not_captured"),
         ({"captured_by": ["D04"], "not_captured": "It is not."}, "needs either captured_by or not_captured"),
@@ -129,8 +129,8 @@ WHOLE = {"id": "ACME-001", "section": "Rows", "fact": "It is so.", "of": ["dts/c
         ({"not_captured": "It is not.", "drifts": "insert"}, "needs both drifts and gives"),
     ],
 )
-def test_an_entry_that_is_not_whole_is_refused(rest, told):
-    with pytest.raises(ValueError, match=told):
+def test_an_entry_that_is_not_whole_is_refused(rest, reported):
+    with pytest.raises(ValueError, match=reported):
         DocumentedFact.model_validate(WHOLE | rest)
 
 

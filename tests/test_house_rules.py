@@ -43,21 +43,21 @@ def test_no_file_names_a_path_of_a_machine_or_a_registry():
         "maven" + ".apache",
         "python" + "hosted",
     ]
-    told = []
+    reported = []
     for name in filter(None, listed):
         path = ROOT / name
         if not path.is_file() or path.is_symlink():
             continue
         text = path.read_bytes().decode("utf-8", "replace")
-        told += [f"{name}: {word}" for word in forbidden if word in text]
-    assert told == []
+        reported += [f"{name}: {word}" for word in forbidden if word in text]
+    assert reported == []
 
 
 def test_no_test_gives_up_on_a_server_after_the_time_that_a_client_takes_by_itself():
     asks = re.compile(r"httpx\.(get|post|put|delete|patch|head|options|request|stream|Client|AsyncClient)\(")
     tests = ROOT / "tests"
-    told = [path.name for path in tests.rglob("*.py") if asks.search(path.read_text(encoding="utf-8"))]
-    assert told == [], "use tests/patient.py"
+    reported = [path.name for path in tests.rglob("*.py") if asks.search(path.read_text(encoding="utf-8"))]
+    assert reported == [], "use tests/patient.py"
 
 
 def test_what_tests_start_is_stopped_by_ctrl_c_also_where_the_tests_were_started_in_the_background():
@@ -70,10 +70,10 @@ def test_what_tests_start_is_stopped_by_ctrl_c_also_where_the_tests_were_started
         print(ended.returncode)
     """
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (ROOT / "tests", ROOT / ".src")))}
-    told = subprocess.run(
+    reported = subprocess.run(
         [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False
     )  # fmt: skip
-    assert told.stdout == f"{-signal.SIGINT}\n", told.stderr
+    assert reported.stdout == f"{-signal.SIGINT}\n", reported.stderr
 
 
 def test_the_files_that_are_begun_first_are_there():

@@ -76,6 +76,8 @@ def test_a_library_in_a_zip_is_loaded(building, monkeypatch, tmp_path):
         "print(found.describe_native(), found.__file__)\n"
     )
     environment = {"PATH": "", "TMPDIR": str(tmp_path)}
-    told = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
-    assert told.stdout.split()[0] == "native"
-    assert str(zipped) in told.stdout
+    reported = subprocess.run(
+        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
+    )
+    assert reported.stdout.split()[0] == "native"
+    assert str(zipped) in reported.stdout

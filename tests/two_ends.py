@@ -1,4 +1,4 @@
-"""Which files each process of the suite runs: those that start Java from one end, the others from the other."""
+"""The order of test files in each process of the suite: one begins with those that need Java, the other ends so."""
 
 from __future__ import annotations
 

@@ -27,10 +27,10 @@ except cdc.CdcContractsError as error:
 
 def test_nothing_is_imported_before_it_is_used_and_no_arrays_for_single_messages():
     sample = ROOT / "contracts/dts/canal/v2/samples/insert-every-type.json"
-    told = subprocess.run(
+    reported = subprocess.run(
         [sys.executable, "-c", PROGRAM, str(sample)], cwd=ROOT / ".src", capture_output=True, text=True, check=True
     )
-    imported, arrays, *missing = told.stdout.split("\n")
+    imported, arrays, *missing = reported.stdout.split("\n")
     assert imported == "cdc_contracts cdc_contracts.testing cdc_contracts.testing.plugin"
     assert arrays == ""
     assert missing[0] == "this needs pyarrow, which is not installed"

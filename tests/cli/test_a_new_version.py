@@ -23,8 +23,12 @@ def folder(tmp_path_factory):
     root = tmp_path_factory.mktemp("own")
     version = shipped_catalogue().version("dts/canal@2")
     schema, avro = version.schema, version.avro_schema
-    told = {"type": ["string", "null"], "description": "Transaction id."}
-    schema = {**schema, "$id": "urn:cdc-contracts:dts:canal:v3", "properties": {**schema["properties"], "txid": told}}
+    reported = {"type": ["string", "null"], "description": "Transaction id."}
+    schema = {
+        **schema,
+        "$id": "urn:cdc-contracts:dts:canal:v3",
+        "properties": {**schema["properties"], "txid": reported},
+    }
     rows, one_row, *rest = schema["allOf"]
     schema["allOf"] = [rows, for_ops(one_row, "INSERT", "INIT"), for_ops(swapped(one_row), "DELETE"), *rest]
     avro = {**avro, "fields": [*avro["fields"], {"name": "txid", "type": ["null", "Absent", "string"]}]}
@@ -59,9 +63,9 @@ def test_it_is_listed_shown_and_compared(folder, capsys):
     assert main(["show", "dts/canal", "--contracts", str(folder)]) == 0
     assert capsys.readouterr().out.startswith("dts/canal@3: ")
     assert main(["diff", "dts/canal@2", "dts/canal@3", "--contracts", str(folder)]) == 0
-    told = capsys.readouterr().out
-    assert "/txid" in told
-    assert "/old" in told
+    reported = capsys.readouterr().out
+    assert "/txid" in reported
+    assert "/old" in reported
 
 
 def test_lint_finds_no_error_and_asks_for_samples(folder, capsys):

@@ -1,4 +1,4 @@
-"""`--contract auto`, which is what no `--contract` means: each message judged by what it speaks, or none at all."""
+"""`--contract auto`, the default: each message is validated by the contract it matches, or none is."""
 
 import json
 from base64 import b64encode
@@ -221,8 +221,8 @@ def test_what_is_not_wrapped_as_it_should_be_counts_against_the_share(here, caps
     write(here, [*map(in_base64, messages[:60]), *messages[60:]])
 
     assert main(["detect", "orders.jsonl", "--unwrap", "base64"]) == 0
-    told = capsys.readouterr().out
-    assert told.startswith("LIKELY: 60 of 90 messages (66.7 %) follow dts/canal@2")
+    reported = capsys.readouterr().out
+    assert reported.startswith("LIKELY: 60 of 90 messages (66.7 %) follow dts/canal@2")
 
 
 @pytest.mark.parametrize(
@@ -233,5 +233,5 @@ def test_what_is_not_wrapped_as_it_should_be_counts_against_the_share(here, caps
 def test_files_are_not_detected_by_options_of_topics(here, capsys, option, value):
     (here / "a.jsonl").write_bytes(rendered("dts/canal@2", 1)[0])
     assert main(["detect", "a.jsonl", option, value]) == 2
-    told = f"error: {option} is for topics, not for files\n  to read a topic give `topic` and its name\n"
-    assert capsys.readouterr() == ("", told)
+    reported = f"error: {option} is for topics, not for files\n  to read a topic give `topic` and its name\n"
+    assert capsys.readouterr() == ("", reported)

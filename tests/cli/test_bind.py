@@ -1,4 +1,4 @@
-"""`bind` says which contract a topic speaks, and audits judge by it."""
+"""`bind` records which contract a topic follows, and audits validate by it."""
 
 import json
 
@@ -43,7 +43,7 @@ def test_a_topic_that_is_bound_to_a_subject_may_follow_any_version_of_it(here, c
 
 
 @pytest.mark.parametrize(
-    ("call", "told"),
+    ("call", "reported"),
     [
         (["orders", "dts/cannal@2"], "did you mean dts/canal?"),
         (["orders", "dts/canal@99"], f"did you mean {NEWEST_CANAL}?"),
@@ -56,9 +56,9 @@ def test_a_topic_that_is_bound_to_a_subject_may_follow_any_version_of_it(here, c
         ([], "or --list"),
     ],
 )
-def test_a_call_that_binds_nothing_says_why_and_writes_nothing(here, capsys, call, told):
+def test_a_call_that_binds_nothing_says_why_and_writes_nothing(here, capsys, call, reported):
     assert main(["bind", *call]) == 2
-    assert told in capsys.readouterr().err
+    assert reported in capsys.readouterr().err
     assert list(here.iterdir()) == []
 
 

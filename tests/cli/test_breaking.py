@@ -1,4 +1,4 @@
-"""`breaking`: what becomes of published contracts is told on the line that changed, with a proof."""
+"""`breaking`: changes to published contracts are reported on the line that changed, with a proof."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def breaking(capsys, *arguments):
 
 def findings(capsys, *arguments):
     code, out, _ = breaking(capsys, "--format", "json", *arguments)
-    told = json.loads(out)
-    return code, [(one["rule"], one["severity"], one["file"], one["line"]) for one in told["findings"]], told
+    reported = json.loads(out)
+    return code, [(one["rule"], one["severity"], one["file"], one["line"]) for one in reported["findings"]], reported
 
 
 def test_without_a_change_nothing_breaks(root, capsys):
@@ -54,10 +54,10 @@ def test_prose_samples_and_provenance_may_change(root, capsys):
 
 def test_a_changed_value_form_is_reported_on_its_line_for_all_contracts_that_use_it(root, capsys):
     edit(root / "acme/types/acme-two.yaml", "epoch-seconds.fraction: [TIMESTAMP]", "iso-datetime-minutes: [TIMESTAMP]")
-    code, found, told = findings(capsys)
+    code, found, reported = findings(capsys)
     file = root / "acme/types/acme-two.yaml"
     assert (code, found) == (1, [("C401", "error", "contracts/acme/types/acme-two.yaml", line_of(file, "TIMESTAMP"))])
-    (one,) = told["findings"]
+    (one,) = reported["findings"]
     assert (one["old"], one["new"], one["contracts"]) == (
         "epoch-seconds.fraction",
         "iso-datetime-minutes",
@@ -78,10 +78,10 @@ def test_a_moved_image_is_reported_on_its_line_with_both_readings(root, capsys):
     assert lines[0].startswith(
         f"contracts/acme/plain/v1/contract.yaml:{number}:3: error C401 published-meaning /images/update: "
     )
-    told = dict(re.split("  +", line.strip(), maxsplit=1) for line in lines[1:])
-    assert [*told] == ["contracts", "why", "was at", "message", "published", "now", "fix"]
-    assert told["contracts"] == "acme/plain@1, acme/plain@2"
-    assert json.loads(told["published"])["before"] == json.loads(told["now"])["after"]
+    reported = dict(re.split("  +", line.strip(), maxsplit=1) for line in lines[1:])
+    assert [*reported] == ["contracts", "why", "was at", "message", "published", "now", "fix"]
+    assert reported["contracts"] == "acme/plain@1, acme/plain@2"
+    assert json.loads(reported["published"])["before"] == json.loads(reported["now"])["after"]
 
 
 def test_a_version_that_is_gone_is_reported_in_the_nearest_file_that_is_left(root, capsys):
@@ -170,7 +170,7 @@ def test_every_format_reports_a_break(root, capsys, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("against", "code", "told"),
+    ("against", "code", "reported"),
     [
         ("mian", 2, "git cannot find commit `mian`"),
         ("--upload-pack=x", 2, ""),
@@ -179,9 +179,9 @@ def test_every_format_reports_a_break(root, capsys, tmp_path):
         (".git#branch=main,subdir=nowhere", 2, "they are in contracts there"),
     ],
 )
-def test_what_leads_nowhere_never_passes(against, code, told, root, capsys):
+def test_what_leads_nowhere_never_passes(against, code, reported, root, capsys):
     assert main(["breaking", f"--against={against}"]) == code
-    assert told in capsys.readouterr().err
+    assert reported in capsys.readouterr().err
 
 
 def test_without_a_repository_it_could_not_run(tmp_path, capsys):
@@ -206,8 +206,8 @@ def test_contracts_that_a_registry_has_are_compared_with(root, capsys, tmp_path)
             "iso-datetime-minutes: [TIMESTAMP]",
         )
         assert main(["breaking", "--against", url, "--format", "json"]) == 1
-    told = json.loads(capsys.readouterr().out)
-    assert [(one["rule"], one["file"], one["contracts"]) for one in told["findings"]] == [
+    reported = json.loads(capsys.readouterr().out)
+    assert [(one["rule"], one["file"], one["contracts"]) for one in reported["findings"]] == [
         ("C401", "contracts/acme/types/acme-two.yaml", ["acme/plain@2"])
     ]
-    assert told["notes"] == [f"compared with {url}"]
+    assert reported["notes"] == [f"compared with {url}"]

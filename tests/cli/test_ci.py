@@ -56,7 +56,7 @@ def small(tmp_path, monkeypatch):
 
 @pytest.fixture(autouse=True)
 def _no_host(monkeypatch):
-    """Wherever these tests run, no code host is told of but the one that a test makes up."""
+    """Wherever these tests run, the only code host in the environment is that of the test."""
     for name in ("GITHUB_ACTIONS", "GITHUB_BASE_REF", "GITHUB_STEP_SUMMARY", "CI_MERGE_REQUEST_TARGET_BRANCH_NAME"):
         monkeypatch.delenv(name, raising=False)
 
@@ -77,8 +77,8 @@ def annotations(text):
     """Of every workflow command the kind, the place and title, and the lines of its text."""
     found = []
     for line in text.splitlines():
-        kind, properties, told = re.fullmatch(r"::(\w+) ([^:]*)::(.*)", line).groups()
-        found.append((kind, dict(one.split("=", 1) for one in properties.split(",")), told.split("%0A")))
+        kind, properties, reported = re.fullmatch(r"::(\w+) ([^:]*)::(.*)", line).groups()
+        found.append((kind, dict(one.split("=", 1) for one in properties.split(",")), reported.split("%0A")))
     return found
 
 
@@ -100,14 +100,14 @@ def test_a_changed_value_form_is_reported_on_its_line_with_a_message_that_proves
     done = run_offline(fork, "ci", GITHUB_ACTIONS="true", GITHUB_BASE_REF="main", GITHUB_STEP_SUMMARY=".git/summary.md")
     git(fork, "reset", "-q", "--hard", "main")
     assert done.returncode == 1, done.stderr
-    kind, place, told = annotations(done.stdout)[0]
+    kind, place, reported = annotations(done.stdout)[0]
     assert kind == "error"
     assert place == {
         "file": FORMS, "line": str(line_of(fork / FORMS, "[TIMESTAMP]")), "col": "26",
         "title": "C401 published-meaning /values/TIMESTAMP",
     }  # fmt: skip
-    assert told[0] == "`epoch-seconds.fraction` became `iso-datetime-minutes`"
-    proof = dict(re.split("  +", line, maxsplit=1) for line in told[1:])
+    assert reported[0] == "`epoch-seconds.fraction` became `iso-datetime-minutes`"
+    proof = dict(re.split("  +", line, maxsplit=1) for line in reported[1:])
     assert proof["contracts"] == "oms-community/canal@2, oms-community/dataworks@2, oms-community/default@2 and 9 more"
     assert proof["why"].startswith("The meaning of a published version changed: consumers that pinned it now read")
     assert json.loads(proof["message"])["data"] == [{"id": 7, "value": "1609344671.123456"}]
@@ -124,13 +124,13 @@ def test_a_moved_image_is_reported_on_its_line_with_a_message_that_is_refused_no
     done = run_offline(fork, "ci", "--base", "main", "--format", "github")
     git(fork, "reset", "-q", "--hard", "main")
     assert done.returncode == 1, done.stderr
-    _, place, told = annotations(done.stdout)[0]
+    _, place, reported = annotations(done.stdout)[0]
     assert (place["file"], place["line"], place["title"]) == (
         IMAGES,
         str(number),
         "C401 published-meaning /images/update",
     )
-    proof = dict(re.split("  +", line, maxsplit=1) for line in told[1:])
+    proof = dict(re.split("  +", line, maxsplit=1) for line in reported[1:])
     message = json.loads(proof["message"])
     assert (message["type"], message["data"], message["old"]) == (
         "UPDATE",
@@ -176,9 +176,9 @@ def test_lint_and_breaking_are_reported_together(small, capsys):
     edit(small / "contracts/acme/plain/v1/contract.yaml", 'until: "2.0"', 'until: "1.0"')
     edit(small / "contracts/acme/plain/v2/contract.yaml", 'since: "2.0"', 'since: "1.0"')
     assert main(["ci", "--format", "json", "--report", "out.xml"]) == 1
-    told = json.loads(capsys.readouterr().out)
-    assert sorted({one["rule"] for one in told["findings"]}) == ["C406", "L15"]
-    assert told["checked"]["published"] == 2
+    reported = json.loads(capsys.readouterr().out)
+    assert sorted({one["rule"] for one in reported["findings"]}) == ["C406", "L15"]
+    assert reported["checked"]["published"] == 2
     assert (small / "out.xml").exists()
 
 

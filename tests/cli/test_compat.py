@@ -1,4 +1,4 @@
-"""`compat` tells whether versions are compatible: for people with places and proofs, for machines as JSON."""
+"""`compat` decides whether versions are compatible: for people with places and proofs, for machines as JSON."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def write(name, value):
     return name
 
 
-def told(capsys, *arguments):
+def reported(capsys, *arguments):
     code = main(["compat", *arguments, "--json"])
     return code, json.loads(capsys.readouterr().out)
 
@@ -60,7 +60,7 @@ def test_what_could_not_be_decided_ends_with_4(here, capsys):
         "contract: acme/plain@1\nbased_on: dts/canal@2\nenvelope: {position: {order: opaque}}\n"
     )
 
-    code, verdict = told(capsys, "dts/canal@2", "acme/plain@1", "--contracts", "own")
+    code, verdict = reported(capsys, "dts/canal@2", "acme/plain@1", "--contracts", "own")
 
     assert (code, verdict["compatible"]) == (4, None)
     assert [(one["rule"], one["severity"]) for one in verdict["findings"]] == [("C332", "undecided")]
@@ -69,7 +69,7 @@ def test_what_could_not_be_decided_ends_with_4(here, capsys):
 
 
 def test_json_has_what_a_machine_asks_for_first(capsys):
-    code, verdict = told(capsys, "oms-community/canal@1", "oms-community/canal@2", "--level", "FULL")
+    code, verdict = reported(capsys, "oms-community/canal@1", "oms-community/canal@2", "--level", "FULL")
 
     assert code == 1
     assert list(verdict) == ["compatible", "level", "policy", "findings"]
@@ -88,18 +88,18 @@ def test_schema_files_are_compared_as_what_they_are(capsys):
     write("v1.avsc", {"type": "record", "name": "A", "fields": [{"name": "a", "type": "int"}]})
     write("v2.avsc", {"type": "record", "name": "A", "fields": [{"name": "a", "type": "long"}]})
 
-    code, verdict = told(capsys, "v1.json", "v2.json", "--policy", "confluent-strict")
+    code, verdict = reported(capsys, "v1.json", "v2.json", "--policy", "confluent-strict")
     assert code == 1
     assert verdict["findings"][0]["confluent_rule"] == "TYPE_CHANGED"
-    assert told(capsys, "v1.avsc", "v2.avsc", "--policy", "confluent-strict")[0] == 0
-    assert told(capsys, "v1.avsc", "v2.avsc", "--policy", "confluent-strict", "--level", "FORWARD")[0] == 1
-    assert told(capsys, "v1.avsc", "v2.json")[0] == 1
+    assert reported(capsys, "v1.avsc", "v2.avsc", "--policy", "confluent-strict")[0] == 0
+    assert reported(capsys, "v1.avsc", "v2.avsc", "--policy", "confluent-strict", "--level", "FORWARD")[0] == 1
+    assert reported(capsys, "v1.avsc", "v2.json")[0] == 1
 
 
 def test_a_contract_is_compared_with_a_schema_by_its_own_schema(capsys):
     schema = Path(__file__).parents[2] / "contracts" / "dts" / "canal" / "v2" / "envelope.schema.json"
 
-    assert told(capsys, str(schema), "dts/canal@2")[0] == 0
+    assert reported(capsys, str(schema), "dts/canal@2")[0] == 0
 
 
 def test_earlier_versions_count_where_the_level_is_transitive(capsys):
@@ -110,15 +110,15 @@ def test_earlier_versions_count_where_the_level_is_transitive(capsys):
     third = write("v3.json", {"type": "object", "properties": {"a": {}}, "additionalProperties": False})
     strict = ["--policy", "confluent-strict"]
 
-    assert told(capsys, first, second, third, *strict, "--level", "FORWARD")[0] == 0
-    code, verdict = told(capsys, first, second, third, *strict, "--level", "FORWARD_TRANSITIVE")
+    assert reported(capsys, first, second, third, *strict, "--level", "FORWARD")[0] == 0
+    code, verdict = reported(capsys, first, second, third, *strict, "--level", "FORWARD_TRANSITIVE")
     assert code == 1
     assert {one["old_version"] for one in verdict["findings"] if one["severity"] == "breaking"} == {"v1.json"}
-    assert told(capsys, first, second, third)[0] == 1  # the policy cdc asks about every reader there is
+    assert reported(capsys, first, second, third)[0] == 1  # the policy cdc asks about every reader there is
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "reported"),
     [
         ([], "no versions are given"),
         (["dts/canal@1"], "no versions are given"),
@@ -130,11 +130,11 @@ def test_earlier_versions_count_where_the_level_is_transitive(capsys):
         (["dts/canal@1", "dts/canal@2", "--level", "SIDEWAYS"], "SIDEWAYS"),
     ],
 )
-def test_a_call_that_is_wrong_ends_with_2(arguments, told, capsys):
+def test_a_call_that_is_wrong_ends_with_2(arguments, reported, capsys):
     assert main(["compat", *arguments]) == 2
     out, err = capsys.readouterr()
     assert out == ""
-    assert told in err
+    assert reported in err
     assert "Traceback" not in err
 
 
@@ -163,7 +163,7 @@ def test_each_pair_of_a_list_has_a_line(capsys):
 
 
 @pytest.mark.parametrize(
-    ("pair", "told"),
+    ("pair", "reported"),
     [
         (7, 'a pair has "old" and "new"'),
         ({"old": True}, 'a pair has "old" and "new"'),
@@ -178,12 +178,12 @@ def test_each_pair_of_a_list_has_a_line(capsys):
         ({"old": {"type": "record"}, "new": {"type": "record"}, "type": "AVRO"}, "old"),
     ],
 )
-def test_a_pair_that_cannot_be_read_says_why_and_stops_nothing(pair, told, capsys):
+def test_a_pair_that_cannot_be_read_says_why_and_stops_nothing(pair, reported, capsys):
     code, found = lines(capsys, [pair, {"old": True, "new": True}])
 
     assert code == 2
     assert found[0]["compatible"] is None
-    assert told in found[0]["error"]
+    assert reported in found[0]["error"]
     assert found[1]["compatible"] is True
 
 

@@ -115,8 +115,12 @@ def test_apache_and_fastavro_read_the_container_with_its_schema_inside(here, mes
     assert len(theirs) == len(messages) * 40
     assert theirs == apache
     for record, message in zip(theirs, messages, strict=False):
-        told = parse_message(message)
-        assert (record["database"], record["table"], record["type"]) == (told["database"], told["table"], told["type"])
+        reported = parse_message(message)
+        assert (record["database"], record["table"], record["type"]) == (
+            reported["database"],
+            reported["table"],
+            reported["type"],
+        )
 
 
 @pytest.mark.parametrize("codec", ["null", "deflate"])
@@ -156,9 +160,9 @@ def test_a_record_with_another_id_is_refused_and_not_read_by_the_wrong_schema(he
     write_lines(here / "a.jsonl", messages[:3])
     assert convert("a.jsonl", "--to", "avro", "--schema-id", "70000", "-o", "a.parquet") == 0
     assert convert("a.parquet", "--to", "json", "-o", "b.jsonl") == 1
-    told = capsys.readouterr().err
-    assert f"written with schema id 70000, not {lock_id(CANAL)}" in told
-    assert "3 read: 0 converted, 3 refused, 0 tombstones" in told
+    reported = capsys.readouterr().err
+    assert f"written with schema id 70000, not {lock_id(CANAL)}" in reported
+    assert "3 read: 0 converted, 3 refused, 0 tombstones" in reported
     assert convert("a.parquet", "--to", "json", "--schema-id", "70000", "-o", "c.jsonl") == 0
     assert same(read_lines(here / "c.jsonl"), messages[:3])
 
@@ -182,9 +186,9 @@ def test_keys_headers_times_places_and_null_values_of_a_capture_are_kept(here, m
 def test_what_a_container_does_not_keep_of_a_capture_is_said(here, messages, capsys):
     write_capture(here / "a.parquet", [messages[0], None], key=[b"k", None])
     assert convert("a.parquet", "--to", "avro", "-o", "a.avro") == 0
-    told = capsys.readouterr().err
-    assert "2 records have a key, headers or no value: only a .parquet file keeps these" in told
-    assert "2 read: 1 converted, 0 refused, 1 tombstones" in told
+    reported = capsys.readouterr().err
+    assert "2 records have a key, headers or no value: only a .parquet file keeps these" in reported
+    assert "2 read: 1 converted, 0 refused, 1 tombstones" in reported
 
 
 def test_refused_messages_are_reported_with_their_line_and_reason_and_the_others_are_converted(here, messages, capsys):
@@ -193,8 +197,8 @@ def test_refused_messages_are_reported_with_their_line_and_reason_and_the_others
     write_lines(here / "a.jsonl", [messages[0], b"{", messages[1], twice, unknown, b""])
     assert convert("a.jsonl", "--to", "avro", "-o", "a.avro", "--strict-json", "--quarantine", "q.parquet") == 1
 
-    told = capsys.readouterr().err.splitlines()
-    assert told == [
+    reported = capsys.readouterr().err.splitlines()
+    assert reported == [
         "a.jsonl:2 refused: no JSON message: not one JSON text",
         "a.jsonl:4 refused: no JSON message: a member name twice",
         "a.jsonl:5 refused: /brandNew: the record has no such field",
@@ -211,9 +215,9 @@ def test_refused_messages_are_reported_with_their_line_and_reason_and_the_others
 def test_without_a_quarantine_refused_messages_are_reported_and_the_others_converted(here, messages, capsys):
     write_capture(here / "a.parquet", [messages[0], b"\x00"])
     assert convert("a.parquet", "--to", "avro", "-o", "a.avro") == 1
-    told = capsys.readouterr().err.splitlines()
-    assert told[0] == "t/3@101 refused: no JSON message: not one JSON text"
-    assert told[1] == "--quarantine FILE.parquet keeps refused messages"
+    reported = capsys.readouterr().err.splitlines()
+    assert reported[0] == "t/3@101 refused: no JSON message: not one JSON text"
+    assert reported[1] == "--quarantine FILE.parquet keeps refused messages"
     assert (here / "a.avro").exists()
 
 
@@ -334,8 +338,8 @@ def test_a_registry_is_asked_for_the_id(here, messages, capsys):
 def test_of_many_refused_messages_the_first_are_reported_and_the_others_counted(here, capsys):
     write_lines(here / "a.jsonl", [b"{"] * 130)
     assert convert("a.jsonl", "--to", "avro", "-o", "a.avro", "--quarantine", "q.parquet") == 1
-    told = capsys.readouterr().err.splitlines()
-    assert told[99:] == [
+    reported = capsys.readouterr().err.splitlines()
+    assert reported[99:] == [
         "a.jsonl:100 refused: no JSON message: not one JSON text",
         "and 30 more that are refused",
         "kept in q.parquet",

@@ -199,8 +199,8 @@ def test_rows_at_positions_that_come_again_are_compared_alike(spark, here, capsy
     """Rows of few positions and few values, some at several rows of one transaction, cut into three runs at random."""
     draw = random.Random(seed)
     lines = [json.loads(line) for line in rendered("dts/canal@2", 5)]
-    told = [json.dumps(draw.choice(lines) | {"id": draw.randrange(3)}) for _ in range(120)]
-    (here / "a.jsonl").write_text("\n".join(told))
+    reported = [json.dumps(draw.choice(lines) | {"id": draw.randrange(3)}) for _ in range(120)]
+    (here / "a.jsonl").write_text("\n".join(reported))
     cuts = [0, *sorted(draw.sample(range(1, 120), 2)), 120]
     read = ["file", "a.jsonl", "--contract", "dts/canal@2", *(["--drop-duplicates"] if seed % 2 else [])]
     calls = [

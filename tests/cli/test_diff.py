@@ -90,8 +90,8 @@ def test_contracts_that_say_the_same_are_reported_as_equal(capsys):
 
 def test_json_has_every_difference(capsys):
     assert main(["diff", "oms-community/default@1", "oms-community/default@2", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert (told["left"], told["right"]) == ("oms-community/default@1", "oms-community/default@2")
-    assert {"group": "value forms", "what": "BIT", "left": "bit-number", "right": "bit-base64"} in told["meaning"]
-    assert {one["group"] for one in told["meaning"]} == {"applies", "value forms", "evidence"}
-    assert told["prose"] == []
+    reported = json.loads(capsys.readouterr().out)
+    assert (reported["left"], reported["right"]) == ("oms-community/default@1", "oms-community/default@2")
+    assert {"group": "value forms", "what": "BIT", "left": "bit-number", "right": "bit-base64"} in reported["meaning"]
+    assert {one["group"] for one in reported["meaning"]} == {"applies", "value forms", "evidence"}
+    assert reported["prose"] == []

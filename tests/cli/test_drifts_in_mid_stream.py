@@ -46,8 +46,8 @@ def switched(subject):
         old, new = (rendered(f"{subject}@{number}", COUNT, seed=partition, table=SEEN) for number in (1, 2))
         partitions.append([*old[:AT], *new[AT:]])
         rows = [json.loads(value) for value in new]
-        told = [row.get("postStruct") or row.get("data") or row.get("prevStruct") for row in rows]
-        firsts[partition] = next(offset for offset in range(AT, COUNT) if told[offset].get("seen") is not None)
+        reported = [row.get("postStruct") or row.get("data") or row.get("prevStruct") for row in rows]
+        firsts[partition] = next(offset for offset in range(AT, COUNT) if reported[offset].get("seen") is not None)
     return partitions, firsts
 
 
@@ -68,9 +68,9 @@ def with_no_date(value):
     return in_row(value, "day", "2024-02-30")
 
 
-def in_row(value, name, told):
+def in_row(value, name, reported):
     message = json.loads(value)
-    return json.dumps({**message, "data": [{**row, name: told} for row in message["data"]]}).encode()
+    return json.dumps({**message, "data": [{**row, name: reported} for row in message["data"]]}).encode()
 
 
 def with_another_key(value):
@@ -121,7 +121,7 @@ CASES = {
     ),
     "another version, with tables": (
         lambda: switched("oms-community/shareplex"), "oms-community/shareplex",
-        {"table": "shop.orders", "columns": {name: {"type": told} for name, told in SEEN.types.items()}},
+        {"table": "shop.orders", "columns": {name: {"type": reported} for name, reported in SEEN.types.items()}},
         ("table-schema", "info", "/data/seen", "shop.orders"),
     ),
     "seconds": (

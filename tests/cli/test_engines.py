@@ -1,4 +1,4 @@
-"""`audit --engine local` tells what `--engine spark` tells, to the byte, and needs no JVM for it."""
+"""`audit --engine local` reports the same as `--engine spark`, to the byte, without a JVM."""
 
 import json
 import os
@@ -24,13 +24,13 @@ def here(tmp_path, monkeypatch):
 
 def both(capsys, here, *arguments):
     """Audit by both engines; what they tell is one and the same, and is returned."""
-    told = {}
+    reported = {}
     for engine in ("spark", "local"):
         code = main(["audit", "-q", *arguments, "--engine", engine, "--report", f"{engine}.json"])
         out, err = capsys.readouterr()
-        told[engine] = (code, out, err, (here / f"{engine}.json").read_bytes())
-    assert told["local"] == told["spark"]
-    return told["spark"][0], json.loads(told["spark"][3])
+        reported[engine] = (code, out, err, (here / f"{engine}.json").read_bytes())
+    assert reported["local"] == reported["spark"]
+    return reported["spark"][0], json.loads(reported["spark"][3])
 
 
 DIALECTS = ["dts/canal@2", "oms-community/canal@2", "dts/avro@1", "drs/json@2", "oms/shareplex@1", "oms/debezium-smt@1"]

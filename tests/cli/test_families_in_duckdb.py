@@ -31,8 +31,8 @@ def decoded(spark, example, tmp_path, monkeypatch):
     for contract in contracts.split():
         for call in calls:
             family = contract.partition("/")[0]
-            told = call.replace("${contract%/*}", family).replace("$contract", contract)
-            assert main(told.split()) == 0, told
+            reported = call.replace("${contract%/*}", family).replace("$contract", contract)
+            assert main(reported.split()) == 0, reported
     return contracts.split()
 
 

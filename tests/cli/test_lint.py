@@ -52,8 +52,8 @@ def test_a_warning_fails_only_where_it_is_asked_to(root, capsys):
 def test_json_has_the_same(root, capsys):
     spoil(root, "acme/plain/v1/contract.yaml", "errata: [E9001]", "errata: [E9002]")
     assert main(["lint", str(root), "--format", "json"]) == 1
-    told = json.loads(capsys.readouterr().out)
-    assert told == {
+    reported = json.loads(capsys.readouterr().out)
+    assert reported == {
         "command": "lint",
         "findings": [
             {

@@ -49,8 +49,8 @@ def test_the_canonical_change_stands_apart(capsys):
 
 def test_json_has_the_same(capsys):
     assert main(["list", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    contracts = {one["reference"]: one for one in told["contracts"]}
+    reported = json.loads(capsys.readouterr().out)
+    contracts = {one["reference"]: one for one in reported["contracts"]}
     assert contracts["oms-community/canal@2"] == {
         "reference": "oms-community/canal@2",
         "system": "oms-community",
@@ -66,7 +66,7 @@ def test_json_has_the_same(capsys):
         ],
     }
     assert "canonical/change@1" not in contracts
-    assert told["canonical"] == [{"reference": "canonical/change@1", "version": 1, "status": "current"}]
+    assert reported["canonical"] == [{"reference": "canonical/change@1", "version": 1, "status": "current"}]
 
 
 def test_a_contract_of_ones_own_is_listed_with_the_others(tmp_path, capsys):
@@ -76,8 +76,8 @@ def test_a_contract_of_ones_own_is_listed_with_the_others(tmp_path, capsys):
         'contract: dts/canal@3\nbased_on: dts/canal@2\napplies: {since: "2031-05-01"}\nstatus: current\n'
     )
     assert main(["list", "--json", "--contracts", str(tmp_path)]) == 0
-    told = json.loads(capsys.readouterr().out)["contracts"]
-    assert [one["reference"] for one in told if one["dialect"] == "canal" and one["system"] == "dts"] == [
+    reported = json.loads(capsys.readouterr().out)["contracts"]
+    assert [one["reference"] for one in reported if one["dialect"] == "canal" and one["system"] == "dts"] == [
         "dts/canal@1", "dts/canal@2", "dts/canal@3",
     ]  # fmt: skip
 

@@ -50,8 +50,8 @@ def test_a_pattern_takes_the_topics_whose_whole_name_matches(broker, named, here
     code, report = audit(capsys, broker, *call, f"{re.escape(first)}|{re.escape(second)}")
     assert (code, report["source"]["topics"]) == (1, sorted([first, second]))
     assert {one["topic"] for one in report["ledger"]["partitions"] if one["quarantined"]} == {named["drs/json@2"]}
-    code, told = audit(capsys, broker, *call, first[:-1])
-    assert (code, f"no topic matches {first[:-1]}" in told, first in told) == (3, True, True)
+    code, reported = audit(capsys, broker, *call, first[:-1])
+    assert (code, f"no topic matches {first[:-1]}" in reported, first in reported) == (3, True, True)
 
 
 def test_spark_finds_the_same_topics_by_a_pattern(spark, broker, named, here, capsys):
@@ -69,12 +69,12 @@ def test_topics_whose_messages_name_no_table_each_have_their_own(broker, make_to
     call = [*topics, "--contract", "oms/debezium-smt", "--tables", "t.yaml"]
     code, report = audit(capsys, broker, *call)
     assert code == 1
-    told = {one["table"] for one in report["findings"] if one["class"] == "type-change"}
-    assert told == {topics[1]}
+    reported = {one["table"] for one in report["findings"] if one["class"] == "type-change"}
+    assert reported == {topics[1]}
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "reported"),
     [
         ([], "name the topics in exactly one way"),
         (["a", "--all"], "name the topics in exactly one way"),
@@ -83,6 +83,6 @@ def test_topics_whose_messages_name_no_table_each_have_their_own(broker, make_to
         (["--pattern", "(", "--contract", "dts/canal@2"], "not a regular expression"),
     ],
 )
-def test_topics_that_are_not_named_in_one_way_are_exit_2(broker, here, capsys, arguments, told):
+def test_topics_that_are_not_named_in_one_way_are_exit_2(broker, here, capsys, arguments, reported):
     code, err = audit(capsys, broker, *arguments)
-    assert (code, told in err) == (2, True)
+    assert (code, reported in err) == (2, True)

@@ -57,8 +57,8 @@ def test_a_pattern_that_others_try_without_end_comes_to_an_end(message, command,
     code = main([*command, message, *contract, "--contracts", "own", *engine])
 
     assert code in (0, 1, 4)
-    told = capsys.readouterr().out
-    assert not declared or ("/database" in told and ENDLESS in told)
+    reported = capsys.readouterr().out
+    assert not declared or ("/database" in reported and ENDLESS in reported)
 
 
 @pytest.mark.timeout(120)
@@ -79,11 +79,11 @@ def test_a_pattern_that_looks_around_or_back_is_refused_at_load(message, pattern
 
     code = main([*words.get(command, audit), "--contracts", "own"])
 
-    told = capsys.readouterr().err
+    reported = capsys.readouterr().err
     assert code == 2
-    assert f"a pattern with lookaround or backreferences: {pattern}" in told
-    assert "envelope.schema.json#/properties/database/pattern" in told
-    assert "Write it without (?=" in told
+    assert f"a pattern with lookaround or backreferences: {pattern}" in reported
+    assert "envelope.schema.json#/properties/database/pattern" in reported
+    assert "Write it without (?=" in reported
 
 
 @pytest.mark.parametrize("pattern", ["(?=a)a", "["])
@@ -92,9 +92,9 @@ def test_lint_names_a_pattern_that_is_none_or_looks_around(pattern, capsys):
 
     assert main(["lint", "own"]) == 1
 
-    told = capsys.readouterr().out
-    assert "/properties/database/pattern" in told
-    assert "a pattern of ECMAScript that does not look around or back" in told
+    reported = capsys.readouterr().out
+    assert "/properties/database/pattern" in reported
+    assert "a pattern of ECMAScript that does not look around or back" in reported
 
 
 def test_patterns_of_names_are_refused_at_load(message, capsys):

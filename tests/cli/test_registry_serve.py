@@ -110,11 +110,11 @@ def test_a_server_with_users_and_tls_runs_from_its_first_line_to_its_signal(tmp_
             patient.get(f"{url.replace('https', 'http')}/subjects")
         process.send_signal(signal.SIGTERM)
         assert process.wait(patient.SECONDS) == 143
-    told = written.read_text()
-    assert told.splitlines()[0] == f"serving {url} from sqlite:///registry.sqlite to its users; Ctrl-C stops"
-    assert re.search(r" 127\.0\.0\.1 ann POST /subjects/orders-value/versions 200 ", told)
-    assert "Traceback" not in told
-    assert "hunter2" not in told
+    reported = written.read_text()
+    assert reported.splitlines()[0] == f"serving {url} from sqlite:///registry.sqlite to its users; Ctrl-C stops"
+    assert re.search(r" 127\.0\.0\.1 ann POST /subjects/orders-value/versions 200 ", reported)
+    assert "Traceback" not in reported
+    assert "hunter2" not in reported
 
 
 def test_the_catalogue_can_be_left_out(tmp_path):

@@ -29,15 +29,15 @@ def test_every_rule_is_listed_on_80_columns(capsys):
 
 def test_json_lists_every_rule_there_is(capsys):
     assert main(["rules", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert [one["id"] for one in told if one["family"] == "drift"] == [f"D{number:02}" for number in range(1, 17)]
-    assert {one["name"] for one in told if one["family"] == "cross-field"} == set(drift_rules())
-    assert [one["id"] for one in told if one["family"] == "lint"] == [
+    reported = json.loads(capsys.readouterr().out)
+    assert [one["id"] for one in reported if one["family"] == "drift"] == [f"D{number:02}" for number in range(1, 17)]
+    assert {one["name"] for one in reported if one["family"] == "cross-field"} == set(drift_rules())
+    assert [one["id"] for one in reported if one["family"] == "lint"] == [
         rule.id for rule in lint_rules() if rule.family == "lint"
     ]
-    assert len({one["id"] for one in told}) == len(told)
-    assert all(one[key] for one in told for key in ("says", "action", "good", "bad"))
-    assert all(one["why"] for one in told if one["family"] == "lint")
+    assert len({one["id"] for one in reported}) == len(reported)
+    assert all(one[key] for one in reported for key in ("says", "action", "good", "bad"))
+    assert all(one["why"] for one in reported if one["family"] == "lint")
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_an_unknown_rule_is_refused_with_the_nearest(asked, near, capsys):
 
 def test_a_rule_can_be_had_as_json(capsys):
     assert main(["rules", "show", "D04", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["name"] == "unknown-field"
-    assert told["severity"] == CLASSES["unknown-field"].severity == "warning"
-    assert told == next({**told, "id": one.id} for one in rules() if one.id == "D04")
+    reported = json.loads(capsys.readouterr().out)
+    assert reported["name"] == "unknown-field"
+    assert reported["severity"] == CLASSES["unknown-field"].severity == "warning"
+    assert reported == next({**reported, "id": one.id} for one in rules() if one.id == "D04")

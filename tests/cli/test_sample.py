@@ -95,18 +95,18 @@ def test_records_go_to_a_file_and_never_over_one(tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "reported"),
     [
         (["-o", "nodir/foo.jsonl"], "error: there is no such folder (nodir)\n  create it first\n"),
         (["-o", "d.jsonl", "--replace"], "error: this is a folder, not a file (d.jsonl)\n"),
         (["-o", "d.jsonl"], "error: this is a folder, not a file (d.jsonl)\n"),
     ],
 )
-def test_where_no_file_can_be_is_reported(tmp_path, monkeypatch, capsys, options, told):
+def test_where_no_file_can_be_is_reported(tmp_path, monkeypatch, capsys, options, reported):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "d.jsonl").mkdir()
     assert main(["sample", "dts/canal@2", *options]) == 2
-    assert capsys.readouterr() == ("", told)
+    assert capsys.readouterr() == ("", reported)
 
 
 def test_a_table_of_the_users_takes_the_place_of_our_own(tmp_path, capfdbinary):
@@ -127,7 +127,7 @@ def test_an_update_goes_out_in_two_halves_where_the_dialect_can(capfdbinary):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "reported"),
     [
         (["sample", "dts/canal", "--drift", "typo"], "not a drift class"),
         (["sample", "dts/canal", "--drift", "control-share"], "control-share is not a drift of single messages"),
@@ -146,6 +146,6 @@ def test_an_update_goes_out_in_two_halves_where_the_dialect_can(capfdbinary):
         ),
     ],
 )
-def test_what_cannot_be_made_is_reported(arguments, told, capsys):
+def test_what_cannot_be_made_is_reported(arguments, reported, capsys):
     assert main(arguments) == 2
-    assert told in capsys.readouterr().err
+    assert reported in capsys.readouterr().err

@@ -34,7 +34,7 @@ def test_an_explanation_names_everything_a_reader_needs(capsys):
     out = shown(capsys, "dts/canal@1")
     words = " ".join(out.split())
     assert out.startswith("dts/canal@1: Alibaba Cloud DTS, Canal JSON, version 1 (before 2022-03-20)\n")
-    for told in [
+    for reported in [
         "Applies before 2022-03-20, in zone +08:00; what counts is when the instance was created, or last restarted",
         "Source Data storage formats in message queues (Data Transmission Service), Canal Json, https://www.alibabacloud.com/help/en/dts/user-guide/",
         "Document Alibaba Cloud, edition 2026-02-07",
@@ -48,12 +48,12 @@ def test_an_explanation_names_everything_a_reader_needs(capsys):
         "timestamp_zone the time zone of TIMESTAMP values without one",
         "E84 enforce Text: Before 2022-03-20 old holds the row after a change",
     ]:
-        assert told in words
+        assert reported in words
 
 
 def test_two_images_stand_side_by_side_for_an_update(capsys):
-    told = json.loads(shown(capsys, "dts/canal@1", "--json"))
-    update = next(one for one in told["operations"] if one["op"] == "update")
+    reported = json.loads(shown(capsys, "dts/canal@1", "--json"))
+    update = next(one for one in reported["operations"] if one["op"] == "update")
     assert update == {
         "code": "UPDATE",
         "op": "update",
@@ -63,8 +63,8 @@ def test_two_images_stand_side_by_side_for_an_update(capsys):
 
 
 def test_it_is_shown_when_a_member_is_required(capsys):
-    told = json.loads(shown(capsys, "oms-community/canal@2", "--json"))
-    required = {one["at"]: one["required"] for one in told["members"]}
+    reported = json.loads(shown(capsys, "oms-community/canal@2", "--json"))
+    required = {one["at"]: one["required"] for one in reported["members"]}
     assert (required["/table"], required["/data"]) == ("always", "type is INSERT, DELETE, ROW, UPDATE")
     assert required["/mysqlType"] == "isDdl is false"
 
@@ -74,8 +74,8 @@ JSON_VERSIONS = [version for version in CATALOGUE.all_versions() if version.mean
 
 @pytest.mark.parametrize("version", JSON_VERSIONS, ids=lambda version: version.reference)
 def test_a_member_that_some_sample_needs_is_not_reported_as_dispensable(version, capsys):
-    told = json.loads(shown(capsys, version.reference, "--json"))
-    dispensable = {one["at"] for one in told["members"] if one["required"] == "no"}
+    reported = json.loads(shown(capsys, version.reference, "--json"))
+    dispensable = {one["at"] for one in reported["members"] if one["required"] == "no"}
     takes = jsonschema_rs.validator_for(version.schema).is_valid
     refused = set()
     for sample in find_samples(version).messages:
@@ -97,11 +97,11 @@ def test_every_contract_can_be_explained(reference, capsys):
     out = shown(capsys, reference)
     lines = [line for line in out.splitlines() if not line.startswith("  {")]  # messages are whole, to be copied
     assert max(len(line) for line in lines if "https://" not in line) <= 80
-    told = json.loads(shown(capsys, reference, "--json"))
-    assert told["reference"] == reference
-    assert all(member["meaning"] for member in told["members"])
-    assert all(form["says"] for form in told["forms"])
-    assert all(says for _, says in told["rules"])
+    reported = json.loads(shown(capsys, reference, "--json"))
+    assert reported["reference"] == reference
+    assert all(member["meaning"] for member in reported["members"])
+    assert all(form["says"] for form in reported["forms"])
+    assert all(says for _, says in reported["rules"])
 
 
 def test_a_bare_subject_shows_the_latest_and_names_the_others(capsys):
@@ -119,24 +119,24 @@ def test_resolved_prints_the_whole_contract_and_reads_back(reference, capsys):
 
 
 def test_numbers_of_types_are_shown_with_the_types_that_they_stand_for(capsys):
-    told = json.loads(shown(capsys, "dts/avro@1", "--json"))
-    types = {one for form in told["forms"] for one in form["types"]}
+    reported = json.loads(shown(capsys, "dts/avro@1", "--json"))
+    types = {one for form in reported["forms"] for one in form["types"]}
     assert {"3 (int)", "246 (decimal)", "252 (blob, text)", "253 (varchar, varbinary)", "254 (char, binary)"} <= types
     assert "17" in types  # of newer servers; no statement names it
 
 
 def test_the_schemas_can_be_had_as_they_are(capsys):
     folder = CATALOGUE.version("dts/canal@2").folder
-    told = json.loads(shown(capsys, "dts/canal@2", "--schema", "json"))
-    assert told == json.loads(folder.joinpath("message.schema.json").read_text())
-    assert told["$id"] == "urn:cdc-contracts:dts:canal:v2"
-    told = json.loads(shown(capsys, "dts/canal@2", "--schema", "avro"))
-    assert told == json.loads(folder.joinpath("message.avsc").read_text())
-    assert told["namespace"] == "cdc_contracts.dts_canal.v2"
+    reported = json.loads(shown(capsys, "dts/canal@2", "--schema", "json"))
+    assert reported == json.loads(folder.joinpath("message.schema.json").read_text())
+    assert reported["$id"] == "urn:cdc-contracts:dts:canal:v2"
+    reported = json.loads(shown(capsys, "dts/canal@2", "--schema", "avro"))
+    assert reported == json.loads(folder.joinpath("message.avsc").read_text())
+    assert reported["namespace"] == "cdc_contracts.dts_canal.v2"
 
 
 def test_the_schema_of_a_report_can_be_had(capsys):
-    told = json.loads(shown(capsys, "report", "--schema", "json"))
-    assert told["properties"]["verdict"]["enum"] == ["pass", "drift", "inconclusive"]
+    reported = json.loads(shown(capsys, "report", "--schema", "json"))
+    assert reported["properties"]["verdict"]["enum"] == ["pass", "drift", "inconclusive"]
     assert main(["show", "report"]) == 2
     assert "--schema json" in capsys.readouterr().err

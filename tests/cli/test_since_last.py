@@ -28,9 +28,9 @@ def audit(capsys, broker, *topics, engine="local", more=()):
 
 
 def seen(here):
-    told = json.loads((here / "seen.json").read_text())
-    assert all(len(topic.pop("id")) == 22 for topic in told.values())
-    return told
+    reported = json.loads((here / "seen.json").read_text())
+    assert all(len(topic.pop("id")) == 22 for topic in reported.values())
+    return reported
 
 
 @pytest.mark.parametrize("engine", ["local", "spark"])
@@ -93,9 +93,9 @@ def test_a_file_of_an_earlier_release_or_of_your_own_names_no_id(broker, make_to
     topic = make_topic([(0, value) for value in VALUES[:10]])
     (here / "seen.json").write_text(json.dumps({topic: {"0": 4}, "other": {"0": 1}}))
     assert audit(capsys, broker, topic) == (0, {(0, 4, 10)})
-    told = json.loads((here / "seen.json").read_text())
-    assert (told.pop("other"), told[topic].pop("id") != "") == ({"0": 1}, True)
-    assert told == {topic: {"0": 10}}
+    reported = json.loads((here / "seen.json").read_text())
+    assert (reported.pop("other"), reported[topic].pop("id") != "") == ({"0": 1}, True)
+    assert reported == {topic: {"0": 10}}
 
 
 def test_a_topic_that_is_shorter_than_before_was_recreated(broker, make_topic, here, capsys):

@@ -54,9 +54,9 @@ def test_two_bound_schemas_show_the_timestamps_of_3_3_0_by_a_message_also_where_
 
 def test_the_tables_of_the_project_are_taken_from_its_file(tables, capsys):
     (tables.parent / "cdc-contracts.yaml").write_text("tables: tables\n")
-    told = json.loads(printed(capsys, "oms/default@2", "--table", "shop.orders"))
-    assert told["$id"] == "urn:cdc-contracts:oms:default:v2:table:shop.orders"
-    assert told["$defs"]["column.paid"]["$ref"] == "#/$defs/epoch-seconds.fraction"
+    reported = json.loads(printed(capsys, "oms/default@2", "--table", "shop.orders"))
+    assert reported["$id"] == "urn:cdc-contracts:oms:default:v2:table:shop.orders"
+    assert reported["$defs"]["column.paid"]["$ref"] == "#/$defs/epoch-seconds.fraction"
 
 
 @pytest.mark.parametrize(

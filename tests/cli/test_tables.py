@@ -96,7 +96,7 @@ def test_what_cannot_be_read_is_reported_with_its_line_and_fails(here, capsys):
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "reported"),
     [
         (b"select 1;", "no table was read"),
         (b"", "no table was read"),
@@ -104,10 +104,10 @@ def test_what_cannot_be_read_is_reported_with_its_line_and_fails(here, capsys):
         (b"create table t (a int comment 'open);", "a quote or comment is not closed"),
     ],
 )
-def test_a_file_without_a_table_is_a_wrong_call(here, capsys, content, told):
+def test_a_file_without_a_table_is_a_wrong_call(here, capsys, content, reported):
     (here / "shop.sql").write_bytes(content)
     assert from_ddl() == 2
-    assert told in capsys.readouterr().err
+    assert reported in capsys.readouterr().err
 
 
 def test_a_missing_file_and_another_dialect_are_wrong_calls(capsys):
@@ -126,8 +126,8 @@ def test_two_versions_are_compared(here, capsys):
     assert "old.yaml:4:11" in out
     assert max(map(len, out.splitlines())) <= 80
     assert main(["tables", "check", "new.yaml", "old.yaml", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert (told["compatible"], [one["rule"] for one in told["findings"]]) == (True, ["T223"])
+    reported = json.loads(capsys.readouterr().out)
+    assert (reported["compatible"], [one["rule"] for one in reported["findings"]]) == (True, ["T223"])
     (here / "new.yaml").write_text(ORDERS.replace('"decimal(10,2)"', "money"))
     assert main(["tables", "check", "old.yaml", "new.yaml"]) == 4
     assert main(["tables", "check", "old.yaml", "none.yaml"]) == 2
@@ -135,7 +135,7 @@ def test_two_versions_are_compared(here, capsys):
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "reported"),
     [
         (["--report", "cmp.json", "--report", "cmp.md"], "--report has no effect when two versions are compared"),
         (["--format", "github"], "--format github has no effect when two versions are compared"),
@@ -143,11 +143,11 @@ def test_two_versions_are_compared(here, capsys):
         (["--fail-on", "warning"], "--fail-on has no effect when two versions are compared"),
     ],
 )
-def test_options_of_the_check_of_one_version_are_refused_where_two_are_compared(here, capsys, options, told):
+def test_options_of_the_check_of_one_version_are_refused_where_two_are_compared(here, capsys, options, reported):
     (here / "old.yaml").write_text(ORDERS)
     for compared in (["old.yaml", "old.yaml"], ["old.yaml", "--against", "main"]):
         assert main(["tables", "check", *compared, *options]) == 2
-        assert capsys.readouterr() == ("", f"error: {told}\n  --json prints the verdict as JSON\n")
+        assert capsys.readouterr() == ("", f"error: {reported}\n  --json prints the verdict as JSON\n")
     assert [file.name for file in here.glob("cmp.*")] == []
 
 
@@ -202,9 +202,9 @@ def test_files_that_are_no_contract_are_reported_with_the_line_and_keep_no_other
     (mine / "typo.yaml").write_text("table: shop.orders\ncolumns: {id: {type: int, nulable: false}}\n")
     (mine / "wrong.yaml").write_text(ORDERS.replace("bigint unsigned", "bigitn"))
     assert main(["tables", "check", "mine"]) == 1
-    told = [line.split(" error ")[0] for line in capsys.readouterr().out.splitlines()]
+    reported = [line.split(" error ")[0] for line in capsys.readouterr().out.splitlines()]
     at = ["bytes.yaml:", "half.yaml:4:1:", "twice.yaml:4:1:", "typo.yaml:2:27:", "wrong.yaml:3:8:"]
-    assert told == [f"mine/{one}" for one in at]
+    assert reported == [f"mine/{one}" for one in at]
 
 
 def test_two_contracts_of_one_table_are_reported_with_their_files(here, capsys):
@@ -243,10 +243,10 @@ def test_contracts_are_inferred_from_a_file_and_then_hold(here, capsys):
     assert main([*call, "-o", "tables"]) == 1
     assert "  columns total type: decimal(18,2) in the file, decimal(20,2) now\n" in capsys.readouterr().err
     assert main([*call, "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["read"] == len(values)
-    assert [one["name"] for one in told["tables"][0]["columns"]][:3] == ["id", "customer", "total"]
-    assert told["tables"][0]["primary_key"] == ["id"]
+    reported = json.loads(capsys.readouterr().out)
+    assert reported["read"] == len(values)
+    assert [one["name"] for one in reported["tables"][0]["columns"]][:3] == ["id", "customer", "total"]
+    assert reported["tables"][0]["primary_key"] == ["id"]
 
 
 def test_what_is_known_of_columns_is_shown_whatever_they_are_called(here, capsys):
@@ -256,10 +256,10 @@ def test_what_is_known_of_columns_is_shown_whatever_they_are_called(here, capsys
     ]
     (here / "orders.jsonl").write_bytes(b"\n".join(odd))
     assert main(["tables", "infer", "file", "orders.jsonl", "--contract", "dts/canal@2", "--engine", "local"]) == 0
-    told = {line.split("  ")[0]: line for line in capsys.readouterr().out.splitlines()}
-    assert "decimal(9,2)" in told["total"]
-    assert "text" in told["no\\nte"]
-    assert "varchar" in told["x" * 30 + "…"]
+    reported = {line.split("  ")[0]: line for line in capsys.readouterr().out.splitlines()}
+    assert "decimal(9,2)" in reported["total"]
+    assert "text" in reported["no\\nte"]
+    assert "varchar" in reported["x" * 30 + "…"]
 
 
 def test_where_there_is_no_row_nothing_is_inferred(here, capsys):

@@ -103,7 +103,7 @@ def test_the_headline_says_how_many_messages_lie_where_nothing_is_declared(here,
 
 
 @pytest.mark.parametrize(
-    ("document", "told"),
+    ("document", "reported"),
     [
         ({"topics": {"b.jsonl": {1: [{"contract": NEW}]}}}, "the versions file does not mention topic a.jsonl (v.yaml)\n  it names b.jsonl"),
         ({"topics": {"a.jsonl": {0: [{"contract": NEW}], 7: [{"contract": NEW}]}, "b.jsonl": {"all": []}}},
@@ -116,12 +116,12 @@ def test_the_headline_says_how_many_messages_lie_where_nothing_is_declared(here,
     "command", [AUDIT, ("check", "a.jsonl", "b.jsonl"), ("decode", "file", "a.jsonl", "b.jsonl", "--to", "out")]
 )
 def test_a_file_that_does_not_fit_what_is_read_is_reported_before_anything_starts(
-    here, capsys, command, document, told
+    here, capsys, command, document, reported
 ):
     (here / "v.yaml").write_text(json.dumps(document))
     code, (out, err) = run(capsys, *command, "--versions", "v.yaml")
     assert (code, out) == (2, "")
-    assert f"error: {told}" in err
+    assert f"error: {reported}" in err
     assert not (here / "out").exists()
 
 
@@ -134,7 +134,7 @@ def test_a_part_of_the_partitions_may_be_read_by_the_file_of_them_all(here, caps
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "reported"),
     [
         ([*AUDIT, "--versions", "v.yaml", "--contract", NEW], "--contract and --versions cannot be combined"),
         ([*AUDIT, "--versions", "none.yaml"], "there is no file none.yaml"),
@@ -146,11 +146,11 @@ def test_a_part_of_the_partitions_may_be_read_by_the_file_of_them_all(here, caps
          "--write-versions cannot be combined with --follow"),
     ],
 )  # fmt: skip
-def test_options_that_do_not_go_together_are_reported(here, capsys, arguments, told):
+def test_options_that_do_not_go_together_are_reported(here, capsys, arguments, reported):
     (here / "v.yaml").write_text(json.dumps(SWITCHED))
     code, (_, err) = run(capsys, *arguments)
     assert code == 2
-    assert told in err
+    assert reported in err
 
 
 def test_nothing_is_written_where_the_contract_cannot_be_detected(here, capsys):
@@ -215,16 +215,21 @@ def test_why_judges_a_message_by_the_range_that_it_lies_in(here, capsys):
     values = (here / "a.jsonl").read_bytes().splitlines()
     for start, end, contract, other in ((0, 100, OLD, NEW), (180, 300, NEW, OLD)):
         line = next(at for at in range(start, end) if b'"DELETE"' in values[at]) + 1
-        code, told = report_of(capsys, "why", "a.jsonl", "--line", str(line), "--versions", "v.yaml")
-        assert (code, told["outcome"], told["contract"], told["declared"]) == (0, "conforming", contract, contract)
-        assert told["choice"] == "the versions file declares it there"
-        code, told = report_of(capsys, "why", "a.jsonl", "--line", str(line), "--contract", other)
-        assert (code, told["outcome"]) == (1, "other-version")
+        code, reported = report_of(capsys, "why", "a.jsonl", "--line", str(line), "--versions", "v.yaml")
+        assert (code, reported["outcome"], reported["contract"], reported["declared"]) == (
+            0,
+            "conforming",
+            contract,
+            contract,
+        )
+        assert reported["choice"] == "the versions file declares it there"
+        code, reported = report_of(capsys, "why", "a.jsonl", "--line", str(line), "--contract", other)
+        assert (code, reported["outcome"]) == (1, "other-version")
 
-    code, told = report_of(capsys, "why", "a.jsonl", "--line", "141", "--versions", "open.yaml")
-    assert (code, told["outcome"], told["declared"]) == (4, "ambiguous", None)
-    assert [finding["rule"] for finding in told["findings"]] == ["D16.left-open"]
-    assert told["choice"] == "the versions file declares no version at partition 0 offset 140"
+    code, reported = report_of(capsys, "why", "a.jsonl", "--line", "141", "--versions", "open.yaml")
+    assert (code, reported["outcome"], reported["declared"]) == (4, "ambiguous", None)
+    assert [finding["rule"] for finding in reported["findings"]] == ["D16.left-open"]
+    assert reported["choice"] == "the versions file declares no version at partition 0 offset 140"
     code, printed = run(capsys, "why", "a.jsonl", "--line", "141", "--versions", "open.yaml")
     assert "outside the ranges of the versions file" in " ".join(printed.out.split())
 

@@ -1,4 +1,4 @@
-"""`why`: one message, told to someone who has to find out what is wrong with it."""
+"""`why`: one message, explained to someone who has to find out what is wrong with it."""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ def test_a_message_is_reported(here, capsys, path):
     assert "\x1b" not in out
     words = " ".join(out.split())
     at = 0
-    for told in case["says"]:
-        found = words.find(told, at)
-        assert found >= 0, f"{told!r} is not told, or not in its place:\n{out}"
-        at = found + len(told)
+    for reported in case["says"]:
+        found = words.find(reported, at)
+        assert found >= 0, f"{reported!r} is not told, or not in its place:\n{out}"
+        at = found + len(reported)
     assert [hidden for hidden in case.get("hides", ()) if hidden in out] == []
 
 
@@ -110,7 +110,7 @@ def test_standard_input_is_read_as_lines_or_as_one_message(here, capsys, monkeyp
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "told"),
+    ("arguments", "code", "reported"),
     [
         (["topic"], 2, "give FILE, or `-`, or `topic` and its name"),
         (["a.jsonl", "b.jsonl"], 2, "`a.jsonl b.jsonl` does not name one message"),
@@ -128,13 +128,13 @@ def test_standard_input_is_read_as_lines_or_as_one_message(here, capsys, monkeyp
         (["-", "--kafka-opt", "a=b"], 2, "--kafka-opt is for topics, not for files"),
     ],
 )
-def test_a_call_that_cannot_be_carried_out_says_why(here, capsys, arguments, code, told):
+def test_a_call_that_cannot_be_carried_out_says_why(here, capsys, arguments, code, reported):
     for name in ("a.jsonl", "b.jsonl", "a.txt"):
         (here / name).write_bytes(INSERT)
     assert main(["why", *arguments]) == code
     out, err = capsys.readouterr()
     assert out == ""
-    assert told in err
+    assert reported in err
 
 
 def test_a_record_of_a_topic_is_named_by_its_coordinates(here, broker, make_topic, capsys):

@@ -55,8 +55,10 @@ def test_a_switch_in_four_partitions_is_the_one_finding_and_exact(spark, tmp_pat
 
     (finding,) = [one for one in report["findings"] if one["severity"] != "info"]
     assert (report["verdict"], finding["class"], finding["path"]) == ("drift", "other-version", "/old")
-    told = [(one["partition"], one["count"], one["first_offset"], one["last_offset"]) for one in finding["partitions"]]
-    assert told == [(partition, len(at), at[0], at[-1]) for partition, at in proven.items()]
+    reported = [
+        (one["partition"], one["count"], one["first_offset"], one["last_offset"]) for one in finding["partitions"]
+    ]
+    assert reported == [(partition, len(at), at[0], at[-1]) for partition, at in proven.items()]
     assert {one["partition"]: one["at"] for one in report["switches"]} == {n: at[0] for n, at in proven.items()}
 
 

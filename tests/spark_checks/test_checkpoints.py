@@ -147,11 +147,11 @@ def test_an_account_kept_from_batch_to_batch_is_the_account_of_the_whole(tmp_pat
         for account in (rolling, one, other):
             account.add(number, audited.tally, part.spans)
         rolling = read_rolling(write_rolling(rolling))
-    told = build_report(
+    reported = build_report(
         rolling.tally, catalogue=CATALOGUE, contract=CONTRACT, source=whole["source"], spans=rolling.spans,
         fail_on="warning",
     )  # fmt: skip
-    assert told == whole
+    assert reported == whole
     assert whole["findings"]
     assert one == other == rolling, "accounts share a part"
     assert (rolling.batches, rolling.first) == (6, 0)
@@ -257,25 +257,25 @@ def test_metrics_are_exposed_as_prometheus_reads_them(tmp_path):
     metrics.note_batch(StreamBatch(4, source.spans, audited.tally, 1.5), audited.report)
     metrics.note_latest({Source("a.jsonl", 0): 30})
     with serving_metrics(metrics, 0) as port, urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics") as answer:
-        told = figures(answer.read().decode())
+        reported = figures(answer.read().decode())
     place = (("partition", "0"), ("topic", "a.jsonl"))
-    assert told["records_total", ("outcome", "conforming"), *place] == 20
-    assert told["records_total", ("outcome", "quarantined"), *place] == 1
-    assert told["changes_total", *place] == audited.report.ledger.changes
-    assert told["lag_offsets", *place] == 9
-    assert told["drift_records", ("class", "malformed"), ("severity", "error")] == 1
+    assert reported["records_total", ("outcome", "conforming"), *place] == 20
+    assert reported["records_total", ("outcome", "quarantined"), *place] == 1
+    assert reported["changes_total", *place] == audited.report.ledger.changes
+    assert reported["lag_offsets", *place] == 9
+    assert reported["drift_records", ("class", "malformed"), ("severity", "error")] == 1
     labels = ("class", "malformed"), ("contract", ""), ("severity", "error"), ("table", "")
-    assert told["table_drift_records", *labels] == 1
+    assert reported["table_drift_records", *labels] == 1
     seen, open_records = audited.report.versions_seen, audited.report.versions_undecided
     assert seen
     for contract, count in [*seen.items(), ("(undecided)", open_records)]:
-        assert told["version_records_total", ("contract", contract)] == count
-    assert (told["last_batch_seconds",], told["ledger_unreconciled",]) == (1.5, 0)
+        assert reported["version_records_total", ("contract", contract)] == count
+    assert (reported["last_batch_seconds",], reported["ledger_unreconciled",]) == (1.5, 0)
     assert (
-        told["batch_begin_timestamp_seconds",]
+        reported["batch_begin_timestamp_seconds",]
         == 0
         < began
-        <= told["last_batch_timestamp_seconds",]
+        <= reported["last_batch_timestamp_seconds",]
         <= round(time.time(), 3)
     )
 
@@ -305,8 +305,8 @@ def test_figures_have_no_more_series_than_a_bound():
     report = report_of({"ledger": LEDGER | {"partitions": partitions}})
     metrics = StreamMetrics()
     metrics.note_batch(StreamBatch(0, spans, Tally(), 1), report)
-    told = {
+    reported = {
         tuple(labels): value for (name, *labels), value in figures(metrics.text()).items() if name == "changes_total"
     }
-    assert len(told) == MOST_PARTITIONS + 1
-    assert told[("partition", ""), ("topic", "(others)")] == 50
+    assert len(reported) == MOST_PARTITIONS + 1
+    assert reported[("partition", ""), ("topic", "(others)")] == 50

@@ -103,8 +103,8 @@ def outputs_of(directory):
 def test_executors_of_their_own_report_what_one_process_reports(tmp_path, capsys, lines):
     master = ("--master", "local-cluster[2,1,1024]", "--conf", "spark.executor.memory=1g", *ON_THIS_MACHINE[:2])
     call = ("file", str(lines), *CONTRACT)
-    told, _ = audit_there(*call, *master, cwd=tmp_path, SPARK_HOME=str(SPARK_HOME), **INSTALLED)
-    assert told == audit_here(capsys, *call)
+    reported, _ = audit_there(*call, *master, cwd=tmp_path, SPARK_HOME=str(SPARK_HOME), **INSTALLED)
+    assert reported == audit_here(capsys, *call)
 
 
 @pytest.mark.nightly
@@ -114,8 +114,8 @@ def test_a_cluster_audits_and_decodes_topics_and_files_as_one_process_does(
     master = ("--master", cluster, *ON_THIS_MACHINE)
     of_topic, of_file = ("topic", topic, "-b", broker.bootstrap, *CONTRACT), ("file", str(lines), *CONTRACT)
     for call in (of_topic, of_file):
-        told, _ = audit_there(*call, *master, cwd=tmp_path, **INSTALLED)
-        assert told == audit_here(capsys, *call)
+        reported, _ = audit_there(*call, *master, cwd=tmp_path, **INSTALLED)
+        assert reported == audit_here(capsys, *call)
         there = tmp_path / f"there-{call[0]}"
         code, _, err = run("decode", *call, "--to", str(there), *master, cwd=tmp_path, **INSTALLED)
         assert code == 1, err
@@ -129,8 +129,10 @@ def test_spark_submit_runs_a_command(tmp_path, capsys, cluster, lines):
     submit = (str(SPARK_HOME / "bin" / "spark-submit"), "--master", cluster, *ON_THIS_MACHINE, str(program))
     call = ("file", str(lines), *CONTRACT)
     report = tmp_path / "report.json"  # spark-submit mixes stderr into stdout
-    told, _ = audit_there(*call, report=report, cwd=tmp_path, command=submit, SPARK_HOME=str(SPARK_HOME), **INSTALLED)
-    assert told == audit_here(capsys, *call)
+    reported, _ = audit_there(
+        *call, report=report, cwd=tmp_path, command=submit, SPARK_HOME=str(SPARK_HOME), **INSTALLED
+    )
+    assert reported == audit_here(capsys, *call)
 
 
 @pytest.mark.nightly
@@ -138,11 +140,11 @@ def test_workers_that_have_nothing_installed_are_sent_an_environment(tmp_path, c
     archive = pack_environment(tmp_path / "environment.tar.gz")
     shipped = ("--conf", f"spark.archives={archive}#environment")
     call = ("file", str(lines), *CONTRACT)
-    told, err = audit_there(
+    reported, err = audit_there(
         *call, "--master", cluster, *ON_THIS_MACHINE, *shipped,
         cwd=tmp_path, PYSPARK_PYTHON="./environment/bin/python", PYSPARK_DRIVER_PYTHON=sys.executable,
     )  # fmt: skip
-    assert told == audit_here(capsys, *call)
+    assert reported == audit_here(capsys, *call)
     assert "fast validator" not in err  # the native part goes along
 
 
@@ -151,8 +153,10 @@ def test_workers_that_have_the_dependencies_are_sent_the_wheel(tmp_path, capsys,
     wheel = pack_package(tmp_path / "cdc_contracts.zip")
     bare = bare_python(tmp_path / "bare")
     call = ("file", str(lines), *CONTRACT, "--master", cluster, *ON_THIS_MACHINE)
-    told, err = audit_there(*call, "--conf", f"spark.submit.pyFiles={wheel}", cwd=tmp_path, PYSPARK_PYTHON=str(bare))
-    assert told == audit_here(capsys, *call[:4])
+    reported, err = audit_there(
+        *call, "--conf", f"spark.submit.pyFiles={wheel}", cwd=tmp_path, PYSPARK_PYTHON=str(bare)
+    )
+    assert reported == audit_here(capsys, *call[:4])
     assert "fast validator" not in err  # the library in the zip is used; without one it would be said
 
 
@@ -173,8 +177,8 @@ def test_workers_that_cannot_import_the_package_are_reported_before_anything_is_
 def test_spark_connect_audits_and_decodes_what_one_process_does(tmp_path, capsys, connect, broker, topic, lines):
     of_topic, of_file = ("topic", topic, "-b", broker.bootstrap, *CONTRACT), ("file", str(lines), *CONTRACT)
     for call in (of_topic, of_file):
-        told, _ = audit_there(*call, "--remote", connect, cwd=tmp_path)
-        assert told == audit_here(capsys, *call)
+        reported, _ = audit_there(*call, "--remote", connect, cwd=tmp_path)
+        assert reported == audit_here(capsys, *call)
         there = tmp_path / f"there-{call[0]}"
         code, _, err = run("decode", *call, "--to", str(there), "--remote", connect, cwd=tmp_path)
         assert code == 1, err

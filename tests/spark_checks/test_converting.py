@@ -107,10 +107,10 @@ def test_exactly_the_range_is_converted_and_what_is_refused_is_kept(engine, spar
     )  # fmt: skip
 
     assert code == 1
-    told = capsys.readouterr().err
-    assert f"{source}/0@2 refused: no JSON message: not one JSON text" in told
-    assert f"{source}/0@4 refused: no JSON message: array" in told
-    assert "5 read: 3 converted, 2 refused, 0 tombstones" in told
+    reported = capsys.readouterr().err
+    assert f"{source}/0@2 refused: no JSON message: not one JSON text" in reported
+    assert f"{source}/0@4 refused: no JSON message: array" in reported
+    assert "5 read: 3 converted, 2 refused, 0 tombstones" in reported
     assert [row["timestamp"].timestamp() * 1_000 - START for row in read_all(broker, target)[0]] == [1000, 3000, 5000]
     kept = pq.read_table(here / "q.parquet").to_pylist()
     assert [(one["offset"], one["value"]) for one in kept] == [(2, b"{"), (4, b"[]")]
@@ -146,9 +146,9 @@ def test_a_record_that_the_broker_refuses_ends_the_run_with_its_reason(engine, s
     source = make_topic(records(MESSAGES[:4], 1))
     small = make_topic(config={"max.message.bytes": "100"})
     assert convert(broker, source, small, "avro", engine=engine) == 3
-    told = capsys.readouterr().err
-    assert f"records cannot be written to topic {small}" in told
-    assert "MSG_SIZE_TOO_LARGE" in told
+    reported = capsys.readouterr().err
+    assert f"records cannot be written to topic {small}" in reported
+    assert "MSG_SIZE_TOO_LARGE" in reported
 
 
 def test_the_groups_of_the_broker_are_as_before(broker, make_topic):

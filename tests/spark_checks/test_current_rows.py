@@ -117,7 +117,7 @@ class Model:
         self.rows = {key: row for key, row in self.rows.items() if key in self.newest}
 
     def merge(self, changes):
-        for at, one in sorted(((place_of(one), one) for one in changes), key=lambda told: told[0]):
+        for at, one in sorted(((place_of(one), one) for one in changes), key=lambda reported: reported[0]):
             if 0 <= at[0] < self.emptied:
                 continue
             before, after = one["before"], one["after"]
@@ -162,7 +162,7 @@ def histories(draw):
     for _ in range(draw(st.integers(1, 9))):
         position += draw(st.integers(0, 2))
         size = draw(st.sampled_from("SML"))
-        told = {
+        reported = {
             "Na me": draw(st.sampled_from([None, "", "a", "b"])),
             "price.net": draw(st.sampled_from([None, Decimal("0.000"), Decimal("99999999999999999.999")])),
             "_op": draw(st.sampled_from([None, dt.datetime.fromisoformat("2024-02-29T23:59:59.999999")])),
@@ -172,7 +172,7 @@ def histories(draw):
             op = draw(st.sampled_from(["update", "update", "move", "partial", "partial", "delete", "halves"]))
         else:
             op = draw(st.sampled_from(["insert", "snapshot", "upsert", "partial", "delete"]))
-        before, after = alive.get(size), {"size": size, **told}
+        before, after = alive.get(size), {"size": size, **reported}
         if op == "partial":
             missing = draw(st.sets(st.sampled_from(REST), min_size=1))
             absent = [f"after.{name}" for name in missing]
@@ -230,13 +230,13 @@ def test_current_rows_are_what_the_changes_come_to_however_they_are_batched_and_
     model, past = Model(), ()
     for batch, position in zip(batches, (2, 5), strict=True):
         there = len(model.rows)
-        told = Emptyings((truncation(0, position=str(position)),), {}, past)
-        merged = merge(spark, tables, batch, told)
+        reported = Emptyings((truncation(0, position=str(position)),), {}, past)
+        merged = merge(spark, tables, batch, reported)
         model.empty(position)
         assert merged.emptied == there - len(model.rows)
         model.merge(batch)
         assert content(spark, tables) == model.rows
-        past = (*past, (told.new[0], {}))
+        past = (*past, (reported.new[0], {}))
     assert 0 < merged.emptied < there
     assert merge(spark, tables, [*batches[1], *batches[0]], Emptyings((), {}, past)) == Merged(0, 0, 0)
     assert content(spark, tables) == model.rows
@@ -292,18 +292,18 @@ def test_a_merge_that_is_cut_off_between_the_tables_is_made_good_when_it_comes_a
 @pytest.mark.nightly
 @pytest.mark.parametrize("tables", [ICEBERG], indirect=True)
 def test_without_positions_a_later_merge_is_newer_between_partitions_and_offsets_decide_within_one(spark, tables):
-    def told(name, offset, partition):
+    def reported(name, offset, partition):
         row = image(1, "S", Na__me=name)
         return change("update", offset, before=row, after=row, partition=partition, contract="c/d@1", position="9")
 
     def names():
         return [row["Na me"] for row in rows_of(spark, tables)]
 
-    merge(spark, tables, [told("first", 8, 1), told("zeroth", 50, 0)])
+    merge(spark, tables, [reported("first", 8, 1), reported("zeroth", 50, 0)])
     assert names() == ["first"]
-    merge(spark, tables, [told("older", 7, 1)])
+    merge(spark, tables, [reported("older", 7, 1)])
     assert names() == ["first"]
-    later = [told("elsewhere", 51, 0)]
+    later = [reported("elsewhere", 51, 0)]
     merge(spark, tables, later)
     assert merge(spark, tables, later) == Merged(0, 0, 0)
     assert names() == ["elsewhere"]
@@ -320,12 +320,12 @@ def test_without_positions_a_truncation_empties_what_was_read_before_it_and_leav
 
     merge(spark, tables, [row(1, 10, 0), row(2, 10, 1), row(8, 10, 2), row(9, 10, 3)])
     spans = {Source("t", 0): Span(11, 14), Source("t", 1): Span(11, 14), Source("t", 2): Span(11, 11)}
-    told = Emptyings((truncation(12, contract="c/d@1"),), spans)
+    reported = Emptyings((truncation(12, contract="c/d@1"),), spans)
     batch = [row(3, 11, 0), row(4, 13, 0), row(5, 11, 1)]
-    assert merge(spark, tables, batch, told) == Merged(changed=2, emptied=3, untold=2)
+    assert merge(spark, tables, batch, reported) == Merged(changed=2, emptied=3, untold=2)
     assert ids() == [4, 5, 9]
-    assert merge(spark, tables, batch, told) == Merged(untold=2)
-    again = Emptyings((), {}, ((told.new[0], spans),))
+    assert merge(spark, tables, batch, reported) == Merged(untold=2)
+    again = Emptyings((), {}, ((reported.new[0], spans),))
     late = [row(6, 9, 1), row(7, 14, 1)]
     assert merge(spark, tables, late, again) == Merged(changed=1)
     assert ids() == [4, 5, 7, 9]
@@ -336,10 +336,10 @@ def test_without_positions_a_truncation_empties_what_was_read_before_it_and_leav
 def test_rows_of_a_full_load_that_come_after_a_truncation_are_counted(spark, tables):
     loaded = [change("snapshot", number, after=image(number, "S"), position="0") for number in (1, 2)]
     assert merge(spark, tables, loaded) == Merged(changed=2)
-    told = Emptyings((truncation(5, position="5"),), {Source("t", 0): Span(5, 9)})
+    reported = Emptyings((truncation(5, position="5"),), {Source("t", 0): Span(5, 9)})
     again = change("snapshot", 6, after=image(1, "S"), position="0")
     inserted = change("insert", 7, after=image(3, "S"), position="7")
-    assert merge(spark, tables, [again, inserted], told) == Merged(changed=2, emptied=2, reloaded=1)
+    assert merge(spark, tables, [again, inserted], reported) == Merged(changed=2, emptied=2, reloaded=1)
     assert sorted(one["id"] for one in rows_of(spark, tables)) == [1, 3]
 
 

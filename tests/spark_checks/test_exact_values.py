@@ -37,9 +37,9 @@ SCALES_OF_A_LAKEHOUSE = range(DIGITS + 1) if WHOLE else (0, 19, 38)
 ROWS_OF_A_LAKEHOUSE = ROWS if WHOLE else 30
 
 TYPES = {
-    f"{kind}_{number}": told.format(number)
+    f"{kind}_{number}": reported.format(number)
     for number in range(DIGITS + 1)
-    for kind, told in (("exact", f"decimal({DIGITS},{{}})"), ("wall", "datetime(6)"), ("instant", "timestamp(6)"), ("bytes", "blob"))
+    for kind, reported in (("exact", f"decimal({DIGITS},{{}})"), ("wall", "datetime(6)"), ("instant", "timestamp(6)"), ("bytes", "blob"))
 }  # fmt: skip
 TABLE = SourceTable("values", TYPES, database="exact")
 
@@ -137,8 +137,8 @@ def check_files(directory, values):
     read = duckdb.sql(
         f"SELECT after.* FROM read_parquet({table_files(directory, 'exact.values')}) ORDER BY _position::BIGINT"
     )
-    told = dict(zip(read.columns, map(str, read.types), strict=True))
-    assert {name: told[name] for name in ("exact_19", "wall_19", "instant_19", "bytes_19")} == {
+    reported = dict(zip(read.columns, map(str, read.types), strict=True))
+    assert {name: reported[name] for name in ("exact_19", "wall_19", "instant_19", "bytes_19")} == {
         "exact_19": "DECIMAL(38,19)", "wall_19": "TIMESTAMP", "instant_19": "TIMESTAMP WITH TIME ZONE",
         "bytes_19": "BLOB",
     }  # fmt: skip

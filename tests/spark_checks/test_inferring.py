@@ -18,14 +18,14 @@ def test_a_contract_is_inferred_from_a_topic_and_finds_what_drifts_from_it(
     values = rendered(REFERENCE, 400, controls=97)
     topic = make_topic([(place % 2, value) for place, value in enumerate([*values, b"{", None])], partitions=3)
     call = ["tables", "infer", "topic", topic, "-b", broker.bootstrap, "--contract", REFERENCE]
-    told = {}
+    reported = {}
     for engine in ("spark", "local"):
         assert main([*call, "--engine", engine, "--json", "-o", engine]) == 0
         written = (tmp_path / engine / "shop.orders.yaml").read_text()
-        told[engine] = (json.loads(capsys.readouterr().out), written)
-    assert told["spark"] == told["local"]
-    (table,) = told["spark"][0]["tables"]
-    assert (told["spark"][0]["read"], told["spark"][0]["left_out"]) == (len(values) + 2, 1)
+        reported[engine] = (json.loads(capsys.readouterr().out), written)
+    assert reported["spark"] == reported["local"]
+    (table,) = reported["spark"][0]["tables"]
+    assert (reported["spark"][0]["read"], reported["spark"][0]["left_out"]) == (len(values) + 2, 1)
     assert (table["table"], table["primary_key"], len(table["columns"])) == ("shop.orders", ["id"], 12)
     assert {place["partition"] for place in (table["rows"]["first"], table["rows"]["last"])} == {0, 1}
 
@@ -40,7 +40,7 @@ def test_a_contract_is_inferred_from_a_topic_and_finds_what_drifts_from_it(
 
     assert audit("spark") == set()
     changed = (
-        told["spark"][1].replace("decimal(20,2)", "double").replace("  note: {type: text}", "  text: {type: text}")
+        reported["spark"][1].replace("decimal(20,2)", "double").replace("  note: {type: text}", "  text: {type: text}")
     )
     (tmp_path / "changed.yaml").write_text(changed)
     assert audit("changed.yaml") == {

@@ -164,9 +164,9 @@ def alone(decode, runs, **options):
         record["files"].pop("changes", None)
         assert own_record.pop("outputs") == ["tables"]
         assert joined(own_record) == record
-        told = json.loads(report)
-        assert told.pop("repeats")["rows"] == 0
-        assert json.loads(own_report) == told
+        reported = json.loads(report)
+        assert reported.pop("repeats")["rows"] == 0
+        assert json.loads(own_report) == reported
     return left
 
 

@@ -58,8 +58,8 @@ def test_batches_find_together_what_one_run_finds(promise, spelled):
                 read = [row for run in plan.earlier for row in changes[cuts[int(run)] : cuts[int(run) + 1]]]
                 between = [(offset, None, "") for _, offset in plan.skipped]
                 together = sorted([*read, *between, *changes[start:end]], key=lambda row: row[0])
-                told = repeated(together, each_its_own=promise in (RISING, ONCE_EACH))
-                found |= {offset: first for offset, first in told.items() if offset >= start}
+                reported = repeated(together, each_its_own=promise in (RISING, ONCE_EACH))
+                found |= {offset: first for offset, first in reported.items() if offset >= start}
             read_less += len(plan.earlier) < number
             past.append(PastRun(str(number), "", (), {}, (), lines, query="query"))
         assert found == repeated(changes, each_its_own=promise in (RISING, ONCE_EACH))

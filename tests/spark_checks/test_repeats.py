@@ -54,9 +54,9 @@ def test_a_stretch_that_was_sent_again_is_counted_named_and_dropped_on_request(d
     messages = lines[:20] + lines[12:]
     kept, dropped = decode(messages, "kept"), decode(messages, "dropped", drop_duplicates=True)
     for decoded, gone in ((kept, 0), (dropped, 8)):
-        told = document_of(decoded.report)["repeats"]
-        assert (told["rows"], told["dropped"], told["compared_with"]) == (8, gone, [])
-        assert told["tables"] == [
+        reported = document_of(decoded.report)["repeats"]
+        assert (reported["rows"], reported["dropped"], reported["compared_with"]) == (8, gone, [])
+        assert reported["tables"] == [
             {"table": "shop.orders", "topic": "a.jsonl", "partition": 0, "rows": 8, "offset": 20, "first_offset": 12}
         ]
         assert decoded.record.repeats == decoded.report.repeats
@@ -97,10 +97,10 @@ def test_the_batches_of_a_stream_report_together_what_one_run_reports(decode):
         TableRepeats(table="shop.orders", topic="a.jsonl", partition=0, rows=1, offset=8, first_offset=4),
     )
     assert [one.report.repeats.compared_with for one in batches] == [(), (), (batches[0].run,)]
-    told = NO_REPEATS
+    reported = NO_REPEATS
     for one in batches:
-        told = add_repeats(told, structs.replace(one.report.repeats, compared_with=()))
-    assert told == whole
+        reported = add_repeats(reported, structs.replace(one.report.repeats, compared_with=()))
+    assert reported == whole
 
 
 def test_a_row_that_changes_to_and_fro_within_a_transaction_is_no_repeat_until_it_is_sent_again(decode, tmp_path):

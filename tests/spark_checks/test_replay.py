@@ -151,9 +151,9 @@ def test_the_command_decodes_to_where_the_run_did_and_its_exit_code_says_whether
     capsys.readouterr()
     call = ["replay", "quarantine", "out"]
     assert main([*call, "--json"]) == 0
-    told = capsys.readouterr()  # no contract was named: it is found out from what waits
-    assert json.loads(told.out)["ledger"]["conforming"] == 40
-    assert "40 decoded, 0 stay in quarantine" in told.err
+    reported = capsys.readouterr()  # no contract was named: it is found out from what waits
+    assert json.loads(reported.out)["ledger"]["conforming"] == 40
+    assert "40 decoded, 0 stay in quarantine" in reported.err
     # The run had no row of any table, so its record alone says where they belong.
     assert spark.table("replays.bronze.shop__orders").count() == 40
     assert spark.table("replays.bronze.shop__orders__current").count() > 0

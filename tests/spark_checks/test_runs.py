@@ -50,8 +50,8 @@ LEDGER = pa.RecordBatch.from_pylist(
 
 
 def layout(*columns, awaited=()):
-    told = tuple(ColumnLayout(name, type_, None, None) for name, type_ in columns)
-    return TableLayout(ORDERS, told, (), "messages", awaited)
+    reported = tuple(ColumnLayout(name, type_, None, None) for name, type_ in columns)
+    return TableLayout(ORDERS, reported, (), "messages", awaited)
 
 
 def begun(run, spans, topics=(), *, key=None, write_mode=PARQUET, **more):
@@ -208,8 +208,8 @@ def test_a_directory_that_keeps_current_rows_goes_on_keeping_them(runs, begin, t
 
 def test_what_empties_a_table_is_kept_and_one_that_may_mean_several_tables_empties_none(runs, begin):
     def truncation(database, offset):
-        told = {"contract": "x@1", "topic": "t", "partition": 0, "offset": offset, "position": None}
-        return TableReset(database, None, ("orders",), "TRUNCATE", emptied=True, **told)
+        reported = {"contract": "x@1", "topic": "t", "partition": 0, "offset": offset, "position": None}
+        return TableReset(database, None, ("orders",), "TRUNCATE", emptied=True, **reported)
 
     others = TableName("other", None, "orders")
     first, vague = finalize_resets([truncation("shop", 4), truncation(None, 5)], [ORDERS, others])

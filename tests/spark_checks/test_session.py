@@ -92,7 +92,7 @@ def test_a_session_that_runs_already_is_used_as_it_is(spark: SparkSession) -> No
 def test_the_start_says_what_is_started_leaves_nothing_and_what_the_user_has_set_wins(
     spark: SparkSession, tmp_path: Path
 ) -> None:
-    told = run(
+    reported = run(
         "from cdc_contracts.spark_checks.spark_session import open_session\n"
         "spark = open_session(kafka=False, say=print)\n"
         "print(spark.sparkContext.master, spark.conf.get('spark.sql.session.timeZone'),"
@@ -104,17 +104,17 @@ def test_the_start_says_what_is_started_leaves_nothing_and_what_the_user_has_set
         PYSPARK_SUBMIT_ARGS="--master local[1] --conf spark.sql.session.timeZone=Asia/Tokyo --driver-memory 700m "
         "pyspark-shell",
     )
-    begun, started, *fetching, loaded = told.stdout.splitlines()
+    begun, started, *fetching, loaded = reported.stdout.splitlines()
     assert begun.startswith("starting Spark ")
     assert [line for line in fetching if not line.startswith(("loading org.", "fetching ", "still "))] == []
     assert started == "local[1] Asia/Tokyo 700m 3"
     assert loaded.startswith("One of the following options must be specified for Kafka source")
-    assert (told.stderr, told.returncode) == ("", 0)
+    assert (reported.stderr, reported.returncode) == ("", 0)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_start_that_fails_shows_what_spark_said(tmp_path: Path) -> None:
-    told = run(
+    reported = run(
         "from cdc_contracts.registry.common.errors import UnavailableError\n"
         "from cdc_contracts.spark_checks.spark_session import open_session\n"
         "try: open_session(kafka=False, say=print)\n"
@@ -122,9 +122,9 @@ def test_a_start_that_fails_shows_what_spark_said(tmp_path: Path) -> None:
         PYSPARK_SUBMIT_ARGS="--no-such-option pyspark-shell",
         XDG_CACHE_HOME=str(tmp_path),
     )
-    assert "Spark did not start" in told.stdout
-    assert "--no-such-option" in told.stdout
-    assert told.stderr == ""
+    assert "Spark did not start" in reported.stdout
+    assert "--no-such-option" in reported.stdout
+    assert reported.stderr == ""
 
 
 def test_a_missing_java_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -135,11 +135,11 @@ def test_a_missing_java_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 
 
 def test_a_jar_that_does_not_exist_is_refused() -> None:
-    told = run(
+    reported = run(
         "from cdc_contracts.spark_checks.spark_session import open_session\n"
         "open_session(kafka=True, jars=['no-such.jar'], say=print)\n"
     )
-    assert "UsageError: there is no such jar file (no-such.jar)" in told.stderr
+    assert "UsageError: there is no such jar file (no-such.jar)" in reported.stderr
 
 
 def test_the_connector_is_that_of_the_installed_spark() -> None:

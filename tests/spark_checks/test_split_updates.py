@@ -76,11 +76,11 @@ def test_a_half_without_the_other_is_reported_with_its_offset_and_stays(spark, e
 
     assert main(["decode", "join", str(tmp_path / "out"), "--json"]) == 1
 
-    told = json.loads(capsys.readouterr().out)
-    alone = [(half["update_part"], half["offset"], half["topic"], half["table"]) for half in told["unpaired"]]
+    reported = json.loads(capsys.readouterr().out)
+    alone = [(half["update_part"], half["offset"], half["topic"], half["table"]) for half in reported["unpaired"]]
     assert alone == [("after", after - 1, "topic.jsonl", "orders"), ("before", before - 1, "topic.jsonl", "orders")]
-    assert told["joined"] == len([event for event in EVENTS if event.op == "update"]) - 2
-    assert told["rule"] == "D09.halves-paired"
+    assert reported["joined"] == len([event for event in EVENTS if event.op == "update"]) - 2
+    assert reported["rule"] == "D09.halves-paired"
 
 
 @pytest.mark.nightly
@@ -95,9 +95,9 @@ def test_a_half_that_was_sent_again_is_counted_and_is_no_loss(spark, engine, tmp
 
     assert main(["decode", "join", str(tmp_path / "out"), "--json"]) == 0
 
-    told = json.loads(capsys.readouterr().out)
-    assert (told["unpaired"], told["repeated"]) == ([], 1)
-    assert told["joined"] == len([event for event in EVENTS if event.op == "update"]) + 1
+    reported = json.loads(capsys.readouterr().out)
+    assert (reported["unpaired"], reported["repeated"]) == ([], 1)
+    assert reported["joined"] == len([event for event in EVENTS if event.op == "update"]) + 1
 
 
 def test_a_folder_without_a_finished_run_is_reported(tmp_path, capsys):

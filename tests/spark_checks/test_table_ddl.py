@@ -14,7 +14,7 @@ from cdc_contracts.registry.tables.schemas.create_table_sql import spark_ddl
 
 TABLE = TableContract.model_validate({
     "table": "ddl_of_shop.orders",
-    "columns": {**{name: {"type": told} for name, told in ORDERS.types.items()}, "back`tick and 'quote'": {"type": "int"}},
+    "columns": {**{name: {"type": reported} for name, reported in ORDERS.types.items()}, "back`tick and 'quote'": {"type": "int"}},
 })  # fmt: skip
 
 
@@ -27,11 +27,11 @@ def test_spark_makes_the_table_and_reads_into_it_what_decode_wrote(spark, name, 
         spark.sql(spark_ddl(layout).removesuffix(";\n"))
         wrote = spark.read.parquet(str(tmp_path / "rows.parquet"))
         wrote.write.insertInto("ddl_of_shop.orders")  # by position
-        told = spark.table("ddl_of_shop.orders")
-        assert [(one.name, one.dataType.simpleString()) for one in told.schema] == [
+        reported = spark.table("ddl_of_shop.orders")
+        assert [(one.name, one.dataType.simpleString()) for one in reported.schema] == [
             (one.name, one.dataType.simpleString()) for one in wrote.schema
         ]
-        kept = told.orderBy("_topic", "_partition", "_offset").collect()
+        kept = reported.orderBy("_topic", "_partition", "_offset").collect()
         assert kept == wrote.orderBy("_topic", "_partition", "_offset").collect()
         assert len(kept) == rows.num_rows
     finally:

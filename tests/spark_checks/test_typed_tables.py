@@ -32,7 +32,7 @@ def change(table, op, types, after, before=None, *, database="shop", at=0):
     return json.dumps({
         "database": database, "table": table, "type": op, "isDdl": False, "es": 1_700_000_000_000 + at,
         "ts": 1_700_000_000_000 + at, "sql": "", "pkNames": ["id"] if "id" in types else [], "mysqlType": types,
-        "sqlType": {name: CODES[told.split("(")[0].split()[0]] for name, told in types.items()},
+        "sqlType": {name: CODES[reported.split("(")[0].split()[0]] for name, reported in types.items()},
         "data": [after], "old": None if before is None else [before],
     }, separators=(",", ":")).encode()  # fmt: skip
 
@@ -110,8 +110,8 @@ def test_every_table_of_a_topic_has_its_rows_with_their_types(decode, tmp_path):
 
 def test_the_record_of_a_run_names_the_files_rows_and_texts_of_each_table(decode, tmp_path):
     decoded = decode(MESSAGES)
-    told = {one.table: (one.rows, one.raw) for one in decoded.record.tables}
-    assert told == {"shop.orders": (4, {"due": 1}), "shop.users": (1, {}), "`ware.house`.stock levels": (1, {})}
+    reported = {one.table: (one.rows, one.raw) for one in decoded.record.tables}
+    assert reported == {"shop.orders": (4, {"due": 1}), "shop.users": (1, {}), "`ware.house`.stock levels": (1, {})}
     files = decoded.record.all_files
     out = tmp_path / "out"
     assert {str(path.relative_to(out)) for path in out.rglob("*.parquet")} == {part.path for part in files}
@@ -130,7 +130,7 @@ def test_the_record_of_a_run_names_the_files_rows_and_texts_of_each_table(decode
 def test_a_table_is_read_as_it_is_now_over_runs_that_knew_fewer_columns(spark, decode, tmp_path):
     decode([change("orders", "INSERT", ORDERS, order(1))], name="a")
     contract = TableContracts([parse_table_contract(
-        {"table": "shop.orders", "columns": {name: {"type": told} for name, told in ORDERS.items()}
+        {"table": "shop.orders", "columns": {name: {"type": reported} for name, reported in ORDERS.items()}
          | {"weight": {"type": "decimal(8,3)"}}}, "orders.yaml")])  # fmt: skip
     wider = ORDERS | {"weight": "decimal(8,3)"}
     decode([change("orders", "INSERT", wider, order(2, weight=1.250))], name="b", tables=contract)
@@ -164,9 +164,9 @@ def test_a_file_that_was_lost_or_cut_off_is_reported(decode, tmp_path):
         file.truncate(100)
     with pytest.raises(UnavailableError, match="missing or truncated"):
         table_files(str(tmp_path / "out"), "shop.users")
-    with pytest.raises(UsageError, match="there is no table") as told:
+    with pytest.raises(UsageError, match="there is no table") as reported:
         table_files(str(tmp_path / "out"), "shop.user")
-    assert "shop.users" in told.value.hint
+    assert "shop.users" in reported.value.hint
 
 
 # --- what changes while a topic goes on

@@ -55,10 +55,10 @@ def rows_of(out, table):
 
 def assert_as_sent(rows, places):
     """Each of these places is there once, and both images are as they were sent."""
-    told = {partition: sent(partition) for partition in range(2)}
+    reported = {partition: sent(partition) for partition in range(2)}
     assert Counter((row["partition"], row["offset"]) for row in rows) == Counter(places)
     for row in rows:
-        change = told[row["partition"]][row["offset"]][row["row_index"]]
+        change = reported[row["partition"]][row["offset"]][row["row_index"]]
         images = [None if row[side] is None else dict(row[side]) for side in ("before", "after")]
         assert images == [change.before, change.after]
 
@@ -70,8 +70,8 @@ def files(here):
 
     def write(*at, **more):
         ranges = file_of(at=at)
-        told = {f"p{partition}.jsonl": {partition: ranges[str(partition)]} for partition in range(2)}
-        (here / "v.yaml").write_text(f"# {more.get('note', '')}\n" + json.dumps({"topics": told}))
+        reported = {f"p{partition}.jsonl": {partition: ranges[str(partition)]} for partition in range(2)}
+        (here / "v.yaml").write_text(f"# {more.get('note', '')}\n" + json.dumps({"topics": reported}))
 
     return write
 
@@ -170,8 +170,8 @@ def test_a_data_frame_is_read_by_a_versions_file_too(spark, here):
     assert report["verdict"] == "pass"
 
 
-@pytest.mark.parametrize("told", [{}, {"contract": NEW, "versions": "versions.yaml"}])
-def test_the_contract_of_a_data_frame_is_declared_in_one_way(spark, told):
+@pytest.mark.parametrize("reported", [{}, {"contract": NEW, "versions": "versions.yaml"}])
+def test_the_contract_of_a_data_frame_is_declared_in_one_way(spark, reported):
     df = spark.createDataFrame([], "value binary, topic string, partition int, offset long")
     with pytest.raises(UsageError, match="either a contract or a versions file"):
-        audit(df, **told)
+        audit(df, **reported)

@@ -1,4 +1,4 @@
-"""Contracts compared as a whole: every version of the catalogue with the one before it, and what is told once."""
+"""Contracts compared as a whole: every version of the catalogue with the one before it, and what is reported once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Verdicts that others recorded, held against those told here: every one that differs is answered by a message.
+"""Verdicts that others recorded, compared with ours: every one that differs is answered by a message.
 
 `CDC_RECORDED_VERDICTS` names a directory of such lists, each a JSON file in one of three forms:
 * `[{"original_schema", "update_schema", "compatible"}]`: the test data of Confluent's registry;
@@ -41,8 +41,8 @@ def pairs_of(document):
 def is_answered(verdict, said):
     """Say whether a verdict that differs has a reason that can be checked, or is what Confluent's rules say."""
     if verdict.compatible is False and said:
-        told = [one for one in verdict.findings if one.severity == BREAKING]
-        return any(one.proof is not None or one.confluent_rule for one in told)
+        reported = [one for one in verdict.findings if one.severity == BREAKING]
+        return any(one.proof is not None or one.confluent_rule for one in reported)
     return verdict.compatible is True
 
 
@@ -53,8 +53,8 @@ def test_a_verdict_that_others_recorded_is_reported_here_too_or_answered(path, r
     for old, new, said, language in pairs_of(json.loads(path.read_text(encoding="utf-8"))):
         sides = [read_schema(json.dumps(one), type=language, name=name) for name, one in (("old", old), ("new", new))]
         verdict = compare_schemas(sides[:1], sides[1], level=Level.BACKWARD, policy=Policy.CONFLUENT_STRICT)
-        told = next((one for one in verdict.findings if one.severity == BREAKING), None)
-        shown = told and (told.confluent_rule, told.proof and told.proof.message)
+        reported = next((one for one in verdict.findings if one.severity == BREAKING), None)
+        shown = reported and (reported.confluent_rule, reported.proof and reported.proof.message)
         if verdict.compatible is said:
             agreed += 1
         else:

@@ -53,7 +53,7 @@ def test_an_unlisted_document_is_named_by_its_file(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("wrong", "told"),
+    ("wrong", "reported"),
     [
         (GUIDE.replace("vendor", "vendr"), "unknown key; do you mean `vendor`?"),
         (GUIDE.replace("0" * 64, "abc"), "sha256"),
@@ -61,10 +61,10 @@ def test_an_unlisted_document_is_named_by_its_file(tmp_path):
         ("documents: []\n", "expected a mapping"),
     ],
 )
-def test_a_list_that_is_not_whole_is_refused_with_the_place(tmp_path, wrong, told):
+def test_a_list_that_is_not_whole_is_refused_with_the_place(tmp_path, wrong, reported):
     file = tmp_path / "documents.yaml"
     file.write_text(wrong)
     with pytest.raises(ContractError) as error:
         read_documents_file(file)
-    assert told in str(error.value)
+    assert reported in str(error.value)
     assert error.value.where == str(file)

@@ -131,11 +131,11 @@ def test_a_folder_that_cannot_be_read_is_not_written_to(tmp_path):
 
 
 def test_a_run_stays_the_same_run_where_only_comments_and_numbers_change(tmp_path):
-    def told(text):
+    def reported(text):
         (tmp_path / "a.yaml").write_text(text)
         return read_table_contracts(tmp_path).documents()
 
-    plain = told("table: a.b\ncolumns: {x: {type: int}}\n")
-    assert told("table: a.b\nversion: 7\ncomment: c\ncolumns: {x: {type: int, comment: d}}\n") == plain
-    assert told("table: a.b\ncolumns: {x: {type: int, nullable: false}}\n") != plain
+    plain = reported("table: a.b\ncolumns: {x: {type: int}}\n")
+    assert reported("table: a.b\nversion: 7\ncomment: c\ncolumns: {x: {type: int, comment: d}}\n") == plain
+    assert reported("table: a.b\ncolumns: {x: {type: int, nullable: false}}\n") != plain
     assert TableContracts([orders(version=2)]).of("shop", None, "orders").reference == "shop.orders@2"

@@ -1,4 +1,4 @@
-"""Versions files: what a person may write in them, and what each mistake is told as."""
+"""Versions files: what a user may write in them, and how each mistake is reported."""
 
 import json
 
@@ -109,7 +109,7 @@ def test_ranges_come_back_from_the_plain_data_they_are_kept_as(read):
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "reported"),
     [
         ("", "names no topic"),
         ("topics: {}", "names no topic"),
@@ -154,11 +154,11 @@ def test_ranges_come_back_from_the_plain_data_they_are_kept_as(read):
     ],
     ids=lambda value: str(value)[:60],
 )  # fmt: skip
-def test_what_is_wrong_is_reported_by_its_place(read, text, told):
+def test_what_is_wrong_is_reported_by_its_place(read, text, reported):
     with pytest.raises(ContractError) as error:
         read(text)
     where = error.value.where
-    assert told in str(error.value).replace(where.partition("v.yaml")[0], "")
+    assert reported in str(error.value).replace(where.partition("v.yaml")[0], "")
 
 
 def test_a_file_that_is_not_there_is_reported(tmp_path):

@@ -252,9 +252,9 @@ def test_nothing_is_spoken_that_a_relative_in_the_same_topic_may_be_taken_for():
 def test_columns_without_types_that_turn_are_evidence_for_two_versions_and_decide_for_neither(subject):
     old, new = (rendered(f"{subject}@{number}", 200) for number in (1, 2))
     found = detect_messages([*old[:100], *new[100:]])
-    told = [one for one in found.evidence if one.kind == "column-turn"]
-    assert [(one.winner, one.loser, one.count) for one in told] == [(f"{subject}@2", f"{subject}@1", 3)]
-    assert told[0].first.offset in (100, 101)  # NULL stands in some columns at first
-    assert told[0].says.endswith("flags, made, seen")
+    reported = [one for one in found.evidence if one.kind == "column-turn"]
+    assert [(one.winner, one.loser, one.count) for one in reported] == [(f"{subject}@2", f"{subject}@1", 3)]
+    assert reported[0].first.offset in (100, 101)  # NULL stands in some columns at first
+    assert reported[0].says.endswith("flags, made, seen")
     assert found.version is None
     assert found.finalize.startswith(f"Midway, columns change from the form of {subject}@1 to that of")

@@ -24,7 +24,7 @@ def test_a_table_of_any_make_is_never_reported_wrongly(reference, make):
     table = TABLES[make]
     listed = {
         "table": f"{table.database}.{table.name}",
-        "columns": {name: {"type": told} for name, told in table.types.items()},
+        "columns": {name: {"type": reported} for name, reported in table.types.items()},
     }
     contract = parse_table_contract({**listed, "primary_key": list(table.primary_key)}, "t.yaml")
     messages = rendered(

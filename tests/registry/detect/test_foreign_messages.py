@@ -24,7 +24,7 @@ CONTRACTS = Path(__file__).parents[3] / "contracts"
 CONFORMING = 40
 
 
-def told(found):
+def reported(found):
     """What a detection comes to, but for shares and the messages it rests on."""
     return (
         found.verdict, found.subject, found.version, found.equivalent, found.detected, found.nearest,
@@ -36,7 +36,7 @@ def told(found):
 def conforming(reference):
     """Messages of a version and what they come to."""
     messages = sampled(reference, CONFORMING, seed=1)
-    return messages, told(detect_again(messages))
+    return messages, reported(detect_again(messages))
 
 
 def drifting(reference):
@@ -63,7 +63,7 @@ def test_one_message_that(reference, kind):
     places = (0, CONFORMING // 2, CONFORMING)
     for number, stray in enumerate(made[kind](reference)):
         for at in places if ALL else [places[number % 3]]:
-            assert told(detect_again([*messages[:at], stray, *messages[at:]])) == without
+            assert reported(detect_again([*messages[:at], stray, *messages[at:]])) == without
 
 
 @pytest.mark.one_in(3)
@@ -112,7 +112,7 @@ def test_one_id_that_is_sent_again_among_135_does_not_make_them_batches_of_aliba
 
     without, found = detect_messages(messages), detect_messages([*messages[: at + 1], again, *messages[at + 1 :]])
 
-    assert (without.verdict, told(found)) == ("ambiguous", told(without))
+    assert (without.verdict, reported(found)) == ("ambiguous", reported(without))
     assert "Alibaba Canal" in found.finalize
 
 
@@ -179,15 +179,15 @@ def test_each_contract_of_a_mixture_is_named_with_its_equals():
 
 def updates(count, keys=10, *, partition=0):
     """Updates of rows, each following the one before, as (partition, offset, value)."""
-    rows, told = {}, []
+    rows, reported = {}, []
     for number in range(count):
         key, step = str(number % keys), number // keys
         before, after = ({"id": key, "n": str(100 + key_step)} for key_step in (step, step + 1))
         rows[key] = after
         value = canal(number + 1, op="UPDATE", after=after, before=before, gtid="g:1",
                       types={"id": "int", "n": "varchar"})  # fmt: skip
-        told.append((partition, number, value))
-    return told
+        reported.append((partition, number, value))
+    return reported
 
 
 def heard(records):
@@ -207,7 +207,7 @@ def test_one_change_that_is_sent_again_does_not_silence_the_key_chains(at, parti
         values = [value for _, _, value in records]
         again = [(0, offset, value) for offset, value in enumerate([*values[:at], values[at // 2], *values[at:]])]
 
-    assert (heard(records).verdict, told(heard(again))) == ("certain", told(heard(records)))
+    assert (heard(records).verdict, reported(heard(again))) == ("certain", reported(heard(records)))
 
 
 def test_one_message_that_proves_another_version_leaves_the_verdict_and_not_the_reading_settled():

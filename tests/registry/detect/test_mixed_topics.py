@@ -30,14 +30,14 @@ MIXTURES = {
 def records_of(mixture, seed):
     """Messages of some contracts in turn or mixed, and garbage among them, as (partition, offset, contract, value)."""
     draw = Random(seed)
-    told = [(reference, value) for reference in MIXTURES[mixture] for value in sampled(reference, 25, seed=11)]
+    reported = [(reference, value) for reference in MIXTURES[mixture] for value in sampled(reference, 25, seed=11)]
     if seed % 2:
-        draw.shuffle(told)
+        draw.shuffle(reported)
     for _ in range(12):
-        told.insert(draw.randrange(len(told)), (None, draw.choice(GARBAGE)))
+        reported.insert(draw.randrange(len(reported)), (None, draw.choice(GARBAGE)))
     offsets = Counter()
     records = []
-    for reference, value in told:
+    for reference, value in reported:
         partition = draw.randrange(2)
         records.append((partition, offsets[partition], reference, value))
         offsets[partition] += 1
@@ -85,10 +85,10 @@ def test_the_report_does_not_depend_on_how_the_records_are_cut_and_merged(mixtur
 def test_every_record_is_decoded_as_the_reference_judges_it_and_in_order(mixture, seed):
     records = records_of(mixture, seed)
     validation, _ = scope_of(records)
-    rows, told = [], []
+    rows, reported = [], []
     for written in Kernel(validation).decode(batch_of(records)):
         rows += written.changes.to_pylist()
-        told += [(row["partition"], row["offset"]) for row in written.quarantine.to_pylist()]
+        reported += [(row["partition"], row["offset"]) for row in written.quarantine.to_pylist()]
 
     expected, quarantined = [], []
     for partition, offset, _, value in records:
@@ -106,7 +106,7 @@ def test_every_record_is_decoded_as_the_reference_judges_it_and_in_order(mixture
          image(row["after"]))
         for row in rows
     ] == expected  # fmt: skip
-    assert told == quarantined
+    assert reported == quarantined
 
 
 def test_a_judge_that_fails_costs_one_record_whoever_takes_it(monkeypatch):

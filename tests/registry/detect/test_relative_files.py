@@ -11,11 +11,11 @@ FILES = sorted(path for path in FOLDER.glob("**/*") if path.suffix in (".jsonl",
 
 
 def test_every_file_is_described_and_every_description_has_its_file():
-    told = set()
+    reported = set()
     for line in (FOLDER / "README.md").read_text(encoding="utf-8").splitlines():
         if line.startswith("| `"):
-            told |= set(re.findall(r"`([^`]+)`", line.split("|")[1]))
-    assert told == {path.name.removesuffix(".jsonl") for path in FILES}
+            reported |= set(re.findall(r"`([^`]+)`", line.split("|")[1]))
+    assert reported == {path.name.removesuffix(".jsonl") for path in FILES}
     assert len(FILES) >= 40
 
 

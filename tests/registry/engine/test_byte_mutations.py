@@ -113,11 +113,11 @@ def other_length(draw: random.Random, value: bytes, _: bytes) -> bytes:
     """Another Avro length, count or branch somewhere: too long, negative, beyond 64 bits or never ending."""
     at = draw.randrange(len(value))
     number = draw.choice(LONGS)
-    zigzag, told = (number << 1) ^ (number >> 63), bytearray()
+    zigzag, reported = (number << 1) ^ (number >> 63), bytearray()
     while zigzag > 127:
-        told.append(zigzag & 127 | 128)
+        reported.append(zigzag & 127 | 128)
         zigzag >>= 7
-    written = draw.choice((bytes([*told, zigzag]), b"\xff" * 11, b"\x80" * 9 + b"\x00", b"\xff" * 9 + b"\x01"))
+    written = draw.choice((bytes([*reported, zigzag]), b"\xff" * 11, b"\x80" * 9 + b"\x00", b"\xff" * 9 + b"\x01"))
     return value[:at] + written + value[at + draw.choice((0, 1, 1)) :]
 
 

@@ -363,8 +363,10 @@ class AnnotatedMessage:
     def kind_of(self, parts: tuple[Any, ...]) -> tuple[Any, ...]:
         """Return a place without the names of columns: what the column is counts, and the op of the message."""
         if self.is_column(parts):
-            told = self.types.get(parts[-1]) if isinstance(self.types, dict) else None
-            form = type(get(self.message, parts)).__name__ if not isinstance(told, str) else told.partition("(")[0]
+            reported = self.types.get(parts[-1]) if isinstance(self.types, dict) else None
+            form = (
+                type(get(self.message, parts)).__name__ if not isinstance(reported, str) else reported.partition("(")[0]
+            )
             return (*parts[:1], form)
         if self.types_at and parts[:-1] == self.types_at:
             return (*self.types_at, "*")
@@ -483,12 +485,12 @@ def other_images(message: Any, anatomy: AnnotatedMessage) -> Iterator[tuple[Any,
 def other_types(message: Any, anatomy: AnnotatedMessage) -> Iterator[tuple[Any, Mutant]]:
     if not isinstance(anatomy.types, dict):
         return
-    told = (
+    reported = (
         "int", "varchar", "VARCHAR(20)", "timestamp", "timestamp(6)", "datetime", "date", "time", "bit", "blob", "year",
         "decimal(10,2)", "double", "bigint unsigned", "boolean", "json", "geometry", "", "no such type", "bit(8)",
     )  # fmt: skip
     for name, own in anatomy.types.items():
-        for other in told if anatomy.is_new("type", str(own), anatomy.op) else ():
+        for other in reported if anatomy.is_new("type", str(own), anatomy.op) else ():
             yield ("type", str(own), other), put(message, {(*anatomy.types_at, name): other})
     extra = {**anatomy.types, "zz_typed": "int"}
     yield ("type", "added"), put(message, {anatomy.types_at: extra})

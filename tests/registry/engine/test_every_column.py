@@ -97,8 +97,8 @@ def test_both_paths_write_the_same_into_every_column_and_count_the_same(version)
 def test_what_a_contract_names_a_place_for_is_in_its_rows(version):
     """A column that is null in all rows by either path says nothing of its place."""
     validation = open_validation(CATALOGUE, version.reference, OWN_TYPES)
-    told = by_reference(validation, records_of([*samples(version)[:8], *stream(version, 16)]))
-    filled = {column for column, values in expected_columns("changes", told["changes"]) if any(values)}
+    reported = by_reference(validation, records_of([*samples(version)[:8], *stream(version, 16)]))
+    filled = {column for column, values in expected_columns("changes", reported["changes"]) if any(values)}
 
     envelope = version.meaning.envelope
     named = {"event_time", "process_time", "position", "transaction", "primary_key"}

@@ -80,12 +80,12 @@ def report_of(version: Version, tally: Tally) -> dict[str, Any]:
 def by_value(version: Version, values: Sequence[bytes | None]) -> dict[bytes | None, Any]:
     """Return the outcome and the findings of each value, shapes observed among them."""
     batch_result = FastValidator(scope_of(version.reference)).judge(values, texts=True)
-    told = dict(findings_by_record(batch_result))
+    reported = dict(findings_by_record(batch_result))
     verdicts = {number: judged.verdict for number, judged in batch_result.alone}
     for group_result in batch_result.group_results:
         verdicts |= dict.fromkeys(group_result.record_group.numbers.tolist(), group_result.verdict)
     return {
-        values[number]: (shown(verdict), [(one.rule, one.path, one.observed) for one in told.get(number, ())])
+        values[number]: (shown(verdict), [(one.rule, one.path, one.observed) for one in reported.get(number, ())])
         for number, verdict in verdicts.items()
     }
 
@@ -99,9 +99,13 @@ def test_a_record_comes_to_the_same_whatever_came_before(version):
 
     for order in (values[::-1], *(draw.sample(values, len(values)) for _ in range(SHUFFLED - 1))):
         found = by_value(version, order)
-        assert {value: (found[value], told) for value, told in expected.items() if found[value] != told} == {}
-    told = {value: shown(by_reference([scope_of(version.reference)], value)[0]) for value in expected if value}
-    assert {value: (told[value], one[0]) for value, one in expected.items() if value and told[value] != one[0]} == {}
+        assert {
+            value: (found[value], reported) for value, reported in expected.items() if found[value] != reported
+        } == {}
+    reported = {value: shown(by_reference([scope_of(version.reference)], value)[0]) for value in expected if value}
+    assert {
+        value: (reported[value], one[0]) for value, one in expected.items() if value and reported[value] != one[0]
+    } == {}
 
 
 @pytest.mark.one_in(5)
@@ -109,7 +113,7 @@ def test_a_record_comes_to_the_same_whatever_came_before(version):
 def test_a_report_says_the_same_of_records_in_another_order_but_for_where_they_are(version):
     values = list(records_of(version))
 
-    def told(order: Sequence[bytes | None]) -> Any:
+    def reported(order: Sequence[bytes | None]) -> Any:
         records = [(0, offset, value) for offset, value in enumerate(order)]
         tally = Kernel(scope_of(version.reference)).audit(batch_of(records))
         findings = {key: without_places(finding) for key, finding in tally.findings.items()}
@@ -117,7 +121,7 @@ def test_a_report_says_the_same_of_records_in_another_order_but_for_where_they_a
         ledger = {key: value for key, value in report["ledger"].items() if key != "partitions"}
         return findings, ledger, [report[key] for key in ("verdict", "versions_seen", "versions_undecided", "coverage")]
 
-    assert told(values[::-1]) == told(values)
+    assert reported(values[::-1]) == reported(values)
 
 
 def without_places(finding: FindingTally) -> dict[str, Any]:

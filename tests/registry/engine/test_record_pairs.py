@@ -192,8 +192,8 @@ def reading_of(version: Version, value: bytes) -> Reading:
 @pytest.mark.parametrize("version", [one for one in VERSIONS if one.meaning.transport == "json"], ids=str)
 def test_what_the_first_of_two_members_hides_decides_as_well(version):
     good = next(one for one in good_records(version) if one.op in ("insert", "upsert"))
-    told = [(to_bytes(good.message), "conforming"), *hiding(good, every=TURNS)]
-    values, expected = [value for value, _ in told], [outcome for _, outcome in told]
+    reported = [(to_bytes(good.message), "conforming"), *hiding(good, every=TURNS)]
+    values, expected = [value for value, _ in reported], [outcome for _, outcome in reported]
 
     for order in (1, -1):
         judge = FastValidator(scope_of(version.reference))

@@ -71,11 +71,11 @@ def switched_topic(subject, seed):
 
 def declared_apart(records, ranges):
     """What each record comes to if the records of each range are decoded by themselves, declared as the range says."""
-    changes, control, told = [], [], {}
+    changes, control, reported = [], [], {}
     for one in records:
         found = ranges.find(one["topic"], one["partition"], one["offset"], one["timestamp"])
-        told.setdefault((one["partition"], found), []).append(one)
-    for (_, found), mine in told.items():
+        reported.setdefault((one["partition"], found), []).append(one)
+    for (_, found), mine in reported.items():
         if found is not None:
             for part in Kernel(open_validation(CATALOGUE, found.contract, ReadingOptions())).decode(batch_of(mine)):
                 changes += part.changes.to_pylist()
@@ -86,8 +86,10 @@ def declared_apart(records, ranges):
 def in_order(rows):
     """Rows in order of their records; a map has no order of its own."""
     maps = ("before", "after", "column_types")
-    told = [{name: dict(one) if name in maps and one is not None else one for name, one in row.items()} for row in rows]
-    return sorted(told, key=lambda row: (row["partition"], row["offset"], row.get("row_index", 0)))
+    reported = [
+        {name: dict(one) if name in maps and one is not None else one for name, one in row.items()} for row in rows
+    ]
+    return sorted(reported, key=lambda row: (row["partition"], row["offset"], row.get("row_index", 0)))
 
 
 def bounds(draw, by_time):
@@ -97,13 +99,13 @@ def bounds(draw, by_time):
     def tell(at):
         return f"2023-11-14T22:13:{20 + at}Z" if by_time else at
 
-    told = []
+    reported = []
     for start, end in pairwise(edges):
         if draw(st.booleans()):
-            told.append({"from": tell(start), "to": tell(end)})
+            reported.append({"from": tell(start), "to": tell(end)})
     if draw(st.booleans()):
-        told.append({"from": tell(edges[-1])})
-    return told
+        reported.append({"from": tell(edges[-1])})
+    return reported
 
 
 @st.composite
@@ -138,8 +140,8 @@ def test_for_any_cut_of_batches_the_rows_are_those_of_each_range_decoded_by_itse
     expected_changes, expected_control = declared_apart(records, validation.ranges)
     assert in_order(changes) == in_order(expected_changes)
     assert in_order(control) == in_order(expected_control)
-    told = {(row["partition"], row["offset"]) for row in [*changes, *control, *quarantine]}
-    assert told == {(one["partition"], one["offset"]) for one in records if one["value"] is not None}
+    reported = {(row["partition"], row["offset"]) for row in [*changes, *control, *quarantine]}
+    assert reported == {(one["partition"], one["offset"]) for one in records if one["value"] is not None}
 
     for row in quarantine:  # and the reference says the same of every record
         one = records[row["partition"] * 30 + row["offset"]]
@@ -212,20 +214,20 @@ def around(first, last):
 def test_a_contradiction_counts_within_its_range_alone():
     values = rendered("dts/canal@2", 200)
     at = next(at for at, value in enumerate(values) if b'"DELETE"' in value and b'"UPDATE"' in values[at - 1])
-    tally, told = contradicted(values, *around(at, at))
-    assert (tally.outcomes["other-version"], told) == (1, None)  # no record of that range hangs on its version
-    _, told = contradicted(values, *around(at - 1, at))
-    assert told is not None
-    assert told.startswith(f"orders partition 0 offset {at} is proven to be another version than dts/canal@1")
+    tally, reported = contradicted(values, *around(at, at))
+    assert (tally.outcomes["other-version"], reported) == (1, None)  # no record of that range hangs on its version
+    _, reported = contradicted(values, *around(at - 1, at))
+    assert reported is not None
+    assert reported.startswith(f"orders partition 0 offset {at} is proven to be another version than dts/canal@1")
 
 
 def test_key_chains_speak_against_the_range_that_they_lie_in():
     values = [value for value in rendered("dts/canal@2", 300) if b'"DELETE"' not in value]
-    tally, told = contradicted(values, *around(100, 180))
+    tally, reported = contradicted(values, *around(100, 180))
     assert tally.outcomes["other-version"] == 0
-    assert told is not None
-    assert told.startswith("orders partition 0: key chains prove dts/canal@2 from offset 100 to 180 ")
-    assert "their range declares dts/canal@1" in told
+    assert reported is not None
+    assert reported.startswith("orders partition 0: key chains prove dts/canal@2 from offset 100 to 180 ")
+    assert "their range declares dts/canal@1" in reported
     assert contradicted(values, {"contract": "dts/canal@2"})[1] is None
     assert contradicted(values[100:180], {"contract": "dts/canal@1"})[1] is not None
 

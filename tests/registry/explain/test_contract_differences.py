@@ -1,4 +1,4 @@
-"""What two contracts say differently, told in the words of contracts; the expected words are written by hand."""
+"""The differences of two contracts in terms of contracts; the expected words are written by hand."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ OWN = Path(__file__).parents[1] / "lint" / "contracts"
 ONLY = "yes"
 
 
-def told(left, right, catalogue=CATALOGUE):
+def reported(left, right, catalogue=CATALOGUE):
     found = compare(catalogue.version(left), catalogue.version(right))
     return [(one.group, one.what, one.left, one.right) for one in found.meaning]
 
 
 def test_the_swap_of_images_is_reported_and_what_follows_from_it():
-    assert told("dts/canal@1", "dts/canal@2") == [
+    assert reported("dts/canal@1", "dts/canal@2") == [
         ("applies", "until", "2022-03-20", None),
         ("applies", "status", "legacy", "current"),
         ("applies", "since", None, "2022-03-20"),
@@ -47,7 +47,7 @@ def test_the_swap_of_images_is_reported_and_what_follows_from_it():
 
 @pytest.mark.parametrize("subject", ["oms-community/canal", "oms-community/default"])
 def test_the_change_of_value_forms_is_described_by_source_type(subject):
-    assert told(f"{subject}@1", f"{subject}@2") == [
+    assert reported(f"{subject}@1", f"{subject}@2") == [
         ("applies", "until", "3.3.0", None),
         ("applies", "status", "legacy", "current"),
         ("applies", "since", None, "3.3.0"),
@@ -66,8 +66,8 @@ def test_the_change_of_value_forms_is_described_by_source_type(subject):
 
 
 def test_the_other_way_round_left_and_right_change_places():
-    forth = {(group, what): (left, right) for group, what, left, right in told("dts/canal@1", "dts/canal@2")}
-    back = {(group, what): (right, left) for group, what, left, right in told("dts/canal@2", "dts/canal@1")}
+    forth = {(group, what): (left, right) for group, what, left, right in reported("dts/canal@1", "dts/canal@2")}
+    back = {(group, what): (right, left) for group, what, left, right in reported("dts/canal@2", "dts/canal@1")}
     assert forth == back
 
 
@@ -123,7 +123,7 @@ def test_one_edit_is_one_difference(file, old, new, expected, tmp_path):
 
 
 def test_contracts_of_different_systems_can_be_compared():
-    groups = {group for group, *_ in told("dts/canal@2", "oms-community/default@1")}
+    groups = {group for group, *_ in reported("dts/canal@2", "oms-community/default@1")}
     assert {"applies", "envelope", "ops", "images", "columns", "value forms", "rules", "discriminators"} <= groups
 
 
@@ -132,5 +132,5 @@ def test_fractions_without_their_last_zeros_are_reported(tmp_path):
     mapping = tmp_path / "own/acme/types/acme.yaml"
     mapping.write_text(mapping.read_text(encoding="utf-8") + "zeros_left_out: [text]\n", encoding="utf-8")
     catalogue = Catalogue([Path(__file__).parents[3] / "contracts", tmp_path / "own"])
-    found = [one for one in told("acme/plain@1", "dts/canal@2", catalogue) if "zeros" in one[1]]
+    found = [one for one in reported("acme/plain@1", "dts/canal@2", catalogue) if "zeros" in one[1]]
     assert found == [("value forms", "TEXT, trailing zeros", "left out", None)]

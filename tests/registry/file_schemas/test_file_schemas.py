@@ -40,8 +40,10 @@ def read(file):
 
 def test_the_files_are_what_the_models_say():
     written = [*FOLDER.glob(f"*{SUFFIX}"), *FOLDER.parent.glob(f"report/*{SUFFIX}")]
-    told = {os.path.relpath(path, FOLDER): path.read_text(encoding="utf-8") for path in written}
-    assert told == file_schema_texts(), "write them: python -m cdc_contracts.registry.file_schemas.published_schemas"
+    reported = {os.path.relpath(path, FOLDER): path.read_text(encoding="utf-8") for path in written}
+    assert reported == file_schema_texts(), (
+        "write them: python -m cdc_contracts.registry.file_schemas.published_schemas"
+    )
 
 
 @pytest.mark.parametrize("name", FILE_SCHEMAS)
@@ -162,7 +164,7 @@ def test_an_editor_finds_nothing_wrong_with_the_catalogue(editor):
 
 
 @pytest.mark.parametrize(
-    ("file", "right", "wrong", "told"),
+    ("file", "right", "wrong", "reported"),
     [
         (V1, "event_time:", "event_tme:", "Property event_tme is not allowed."),
         (V1, "order: integer", "order: number", 'Value is not accepted. Valid values: "integer", "opaque".'),
@@ -171,10 +173,10 @@ def test_an_editor_finds_nothing_wrong_with_the_catalogue(editor):
         (CONTRACTS / "errata.yaml", "  decision: note", "  decison: note", "Property decison is not allowed."),
     ],
 )
-def test_an_editor_marks_the_line_of_a_misspelt_word(editor, file, right, wrong, told):
+def test_an_editor_marks_the_line_of_a_misspelt_word(editor, file, right, wrong, reported):
     text = file.read_text(encoding="utf-8")
     line = next(number for number, one in enumerate(text.split("\n"), 1) if right in one)
-    assert (line, told) in editor.diagnose(file, text.replace(right, wrong, 1))
+    assert (line, reported) in editor.diagnose(file, text.replace(right, wrong, 1))
 
 
 def test_an_editor_completes_keys_and_words_and_explains_them(editor):

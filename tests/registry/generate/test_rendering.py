@@ -26,7 +26,7 @@ VERSIONS = list(CATALOGUE.all_versions())
 LISTED = parse_table_contract(
     {
         "table": "shop.orders",
-        "columns": {name: {"type": told} for name, told in ORDERS.types.items()},
+        "columns": {name: {"type": reported} for name, reported in ORDERS.types.items()},
         "primary_key": ["id"],
     },
     "a test",
@@ -142,7 +142,7 @@ def test_an_update_of_nothing_is_written_and_read(version):
 
 
 @pytest.mark.parametrize(
-    ("told", "text", "token"),
+    ("reported", "text", "token"),
     [
         ("decimal(65,30)", "1.10", b"1.10"),
         ("decimal(65,30)", "-0.000000000000000000000000000001", b"-0.000000000000000000000000000001"),
@@ -153,8 +153,8 @@ def test_an_update_of_nothing_is_written_and_read(version):
         ("year", "2024", b"2024"),
     ],
 )
-def test_a_number_is_written_with_its_exact_digits(told, text, token):
-    table = SourceTable("t", {"c": told}, (), None, "shop")
+def test_a_number_is_written_with_its_exact_digits(reported, text, token):
+    table = SourceTable("t", {"c": reported}, (), None, "shop")
 
     message = Renderer(CATALOGUE.version("oms-community/canal@2"), ReadingOptions()).render(
         Event("insert", table, None, {"c": text})
@@ -202,8 +202,8 @@ def test_a_stream_conforms_to_the_version_it_is_written_in_without_a_finding(ver
 
     assert {event.op for event in events} >= {"insert", "update", "delete", "snapshot"} | ({"ddl"} & {*ops})
     assert [judgement.findings for judgement in judgements if judgement.findings] == []
-    told = [judgement.changes[0].op if judgement.changes else judgement.control.kind for judgement in judgements]
-    assert told == [expressed_op(version, event.op) for event in events]
+    reported = [judgement.changes[0].op if judgement.changes else judgement.control.kind for judgement in judgements]
+    assert reported == [expressed_op(version, event.op) for event in events]
 
 
 def test_the_same_seed_gives_the_same_bytes_and_another_seed_others():
@@ -347,7 +347,7 @@ def test_what_a_version_carries_is_computed_as_its_document_says(version):
 @pytest.mark.parametrize("version", VERSIONS, ids=str)
 def test_what_a_column_keeps_of_a_time_is_computed(version):
     can = capabilities_of(version)
-    digits = tuple(can.fraction_digits(told) for told in ("time(6)", "datetime(6)", "timestamp(6)"))
+    digits = tuple(can.fraction_digits(reported) for reported in ("time(6)", "datetime(6)", "timestamp(6)"))
 
     expected = FRACTIONS.get(version.reference) or FRACTIONS[version.subject]
     assert (*digits, can.instants("timestamp")) == expected
@@ -394,8 +394,8 @@ def test_the_same_rows_decode_alike_through_every_contract_with_one_table_contra
     for version in VERSIONS:
         sides = {"before", "after"}
         for event, change in zip(events, decoded[version], strict=True):
-            told = sides if can[version].update_before or event.op != "update" else {"after"}
-            for side in told:
+            reported = sides if can[version].update_before or event.op != "update" else {"after"}
+            for side in reported:
                 sent, found = getattr(event, side), getattr(change, side)
                 assert (sent is None) == (found is None)
                 for name, text in (sent or {}).items():
@@ -412,12 +412,12 @@ def assert_told_around_the_row(version, event, change, can):
     assert change.primary_key == (["id"] if can.primary_key else None)
     timeless = can.event_time_unit is None or (event.op == "snapshot" and version.subject == "dataworks/streamx")
     assert change.event_time == (None if timeless else event.event_time)  # whole seconds
-    told = change.position if change.position is None else change.position.partition("@")[0]
-    assert told == (event.position if can.position else None)
+    reported = change.position if change.position is None else change.position.partition("@")[0]
+    assert reported == (event.position if can.position else None)
     assert change.transaction == (event.transaction if can.transaction else None)
     if can.column_types:
         assert change.types_from == "message"
-        assert change.column_types == {name: can.type_name_of(told) for name, told in ORDERS.types.items()}
+        assert change.column_types == {name: can.type_name_of(reported) for name, reported in ORDERS.types.items()}
     elif can.database or not can.table:
         assert change.types_from == "table"
         assert change.column_types == dict(ORDERS.types)
@@ -431,8 +431,8 @@ def test_without_a_table_contract_the_typed_dialects_still_decode_alike():
     reading_options = ReadingOptions(parameters=SHANGHAI)
     known = [
         name
-        for name, told in ORDERS.types.items()
-        if capabilities_of(oms).kind_of(told) == capabilities_of(dts).kind_of(told)
+        for name, reported in ORDERS.types.items()
+        if capabilities_of(oms).kind_of(reported) == capabilities_of(dts).kind_of(reported)
     ]
 
     pairs = list(zip(decode(oms, events, reading_options), decode(dts, events, reading_options), strict=True))

@@ -48,7 +48,7 @@ def decoded(version, values):
 def test_rows_come_back_as_they_went_in(version):
     can, renderer = capabilities_of(version, TERMS), Renderer(version, TERMS)
     events = list(row_stream(41, ROWS, snapshot=ROWS // 20))
-    told = {name: {} for name in ORDERS.types}
+    reported = {name: {} for name in ORDERS.types}
     rows = list(decoded(version, [renderer.render(event) for event in events]))
 
     assert [row["offset"] for row in rows] == list(range(len(events)))
@@ -61,7 +61,7 @@ def test_rows_come_back_as_they_went_in(version):
                 continue
             expected = {}
             for name, text in sent.items():
-                known = told[name]
+                known = reported[name]
                 if text not in known:
                     known[text] = as_told(text, ORDERS.types[name], can)
                 expected[name] = known[text]
@@ -120,7 +120,7 @@ NUMBERS = {
 
 @pytest.mark.parametrize("version", VERSIONS, ids=str)
 def test_numbers_come_out_digit_for_digit_everywhere(version):
-    table = SourceTable("edges", {name: told for name, (told, _) in NUMBERS.items()}, ("id",), None, "shop")
+    table = SourceTable("edges", {name: reported for name, (reported, _) in NUMBERS.items()}, ("id",), None, "shop")
     row = {name: text for name, (_, text) in NUMBERS.items()}
     message = Renderer(version, ReadingOptions(table="shop.edges")).render(Event("insert", table, None, row))
     judge = judges(version)

@@ -36,19 +36,19 @@ def test_a_text_of_any_charset_is_read_or_marked_as_none(charset):
     read = image_readers(9)["Character"]
     for value in BYTES:
         data = text(charset) + long(len(value)) + value
-        told, end = read(data, 0)
+        reported, end = read(data, 0)
         assert end == len(data)
-        assert json.loads(told.encode()).split(" ")[0] in ("Character", "Character!")
+        assert json.loads(reported.encode()).split(" ")[0] in ("Character", "Character!")
 
 
 @pytest.mark.parametrize(
-    ("charset", "told"),
+    ("charset", "reported"),
     [("utf8mb4", "Character pear"), ("LATIN1", "Character pear"), ("unicode_escape", "Character! unicode_escape cGVhcg=="),
      ("utf\0", "Character! utf\0 cGVhcg=="), ("swe7", "Character! swe7 cGVhcg==")],
 )  # fmt: skip
-def test_what_is_no_charset_of_a_database_is_marked(charset, told):
+def test_what_is_no_charset_of_a_database_is_marked(charset, reported):
     shown, _ = image_readers(9)["Character"](text(charset) + long(4) + b"pear", 0)
-    assert json.loads(shown) == told
+    assert json.loads(shown) == reported
 
 
 @pytest.mark.parametrize("name", [b"utf8\0b4", b"UTF-7\0\0", b"utf_7\0\0"])
@@ -69,7 +69,7 @@ def datetime(**parts: int) -> bytes:
 
 
 @pytest.mark.parametrize(
-    ("parts", "told"),
+    ("parts", "reported"),
     [
         ({"hour": 0, "minute": 0, "second": -1}, " -00:00:01"),
         ({"hour": 0, "minute": -1, "second": 2}, " -00:01:02"),
@@ -83,9 +83,9 @@ def datetime(**parts: int) -> bytes:
         ({"year": 2024, "month": -5, "day": 6}, "! "),
     ],
 )  # fmt: skip
-def test_the_first_part_of_a_clock_that_is_not_zero_has_its_sign(parts, told):
+def test_the_first_part_of_a_clock_that_is_not_zero_has_its_sign(parts, reported):
     shown, _ = image_readers(9)["DateTime"](datetime(**parts), 0)
-    assert json.loads(shown) == "DateTime" + told
+    assert json.loads(shown) == "DateTime" + reported
 
 
 @pytest.mark.parametrize("clock", ["-00:00:01", "-00:01:02", "-00:00:00.5", "-12:34:56", "-01:02:03", "00:00:00"])

@@ -28,7 +28,7 @@ def rules_of(reference, name, change):
 
 
 @pytest.mark.parametrize(
-    ("kind", "told"),
+    ("kind", "reported"),
     [
         ("OB_MYSQL", set()),
         ("ob_mysql", set()),
@@ -38,29 +38,29 @@ def rules_of(reference, name, change):
         ("OB_MYSQL2", {("D08.source-kind", "warning")}),
     ],
 )
-def test_a_kind_of_source_that_the_list_lacks_is_a_warning(kind, told):
+def test_a_kind_of_source_that_the_list_lacks_is_a_warning(kind, reported):
     def change(message):
         message["allMetaData"]["dbType"] = kind
 
-    assert rules_of("oms/default@2", "insert", change) == told
+    assert rules_of("oms/default@2", "insert", change) == reported
 
 
 @pytest.mark.parametrize(
-    ("kind", "told"), [("OB_MYSQL", set()), ("MYSQL", set()), ("ob_oracle", {("D08.source-kind", "warning")})]
+    ("kind", "reported"), [("OB_MYSQL", set()), ("MYSQL", set()), ("ob_oracle", {("D08.source-kind", "warning")})]
 )
-def test_a_source_that_never_writes_the_format_is_a_warning(kind, told):
+def test_a_source_that_never_writes_the_format_is_a_warning(kind, reported):
     def change(message):
         message["payload"]["source"]["connector"] = kind
 
-    assert rules_of("oms/debezium@1", "update", change) == told
+    assert rules_of("oms/debezium@1", "update", change) == reported
 
 
 @pytest.mark.parametrize(
-    ("code", "told"),
+    ("code", "reported"),
     [("TRUNCATE", set()), ("RENAME", set()), ("GTID", {("D09.ddl-text-only-if-ddl", "warning")})],
 )
-def test_a_message_that_empties_a_table_may_have_a_statement(code, told):
+def test_a_message_that_empties_a_table_may_have_a_statement(code, reported):
     def change(message):
         message["payload"]["op"] = code
 
-    assert rules_of("dataworks/streamx@1", "ddl-alter", change) == told
+    assert rules_of("dataworks/streamx@1", "ddl-alter", change) == reported

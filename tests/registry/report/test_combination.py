@@ -25,9 +25,9 @@ def report_of(topic, contract, read, *, severity=None, tombstones=0, ambiguous=0
         at = Moment(topic, 0, 1, None)
         tally.add_finding(found, "shop.orders", FindingTally(severity, extents={source: Extent(1, at, at)}))
     window = {topic: {"from": '{"0": 0}', "to": f'{{"0": {read}}}'}}
-    told = {"kind": "kafka", "bootstrap": "h:1", "topics": [topic], "ranges": window, "blank_lines": 0}
+    reported = {"kind": "kafka", "bootstrap": "h:1", "topics": [topic], "ranges": window, "blank_lines": 0}
     return build_report(
-        tally, catalogue=CATALOGUE, contract=contract, source=told, spans={source: Span(0, read)}, fail_on="warning"
+        tally, catalogue=CATALOGUE, contract=contract, source=reported, spans={source: Span(0, read)}, fail_on="warning"
     )
 
 

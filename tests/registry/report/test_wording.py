@@ -30,7 +30,7 @@ def test_a_name_holds_nothing_that_cannot_be_seen(text, seen):
 
 
 @pytest.mark.parametrize(
-    ("part", "whole", "told"),
+    ("part", "whole", "reported"),
     [
         (0, 0, "0 %"),
         (0, 9, "0 %"),
@@ -40,18 +40,18 @@ def test_a_name_holds_nothing_that_cannot_be_seen(text, seen):
         (99_999, 100_000, "99.9 %"),
     ],
 )
-def test_a_share_is_none_or_all_only_where_it_is_exactly_so(part, whole, told):
-    assert share(part, whole) == told
+def test_a_share_is_none_or_all_only_where_it_is_exactly_so(part, whole, reported):
+    assert share(part, whole) == reported
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "reported"),
     [("several", "4 of 1,090 messages do not conform to their contracts"), ("pass", "all 2,400 messages conform to dts/canal@2"), ("empty", "there was nothing to read"),
      ("drift", "10,802 of 19,996 messages do not conform to oms-community/canal@2"),
      ("interrupted", "all 32,000 messages read so far conform to dts/canal@2")],
 )  # fmt: skip
-def test_the_headline_is_one_sentence(name, told):
-    assert headline(example(name)) == told
+def test_the_headline_is_one_sentence(name, reported):
+    assert headline(example(name)) == reported
 
 
 def test_the_headline_of_a_run_that_passes_in_spite_of_drift_says_why():
@@ -63,14 +63,17 @@ def test_the_headline_of_a_run_that_passes_in_spite_of_drift_says_why():
 
 
 @pytest.mark.parametrize(
-    ("found", "told"),
+    ("found", "reported"),
     [
         ("not-in-catalogue", "nothing was validated, because the messages are not in the catalogue"),
         ("ambiguous", "nothing was validated, because the contract of the messages cannot be determined"),
     ],
 )
-def test_the_headline_says_why_messages_were_not_judged(found, told):
-    assert headline(example("empty", contract="auto", detection=DETECTION | {"verdict": found, "messages": 16})) == told
+def test_the_headline_says_why_messages_were_not_judged(found, reported):
+    assert (
+        headline(example("empty", contract="auto", detection=DETECTION | {"verdict": found, "messages": 16}))
+        == reported
+    )
 
 
 def test_the_same_evidence_against_several_contracts_is_reported_once():
@@ -98,14 +101,16 @@ def test_the_headline_of_a_run_in_which_everything_is_known():
 
 
 @pytest.mark.parametrize(
-    ("unclear", "quarantined", "told"),
+    ("unclear", "quarantined", "reported"),
     [(7, 7, "7 of 19,996 messages fit several versions that read them differently"),
      (7, 9, "2 of 19,996 messages do not conform to oms-community/canal@2, 7 fit several versions that read them differently")],
 )  # fmt: skip
-def test_the_headline_distinguishes_messages_that_are_wrong_from_messages_that_are_unclear(unclear, quarantined, told):
+def test_the_headline_distinguishes_messages_that_are_wrong_from_messages_that_are_unclear(
+    unclear, quarantined, reported
+):
     ledger = example("drift")["ledger"] | {"quarantined": quarantined}
     finding = example("drift")["findings"][0] | {"class": "ambiguous", "count": unclear}
-    assert headline(example("drift", verdict="inconclusive", findings=[finding], ledger=ledger)) == told
+    assert headline(example("drift", verdict="inconclusive", findings=[finding], ledger=ledger)) == reported
 
 
 def test_the_headline_where_every_table_was_left_out():
@@ -140,15 +145,15 @@ def test_onsets_are_reported_by_partition():
 
 
 @pytest.mark.parametrize(
-    ("found", "told"),
+    ("found", "reported"),
     [({"verdict": "certain", "subject": "dts/canal", "version": 2}, "dts/canal@2 (certain)"),
      ({"verdict": "ambiguous", "subject": "dts/canal", "version": None}, "dts/canal, version undecided (cannot be determined)"),
      ({"verdict": "not-in-catalogue", "subject": None, "nearest": "dts/canal@2"}, "not in the catalogue; nearest dts/canal@2"),
      ({"verdict": "mixed", "subject": "dts/canal"}, "several contracts in one topic, all of dts/canal"),
      ({"verdict": "ambiguous", "subject": None}, "cannot be determined")],
 )  # fmt: skip
-def test_what_was_detected_is_reported_with_how_sure_it_is(found, told):
-    assert detected(detection_of(found)) == told
+def test_what_was_detected_is_reported_with_how_sure_it_is(found, reported):
+    assert detected(detection_of(found)) == reported
 
 
 def test_a_period_says_its_date_once():

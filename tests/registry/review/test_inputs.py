@@ -199,8 +199,8 @@ def test_contracts_that_were_moved_are_not_taken_for_new_ones(repository):
         match=r"no contracts in moved at main .*\n.*they are in data/contracts there: --against '.*/\.git#ref=main,subdir=data/contracts'",
     ):
         open_revision("main", repository / "moved")
-    told = open_revision(f"{repository}/.git#ref=main,subdir=data/contracts", repository / "moved")
-    assert read(told) == BEFORE
+    reported = open_revision(f"{repository}/.git#ref=main,subdir=data/contracts", repository / "moved")
+    assert read(reported) == BEFORE
 
 
 def test_contracts_of_another_folder_that_is_still_there_are_no_move(repository):

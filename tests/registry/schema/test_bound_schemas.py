@@ -103,9 +103,9 @@ def test_the_examples_are_messages_of_the_table_one_for_each_op(version):
     ops = set()
     for message in schema["examples"]:
         assert fast.is_valid(message)
-        told = parse_message(json.dumps(message, ensure_ascii=False).encode())
-        assert judge.judge(told).opinion.errors == 0
-        reading = Reading(version.meaning, told, terms_of(TABLE))
+        reported = parse_message(json.dumps(message, ensure_ascii=False).encode())
+        assert judge.judge(reported).opinion.errors == 0
+        reading = Reading(version.meaning, reported, terms_of(TABLE))
         assert judge.forms.columns_of(reading).table is TABLE
         ops.add(reading.op)
     assert len(ops) >= 2
@@ -176,9 +176,9 @@ def test_what_is_refused_is_an_error_or_a_row_of_another_table(version):
     judge = ReferenceValidator(version, terms_of(TABLE))
     changed = []
     for message in bound_schema(version, TABLE, ReadingOptions())["examples"]:
-        told = parse_message(json.dumps(message, ensure_ascii=False).encode())
-        places = [parts for parts, _, _ in walk(told) if parts]
-        changed += [(told, parts, value) for parts in places for value in (*KINDS.values(), DROP)]
+        reported = parse_message(json.dumps(message, ensure_ascii=False).encode())
+        places = [parts for parts, _, _ in walk(reported) if parts]
+        changed += [(reported, parts, value) for parts in places for value in (*KINDS.values(), DROP)]
     wrong = []
     for message, parts, value in changed[::EVERY]:
         mutant = replaced(message, parts, value)
@@ -195,8 +195,8 @@ def test_a_table_of_oracle_is_bound_by_the_mapping_of_oracle(name):
     version = CATALOGUE.version(name)
     schema = bound_schema(version, ORACLE, ReadingOptions(parameters={"source_mode": "oracle"}))
     judge = ReferenceValidator(version, terms_of(ORACLE, source_mode="oracle"))
-    told = json.dumps(schema["$defs"])
-    assert "sql-datetime-zone" in told
+    reported = json.dumps(schema["$defs"])
+    assert "sql-datetime-zone" in reported
     for message in schema["examples"]:
         assert judge.judge(parse_message(json.dumps(message).encode())).opinion.errors == 0
     assert len(schema["examples"]) >= 3
@@ -211,23 +211,23 @@ def test_every_type_of_a_mapping_has_a_schema_with_examples(name, mode):
         ReadingOptions(parameters={"source_mode": mode} if mode == "oracle" else {}),
     )
     mapping = CATALOGUE.mapping(f"oms-{mode}" if mode else "streamx")
-    types = [told for types in mapping.document.forms.values() for told in types]
+    types = [reported for types in mapping.document.forms.values() for reported in types]
     assert len(types) >= 6
-    for told in types:
-        table = TableContract.model_validate({"table": "shop.orders", "columns": {"it": {"type": told}}})
+    for reported in types:
+        table = TableContract.model_validate({"table": "shop.orders", "columns": {"it": {"type": reported}}})
         schema = bound_schema(version, table, reading_options)
         validator = jsonschema_rs.Draft202012Validator(schema)
-        assert schema["examples"], told
-        assert all(validator.is_valid(message) for message in schema["examples"]), told
+        assert schema["examples"], reported
+        assert all(validator.is_valid(message) for message in schema["examples"]), reported
 
 
 def test_a_type_that_a_version_cannot_carry_is_named():
     table = TableContract.model_validate({"table": "shop.places", "columns": {"spot": {"type": "SDO_GEOMETRY"}}})
     with pytest.raises(UsageError, match=r"oms-community/canal@2 cannot carry the type SDO_GEOMETRY of column spot"):
         bound_schema(CATALOGUE.version("oms-community/canal@2"), table, ReadingOptions())
-    with pytest.raises(UsageError, match="source_mode") as told:
+    with pytest.raises(UsageError, match="source_mode") as reported:
         bound_schema(CATALOGUE.version("oms/canal@1"), ORACLE, ReadingOptions())
-    assert "VARCHAR2" in str(told.value) or "NUMBER" in str(told.value)
+    assert "VARCHAR2" in str(reported.value) or "NUMBER" in str(reported.value)
 
 
 def test_names_of_columns_may_hold_what_pointers_and_addresses_escape():
@@ -257,8 +257,8 @@ def test_the_bounds_of_a_type_are_its_own():
 
 @pytest.mark.parametrize("most", [1, 7, 10, 99, 100, 127, 128, 255, 256, 1000, 2047, 32768])
 def test_the_pattern_of_numbers_up_to_one_takes_these_and_no_others(most):
-    told = re.compile(pattern_up_to(most))
-    matched = {number for number in range(2 * most + 20) if told.fullmatch(str(number))}
+    reported = re.compile(pattern_up_to(most))
+    matched = {number for number in range(2 * most + 20) if reported.fullmatch(str(number))}
     assert matched == set(range(1, most + 1))
 
 

@@ -19,8 +19,8 @@ def compared(subject, capsys):
 
 
 def proofs(findings):
-    told = [one["proof"]["message"] for one in findings if one["proof"]]
-    return [json.loads(one) if isinstance(one, str) else one for one in told]
+    reported = [one["proof"]["message"] for one in findings if one["proof"]]
+    return [json.loads(one) if isinstance(one, str) else one for one in reported]
 
 
 def test_the_timestamps_of_3_3_0_are_reported_by_a_message(capsys):

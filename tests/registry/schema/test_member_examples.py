@@ -84,7 +84,7 @@ def test_an_example_is_what_a_message_holds_there():
 
 
 def test_members_that_messages_leave_empty_keep_the_example_that_the_envelope_gives():
-    told = with_member_examples(
+    reported = with_member_examples(
         {
             "properties": {
                 "sql": {"type": "string", "examples": ["DROP TABLE t"]},
@@ -100,11 +100,11 @@ def test_members_that_messages_leave_empty_keep_the_example_that_the_envelope_gi
             {"sql": "", "rows": [{"id": 0, "rows": [{"id": 2}]}], "tags": {"a": {"kind": "k"}}},
         ],
     )
-    below = told["properties"]
+    below = reported["properties"]
     assert below["sql"]["examples"] == ["DROP TABLE t"]
     assert below["note"]["examples"] == [""]  # no message says more
     assert below["rows"]["examples"] == [[{"id": 0, "rows": [{"id": 2}]}]]
-    assert told["$defs"]["row"]["properties"]["id"]["examples"] == [0]
+    assert reported["$defs"]["row"]["properties"]["id"]["examples"] == [0]
     assert below["tags"]["additionalProperties"]["properties"]["kind"]["examples"] == ["k"]
     assert below["none"] == {}
 

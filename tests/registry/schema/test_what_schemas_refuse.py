@@ -44,10 +44,10 @@ def validators(version):
 def is_taken(version, message):
     """Say whether a message is taken: by both validators, the second only where it keeps the numbers."""
     slow, fast = validators(version)
-    told = plain(message)
-    taken = slow.is_valid(told)
-    if not holds_long_numbers(told):
-        assert fast.is_valid(told) == taken
+    reported = plain(message)
+    taken = slow.is_valid(reported)
+    if not holds_long_numbers(reported):
+        assert fast.is_valid(reported) == taken
     return taken
 
 
@@ -71,8 +71,8 @@ def drifts():
                 message = wire.open(one.value)
             except Unreadable:
                 continue
-            told = one.expected()
-            rules = {found["rule"] for found in told["findings"] if found["severity"] == "error"}
+            reported = one.expected()
+            rules = {found["rule"] for found in reported["findings"] if found["severity"] == "error"}
             yield version, one.name, is_taken(version, message), rules
 
 
@@ -118,9 +118,9 @@ def test_what_is_refused_is_an_error_to_judging(version):
 @pytest.mark.parametrize("version", VERSIONS, ids=str)
 def test_the_examples_of_a_schema_are_messages_of_its_version_one_for_each_op_that_can_be_rendered(version):
     judge = ReferenceValidator(version, ReadingOptions())
-    told = schema_of(version)["examples"]
+    reported = schema_of(version)["examples"]
     ops = set()
-    for message in told:
+    for message in reported:
         assert is_taken(version, message)
         judgement = judge.judge(json.loads(json.dumps(message), parse_int=Number, parse_float=Number))
         assert judgement.opinion.errors == 0

@@ -61,15 +61,15 @@ def test_no_two_versions_share_a_schema(name):
 @pytest.mark.parametrize("version", EVERY, ids=str)
 def test_a_schema_says_which_version_it_is_and_what_that_holds_for(version):
     system, dialect = version.subject.split("/")
-    told, avro = (json.loads(held(version, name)) for name in ("message.schema.json", "message.avsc"))
-    assert told["$id"] == f"urn:cdc-contracts:{system}:{dialect}:v{version.number}"
-    assert f"version {version.number}" in told["title"]
-    assert version.resolved["title"] in told["title"]
-    assert f"Contract {version.reference}, {version.resolved['status']}." in told["description"]
+    reported, avro = (json.loads(held(version, name)) for name in ("message.schema.json", "message.avsc"))
+    assert reported["$id"] == f"urn:cdc-contracts:{system}:{dialect}:v{version.number}"
+    assert f"version {version.number}" in reported["title"]
+    assert version.resolved["title"] in reported["title"]
+    assert f"Contract {version.reference}, {version.resolved['status']}." in reported["description"]
     for bound in ("since", "until"):
-        assert version.resolved.get("applies", {}).get(bound, "") in told["description"]
+        assert version.resolved.get("applies", {}).get(bound, "") in reported["description"]
     assert avro["contract"] == version.reference
-    assert avro["doc"] == f"{told['title']}. {told['description']}"
+    assert avro["doc"] == f"{reported['title']}. {reported['description']}"
     if version.resolved.get("transport") == "avro":
         assert avro["namespace"] == "com.alibaba.dts.formats.avro"  # the names on the wire are the vendor's
     else:
@@ -91,9 +91,9 @@ def test_no_name_in_avro_is_a_reserved_word(version):
             yield from names(schema.get("items"))
             yield from names(schema.get("values"))
 
-    told = list(names(json.loads(held(version, "message.avsc"))))
-    assert told
-    assert [name for name in told if name in RESERVED] == []
+    reported = list(names(json.loads(held(version, "message.avsc"))))
+    assert reported
+    assert [name for name in reported if name in RESERVED] == []
 
 
 def unsaid_members(whole, schema, path):
@@ -123,9 +123,9 @@ def unsaid_fields(schema, path):
 
 @pytest.mark.parametrize("version", EVERY, ids=str)
 def test_every_member_and_field_says_what_it_holds(version):
-    told = json.loads(held(version, "message.schema.json"))
-    assert list(unsaid_members(told, told, "")) == []
-    assert [one for name in told.get("$defs", {}) for one in unsaid_members(told, told["$defs"][name], name)
+    reported = json.loads(held(version, "message.schema.json"))
+    assert list(unsaid_members(reported, reported, "")) == []
+    assert [one for name in reported.get("$defs", {}) for one in unsaid_members(reported, reported["$defs"][name], name)
             if not name.startswith(GROUPS)] == []  # fmt: skip
     assert list(unsaid_fields(json.loads(held(version, "message.avsc")), "")) == []
 
@@ -133,11 +133,11 @@ def test_every_member_and_field_says_what_it_holds(version):
 @pytest.mark.parametrize("version", EVERY, ids=str)
 def test_every_reference_leads_to_a_definition_and_every_value_form_is_one(version):
     text = held(version, "message.schema.json")
-    told = json.loads(text)
-    assert set(re.findall(r'"#/\$defs/([^"]+)"', text)) <= told.get("$defs", {}).keys()
+    reported = json.loads(text)
+    assert set(re.findall(r'"#/\$defs/([^"]+)"', text)) <= reported.get("$defs", {}).keys()
     for mapping in version.mapping_names() if version in EVERY[:-1] else ():
         for form, types in CATALOGUE.resolved_mapping(mapping).get("forms", {}).items():
-            defined = [one for name, one in told["$defs"].items() if name in (form, f"{form}.{mapping}")]
+            defined = [one for name, one in reported["$defs"].items() if name in (form, f"{form}.{mapping}")]
             assert len(defined) == 1
             assert defined[0]["description"]
             assert len(defined[0]["examples"]) == 1
@@ -170,9 +170,9 @@ def test_files_are_written_once_and_a_stale_one_is_found_and_mended(tmp_path, ca
     assert "L30" not in capsys.readouterr().out
     (folder / "contract.yaml").write_text(text + "status: legacy\n")
     assert main(["lint", root]) == 1
-    told = capsys.readouterr().out
-    assert told.count("L30 message-schemas-fresh") == 2
-    assert "cdc-contracts schema --write" in told
+    reported = capsys.readouterr().out
+    assert reported.count("L30 message-schemas-fresh") == 2
+    assert "cdc-contracts schema --write" in reported
     assert main(["schema", "--write", root]) == 0
     main(["lint", root])
     assert "L30" not in capsys.readouterr().out
@@ -199,9 +199,9 @@ def test_a_mapping_with_a_value_form_that_does_not_exist_is_refused_as_lint_refu
     mapping = tmp_path / "own/acme/types/acme.yaml"
     mapping.write_text(mapping.read_text(encoding="utf-8").replace("text: [TEXT]", "txt: [TEXT]"), encoding="utf-8")
     assert main(["schema", "--write", str(tmp_path / "own")]) == 2
-    told = capsys.readouterr().err
-    assert "forms.txt: there is no value form `txt` (types/acme.yaml)" in told
-    assert "did you mean text?" in told
+    reported = capsys.readouterr().err
+    assert "forms.txt: there is no value form `txt` (types/acme.yaml)" in reported
+    assert "did you mean text?" in reported
     assert main(["lint", str(tmp_path / "own"), "--format", "json"]) == 1
     found = json.loads(capsys.readouterr().out)["findings"]
     assert [(one["rule"], one["path"], one["observed"]) for one in found] == [("L03", "/forms/txt", "txt")]

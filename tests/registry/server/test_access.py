@@ -262,8 +262,8 @@ def test_somebody_without_a_name_may_what_the_file_says(tmp_path):
     ],
 )
 def test_a_page_of_another_site_changes_nothing_in_the_name_of_who_looks_at_it(address, client, headers, status):
-    told = {name: value.format(address=address) for name, value in headers.items()}
-    answer = client.post(f"{address}/subjects/browser/versions", json=STRING, headers=told, auth=("root", "root's"))
+    reported = {name: value.format(address=address) for name, value in headers.items()}
+    answer = client.post(f"{address}/subjects/browser/versions", json=STRING, headers=reported, auth=("root", "root's"))
     assert answer.status_code == status
 
 

@@ -64,12 +64,12 @@ def test_a_schema_is_found_by_id_guid_and_text(client, address):
 def test_the_contract_is_sent_to_clients_that_accept_unknown_keys(address):
     plain = patient.get(f"{address}/subjects/{CANAL}/versions/2").json()
     assert set(plain) == {"subject", "version", "id", "schemaType", "schema"}
-    told = patient.get(f"{address}/subjects/{CANAL}/versions/2", headers=EXTENDED).json()["metadata"]["properties"]
-    meaning = json.loads(told.pop("cdc-contracts.meaning"))
+    reported = patient.get(f"{address}/subjects/{CANAL}/versions/2", headers=EXTENDED).json()["metadata"]["properties"]
+    meaning = json.loads(reported.pop("cdc-contracts.meaning"))
     assert meaning["contract"]["ops"]["INIT"] == "snapshot"
-    fingerprint = told.pop("cdc-contracts.fingerprint")
+    fingerprint = reported.pop("cdc-contracts.fingerprint")
     assert len(fingerprint) == 64
-    assert told == {
+    assert reported == {
         "cdc-contracts.contract": "dts/canal@2",
         "cdc-contracts.status": "current",
         "cdc-contracts.applies": "from 2022-03-20",

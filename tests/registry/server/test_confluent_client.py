@@ -75,8 +75,8 @@ def code_of(call, *arguments, **options):
 
 def test_schemas_are_registered_and_found_again(client, new_client):
     number = client.register_schema("orders/1 ü-value", Schema(ORDER))
-    told = new_client().register_schema_full_response("orders/1 ü-value", Schema(ORDER), normalize_schemas=False)
-    assert (told.schema_id, told.subject, told.version) == (number, "orders/1 ü-value", 1)
+    reported = new_client().register_schema_full_response("orders/1 ü-value", Schema(ORDER), normalize_schemas=False)
+    assert (reported.schema_id, reported.subject, reported.version) == (number, "orders/1 ü-value", 1)
     assert new_client().register_schema("orders-copy", Schema(ORDER)) == number
 
     found = new_client().get_schema(number)
@@ -84,7 +84,7 @@ def test_schemas_are_registered_and_found_again(client, new_client):
     assert found.schema_type == "AVRO"
     assert new_client().get_schema(number, subject_name="orders/1 ü-value", fmt="resolved") == found
     assert new_client().get_schema(number, reference_format="qualified") == found
-    assert new_client().get_schema_by_guid(told.guid).schema_str == found.schema_str
+    assert new_client().get_schema_by_guid(reported.guid).schema_str == found.schema_str
     assert client.get_subjects_by_schema_id(number) == ["orders-copy", "orders/1 ü-value"]
     assert client.get_subjects_by_schema_id(number, subject_name="orders-copy", offset=0, limit=5) == ["orders-copy"]
     uses = client.get_schema_versions(number, deleted=True)

@@ -132,10 +132,10 @@ def test_two_servers_write_into_one_postgresql_at_once(postgres):
             second, writers.acknowledged
         )
         same = json.dumps({"type": "record", "name": "Same", "fields": []})
-        told = {
+        reported = {
             patient.post(f"{one}/subjects/s/versions", json={"schema": same}).json()["id"] for one in (first, second)
         }
-        assert len(told) == 1
+        assert len(reported) == 1
 
 
 def test_what_one_server_erased_another_serves_no_more_after_a_second(postgres):

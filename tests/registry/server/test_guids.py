@@ -136,13 +136,13 @@ def test_a_server_gives_these_guids_and_finds_schemas_by_them(store_url):
             "metadata": METADATA,
             "ruleSet": RULES,
         }
-        told = client.post("/subjects/AVRO/versions", json={"schema": AVRO, **wish})
-        guid = told.raise_for_status().json()["guid"]
+        reported = client.post("/subjects/AVRO/versions", json={"schema": AVRO, **wish})
+        guid = reported.raise_for_status().json()["guid"]
         assert guid == guid_of(kept["AVRO"], REFERENCES, METADATA, RULES)
         found = client.get(f"/schemas/guids/{guid}").json()
         assert (found["schema"], found["references"]) == (kept["AVRO"], wish["references"])
         del wish["references"]
-        told = client.post("/subjects/JSON/versions", json={"schema": JSON, "schemaType": "JSON", **wish})
-        assert told.raise_for_status().json()["guid"] == guid_of(kept["JSON"], (), METADATA, RULES)
+        reported = client.post("/subjects/JSON/versions", json={"schema": JSON, "schemaType": "JSON", **wish})
+        assert reported.raise_for_status().json()["guid"] == guid_of(kept["JSON"], (), METADATA, RULES)
         alone = client.post("/subjects/alone/versions", json={"schema": '{"type": "string"}'}).json()["guid"]
         assert alone == str(uuid.UUID(hashlib.md5(b'"string"', usedforsecurity=False).hexdigest()))

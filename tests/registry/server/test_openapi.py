@@ -57,7 +57,7 @@ def test_every_operation_answers_as_it_is_described(address):
     from schemathesis.checks import not_a_server_error
     from schemathesis.specs.openapi import checks
 
-    told = [
+    reported = [
         not_a_server_error, checks.status_code_conformance, checks.content_type_conformance,
         checks.response_schema_conformance,
     ]  # fmt: skip
@@ -75,7 +75,7 @@ def test_every_operation_answers_as_it_is_described(address):
             asked += 1
             if known["known"]:
                 put_in(case, known)
-            case.validate_response(case.call(timeout=patient.SECONDS), checks=told)
+            case.validate_response(case.call(timeout=patient.SECONDS), checks=reported)
 
         ask()
 

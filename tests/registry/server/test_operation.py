@@ -163,8 +163,8 @@ def test_a_database_of_postgresql_that_may_only_be_read_is_reported(postgres):
         run(f'alter database "{name}" set default_transaction_read_only = on')
         run("set transaction read write; select pg_terminate_backend(pid) from pg_stat_activity"
             " where datname = current_database() and pid <> pg_backend_pid()")  # fmt: skip
-        told = (503, "nothing can be stored: cannot execute SELECT FOR UPDATE in a read-only transaction")
-        assert health(address) == told
+        reported = (503, "nothing can be stored: cannot execute SELECT FOR UPDATE in a read-only transaction")
+        assert health(address) == reported
 
 
 def test_the_figures_are_open_where_that_is_wanted(url, tmp_path):

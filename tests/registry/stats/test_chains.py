@@ -30,7 +30,7 @@ def decoded(values, contract):
     return contradiction(tally, scope_of(contract))
 
 
-def told(report):
+def reported(report):
     return [
         (one["class"], one["rule"], one["path"], one["count"], one["first"]["offset"], one["last"]["offset"])
         for one in report["findings"]
@@ -49,7 +49,7 @@ def test_a_swapped_topic_without_a_delete_fails_under_the_wrong_declaration_and_
     report = report_of(audited([records(values)], declared), declared)
 
     assert report["verdict"] == "drift"
-    assert told(report) == [("other-version", "D03.images", path, updates, first, 299)]
+    assert reported(report) == [("other-version", "D03.images", path, updates, first, 299)]
     assert (report["findings"][0]["expected"], report["findings"][0]["observed"]) == (declared, [detected])
     assert report["findings"][0]["onset"]["kind"] == "every"
     assert f"key chains prove {detected}" in decoded(values, declared)
@@ -67,8 +67,8 @@ def test_a_switch_in_mid_stream_is_reported_with_the_offsets_between_which_it_li
 
     report = report_of(audited([records(values)], before), before)
 
-    assert told(report)[0][0] == "other-version"
-    assert told(report)[0][4] == first
+    assert reported(report)[0][0] == "other-version"
+    assert reported(report)[0][4] == first
     assert decoded(values, before) is not None
     switches = [(one["from"], one["to"], one["after"], one["at"]) for one in report["switches"]]
     assert switches == ([(before, after, last, first)] if turn >= 40 else [])
@@ -125,7 +125,7 @@ def test_a_partial_image_in_the_place_of_the_whole_one_is_of_the_other_version_a
 
     report = report_of(audited([records(values)], NEW), NEW)
 
-    assert told(report) == [("other-version", "D03.images", "/old", len(updates), updates[0], updates[-1])]
+    assert reported(report) == [("other-version", "D03.images", "/old", len(updates), updates[0], updates[-1])]
     assert report["ledger"]["quarantined"] == len(updates)
     assert report_of(audited([records(values)], OLD), OLD)["verdict"] == "pass"
 
@@ -142,7 +142,7 @@ def test_a_partial_image_in_its_own_place_is_conforming_and_chains_distinguish_i
 
     assert report_of(audited([records(partial)], version), version)["verdict"] == "pass"
     report = report_of(audited([records(partial)], other), other)
-    assert [finding[:2] for finding in told(report)] == [("other-version", "D03.images")]
+    assert [finding[:2] for finding in reported(report)] == [("other-version", "D03.images")]
     assert decoded(partial, other) is not None
 
 
@@ -175,7 +175,7 @@ def test_too_few_chains_against_the_declaration_prove_nothing_and_hold_a_decode_
 
     report = report_of(audited([records(values)], NEW), NEW)
 
-    assert (report["verdict"], told(report)) == ("inconclusive", [])
+    assert (report["verdict"], reported(report)) == ("inconclusive", [])
     assert "3 key chains of orders 0" in notes(report)[0]
     assert "too few to prove it" in decoded(values, NEW)
 
@@ -284,8 +284,8 @@ def test_check_prints_what_chains_prove_in_a_line_of_its_own():
     assert lines[0].startswith(f"orders:{first + 1} error other-version /old expected {NEW}, observed {OLD} (")
 
 
-@pytest.mark.parametrize(("torn", "told"), [(False, True), (True, False)])
-def test_a_link_that_contradicts_the_declaration_is_not_reported_where_changes_are_missing(torn, told):
+@pytest.mark.parametrize(("torn", "reported"), [(False, True), (True, False)])
+def test_a_link_that_contradicts_the_declaration_is_not_reported_where_changes_are_missing(torn, reported):
     circle = [("s0", "s1"), ("s2", "s0")]  # the change between them is missing
     others = [("a", "b"), ("x", "y")] if torn else [("a", "b"), ("b", "c")]
     changes = [("2", *one) for one in others] + [("1", *one) for one in circle]
@@ -296,6 +296,6 @@ def test_a_link_that_contradicts_the_declaration_is_not_reported_where_changes_a
 
     tally = audited([records(values)], NEW)
 
-    assert bool(tally.contradicting_stretches(NEW)) is told
-    assert report_of(tally, NEW)["verdict"] == ("inconclusive" if told else "pass")
-    assert (decoded(values, NEW) is not None) is told
+    assert bool(tally.contradicting_stretches(NEW)) is reported
+    assert report_of(tally, NEW)["verdict"] == ("inconclusive" if reported else "pass")
+    assert (decoded(values, NEW) is not None) is reported

@@ -1,4 +1,4 @@
-"""Columns without a type that are written otherwise in mid-stream: told with the onset, in any order of the records."""
+"""Columns without a type whose form changes in mid-stream: reported with the onset, in any order of the records."""
 
 import json
 import random
@@ -43,8 +43,8 @@ def first_of(records, offsets, name):
 
 def findings_of(report):
     """What is told of each column, whether it is a finding of its own or one of several of a cause."""
-    told = [one for one in report["findings"] if one["class"] not in ("not-exercised", "control-share")]
-    return {column["path"]: {**one, **column} for one in told for column in one.get("columns", [one])}
+    reported = [one for one in report["findings"] if one["class"] not in ("not-exercised", "control-share")]
+    return {column["path"]: {**one, **column} for one in reported for column in one.get("columns", [one])}
 
 
 def report_of(tally, contract):
@@ -59,8 +59,8 @@ def report_of(tally, contract):
 @pytest.mark.parametrize("subject", SWITCHING)
 def test_a_switch_of_versions_without_types_is_reported_with_its_onset(subject, contract, order):
     records = list(switching(subject, tables=False))
-    told = report_of(audited(_ordered(records, order), subject + contract, ReadingOptions()), subject + contract)
-    findings = findings_of(told)
+    reported = report_of(audited(_ordered(records, order), subject + contract, ReadingOptions()), subject + contract)
+    findings = findings_of(reported)
     at = SWITCHING[subject]
     assert set(findings) == {f"{at}/{name}" for name in TURNS}
     before, after = f"{subject}@1", f"{subject}@2"
@@ -80,17 +80,17 @@ def test_a_switch_of_versions_without_types_is_reported_with_its_onset(subject, 
             partition: min(first_of(records, since, one)[partition] for one in TURNS) for partition in range(4)
         }
         assert one["onset"]["kind"] == ("sporadic" if contract == "@2" else "every")
-    assert told["verdict"] == "drift"
+    assert reported["verdict"] == "drift"
 
 
 @pytest.mark.parametrize("subject", SWITCHING)
 def test_a_switch_of_versions_is_a_note_where_table_contracts_declare_the_types(subject):
     records = list(switching(subject, tables=True))
-    told = report_of(audited(records, subject, WITH_TABLES), subject)
-    assert {(one["class"], one["severity"]) for one in findings_of(told).values()} == {("table-schema", "info")}
-    assert set(findings_of(told)) == {f"{SWITCHING[subject]}/{name}" for name in TURNS}
-    assert told["verdict"] == "pass"
-    assert [one["at"] for one in told["switches"]] == [AT] * 4
+    reported = report_of(audited(records, subject, WITH_TABLES), subject)
+    assert {(one["class"], one["severity"]) for one in findings_of(reported).values()} == {("table-schema", "info")}
+    assert set(findings_of(reported)) == {f"{SWITCHING[subject]}/{name}" for name in TURNS}
+    assert reported["verdict"] == "pass"
+    assert [one["at"] for one in reported["switches"]] == [AT] * 4
 
 
 @pytest.mark.parametrize("subject", SWITCHING)
@@ -154,13 +154,13 @@ def rewritten(name, write):
 )
 def test_a_turn_that_no_version_explains_is_a_table_that_changed(name, write, ways):
     records = turned(rewritten(name, write))
-    told = findings_of(report_of(audited(records, "oms/default@2", ReadingOptions()), "oms/default@2"))
-    one = told[f"/postStruct/{name}"]
+    reported = findings_of(report_of(audited(records, "oms/default@2", ReadingOptions()), "oms/default@2"))
+    one = reported[f"/postStruct/{name}"]
     assert (one["rule"], one["severity"], one["expected"], one["observed"]) == (
         "D11.column-form", "warning", ways[0], [ways[1]],
     )  # fmt: skip
     assert one["first"]["offset"] == first_of(records, range(AT, 200), name)[0]
-    assert [path for path, found in told.items() if found["rule"] == "D11.column-form"] == [f"/postStruct/{name}"]
+    assert [path for path, found in reported.items() if found["rule"] == "D11.column-form"] == [f"/postStruct/{name}"]
 
 
 def test_texts_of_many_layouts_and_numbers_of_many_sizes_turn_nowhere():
@@ -174,8 +174,10 @@ def test_texts_of_many_layouts_and_numbers_of_many_sizes_turn_nowhere():
             if message.get(at):
                 message[at] |= {"note": draw.choice(texts), "id": draw.choice([1, 1_700_000_000, 10**17])}
         records.append((0, offset, json.dumps(message).encode()))
-    told = findings_of(report_of(audited(records, "oms-community/default", ReadingOptions()), "oms-community/default"))
-    assert [path for path, one in told.items() if one["rule"] == "D11.column-form"] == []
+    reported = findings_of(
+        report_of(audited(records, "oms-community/default", ReadingOptions()), "oms-community/default")
+    )
+    assert [path for path, one in reported.items() if one["rule"] == "D11.column-form"] == []
 
 
 def test_large_unsigned_numbers_that_are_documented_as_texts_are_no_turn():
@@ -187,10 +189,10 @@ def test_large_unsigned_numbers_that_are_documented_as_texts_are_no_turn():
             if row:
                 row["big"] = str(2**63 + offset) if offset % 3 else offset
         records.append((0, offset, json.dumps(message).encode()))
-    told = findings_of(
+    reported = findings_of(
         report_of(audited(records, "oms/debezium-flatten@1", ReadingOptions()), "oms/debezium-flatten@1")
     )
-    assert [path for path, one in told.items() if one["rule"] == "D11.column-form"] == []
+    assert [path for path, one in reported.items() if one["rule"] == "D11.column-form"] == []
 
 
 @settings(max_examples=300)
@@ -244,6 +246,6 @@ def test_a_column_that_was_sent_as_text_once_has_its_numbers_looked_at_all_the_s
     early = [(0, offset, value) for offset, value in enumerate(old) if offset < AT]
     for part in (late[:60], early[:60], late[60:], early[60:]):
         total.merge(kernel.audit(batch_of(part)))
-    told = findings_of(report_of(total, f"{subject}@1"))
-    assert {one["class"] for one in told.values()} == {"other-version"}
-    assert told["/postStruct/seen"]["expected"].startswith("epoch-seconds-integer")
+    reported = findings_of(report_of(total, f"{subject}@1"))
+    assert {one["class"] for one in reported.values()} == {"other-version"}
+    assert reported["/postStruct/seen"]["expected"].startswith("epoch-seconds-integer")

@@ -1,4 +1,4 @@
-"""A column that a statement of the topic dropped and that is still sent: told since the first row behind the statement."""
+"""A column that a statement of the topic dropped, but that is still sent: reported from the first row after that."""
 
 import os
 import pickle
@@ -39,7 +39,7 @@ def stating(reference, *statements, count=120):
     return [(0, offset, value) for offset, value in enumerate(values)]
 
 
-def told(tally, reference):
+def reported(tally, reference):
     report = build_report(
         tally, catalogue=CATALOGUE, contract=reference, source={"kind": "file"}, spans={}, fail_on="warning"
     )
@@ -63,10 +63,10 @@ def told(tally, reference):
 def test_a_column_that_is_sent_after_it_was_dropped_is_one_finding_with_its_first_row(reference, size):
     records = stating(reference, (AT, "ALTER TABLE orders DROP COLUMN note"))
     expected = [("D11.dropped-column", "warning", "note", "shop.orders", 49, AT + 1)]
-    assert told(audited(records, reference, ReadingOptions(), size=size), reference) == expected
+    assert reported(audited(records, reference, ReadingOptions(), size=size), reference) == expected
     validation = open_validation(CATALOGUE, reference, ReadingOptions())
     slow = account(validation, Source("orders", 0), [(offset, value) for _, offset, value in records])
-    assert told(slow, reference) == expected
+    assert reported(slow, reference) == expected
 
 
 def test_the_order_in_which_parts_of_a_partition_come_hides_nothing():
@@ -78,7 +78,7 @@ def test_the_order_in_which_parts_of_a_partition_come_hides_nothing():
         total = Tally()
         for part in order:
             total.merge(pickle.loads(part))
-        assert told(total, "dts/canal@2") == [("D11.dropped-column", "warning", "note", "shop.orders", 49, AT + 1)]
+        assert reported(total, "dts/canal@2") == [("D11.dropped-column", "warning", "note", "shop.orders", 49, AT + 1)]
 
 
 DROPPED_TWICE = [
@@ -105,7 +105,7 @@ def test_small_parts_in_any_order_and_any_grouping_give_the_same_first_row_and_c
             one = tallies.pop(draw.randrange(len(tallies)))
             tallies[draw.randrange(len(tallies))].merge(one)
         (total,) = tallies
-        assert told(total, "dts/canal@2") == [
+        assert reported(total, "dts/canal@2") == [
             ("D11.dropped-column", "warning", "note", "shop.orders", expected, 22 if 21 not in read else 21)
         ]
         states.append(total.statistics.shapes)
@@ -143,14 +143,14 @@ def test_rows_that_lie_between_records_of_another_subject_are_parted_at_its_stat
         CATALOGUE, DetectedSubjects(("dts/canal", "drs/json"), ("dts/canal@2",)), ReadingOptions()
     )
     tally = Kernel(validation).audit(batch_of([(0, offset, value) for offset, value in enumerate(rows)]))
-    assert ("D11.dropped-column", "warning", "note", "shop.orders", 19, 21) in told(tally, "dts/canal@2")
+    assert ("D11.dropped-column", "warning", "note", "shop.orders", 19, 21) in reported(tally, "dts/canal@2")
 
 
 def test_partitions_come_in_any_order():
     one = stating("dts/canal@2", (AT, "ALTER TABLE orders DROP COLUMN note"))
     records = [(partition, offset, value) for partition in range(4) for _, offset, value in one]
     for order in (records, [*records[240:], *records[:240]], sorted(records, key=lambda record: record[1])):
-        (found,) = told(audited(list(order), "dts/canal@2", ReadingOptions(), size=77), "dts/canal@2")
+        (found,) = reported(audited(list(order), "dts/canal@2", ReadingOptions(), size=77), "dts/canal@2")
         assert found == ("D11.dropped-column", "warning", "note", "shop.orders", 4 * 49, AT + 1)
 
 
@@ -162,7 +162,7 @@ def test_a_column_that_is_added_again_or_of_another_table_is_not_reported():
         [(119, "ALTER TABLE orders DROP COLUMN note")],
     ):
         records = stating("dts/canal@2", *statements)
-        assert told(audited(records, "dts/canal@2", ReadingOptions()), "dts/canal@2") == []
+        assert reported(audited(records, "dts/canal@2", ReadingOptions()), "dts/canal@2") == []
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""One cause, one finding: what one change does to many columns is told once, with the columns inside."""
+"""One cause, one finding: what one change does to many columns is reported once, with its columns."""
 
 import json
 
@@ -22,8 +22,8 @@ def findings_of(records, contract):
         audited(records, contract, ReadingOptions()), catalogue=CATALOGUE, contract=contract, source={"kind": "file"}, spans={},
         fail_on="warning",
     )  # fmt: skip
-    told = [one for one in report["findings"] if one["count"] and one["class"] != "control-share"]
-    return report, told
+    reported = [one for one in report["findings"] if one["count"] and one["class"] != "control-share"]
+    return report, reported
 
 
 def names(finding):
@@ -32,7 +32,7 @@ def names(finding):
 
 def in_capitals(value):
     message = json.loads(value)
-    message["mysqlType"] = {name: told.upper() for name, told in message["mysqlType"].items()}
+    message["mysqlType"] = {name: reported.upper() for name, reported in message["mysqlType"].items()}
     return json.dumps(message).encode()
 
 
@@ -67,11 +67,11 @@ def test_columns_that_change_at_different_times_are_different_findings():
         message["mysqlType"] |= {"note": "varchar"} if at >= AT else {}
         message["mysqlType"] |= {"quantity": "integer"} if at >= AT + 20 else {}
         records.append((0, at, json.dumps(message).encode()))
-    _, told = findings_of(records, "dts/canal@2")
-    assert sorted((one["path"], one["first"]["offset"]) for one in told) == [
+    _, reported = findings_of(records, "dts/canal@2")
+    assert sorted((one["path"], one["first"]["offset"]) for one in reported) == [
         ("/data/0/note", AT), ("/data/0/quantity", AT + 20),
     ]  # fmt: skip
-    assert ["columns" in one for one in told] == [False, False]
+    assert ["columns" in one for one in reported] == [False, False]
 
 
 @pytest.mark.parametrize("contract", ["oms-community/default@1", "oms-community/default"])

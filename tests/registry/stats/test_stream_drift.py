@@ -44,7 +44,7 @@ def in_one_partition(values):
     return [(0, offset, value) for offset, value in enumerate(values)]
 
 
-def told(report, *, notes=False):
+def reported(report, *, notes=False):
     """Rule, path, table, count and the first record of each finding."""
     return [
         (one["rule"], one["path"], one["table"], one["count"], one["first"]["partition"], one["first"]["offset"])
@@ -62,7 +62,7 @@ def test_nothing_drifts_in_a_stream_as_the_documents_have_it(reference, split):
         values = list(sample_messages(version, count, seed=5, reading_options=reading_options, split_updates=split))
         report = report_of(in_one_partition(values), reference, reading_options)
         unlisted = ["D10"] if reading_options.tables and reference == "dts/shareplex@1" else []  # it names no database
-        assert sorted({rule for rule, *_ in told(report)}) == unlisted
+        assert sorted({rule for rule, *_ in reported(report)}) == unlisted
         assert report["verdict"] == ("drift" if unlisted else "pass")
 
 
@@ -194,32 +194,32 @@ def renumbered(reference, positions, op="insert"):
 def test_order_is_what_the_documents_promise_of_it_and_no_more(reference, path, found):
     values = renumbered(reference, [10, 11, 11, 15, 12, 12, 13])
     expected = [(rule, path, None, count, 0, first) for rule, count, first in found]
-    assert told(report_of(in_one_partition(values), reference)) == expected
+    assert reported(report_of(in_one_partition(values), reference)) == expected
 
 
 def test_rows_of_a_full_load_have_no_place_in_the_order():
     values = [*renumbered("dts/canal@2", [10, 11]), *renumbered("dts/canal@2", [3, 3], op="snapshot"),
               *renumbered("dts/canal@2", [12])]  # fmt: skip
-    assert told(report_of(in_one_partition(values), "dts/canal@2")) == []
+    assert reported(report_of(in_one_partition(values), "dts/canal@2")) == []
 
 
 def test_records_without_a_position_do_not_part_those_that_have_one():
     values = renumbered("oms-community/default@2", [10, None, None, 9, 10])
-    assert told(report_of(in_one_partition(values), "oms-community/default@2")) == [
+    assert reported(report_of(in_one_partition(values), "oms-community/default@2")) == [
         ("D12.goes-back", "/allMetaData/storeDataSequence", None, 1, 0, 3)
     ]
 
 
 def test_positions_longer_than_any_machine_word_are_compared_digit_for_digit():
     values = renumbered("drs/json@2", [10**30, 10**30 + 1, 10**30])
-    assert told(report_of(in_one_partition(values), "drs/json@2")) == [("D12.goes-back", "/id", None, 1, 0, 2)]
+    assert reported(report_of(in_one_partition(values), "drs/json@2")) == [("D12.goes-back", "/id", None, 1, 0, 2)]
 
 
 # --- tables
 
 WIDER = replace(ORDERS, types={**ORDERS.types, "shard": "varchar(20)"})
 TEXTUAL = replace(ORDERS, types={**ORDERS.types, "quantity": "varchar(20)"})
-NARROW = replace(ORDERS, types={name: told for name, told in ORDERS.types.items() if name != "note"})
+NARROW = replace(ORDERS, types={name: reported for name, reported in ORDERS.types.items() if name != "note"})
 
 
 def inserts(reference, tables, reading_options=None):
@@ -262,13 +262,13 @@ def test_a_column_that_comes_to_a_table_is_found_where_it_comes():
 def test_a_table_changes_by_its_types_or_where_a_dialect_has_none_by_its_columns_and_how_they_are_written(
     reference, tables, expected
 ):
-    assert told(report_of(in_one_partition(inserts(reference, tables)), reference)) == expected
+    assert reported(report_of(in_one_partition(inserts(reference, tables)), reference)) == expected
 
 
 def test_two_producers_with_two_shapes_are_one_finding_that_comes_and_goes():
     values = inserts("oms-community/canal@2", [ORDERS, NARROW] * 20 + [ORDERS])
     report = report_of(in_one_partition(values), "oms-community/canal@2")
-    assert told(report) == [("D11.lost-column", "/data/0/note", "shop.orders", 20, 0, 1)]
+    assert reported(report) == [("D11.lost-column", "/data/0/note", "shop.orders", 20, 0, 1)]
     assert report["findings"][0]["onset"]["kind"] == "sporadic"
 
 
@@ -278,7 +278,7 @@ def test_a_statement_in_the_topic_explains_the_column_that_comes_after_it():
     rows = inserts("dts/canal@2", [ORDERS, ORDERS, WIDER])
     values = [*rows[:2], renderer.render(statement), rows[2]]
     report = report_of(in_one_partition(values), "dts/canal@2")
-    assert told(report) == [("D11.new-column", "/data/0/shard", "shop.orders", 1, 0, 3)]
+    assert reported(report) == [("D11.new-column", "/data/0/shard", "shop.orders", 1, 0, 3)]
     explained = report["findings"][0]["explained_by"]
     assert (explained["offset"], explained["text"]) == (2, "ALTER TABLE orders ADD COLUMN shard varchar(20)")
 
@@ -287,12 +287,12 @@ def test_each_partition_is_compared_with_itself():
     old, new = inserts("dts/canal@2", [ORDERS] * 3), inserts("dts/canal@2", [WIDER] * 3)
     records = [*((0, offset, value) for offset, value in enumerate(old)),
                *((1, offset, value) for offset, value in enumerate(new))]  # fmt: skip
-    assert told(report_of(records, "dts/canal@2")) == []
+    assert reported(report_of(records, "dts/canal@2")) == []
 
 
 def test_a_table_contract_settles_which_columns_a_table_has():
     values = inserts("oms/default@2", [WIDER, WIDER, NARROW])
-    assert told(report_of(in_one_partition(values), "oms/default@2", WITH_TABLES)) == [
+    assert reported(report_of(in_one_partition(values), "oms/default@2", WITH_TABLES)) == [
         ("D11.new-column", "/postStruct/shard", "shop.orders", 2, 0, 0),
         ("D11.lost-column", "/postStruct/note", "shop.orders", 1, 0, 2),
     ]
@@ -300,16 +300,16 @@ def test_a_table_contract_settles_which_columns_a_table_has():
 
 def test_a_listed_column_that_never_comes_and_another_type_than_is_listed_are_found():
     never = inserts("dts/canal@2", [NARROW, NARROW])
-    assert told(report_of(in_one_partition(never), "dts/canal@2", WITH_TABLES)) == [
+    assert reported(report_of(in_one_partition(never), "dts/canal@2", WITH_TABLES)) == [
         ("D11.lost-column", "/data/0/note", "shop.orders", 2, 0, 0)
     ]
     other = report_of(in_one_partition(inserts("dts/canal@2", [TEXTUAL])), "dts/canal@2", WITH_TABLES)
-    assert told(other) == [("D11.column-type", "/data/0/quantity", "shop.orders", 1, 0, 0)]
+    assert reported(other) == [("D11.column-type", "/data/0/quantity", "shop.orders", 1, 0, 0)]
     assert (other["findings"][0]["expected"], other["findings"][0]["observed"]) == ("int", ["varchar"])
 
 
 def test_rows_are_compared_with_the_table_contract_that_they_were_judged_by():
-    contract = {"table": "shop.orders", "columns": {name: {"type": told} for name, told in WIDER.types.items()}}
+    contract = {"table": "shop.orders", "columns": {name: {"type": reported} for name, reported in WIDER.types.items()}}
     widened = ReadingOptions(tables=TableContracts([parse_table_contract(contract, "here")]))
     records = in_one_partition(inserts("dts/canal@2", [ORDERS, ORDERS, ORDERS]))
     first, then = (
@@ -321,26 +321,26 @@ def test_rows_are_compared_with_the_table_contract_that_they_were_judged_by():
         report = build_report(
             tally, catalogue=CATALOGUE, contract="dts/canal@2", source={"kind": "file"}, spans={}, fail_on="warning"
         )
-        assert told(report) == [("D11.lost-column", "/data/0/shard", "shop.orders", 1, 0, 2)]
+        assert reported(report) == [("D11.lost-column", "/data/0/shard", "shop.orders", 1, 0, 2)]
 
 
 def test_a_listed_type_is_the_same_by_the_name_that_a_dialect_has_for_it():
     values = inserts("dataworks/streamx@1", [ORDERS, ORDERS])
     assert b'"LONG"' in values[0]
-    assert told(report_of(in_one_partition(values), "dataworks/streamx@1", WITH_TABLES)) == []
+    assert reported(report_of(in_one_partition(values), "dataworks/streamx@1", WITH_TABLES)) == []
 
 
 def test_a_table_that_is_not_listed_is_found_with_the_nearest_that_is():
     other = [replace(ORDERS, name=name) for name in ("order", "warehouse_stock")]
     values = inserts("dts/canal@2", [ORDERS, other[0], other[1], other[0]])
     report = report_of(in_one_partition(values), "dts/canal@2", WITH_TABLES)
-    assert told(report) == [
+    assert reported(report) == [
         ("D10", "/table", "shop.order", 2, 0, 1), ("D10", "/table", "shop.warehouse_stock", 1, 0, 2)
     ]  # fmt: skip
     assert [one["expected"] for one in report["findings"][:2]] == [
         "a table that the table contracts list, nearest shop.orders", "a table that the table contracts list",
     ]  # fmt: skip
-    assert told(report_of(in_one_partition(values), "dts/canal@2")) == []
+    assert reported(report_of(in_one_partition(values), "dts/canal@2")) == []
 
 
 def test_a_thousand_shapes_and_tables_stay_few_and_say_that_there_were_more():
@@ -463,7 +463,7 @@ def test_one_message_that_drifts_among_thousands_is_found_and_nothing_else(refer
     if drift is None:
         _, _, chunks, _ = clean(reference)
         report = report_with(reference, 0, chunks[0][0][2])
-        assert (report["verdict"], told(report)) == ("pass", [])
+        assert (report["verdict"], reported(report)) == ("pass", [])
         return
     if (reference, drift) == ("dts/canal@2", "unknown-table"):
         pytest.skip("no tables are listed for it here")

@@ -86,7 +86,7 @@ def counted(reference, value, place, count):
     return wire.write(json.dumps(message, ensure_ascii=False).replace(str(written), digits))
 
 
-def told(tally, reference):
+def reported(tally, reference):
     report = build_report(
         tally, catalogue=CATALOGUE, contract=reference, source={"kind": "file"}, spans={}, fail_on="warning"
     )
@@ -109,9 +109,9 @@ def test_a_time_in_another_unit_is_one_finding_with_its_onset_on_both_paths(refe
     expected = [
         ("value-form", "D07.time-unit", severity, place.at, f"{DOCUMENTED[place.form]} since 1970", [unit], 3, 6)
     ]
-    assert told(account(validation, source, enumerate(values)), reference) == expected
+    assert reported(account(validation, source, enumerate(values)), reference) == expected
     kernel = Kernel(validation)
-    assert told(kernel.audit(batch_of_values(values)), reference) == expected
+    assert reported(kernel.audit(batch_of_values(values)), reference) == expected
     (written,) = Kernel(validation).decode(batch_of_values(values))
     assert written.quarantine.num_rows == (3 if severity == "error" else 0)
 
@@ -128,7 +128,7 @@ def test_a_number_that_is_no_moment_in_any_unit_is_a_finding_and_its_bytes_are_k
     validation, source = scope_of(reference), Source("orders", 0)
     expected = ("value-form", "D07.time-unit", place.at, "a number beyond the years 1 to 9999", 3, 6)
     for tally in (account(validation, source, enumerate(values)), Kernel(validation).audit(batch_of_values(values))):
-        found = [(one[0], one[1], one[3], *one[5], *one[6:]) for one in told(tally, reference)]
+        found = [(one[0], one[1], one[3], *one[5], *one[6:]) for one in reported(tally, reference)]
         assert expected in found
     (written,) = Kernel(validation).decode(batch_of_values(values))
     kept = written.quarantine.column("value").to_pylist()
@@ -145,7 +145,7 @@ def test_a_time_that_may_be_none_is_no_drift_whatever_came_before(order):
         message["es"] = count
         values.append(json.dumps(message).encode())
     values.append(recounted("dts/canal@2", value, place, "seconds"))
-    found = told(Kernel(scope_of("dts/canal@2")).audit(batch_of_values(values[::order])), "dts/canal@2")
+    found = reported(Kernel(scope_of("dts/canal@2")).audit(batch_of_values(values[::order])), "dts/canal@2")
     assert [(rule, count) for _, rule, _, _, _, _, count, _ in found if rule == "D07.time-unit"] == [
         ("D07.time-unit", 1)
     ]

@@ -21,8 +21,8 @@ PLACES = {"orders": {0: [{"to": 20, "contract": OLD}, {"from": 20, "contract": N
 
 def inserts(count=40):
     """Messages that both versions read alike."""
-    told = [value for value in rendered(NEW, 4 * count) if b'"INSERT"' in value]
-    return told[:count]
+    reported = [value for value in rendered(NEW, 4 * count) if b'"INSERT"' in value]
+    return reported[:count]
 
 
 def ranged_report(parts, places, fail_on="warning"):

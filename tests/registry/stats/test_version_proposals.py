@@ -25,12 +25,12 @@ OLD, NEW = "dts/canal@1", "dts/canal@2"
 
 def line(partition, *runs, start=0, end=1000, cut=False):
     """What a report tells of a partition: its runs as (contract, first offset, last offset, records)."""
-    told = [
+    reported = [
         {"contract": contract, "records": records, "first_offset": first, "last_offset": last,
          "first_timestamp": None, "last_timestamp": None}
         for contract, first, last, records in runs
     ]  # fmt: skip
-    return {"topic": "orders", "partition": partition, "start": start, "end": end, "cut": cut, "runs": told}
+    return {"topic": "orders", "partition": partition, "start": start, "end": end, "cut": cut, "runs": reported}
 
 
 def report_of(*lines, **more):
@@ -38,8 +38,8 @@ def report_of(*lines, **more):
     nothing = {**counts, "gaps": 0, "first_timestamp": None, "last_timestamp": None}
     places = [{key: one[key] for key in ("topic", "partition", "start", "end")} | nothing for one in lines]
     ledger = {**counts, "partitions": places}
-    told = {"timeline": [one for one in lines if one["runs"]], "ledger": ledger, "stopped": None}
-    return {**told, **more}
+    reported = {"timeline": [one for one in lines if one["runs"]], "ledger": ledger, "stopped": None}
+    return {**reported, **more}
 
 
 def lines_of(text):
@@ -128,8 +128,8 @@ def test_what_was_read_only_in_part_says_so_and_more_runs_than_are_kept_end_in_a
 
 @pytest.mark.parametrize("topic", ["orders", "123", "a b.jsonl", "true", "öl.jsonl", 'say "no".jsonl', "x: y#z", "😀"])
 def test_every_name_of_a_topic_is_read_as_it_was_written(topic):
-    told = {**line(0, (OLD, 0, 9, 3), (NEW, 12, 20, 3)), "topic": topic}
-    text = propose_versions(report_of(told), CATALOGUE)
+    reported = {**line(0, (OLD, 0, 9, 3), (NEW, 12, 20, 3)), "topic": topic}
+    text = propose_versions(report_of(reported), CATALOGUE)
     ranges = parse_versions(parse_values(text, "v.yaml"), "v.yaml", CATALOGUE)
     assert ranges.topics == (topic,)
     assert set(yaml.safe_load(text)["topics"]) == {topic}  # as any other reader of YAML takes it
@@ -149,7 +149,7 @@ def generated_topic(seed):
     Returns its records, and for each the version it was written in.
     """
     draw = Random(seed)
-    records, told = [], {}
+    records, reported = [], {}
     for partition in range(4):
         old, new = (rendered(one, 60, seed=seed * 10 + partition) for one in (OLD, NEW))
         at = draw.choice([0, 60, draw.randrange(60), draw.randrange(60)])
@@ -163,8 +163,8 @@ def generated_topic(seed):
                 messages.insert(behind, messages[number])
         for offset, (version, value) in enumerate(messages):
             records.append({"value": value, "topic": "orders", "partition": partition, "offset": offset})
-            told[partition, offset] = version
-    return records, told
+            reported[partition, offset] = version
+    return records, reported
 
 
 def batch_of(records):
@@ -175,10 +175,10 @@ def batch_of(records):
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("seed", range(1, TOPICS + 1))
 def test_what_is_decoded_by_the_file_that_was_written_is_read_as_it_was_sent(seed):
-    records, told = generated_topic(seed)
+    records, reported = generated_topic(seed)
     batch = batch_of(records)
     subject = open_validation(CATALOGUE, "dts/canal", ReadingOptions())
-    spans = {Source("orders", one): Span(0, sum(1 for at in told if at[0] == one)) for one in range(4)}
+    spans = {Source("orders", one): Span(0, sum(1 for at in reported if at[0] == one)) for one in range(4)}
     report = build_report(
         Kernel(subject).audit(batch), catalogue=CATALOGUE, contract="dts/canal", source={"kind": "kafka"}, spans=spans,
         fail_on="error",
@@ -194,7 +194,7 @@ def test_what_is_decoded_by_the_file_that_was_written_is_read_as_it_was_sent(see
         quarantined += part.quarantine.num_rows
         for row in part.changes.to_pylist():
             at = row["partition"], row["offset"]
-            sent = truth[told[at]].judge(values[at]).changes[row["row_index"]]
+            sent = truth[reported[at]].judge(values[at]).changes[row["row_index"]]
             for side, image in (("before", sent.before), ("after", sent.after)):
                 assert (None if row[side] is None else dict(row[side])) == image
             decoded += 1

@@ -35,16 +35,16 @@ def test_a_plan_is_carried_out_once(folder, server, call, ask):
     (folder / "registry.yaml").write_text(
         "subjects:\n  orders-value: {config: {compatibility: FULL}, mode: READONLY}\n"
     )
-    told = [
+    reported = [
         "~ orders-value config unset -> compatibility=FULL",
         "+ orders-value 1 (id given by the server)",
         "~ orders-value mode unset -> READONLY",
     ]
     code, out, err = call("plan", folder, "--url", server)
-    assert (code, sorted(out.splitlines()), err) == (1, sorted(told), "1 to register, 2 to set\n")
+    assert (code, sorted(out.splitlines()), err) == (1, sorted(reported), "1 to register, 2 to set\n")
     assert ask("GET", "/subjects") == []
     code, out, _ = call("apply", folder, "--url", server)
-    assert (code, out.splitlines()) == (0, [one.replace("id given by the server", "id 1") for one in told])
+    assert (code, out.splitlines()) == (0, [one.replace("id given by the server", "id 1") for one in reported])
     assert (folder / "ids.lock").read_text().splitlines()[1].startswith("1 orders-value@1 JSON ")
     assert call("apply", folder, "--url", server) == (0, "nothing to do\n", "")
     assert call("plan", folder, "--url", server) == (0, "", "nothing to do\n")
@@ -172,11 +172,11 @@ def test_a_run_that_is_cut_off_is_gone_on_with(folder, make_server, call, here, 
 class NoRegistry(BaseHTTPRequestHandler):
     """A web server that is something else."""
 
-    told: ClassVar[list[str | None]] = []
+    reported: ClassVar[list[str | None]] = []
     """What was said about who asks."""
 
     def do_GET(self):
-        self.told.append(self.headers["Authorization"])
+        self.reported.append(self.headers["Authorization"])
         status, kind, body = {
             "/page": (200, "text/html", b"<html>hello</html>"),
             "/gone": (404, "text/html", b"<html>nothing here</html>"),
@@ -206,7 +206,7 @@ def no_registry():
 
 
 @pytest.mark.parametrize(
-    ("path", "told"),
+    ("path", "reported"),
     [
         ("page", "not a schema registry: it answered with status 200, text/html"),
         ("gone", "not a schema registry: it answered with status 404, text/html"),
@@ -215,10 +215,10 @@ def no_registry():
         ("list", "not a schema registry: its subjects are not a list"),
     ],
 )
-def test_what_is_no_registry_is_reported_as_such(folder, no_registry, call, path, told):
+def test_what_is_no_registry_is_reported_as_such(folder, no_registry, call, path, reported):
     put(folder, "orders-value", 1, CLOSED)
     code, out, err = call("plan", folder, "--url", f"{no_registry}/{path}")
-    assert (code, out, told in err) == (3, "", True)
+    assert (code, out, reported in err) == (3, "", True)
 
 
 @pytest.mark.parametrize("command", [["apply"], ["push"], ["pull", "--force"], ["dump", "--force"]], ids="".join)
@@ -230,7 +230,7 @@ def test_no_command_takes_such_an_answer_for_success(folder, no_registry, call, 
 
 
 @pytest.mark.parametrize(
-    ("options", "environment", "told"),
+    ("options", "environment", "reported"),
     [
         ([], {}, None),
         (["--user", "reader"], {"PASSWORD": "correct horse"}, "Basic cmVhZGVyOmNvcnJlY3QgaG9yc2U="),
@@ -240,13 +240,13 @@ def test_no_command_takes_such_an_answer_for_success(folder, no_registry, call, 
     ],
 )
 def test_who_asks_is_said_to_the_server_and_to_nobody_else(
-    folder, no_registry, call, monkeypatch, options, environment, told
+    folder, no_registry, call, monkeypatch, options, environment, reported
 ):
     put(folder, "orders-value", 1, CLOSED)
     for name, value in {**environment, "URL": f"{no_registry}/page"}.items():
         monkeypatch.setenv(f"CDC_CONTRACTS_REGISTRY_{name}", value)
     code, out, err = call("plan", folder, *options, "--debug")
-    assert (code, NoRegistry.told[-1]) == (3, told)
+    assert (code, NoRegistry.reported[-1]) == (3, reported)
     assert not any(secret in out + err for secret in ("correct", "Y29ycmVjdC", "cmVhZGVy"))
 
 
@@ -260,7 +260,7 @@ def test_a_registry_that_does_not_answer_is_no_success(folder, call):
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "reported"),
     [
         ([], "give --url http://HOST:PORT, or set CDC_CONTRACTS_REGISTRY_URL"),
         (["--url", "registry:8081"], "is not the URL of a registry"),
@@ -270,14 +270,14 @@ def test_a_registry_that_does_not_answer_is_no_success(folder, call):
         (["--url", "https://registry:8081", "--ca", "none.pem"], "not a certificate file"),
     ],
 )
-def test_a_wrong_call_is_reported_and_no_password_is(folder, call, options, told):
+def test_a_wrong_call_is_reported_and_no_password_is(folder, call, options, reported):
     put(folder, "orders-value", 1, CLOSED)
     code, out, err = call("plan", folder, *options)
-    assert (code, out, told in err, "hunter2" in err) == (2, "", True, False)
+    assert (code, out, reported in err, "hunter2" in err) == (2, "", True, False)
 
 
 @pytest.mark.parametrize(
-    ("files", "told"),
+    ("files", "reported"),
     [
         ({}, "contains nothing for a registry"),
         ({"subjects/a/v1.yaml": "deleted: true"}, "v1.yaml has no schema"),
@@ -288,10 +288,10 @@ def test_a_wrong_call_is_reported_and_no_password_is(folder, call, options, told
         ({"subjects/a/v1.json": "{}", "ids.lock": "<<<<<<< ours\n"}, "resolve the conflict in git"),
     ],
 )
-def test_a_folder_that_is_wrong_says_where(folder, call, files, told):
+def test_a_folder_that_is_wrong_says_where(folder, call, files, reported):
     folder.mkdir()
     for name, text in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
     code, _, err = call("plan", folder, "--url", "http://127.0.0.1:9")
-    assert (code, told in err) == (2, True)
+    assert (code, reported in err) == (2, True)

@@ -40,5 +40,5 @@ def test_statements_are_those_of_ddl_messages_with_a_text():
         ],
         schema=CONTROL_SCHEMA,
     )  # fmt: skip
-    told = list(ddl_statements(control))
-    assert told == [DdlStatement("shop", None, "orders", text) for text in ("alter table orders add a int", "x")]
+    reported = list(ddl_statements(control))
+    assert reported == [DdlStatement("shop", None, "orders", text) for text in ("alter table orders add a int", "x")]

@@ -71,7 +71,7 @@ NARROW = {"id": "bigint", "total": "decimal(6,1)", "quantity": "tinyint", "flags
 
 
 def tables(**other: str) -> TableContracts:
-    columns = {name: {"type": told} for name, told in {**ORDERS.types, **other}.items()}
+    columns = {name: {"type": reported} for name, reported in {**ORDERS.types, **other}.items()}
     return TableContracts([parse_table_contract({"table": "shop.orders", "columns": columns}, "test")])
 
 
@@ -98,8 +98,8 @@ def test_the_fast_path_refuses_what_the_reference_refuses(reference, texts):
     found = dict(number_and_verdict(batch_result))
     wanted = [validation.judge(value).verdict for value in values]
     assert [shown(found[number]) for number in range(len(values))] == [shown(verdict) for verdict in wanted]
-    told = {finding.rule for verdict in wanted for finding in verdict.findings}
-    assert {"D14.range", "D14.scale"} <= told
+    reported = {finding.rule for verdict in wanted for finding in verdict.findings}
+    assert {"D14.range", "D14.scale"} <= reported
     assert {verdict.outcome for verdict in wanted} >= {DRIFTED}
 
 
@@ -137,8 +137,8 @@ MESSAGE = """{"data":[{"id":"%s","total":"%s"}],"database":"shop","es":160934467
 
 def test_a_record_with_a_value_that_does_not_fit_is_quarantined_whole_and_one_without_is_decoded():
     values = [
-        (MESSAGE % told).encode()
-        for told in (("1", "12.10"), ("2", "12.105"), ("3", "12345678901234567.00"), ("4", "1.5000"))
+        (MESSAGE % reported).encode()
+        for reported in (("1", "12.10"), ("2", "12.105"), ("3", "12345678901234567.00"), ("4", "1.5000"))
     ]
     contract = parse_table_contract(
         {"table": "shop.orders", "columns": {"id": {"type": "bigint"}, "total": {"type": "decimal(18,2)"}}}, "t"

@@ -70,7 +70,7 @@ HEAVY = [
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "reported"),
     [
         ("TRUNCATE TABLE shop.orders", ["TRUNCATE shop orders"]),
         ("/* c */ truncate `or``ders`;", ["TRUNCATE or`ders"]),
@@ -110,9 +110,9 @@ HEAVY = [
         ("/*M!100100 TRUNCATE a */; /*! drop table b */; /* done */", ["TRUNCATE a", "DROP TABLE b"]),
     ],
 )
-def test_a_message_names_the_tables_it_empties_and_those_that_lose_rows_in_other_ways(text, told):
+def test_a_message_names_the_tables_it_empties_and_those_that_lose_rows_in_other_ways(text, reported):
     found = read_resets(text)
-    assert [" ".join((one.statement, *one.table)) for one in found] == told
+    assert [" ".join((one.statement, *one.table)) for one in found] == reported
     assert all(one.emptied == (one.statement in {"TRUNCATE", "DROP TABLE"}) for one in found)
 
 

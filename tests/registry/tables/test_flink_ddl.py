@@ -18,7 +18,7 @@ pytestmark = pytest.mark.java
 PARSER = ("org.apache.flink:flink-sql-parser:1.20.0", "org.apache.calcite:calcite-linq4j:1.32.0")
 TABLE = TableContract.model_validate({
     "table": "shop.orders",
-    "columns": {**{name: {"type": told} for name, told in ORDERS.types.items()}, "back`tick and 'quote'": {"type": "int"}},
+    "columns": {**{name: {"type": reported} for name, reported in ORDERS.types.items()}, "back`tick and 'quote'": {"type": "int"}},
 })  # fmt: skip
 
 

@@ -58,12 +58,12 @@ def test_duckdb_makes_the_table_and_reads_into_it_what_decode_wrote(version, tab
         database.execute(duckdb_ddl(layout))
         name = ".".join(f'"{part}"' for part in parts)
         database.execute(f"INSERT INTO {name} SELECT * FROM read_parquet('{tmp_path}/rows.parquet')")
-        told = database.execute(f"SELECT column_name, column_type FROM (DESCRIBE {name})").fetchall()
+        reported = database.execute(f"SELECT column_name, column_type FROM (DESCRIBE {name})").fetchall()
         wrote = database.execute(
             f"SELECT column_name, column_type FROM (DESCRIBE SELECT * FROM read_parquet('{tmp_path}/rows.parquet'))"
         ).fetchall()
         held = database.execute(f"SELECT count(*), count(after) FROM {name}").fetchone()
-    assert told == wrote  # the types are those of the file, to the digit
+    assert reported == wrote  # the types are those of the file, to the digit
     assert held[0] == rows.num_rows
     assert held[1] > 0
 
@@ -127,9 +127,9 @@ def test_documents_of_odcs_are_valid_by_the_schema_of_the_standard(version):
     for table in (TABLE, ODD):
         document = yaml.safe_load(odcs_document(version, table, canonical_table(version, table, ReadingOptions())))
         jsonschema.validators.validator_for(schema)(schema).validate(document)
-        (told,) = document["schema"]
-        assert [one["name"] for one in told["properties"]] == list(table.columns)
-        assert [one["name"] for one in told["properties"] if one.get("primaryKey")] == list(table.primary_key)
+        (reported,) = document["schema"]
+        assert [one["name"] for one in reported["properties"]] == list(table.columns)
+        assert [one["name"] for one in reported["properties"] if one.get("primaryKey")] == list(table.primary_key)
 
 
 def test_a_decimal_of_more_digits_than_tables_hold_stays_text_in_every_language():

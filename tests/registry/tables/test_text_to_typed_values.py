@@ -22,9 +22,9 @@ NAMES = [f"{case['type']}-{case['kind']}" for case in CASES]
 
 @pytest.mark.parametrize("case", CASES, ids=NAMES)
 def test_a_type_and_a_kind_lead_to_a_column_type(case):
-    told = column_type(case["type"], case["kind"])
-    assert write_type(told) == case["column"]
-    assert read_type(case["column"]) == told
+    reported = column_type(case["type"], case["kind"])
+    assert write_type(reported) == case["column"]
+    assert read_type(case["column"]) == reported
 
 
 @pytest.mark.parametrize("case", CASES, ids=NAMES)

@@ -122,9 +122,9 @@ BAD = GOOD.replace('"ts":1609344671123', '"ts":1609344670999')
 
 
 def test_a_rule_of_drift_is_judged_by_both_paths_whichever_record_comes_first(paths, contracts):
-    for told in json.loads(run(BOTH_PATHS, paths, contracts, json.dumps([GOOD, BAD, GOOD, BAD]))):
-        assert told["alone"] == 0
-        assert told["fast"] == told["reference"] == [[], ["D09.processed-after-event"]] * 2
+    for reported in json.loads(run(BOTH_PATHS, paths, contracts, json.dumps([GOOD, BAD, GOOD, BAD]))):
+        assert reported["alone"] == 0
+        assert reported["fast"] == reported["reference"] == [[], ["D09.processed-after-event"]] * 2
 
 
 def test_a_rule_of_drift_is_listed_and_explained(paths, contracts, tmp_path):
@@ -135,8 +135,8 @@ def test_a_rule_of_drift_is_listed_and_explained(paths, contracts, tmp_path):
     assert "The product handles a change after it happened." in shown
     (tmp_path / "bad.json").write_text(BAD, encoding="utf-8")
     asked = ("why", tmp_path / "bad.json", "--contract", "acme/plain@1", "--contracts", contracts, "--json")
-    told = json.loads(run(COMMAND, paths, *asked, code=1))
-    assert [(one["rule"], one["means"]) for one in told["findings"]] == [
+    reported = json.loads(run(COMMAND, paths, *asked, code=1))
+    assert [(one["rule"], one["means"]) for one in reported["findings"]] == [
         ("D09.processed-after-event", "The product handles a change after it happened.")
     ]
 
@@ -167,8 +167,8 @@ def test_a_rule_of_lint_is_listed_explained_and_found(paths, contracts):
     contract = contracts / "acme/plain/v1/contract.yaml"
     untitled = contract.read_text(encoding="utf-8").replace("based_on", "title: acme/plain\nbased_on")
     contract.write_text(untitled, encoding="utf-8")
-    told = json.loads(run(COMMAND, paths, "lint", contracts, "--format", "json", code=1))["findings"]
-    assert [(one["severity"], one["line"], one["observed"]) for one in told if one["rule"] == "L32"] == [
+    reported = json.loads(run(COMMAND, paths, "lint", contracts, "--format", "json", code=1))["findings"]
+    assert [(one["severity"], one["line"], one["observed"]) for one in reported if one["rule"] == "L32"] == [
         ("warning", 2, "acme/plain")
     ]
 
@@ -185,8 +185,8 @@ def test_a_rule_of_compatibility_is_listed_explained_and_found(paths, contracts)
         encoding="utf-8",
     )
     asked = ("compat", "acme/plain@1", "acme/plain@2", "--contracts", contracts, "--json")
-    told = json.loads(run(COMMAND, paths, *asked))["findings"]
-    assert [(one["rule"], one["severity"], one["new"]) for one in told if one["rule"] == "C373"] == [
+    reported = json.loads(run(COMMAND, paths, *asked))["findings"]
+    assert [(one["rule"], one["severity"], one["new"]) for one in reported if one["rule"] == "C373"] == [
         ("C373", "note", "Acme, plain")
     ]
     shutil.rmtree(second)

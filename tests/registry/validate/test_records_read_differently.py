@@ -81,17 +81,17 @@ def image_of(side: SideTexts, row: int) -> list[tuple[str, str | None, bool]]:
 
 def rows_of(reading: tuple[SideTexts | None, SideTexts | None], record: int) -> list[object]:
     """Return what the rows of a record hold: both images, what in them is invalid, and which columns were sent."""
-    told: list[object] = []
+    reported: list[object] = []
     for side in reading:
         if side is None:
-            told.append(None)
+            reported.append(None)
             continue
-        told += [image_of(side, row) for row in np.flatnonzero(side.records == record)]
+        reported += [image_of(side, row) for row in np.flatnonzero(side.records == record)]
     there = [side for side in reading if side is not None]
     for row in np.flatnonzero(there[0].records == record) if there else ():
         partial = next((side for side in there if side.partial[row]), None)
-        told.append(None if partial is None else tuple(partial.sent[row]))
-    return told
+        reported.append(None if partial is None else tuple(partial.sent[row]))
+    return reported
 
 
 @settings(max_examples=600)

@@ -53,9 +53,9 @@ def test_what_the_contract_does_not_know_is_redacted_too_and_names_inside_a_valu
     ],
 )
 def test_what_is_no_message_is_shown_as_far_as_it_is_json_and_then_as_one_shape(value, shown):
-    told = redact_message(value, None)
-    assert told.startswith(shown)
-    assert "INSERT" not in told
+    reported = redact_message(value, None)
+    assert reported.startswith(shown)
+    assert "INSERT" not in reported
 
 
 def test_a_long_message_is_cut_and_says_so_however_long_it_is():

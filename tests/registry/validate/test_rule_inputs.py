@@ -103,7 +103,7 @@ def test_what_rules_read_is_what_distinguishes_records(version):
         assert set(reads.filled) <= {*plan.filled, *plan.discrete}, name
         assert set(reads.seconds) <= set(plan.whole_seconds_at), name
         assert {(at, ("pattern", pattern)) for at, pattern in reads.patterns} <= {
-            (at, one) for at, told in plan.constraints.items() for one in told
+            (at, one) for at, reported in plan.constraints.items() for one in reported
         }, name
         assert {(one.name, one.places) for one in reads.relations} <= {
             (one.name, one.places) for one in plan.relations

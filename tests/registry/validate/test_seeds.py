@@ -118,7 +118,7 @@ def speaker(sample):
     return judges[-1 if sample.text.version is None else sample.text.version - 1]
 
 
-def told(sample, message):
+def reported(sample, message):
     """Whether the version of a sample takes a message, as which op, and what it remarks."""
     judgement = speaker(sample).judge(message)
     ops = {change.op for change in judgement.changes} | ({judgement.control.kind} if judgement.control else set())
@@ -151,7 +151,7 @@ def test_a_sample_is_claimed_by_its_subject_and_by_those_it_cannot_be_distinguis
 def test_a_sample_conforms_as_the_op_that_its_document_shows(sample):
     need_contract(sample)
 
-    fits, ops, remarks = told(sample, message_of(sample))
+    fits, ops, remarks = reported(sample, message_of(sample))
 
     assert fits, remarks
     assert remarks == list(sample.text.remarks)
@@ -173,7 +173,7 @@ def test_a_sample_that_lacks_one_repair_is_refused_as_its_erratum_says(sample, o
     need_contract(sample)
     message = message_of(sample, save=one)
 
-    fits, ops, remarks = told(sample, message)
+    fits, ops, remarks = reported(sample, message)
 
     match one.without:
         case "refused":
@@ -185,7 +185,7 @@ def test_a_sample_that_lacks_one_repair_is_refused_as_its_erratum_says(sample, o
             assert fits
             assert ops != {sample.text.op}
         case "unseen":
-            assert (fits, ops, remarks) == told(sample, message_of(sample))
+            assert (fits, ops, remarks) == reported(sample, message_of(sample))
 
 
 @pytest.mark.parametrize("subject", ["oms-community/default", "oms/default"])

@@ -23,10 +23,10 @@ AT = 7
 
 def promising(*, key=("id",), **columns):
     """The table of the streams as a user describes it."""
-    told = {name: {"type": source_type} for name, source_type in TABLE.types.items()}
+    reported = {name: {"type": source_type} for name, source_type in TABLE.types.items()}
     for name, more in columns.items():
-        told[name] |= more
-    document = {"table": "shop.orders", "columns": told, "primary_key": list(key)}
+        reported[name] |= more
+    document = {"table": "shop.orders", "columns": reported, "primary_key": list(key)}
     names = ("shop.orders", "orders")  # some dialects name no database
     return ReadingOptions(
         tables=TableContracts(parse_table_contract({**document, "table": name}, "t.yaml") for name in names),
@@ -45,7 +45,7 @@ def stream(reference, rows, reading_options):
     ]  # fmt: skip
 
 
-def told(values, reference, reading_options):
+def reported(values, reference, reading_options):
     """The findings of a stream, the same by both paths."""
     validation = open_validation(CATALOGUE, reference, reading_options)
     both = []
@@ -76,16 +76,16 @@ def rows_until(change, count=12):
 def test_a_null_in_a_column_that_is_never_null_is_reported_in_every_version(reference):
     reading_options = promising(note={"nullable": False})
     values = stream(reference, rows_until({"note": None}), reading_options)
-    assert told(values, reference, reading_options) == [
+    assert reported(values, reference, reading_options) == [
         ("D11.not-null", "warning", "note", "a value", ["NULL"], 5, AT),
     ]  # fmt: skip
-    assert told(values, reference, promising()) == []
+    assert reported(values, reference, promising()) == []
 
 
 @pytest.mark.parametrize("reference", ALL)
 def test_rows_that_keep_what_is_promised_have_no_finding_in_any_version(reference):
     reading_options = promising(note={"nullable": False}, day={"nullable": False})
-    assert told(stream(reference, rows_until({}), reading_options), reference, reading_options) == []
+    assert reported(stream(reference, rows_until({}), reading_options), reference, reading_options) == []
 
 
 def keyed(reference):
@@ -98,7 +98,7 @@ def test_a_key_that_the_messages_give_differently_is_reported_where_they_give_it
     reading_options = promising(key=("id", "note"))
     values = stream(reference, rows_until({}), reading_options)
     told_at = CATALOGUE.version(reference).meaning.envelope.primary_key.at.rpartition("/")[2]
-    assert told(values, reference, reading_options) == [
+    assert reported(values, reference, reading_options) == [
         ("D11.primary-key", "warning", told_at, "id, note", ["id"], 12, 0),
     ]  # fmt: skip
 
@@ -110,7 +110,7 @@ def test_a_key_that_the_rows_lack_is_one_finding(reference):
     for row in rows[AT:]:
         del row["note"]
     values = [without_key(value) for value in stream(reference, rows, reading_options)]
-    found = [one for one in told(values, reference, reading_options) if one[2] == "note"]
+    found = [one for one in reported(values, reference, reading_options) if one[2] == "note"]
     assert [one[:3] + one[5:] for one in found if one[0].startswith("D11")] == [
         ("D11.primary-key", "warning", "note", 5, AT)
     ]
@@ -138,10 +138,10 @@ KEEPING = [
 def test_a_date_that_does_not_exist_is_reported_where_one_is_declared(reference, day, severity):
     values = stream(reference, rows_until({}), promising())
     values[AT:] = [value.replace(b"2024-02-03", day.encode()) for value in values[AT:]]
-    assert told(values, reference, promising()) == [
+    assert reported(values, reference, promising()) == [
         ("D07.no-such-time", severity, "day", "a date that exists", ["9999-99-99"], 5, AT),
     ]  # fmt: skip
-    assert [one for one in told(values, reference, ReadingOptions()) if one[0].startswith("D07")] == []
+    assert [one for one in reported(values, reference, ReadingOptions()) if one[0].startswith("D07")] == []
 
 
 def test_rows_are_still_decoded_that_break_a_promise():
@@ -154,5 +154,5 @@ def test_rows_are_still_decoded_that_break_a_promise():
 def test_streams_with_updates_and_deletes_break_no_promise():
     for reference in ALL:
         values = rendered(reference, 80, table=TABLE, reading_options=promising())
-        found = [one for one in told(values, reference, promising(id={"nullable": False})) if one[0] != "D10"]
+        found = [one for one in reported(values, reference, promising(id={"nullable": False})) if one[0] != "D10"]
         assert found == [], reference

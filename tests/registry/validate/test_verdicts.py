@@ -34,7 +34,7 @@ def row(**more) -> dict:
 
 def oms(op="INSERT", *, types=(), **more) -> dict:
     types = {"id": "bigint", "note": "varchar", **dict(types)}
-    codes = {name: {"bigint": -5, "varchar": 12, "timestamp": 93}.get(told, 1) for name, told in types.items()}
+    codes = {name: {"bigint": -5, "varchar": 12, "timestamp": 93}.get(reported, 1) for name, reported in types.items()}
     return {
         "database": "shop", "table": "visits", "type": op, "isDdl": False, "es": 1718000000000, "ts": 1718000000001,
         "sql": "", "sqlType": codes, "mysqlType": types, "pkNames": ["id"], "data": [row()], "old": None, **more,
@@ -152,8 +152,8 @@ class TestOutcomes:
 
         alike = {OMS: "oms/canal", DEFAULT: "oms/default"}.get(other)
         assert verdict.outcome == "other-dialect"
-        told = f"{other}, {alike}" if alike else other
-        assert verdict.findings == (Finding("D02", "other-dialect", "error", "", subject, told),)
+        reported = f"{other}, {alike}" if alike else other
+        assert verdict.findings == (Finding("D02", "other-dialect", "error", "", subject, reported),)
 
     def test_a_message_with_few_of_the_members_asked_for_is_other_dialect_and_names_its_own(self, subject, selector):
         verdict = judge(subject + selector, {"op": "c", "payload": {}, "source": {}}).verdict

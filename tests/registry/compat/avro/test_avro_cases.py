@@ -1,4 +1,4 @@
-"""Every rule of Avro compatibility on a pair of schemas: what is told, where, and a proof that holds."""
+"""Every rule of Avro compatibility on a pair of schemas: what is reported, where, and a proof that holds."""
 
 import io
 import json
@@ -27,7 +27,7 @@ def test_a_pair_gives_exactly_its_findings(path):
     found = compare_avro(
         read(case["old"], "old"), read(case["new"], "new"), level=Level(case["level"]), policy=Policy(case["policy"])
     )
-    assert [told(finding) for finding in found] == [
+    assert [reported(finding) for finding in found] == [
         {
             key: one[key]
             for key in ("rule", "severity", "direction", "path", "old", "new", "places", "confluent", "proof")
@@ -45,7 +45,7 @@ def test_a_pair_gives_exactly_its_findings(path):
             check(finding.proof, case)
 
 
-def told(finding):
+def reported(finding):
     return {
         "rule": finding.rule,
         "severity": finding.severity,

@@ -43,8 +43,8 @@ def pairs(name):
 def verdicts(name):
     for pair in pairs(name):
         old, new = (read_schema(json.dumps(one), type=JSON, name="x") for one in pair)
-        told = compare_schemas([old], new, level=Level.FULL, policy=Policy.CDC)
-        yield told.compatible, sorted((one.rule, one.direction) for one in told.findings)
+        reported = compare_schemas([old], new, level=Level.FULL, policy=Policy.CDC)
+        yield reported.compatible, sorted((one.rule, one.direction) for one in reported.findings)
 
 
 @pytest.fixture(scope="module")

@@ -25,11 +25,11 @@ def finds(pattern, text):
 @settings(max_examples=60)
 @given(patterns, patterns)
 def test_every_way_in_which_a_text_matches_two_patterns_is_listed(one, other):
-    told = distinguish((one, other))
-    assert told is not None
-    for hits, text in told.items():
+    reported = distinguish((one, other))
+    assert reported is not None
+    for hits, text in reported.items():
         assert hits == (finds(one, text), finds(other, text))
-    assert {(finds(one, text), finds(other, text)) for text in TEXTS[::7]} <= told.keys()
+    assert {(finds(one, text), finds(other, text)) for text in TEXTS[::7]} <= reported.keys()
 
 
 @pytest.mark.parametrize(

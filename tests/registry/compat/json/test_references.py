@@ -31,8 +31,8 @@ def test_a_value_that_looks_like_a_schema_with_an_address_is_a_value():
         })  # fmt: skip
 
     old, new = (read_schema(text(row), type=JSON, name="x") for row in (WIDE, NARROW))
-    told = compare_schemas([old], new, level=Level.BACKWARD, policy=Policy.CONFLUENT_STRICT)
-    assert [(one.rule, one.severity) for one in told.findings] == [("C106", "breaking")]
+    reported = compare_schemas([old], new, level=Level.BACKWARD, policy=Policy.CONFLUENT_STRICT)
+    assert [(one.rule, one.severity) for one in reported.findings] == [("C106", "breaking")]
 
 
 @pytest.mark.parametrize("policy", Policy)

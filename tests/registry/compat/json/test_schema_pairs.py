@@ -96,8 +96,8 @@ def test_each_proof_holds_before_the_validators_themselves(name):
 
 
 def test_every_rule_has_a_pair():
-    told = {expected(name)["rule"] for name in NAMES}
-    assert {rule.id for rule in json_rules()} - told == set()
+    reported = {expected(name)["rule"] for name in NAMES}
+    assert {rule.id for rule in json_rules()} - reported == set()
 
 
 def test_rules_have_ids_of_their_own():

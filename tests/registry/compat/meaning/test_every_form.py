@@ -1,4 +1,4 @@
-"""Any two value forms of one canonical kind are told apart by a message, however alike they look."""
+"""Any two value forms of one canonical kind are distinguished by a message, however similar they look."""
 
 from __future__ import annotations
 

@@ -97,26 +97,26 @@ def judged_again(proof, old, new, parameters):
         value = bytes.fromhex(proof.message["bytes"])
     else:
         value = judges[0].wire.write(json.dumps(proof.message))
-    told = []
+    reported = []
     for judge in judges:
         try:
             judgement = judge.judge(judge.wire.open(value))
         except Unreadable:
-            told.append(None)
+            reported.append(None)
         else:
             refused = any(one.severity == ERROR for one in judgement.findings)
-            told.append(None if refused else judgement)
+            reported.append(None if refused else judgement)
     match proof.kind:
         case "refused-by-new":
-            assert told[0] is not None
-            assert told[1] is None
+            assert reported[0] is not None
+            assert reported[1] is None
             assert proof.old == "accepted"
         case "refused-by-old":
-            assert told[0] is None
-            assert told[1] is not None
+            assert reported[0] is None
+            assert reported[1] is not None
             assert proof.new == "accepted"
         case _:
-            assert None not in told
+            assert None not in reported
             assert proof.old != proof.new
 
 
