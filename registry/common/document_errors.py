@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Annotated, Any, Final, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple, Union, get_args, get_origin
 
 from pydantic import BaseModel
 
@@ -24,6 +24,72 @@ _KINDS: Final = {
     "int_parsing": "a whole number",
 }
 _FOUND: Final = ((bool, "true or false"), (int, "a number"), (str, "text"), (dict, "a mapping"), (list, "a list"))
+
+
+class DocumentMisfit(NamedTuple):
+    """One error in a document: its place, what was expected there, and what was found."""
+
+    parts: tuple[str, ...]
+    expected: str
+    found: Any
+
+
+def describe_misfits(
+    error: ValidationError, kind: type[BaseModel], document: Any, examples: Mapping[str, str]
+) -> list[DocumentMisfit]:
+    """Return every error in a document, those about alternatives of one value as one.
+
+    `examples` shows how a key is written, by its name.
+    """
+    found: dict[tuple[str, ...], list[DocumentMisfit]] = {}
+    for one in error.errors(include_url=False):
+        keyed = one["type"] in ("missing", "extra_forbidden")
+        parts = _place_in(document, [str(part) for part in one["loc"] if part != "[key]"], keyed=keyed)
+        expected, observed = _expected(one, kind, parts, examples)
+        found.setdefault(parts, []).append(DocumentMisfit(parts, expected, observed))
+    return [
+        same[0]._replace(expected=", or ".join(dict.fromkeys(one.expected for one in same))) for same in found.values()
+    ]
+
+
+def _place_in(document: Any, loc: Sequence[str], *, keyed: bool) -> tuple[str, ...]:
+    """Return a place without the names of alternatives, which pydantic puts among the keys."""
+    parts, value = [], document
+    for index, part in enumerate(loc):
+        inside = value[part] if isinstance(value, dict) and part in value else None
+        if isinstance(value, list | tuple) and part.isdigit() and int(part) < len(value):
+            inside = value[int(part)]
+        if inside is not None or (isinstance(value, dict) and part in value):
+            parts.append(part)
+            value = inside
+        elif keyed and index == len(loc) - 1:
+            parts.append(part)
+    return tuple(parts)
+
+
+def _expected(one: Any, kind: Any, parts: tuple[str, ...], examples: Mapping[str, str]) -> tuple[str, Any]:
+    """Return what was expected at a place, with an example or all there is, and what was found."""
+    key = parts[-1] if parts else ""
+    if one["type"] == "missing":
+        return f"the key `{key}`" + (f", as in `{examples[key]}`" if key in examples else ""), "no such key"
+    if one["type"] == "extra_forbidden":
+        known = sorted(_keys(kind, parts[:-1]))
+        near = get_close_matches(key, known, 1)
+        meant = f" (do you mean `{near[0]}`?)" if near else ""
+        return f"a known key{meant}" + (f": {', '.join(known)}" if known else ""), key
+    if one["type"] == "literal_error":
+        values = str(one["ctx"]["expected"]).replace(" or ", ", ").replace("'", "").split(", ")
+        near = get_close_matches(str(one["input"]), values, 1)
+        meant = f" (do you mean {near[0]}?)" if near else ""
+        return (f"one of {', '.join(values)}" if len(values) > 1 else values[0]) + meant, one["input"]
+    if one["type"] in ("model_type", "dict_type"):
+        known = sorted(_keys(kind, parts))
+        example = examples.get(key, "{NAME: VALUE}")
+        return f"a mapping, as in `{example}`" + (f"; its keys are {', '.join(known)}" if known else ""), one["input"]
+    says = one["msg"].removeprefix("Value error, ")
+    if says.startswith("not a JSON Pointer"):
+        says = "a JSON Pointer, which begins with /" + (f", as in `{examples[key]}`" if key in examples else "")
+    return _KINDS.get(one["type"], says), one["input"]
 
 
 def describe_misfit(error: ValidationError, kind: type[BaseModel]) -> str:
@@ -66,11 +132,12 @@ def _keys(kind: Any, place: Iterable[str]) -> set[str]:
 
 
 def _plain(kind: Any) -> Any:
-    """Return a kind without what is annotated to it and without None; None if there are several."""
+    """Return a kind without what is annotated to it and without None; of several the only model, else None."""
     while get_origin(kind) in (Annotated, Union, UnionType):
         given = get_args(kind)[:1] if get_origin(kind) is Annotated else get_args(kind)
         kinds = [one for one in given if one is not NoneType]
-        kind = kinds[0] if len(kinds) == 1 else None
+        models = [one for one in kinds if _is_model(one)]
+        kind = kinds[0] if len(kinds) == 1 else models[0] if len(models) == 1 else None
     return kind
 
 

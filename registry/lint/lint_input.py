@@ -16,6 +16,7 @@ from typing import Any, Final
 import fastavro
 from pydantic import ValidationError
 
+from cdc_contracts.registry.common.document_errors import describe_misfits
 from cdc_contracts.registry.common.errors import CdcContractsError
 from cdc_contracts.registry.common.yaml_documents import parse_document, read_document
 from cdc_contracts.registry.contract import errata, source_documents
@@ -27,6 +28,7 @@ from cdc_contracts.registry.contract.catalogue import (
     shipped_catalogue,
     system_folders,
 )
+from cdc_contracts.registry.contract.key_examples import CONTRACT_EXAMPLES
 from cdc_contracts.registry.contract.model import CanonicalMeaning, Meaning
 from cdc_contracts.registry.contract.table_contracts import TableContract, parse_table_contract
 from cdc_contracts.registry.contract.value_mappings import ValueMapping
@@ -121,7 +123,7 @@ class LintInput:
 
     @cached_property
     def model_faults(self) -> dict[str, list[tuple[tuple[str, ...], str, Any]]]:
-        """The errors in resolved contracts: where, what is wrong, and the value there."""
+        """The errors in resolved contracts: where, what was expected, and what is there."""
         return {reference: faults for reference, (_, faults) in self._validated.items() if faults}
 
     @cached_property
@@ -246,8 +248,8 @@ class LintInput:
             try:
                 found[version.reference] = (kind.model_validate(document), [])
             except ValidationError as error:
-                faults = [(tuple(map(str, one["loc"])), one["msg"], one["input"]) for one in error.errors()]
-                found[version.reference] = (None, faults)
+                faults = describe_misfits(error, kind, document, CONTRACT_EXAMPLES)
+                found[version.reference] = (None, [(one.parts, one.expected, one.found) for one in faults])
         return found
 
     def _each(self, read: Callable[[Version], Any]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
@@ -42,9 +43,16 @@ def find_difference(sample: Sample, result: Any) -> Iterator[LintFault]:
     expected = expectation_of(sample)
     if expected is NOWHERE or expected == result:
         return
+    if isinstance(result, list) and not (isinstance(expected, list) and all(isinstance(one, dict) for one in expected)):
+        says = 'a list with an object for each row change, as in `[{"op": "insert", "after": {"id": "1"}, …}]`'
+        yield LintFault(sample.expectation, says, f"{_shown(expected)}, for {len(result)} of them")
+        return
     parts, wanted, found = _first_difference(expected, result, ())
     at = join_pointer(*parts) or "the whole"
-    yield LintFault(sample.expectation, f"{at}: {_shown(wanted)}", _shown(found), parts)
+    shown = [_shown(wanted), _shown(found)]
+    if shown[0] == shown[1]:  # a number and its text
+        shown = [json.dumps(one, ensure_ascii=False)[:_LONGEST] for one in (wanted, found)]
+    yield LintFault(sample.expectation, f"{at}: {shown[0]}", shown[1], parts)
 
 
 def _first_difference(expected: Any, found: Any, parts: tuple[str, ...]) -> tuple[tuple[str, ...], Any, Any]:

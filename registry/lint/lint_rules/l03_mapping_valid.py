@@ -1,3 +1,4 @@
+from difflib import get_close_matches
 from importlib.resources.abc import Traversable
 
 from cdc_contracts.registry.common.errors import ContractError
@@ -6,6 +7,7 @@ from cdc_contracts.registry.contract.value_mappings import ValueMapping
 from cdc_contracts.registry.lint.lint_documents import find_unreadable
 from cdc_contracts.registry.lint.lint_rule import Faults, LintFault, lint_rule
 from cdc_contracts.registry.lint.lint_run import LintRun
+from cdc_contracts.registry.values import FORMS
 
 
 @lint_rule(
@@ -34,8 +36,13 @@ def _mapping_faults(run: LintRun, file: Traversable, name: str | None) -> Faults
     except (TypeError, ValueError, AttributeError):
         yield LintFault(file, "a value mapping", "values of another kind")
     else:
-        yield from (LintFault(file, "a value form", form, parts) for parts, form in mapping.unknown_forms())
+        yield from (LintFault(file, _value_form_like(form), form, parts) for parts, form in mapping.unknown_forms())
         yield from _misplaced_types(file, mapping)
+
+
+def _value_form_like(name: str) -> str:
+    near = get_close_matches(name, FORMS, 3, 0.4)
+    return f"a value form, such as {', '.join(near)}" if near else "a value form, such as text or integer-number"
 
 
 def _misplaced_types(file: Traversable, mapping: ValueMapping) -> Faults:

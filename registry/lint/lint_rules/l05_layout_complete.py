@@ -11,6 +11,11 @@ from cdc_contracts.registry.lint.lint_targets import Target, folders
 
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]*\Z")
 _VERSION: Final = re.compile(r"v[1-9][0-9]*\Z")
+_ORIGINS: Final = {
+    ENVELOPE: ", with the members of a message (`contract new` drafts it)",
+    AVRO_ENVELOPE: ", with the members of envelope.schema.json as an Avro record (`contract new` drafts it; "
+    "`schema --write` writes message.avsc from it)",
+}
 _SAMPLE_FOLDERS: Final = ("drift", "tables")
 
 
@@ -50,7 +55,9 @@ def _incomplete(run: LintRun, version: Version) -> Faults:
     elif version.reference in run.resolved:
         for name in (ENVELOPE, AVRO_ENVELOPE):
             if version.file(name) is None:
-                yield LintFault(version.folder, f"an {name}, its own or inherited from its base", "none")
+                yield LintFault(
+                    version.folder, f"an {name}, its own or inherited from its base{_ORIGINS[name]}", "none"
+                )
 
 
 def _unreferenced_files(folder: Traversable, schemas: tuple[str, ...]) -> Faults:

@@ -1,3 +1,5 @@
+from difflib import get_close_matches
+
 from cdc_contracts.registry.common.findings import ERROR
 from cdc_contracts.registry.lint.lint_links import base_has, contract_file, meanings_under_lint
 from cdc_contracts.registry.lint.lint_rule import Faults, LintFault, lint_rule
@@ -17,7 +19,10 @@ def mappings_resolve(run: LintRun) -> Faults:
         parts: tuple[str, ...] = ("values", "mapping")
         for name in names:
             if name not in run.catalogue.mapping_names() and not base_has(run, version, "values"):
-                yield LintFault(contract_file(version), "a mapping in types/", name, parts)
+                known_names = sorted(run.catalogue.mapping_names())
+                near = get_close_matches(name, known_names, 3, 0.4)
+                meant = f", such as {', '.join(near)}" if near else ""
+                yield LintFault(contract_file(version), f"the name of a file in types/{meant}", name, parts)
         known = [run.mappings[name] for name in names if name in run.mappings]
         for index, entry in enumerate(meaning.version_evidence):
             if entry.value_form is None or not known:
