@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
@@ -13,6 +13,7 @@ import pyarrow as pa
 from cdc_contracts import __version__
 from cdc_contracts.registry.common.errors import UnavailableError
 from cdc_contracts.registry.engine.native.native_library import describe_native
+from cdc_contracts.spark_checks.spark_session import is_local
 
 if TYPE_CHECKING:
     from pyspark.sql import Row, SparkSession
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 UNKNOWN: Final = "0+unknown"
 """The release of a package that lies somewhere and was not installed."""
 GUIDE: Final = "docs/how-to/cluster.md says how to install or ship it"
-_LOCAL: Final = re.compile(r"local($|\[)")
 _SILENCE_SECONDS: Final = 10
 _ASK_SECONDS: Final = 0.1
 _FOUND: Final = "version string, native string"
@@ -48,6 +48,12 @@ def is_remote(session: SparkSession) -> bool:
 def _parallelism(session: SparkSession) -> int:
     if not is_remote(session):
         return session.sparkContext.defaultParallelism
+    return _remote_parallelism(session)
+
+
+@lru_cache(maxsize=4)
+def _remote_parallelism(session: SparkSession) -> int:
+    """Return how many tasks a server runs at once; asking is a job of Spark, so a session is asked once."""
     from pyspark.sql import functions as F  # noqa: N812  as everybody calls them
 
     # A plan is cut into as many tasks as the server runs at once; nothing else tells.
@@ -60,7 +66,7 @@ def check_workers(session: SparkSession, say: Callable[[str], None]) -> None:
     Where they validate in Python because the native part is not there, that is said: it takes four times as long.
     Raises UnavailableError if a worker cannot import the package, or imports another release.
     """
-    if not is_remote(session) and _LOCAL.match(session.sparkContext.master or ""):
+    if not is_remote(session) and is_local(session.sparkContext.master or ""):
         return
     rows = _ask(session, say)
     others = sorted({str(row.version) for row in rows} - {__version__, UNKNOWN})

@@ -75,7 +75,7 @@ class FileInput:
             return work(batch for number in numbers for one in groups[number] for batch in read(one))
 
         frame = hand_out(session, len(groups), read_and_work, schema)
-        return collect_results(frame, len(groups)) if mergeable else frame.collect()
+        return collect_results(frame, len(groups), mergeable=mergeable)
 
     def in_order(self) -> Iterator[pa.RecordBatch]:
         return self.batches()

@@ -196,7 +196,7 @@ class QuarantineInput:
             return work(records for number in numbers for records in read(groups[number]))
 
         frame = hand_out(session, len(groups), read_and_work, schema)
-        return collect_results(frame, len(groups)) if mergeable else frame.collect()
+        return collect_results(frame, len(groups), mergeable=mergeable)
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         yield from self._read(self.files)

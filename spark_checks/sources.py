@@ -100,7 +100,7 @@ class TopicInput:
         ranges = sum(-(-(span.end - span.start) // max(1, most)) for span in self.spans.values())
         with reading(self.bootstrap, list(self.selected), self.properties):
             frame = self.frame(session).mapInArrow(work, schema)
-            return collect_results(frame, ranges) if mergeable else frame.collect()
+            return collect_results(frame, ranges, mergeable=mergeable)
 
     def peek(self, engine: Engine, most: int) -> Iterator[pa.RecordBatch]:
         for windows in share_windows(bounds_of(self.spans), most):

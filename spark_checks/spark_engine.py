@@ -30,7 +30,6 @@ from cdc_contracts.spark_checks.spark_tasks import (
     as_result,
     audit_work,
     describe_validation,
-    merge_tallies,
     open_kernel,
     read_results,
 )
@@ -83,7 +82,8 @@ class SparkEngine:
             rows = None if stop.reason else self._run_job(piece, work, stop)
             if rows is None:
                 return total, stop.reason
-            total.merge(merge_tallies(read_results(rows)))
+            for tally in read_results(rows):
+                total.merge(tally)
         return total, None
 
     def infer(self, source: Input, validation: ValidationContext, stop: Stop) -> InferenceEvidence:

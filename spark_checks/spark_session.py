@@ -122,10 +122,15 @@ def use_this_python() -> None:
     from pyspark import SparkContext
 
     context = SparkContext._active_spark_context  # noqa: SLF001  the only way to ask without starting one
-    if context is None or "PYSPARK_PYTHON" in os.environ or not re.match(r"local($|\[)", context.master or ""):
+    if context is None or "PYSPARK_PYTHON" in os.environ or not is_local(context.master or ""):
         return
     if context.getConf().get("spark.pyspark.python") is None and context.pythonExec == "python3":
         context.pythonExec = sys.executable
+
+
+def is_local(master: str) -> bool:
+    """Return whether Spark with this master runs in one process of this machine."""
+    return re.match(r"local($|\[)", master) is not None
 
 
 def _launch(output: IO[bytes], memory: str) -> Any:
@@ -150,7 +155,7 @@ def _settings(jvm: Any, given: Mapping[str, str], cores: int | None, say: Say) -
     for name, value in given.items():
         conf.set(name, value)
     conf.setIfMissing("spark.master", "local[*]")
-    local = re.match(r"local($|\[)", conf.get("spark.master") or "") is not None
+    local = is_local(conf.get("spark.master") or "")
     if cores is not None and local:
         conf.setMaster(f"local[{cores}]")
     elif cores is not None:

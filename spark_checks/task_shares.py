@@ -44,13 +44,13 @@ def hand_out(session: SparkSession, shares: int, work: ShareWork, schema: Struct
     return session.range(0, shares, 1, max(1, shares)).mapInArrow(take, schema)
 
 
-def collect_results(frame: DataFrame, tasks: int) -> list[Row]:
+def collect_results(frame: DataFrame, tasks: int, *, mergeable: bool) -> list[Row]:
     """Return the results of so many tasks, as `as_result` makes them; if they are many, merged in tasks first.
 
-    Each is a value with a method `merge`. The result of a task goes where the number of the task says, so one that is
-    computed again, because the machine that held it is lost, counts once.
+    Merged are those that are `mergeable`, values with a method `merge`. The result of a task goes where the number of
+    the task says, so one that is computed again, because the machine that held it is lost, counts once.
     """
-    if tasks > MOST_RESULTS:
+    if mergeable and tasks > MOST_RESULTS:
         from pyspark.sql import functions as F  # noqa: N812  as everybody calls them
 
         numbered = frame.withColumn("task", F.spark_partition_id())

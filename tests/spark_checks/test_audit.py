@@ -263,7 +263,7 @@ def test_the_results_of_many_tasks_are_merged_before_the_driver_has_them(spark):
         for number in numbers:
             yield as_result(Tally(outcomes=Counter(conforming=number, drifted=1)))
 
-    rows = collect_results(hand_out(spark, 100, work, RESULT_SCHEMA), 100)
+    rows = collect_results(hand_out(spark, 100, work, RESULT_SCHEMA), 100, mergeable=True)
     assert len(rows) <= 32
     assert merge_tallies(read_results(rows)).outcomes == {"conforming": sum(range(100)), "drifted": 100}
 
