@@ -111,6 +111,7 @@ def metrics_page() -> str:
     lines += ["most frequent combinations, all others as table `(others)`. `version_records_total` has `contract`:"]
     lines += [
         "the only version that records fit, or `(undecided)` where they fit several.",
+        "`deliveries_total` has `target` and `outcome`.",
         "",
         *_metric_table(StreamMetrics().text()),
         "",

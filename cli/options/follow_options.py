@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cdc_contracts.cli.options import output_options, run_options
+from cdc_contracts.cli.options.notification_options import NotificationOptions, Notifier
 from cdc_contracts.cli.output import console, report_output
 from cdc_contracts.registry.common.errors import CdcContractsError, LedgerError, UnavailableError, UsageError
 from cdc_contracts.registry.common.exit_codes import EXIT_CODES, INTERRUPTED, TERMINATED
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Following:
+class Following(NotificationOptions):
     """Options of a stream."""
 
     follow: Annotated[bool, typer.Option("--follow", help="Process new records, batch by batch.")] = False
@@ -137,11 +138,16 @@ class ProgressReporter:
     ending: Ending
     metrics: StreamMetrics
     metrics_file: Path | None
+    notifier: Notifier
+    follow: Follow | None = None
     failures: set[str] = field(default_factory=set)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def begin(self, follow: Follow) -> None:
         """Print the totals of the stream before this start."""
+        self.follow = follow
+        for queue in self.notifier.queues:
+            self.metrics.count_deliveries(queue.target.partition(" ")[0], queue.counts)
         if follow.whole.batches:
             ends = {source: span.end for source, span in follow.whole.spans.items()}
             self.metrics.note_account(follow.report(follow.whole), ends)
@@ -157,6 +163,9 @@ class ProgressReporter:
         self.metrics.note_batch(batch, report)
         result = report_output.compare_with(report, self.ending.known, None)
         self._try(lambda: write_reports(result, self.ending.targets or ()))
+        if self.notifier.wanted and self.follow is not None:
+            alone = report_output.compare_with(self.follow.report_batch(batch), self.ending.known, None)
+            self.notifier.notify(self.follow.stream, batch, alone, self._try)
         self._write_metrics()
         console.note(_line(batch, result, sum(self.metrics.lag.values())))
 
@@ -225,10 +234,11 @@ def _follow(
     from cdc_contracts.spark_checks.streams.checkpoints import Checkpoint
     from cdc_contracts.spark_checks.streams.stream_metrics import StreamMetrics, serving_metrics
 
-    reporter = ProgressReporter(ending, StreamMetrics(), following.metrics_file)
     if following.metrics_file is not None:
         check_place(following.metrics_file, kept=ending.targets or ())
     with ExitStack() as stack:
+        notifier = stack.enter_context(following.open(command, place.connection.bootstrap, place.topics))
+        reporter = ProgressReporter(ending, StreamMetrics(), following.metrics_file, notifier)
         port = stack.enter_context(serving_metrics(reporter.metrics, following.metrics_port, following.metrics_address))
         if port is not None:
             console.say(f"metrics: http://{following.metrics_address}:{port}/metrics")
@@ -241,6 +251,7 @@ def _follow(
         if follow is not None:
             reporter.begin(follow)
             _run(follow, following.pace, stop, reporter)
+        notifier.interrupted = stop.signal is not None
     _finish(follow, stop, ending)
 
 

@@ -10,9 +10,11 @@ from cdc_contracts.registry.common.errors import UnavailableError
 
 EXTRAS: Final = MappingProxyType({
     "numpy": "arrow", "pyarrow": "arrow", "pandas": "spark", "pyspark": "spark",
-    "confluent_kafka": "kafka", "fastapi": "server", "psycopg": "server", "sqlalchemy": "server", "uvicorn": "server",
+    "openlineage": "openlineage", "confluent_kafka": "kafka",
+    "fastapi": "server", "psycopg": "server", "sqlalchemy": "server", "uvicorn": "server",
 })  # fmt: skip
 """The extra that installs a package, by the name that is imported."""
+_INSTALLED_AS: Final = MappingProxyType({"openlineage": "openlineage-python"})
 
 
 def has_extra(extra: str) -> bool:
@@ -37,6 +39,11 @@ def packages_of(extra: str) -> list[str]:
     return [package for package, named in EXTRAS.items() if named == extra]
 
 
+def installed_as(package: str) -> str:
+    """Return the name by which a package is installed, by the name that is imported."""
+    return _INSTALLED_AS.get(package, package.replace("_", "-"))
+
+
 def _is_installed(package: str) -> bool:
     try:
         return find_spec(package) is not None
@@ -54,6 +61,6 @@ def _missing(package: str) -> UnavailableError:
     extra = EXTRAS[package]
     beside = ", or 'cdc-contracts[spark]' to run Spark" if extra == "arrow" else ""
     return UnavailableError(
-        f"this needs {package.replace('_', '-')}, which is not installed",
+        f"this needs {installed_as(package)}, which is not installed",
         hint=f"pip install 'cdc-contracts[{extra}]'{beside}",
     )

@@ -57,9 +57,15 @@ class StreamMetrics:
         self._start_time = time.time()
         self._begin_time = 0.0
         self._unreconciled = 0
+        self._deliveries: dict[str, Mapping[str, int]] = {}
         self.registry = CollectorRegistry()
         """Collects these figures alone, not those of the process."""
         self.registry.register(self)
+
+    def count_deliveries(self, target: str, counts: Mapping[str, int]) -> None:
+        """Publish counts, which go on, of what is sent to a target, by what came of it."""
+        with self._lock:
+            self._deliveries[target] = counts
 
     def note_account(self, report: Report, ends: Mapping[Source, int]) -> None:
         """Record the report of all batches, and where they end."""
@@ -124,6 +130,17 @@ class StreamMetrics:
                 ),
                 _counter(
                     "version_records", "Records by the only version they fit.", _versions(self._report), "contract"
+                ),
+                _counter(
+                    "deliveries",
+                    "Deliveries to other systems since this start, by what came of them.",
+                    {
+                        (target, what): count
+                        for target, counts in self._deliveries.items()
+                        for what, count in counts.items()
+                    },
+                    "target",
+                    "outcome",
                 ),
                 _gauge("ledger_unreconciled", "Batches whose counts do not add up.", _one(self._unreconciled)),
                 _gauge("lag_offsets", "Offsets behind the last batch.", _by_partition(lag.items()), *_PARTITION),

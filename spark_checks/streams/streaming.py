@@ -95,6 +95,17 @@ class Follow:
             self._note_latest(query)
             self._report_failure(query)
 
+    @property
+    def stream(self) -> str:
+        """The id of the stream: the same for as long as its checkpoint exists."""
+        return str(self._checkpoint.query)
+
+    def report_batch(self, batch: StreamBatch) -> Report:
+        """Return the report of one batch alone."""
+        alone = Rolling()
+        alone.add(batch.number, batch.tally, batch.spans)
+        return self.report(alone)
+
     def report(self, account: Rolling) -> Report:
         """Return the report of rolling totals."""
         source = self._epoch.wanted.input({}, headers=False)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from cdc_contracts.registry.common.extras import EXTRAS
+from cdc_contracts.registry.common.extras import EXTRAS, installed_as
 
 ROOT = Path(__file__).parents[2]
 SAMPLES = "contracts/dts/canal/v2/samples"
@@ -140,7 +140,7 @@ def test_every_package_of_an_extra_is_declared_for_it():
     }
     core = {re.split(r"[^a-z0-9-]", one)[0] for one in declared["dependencies"]}
     for package, extra in EXTRAS.items():
-        assert package.replace("_", "-") in extras[extra]
+        assert installed_as(package) in extras[extra]
         assert package.replace("_", "-") not in core
 
 

@@ -15,6 +15,7 @@ from topics import rendered
 
 from cdc_contracts.cli.app import main
 from cdc_contracts.spark_checks.streams import followed_topics
+from cdc_contracts.spark_checks.streams.streaming import Follow
 
 CONTRACT = "oms-community/canal@2"
 POSITIONED = "oms-community/debezium@1"
@@ -67,6 +68,28 @@ def signal_when(number, due):
         os.kill(os.getpid(), number)
 
     threading.Thread(target=watch, daemon=True).start()
+
+
+def test_an_audit_that_ends_between_its_totals_and_the_commit_of_spark_counts_no_record_twice(
+    call, broker, make_topic, here, monkeypatch
+):  # fmt: skip
+    topic = make_topic([(0, value) for value in VALUES[-60:]])
+    follow = ["audit", topic, "--follow", "--once", "--checkpoint", "ck", "--max-offsets", "30"]
+    judge = Follow._judge_batch
+
+    def end_before_the_commit(self, number):
+        judge(self, number)
+        raise OSError("the machine is gone")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Follow, "_judge_batch", end_before_the_commit)
+        assert call(*follow)[0] == 3
+    assert [path.name for path in here.glob("ck/_cdc/rolling/*")] == ["0"]
+    assert not list(here.glob("ck/commits/[0-9]*"))
+    code, _, rolling = call(*follow, "--interval-reports", "batches")
+    assert (code, rolling) == (1, call("audit", topic)[2])
+    batches = [json.loads(path.read_text()) for path in sorted((here / "batches").iterdir())]
+    assert [(one["ledger"]["partitions"][0]["start"], one["ledger"]["read"]) for one in batches] == [(0, 30), (30, 30)]
 
 
 @pytest.mark.nightly
@@ -198,7 +221,13 @@ def test_partitions_that_are_added_are_read_and_records_that_are_gone_are_report
     assert call(*follow)[0] == 0
     add_partitions(broker, topic, 2)
     produce(broker, topic, VALUES[:7], partition=1)
-    code, _, report = call(*follow)
+    code, _, report = call(*follow, "--interval-reports", "batches")
+    assert [path.name for path in (here / "batches").iterdir()] == ["batch-00000001.json"]
+    alone = json.loads((here / "batches/batch-00000001.json").read_text())
+    assert [(one["start"], one["end"], one["read"]) for one in alone["ledger"]["partitions"]] == [
+        (10, 10, 0),
+        (0, 7, 7),
+    ]
     spans = [(one["start"], one["end"], one["read"]) for one in report["ledger"]["partitions"]]
     assert (code, spans) == (0, [(0, 10, 10), (0, 7, 7)])
     produce(broker, topic, VALUES[:7], partition=1)

@@ -6,6 +6,7 @@ every victim in every format, and random times. It prints a table of the kills.
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import sys
@@ -146,6 +147,28 @@ def test_a_stream_that_is_killed_between_record_and_commit_goes_on_where_it_was(
     assert (killed.code, killed.said.count("error: ")) == (3, 1), killed.said
     assert "error: Spark's JVM ended unexpectedly" in killed.said
     assert "Traceback" not in killed.said
+
+
+@pytest.mark.nightly
+def test_an_audit_that_is_killed_neither_loses_nor_repeats_a_record_in_its_rolling_report(broker, topic, tmp_path):
+    given = ("audit", "topic", topic, "-b", broker.bootstrap, "--contract", REFERENCE, "--json", "--report")
+    stream = ("--follow", "--once", "--max-offsets", str(MESSAGES // 4 + 1), "--checkpoint", str(tmp_path / "ck"))
+    stream = (*stream, "--interval-reports", str(tmp_path / "batches"))
+    step = _CHECKS + "streams.checkpoints:Checkpoint.keep_rolling"
+    command = Command((*given, str(tmp_path / "rolling.json"), *stream), tmp_path / "said")
+    ended = command.run_to_the_end([
+        Kill("before the totals are kept", "all", step, "before", 2),
+        Kill("totals are kept", "driver", step, "after", 1),
+        Kill("before Spark's commit", "all", _CHECKS + "streams.streaming:Follow._judge_batch", "after", 1),
+    ])  # fmt: skip
+    assert ended.code == 1, ended.said[-3000:]
+    whole = Command((*given, str(tmp_path / "whole.json")), tmp_path / "whole")
+    assert whole.run().code == 1
+    assert (tmp_path / "rolling.json").read_bytes() == (tmp_path / "whole.json").read_bytes()
+    batches = [json.loads(path.read_text()) for path in sorted((tmp_path / "batches").iterdir())]
+    read = json.loads((tmp_path / "whole.json").read_text())["ledger"]["read"]
+    assert sum(one["ledger"]["read"] for one in batches) == read == MESSAGES
+    tell(command, "audit")
 
 
 @long_form
