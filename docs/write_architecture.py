@@ -109,6 +109,9 @@ QUESTIONS: Final = {
         "`spark_checks/runs/repeated_positions.py`; the search itself in `spark_checks/local_repeat_search.py` and "
         "`spark_checks/spark_repeat_search.py`"
     ),
+    "Where are the files of a decode put, and what ends a run early?": (
+        "folders and files in `spark_checks/file_sinks.py`; a time limit and Ctrl-C in `spark_checks/stopping.py`"
+    ),
     "What changed between two schemas or contracts, and does it break readers?": (
         "`registry/compat/version_comparison.py`; then `registry/compat/json_schema/json_comparison.py`, "
         "`registry/compat/avro/avro_comparison.py`, `registry/compat/meaning/meaning_comparison.py`"
@@ -123,6 +126,14 @@ QUESTIONS: Final = {
     "Where does the registry server answer a request?": (
         "one module per resource in `registry/server/protocol/endpoints/`, for example "
         "`registry/server/protocol/endpoints/subject_endpoints.py`; pages in `registry/server/ui/`"
+    ),
+    "Which requests does it refuse?": (
+        "users and rights in `registry/server/access/`; the right that an endpoint requires in "
+        "`registry/server/protocol/permissions.py`; other origins in `registry/server/running/serving.py`; slow "
+        "clients in `registry/server/running/connection_limits.py`"
+    ),
+    "Where does the id of a schema come from?": (
+        "`registry/sync/id_locks.py`; contracts without one get it in `registry/sync/id_numbering.py`"
     ),
 }
 """Where to look for what: each answer names files and folders."""
