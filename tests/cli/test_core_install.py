@@ -157,7 +157,15 @@ def test_the_core_takes_little_room_and_runs_by_itself(tmp_path):
     size = sum(one.stat().st_size for one in venv.rglob("*") if one.is_file() and not one.is_symlink())
     assert size <= MOST_BYTES, f"{size:,} bytes"
     sample = str(ROOT / SAMPLE)
-    for arguments in (["list"], ["rules"], ["lint"], ["detect", sample], ["why", sample], ["check", sample]):
+    for arguments in (
+        ["list"],
+        ["rules"],
+        ["lint"],
+        ["detect", sample],
+        ["why", sample],
+        ["check", sample],
+        ["contract", "new", "acme/plain", sample],
+    ):
         ended = subprocess.run(
             [str(venv / "bin/cdc-contracts"), *arguments], cwd=tmp_path, capture_output=True, text=True, timeout=300,
             check=False,
