@@ -78,4 +78,11 @@ def test_numbers_are_the_same(english, chinese):
 
 @each_pair
 def test_a_paragraph_in_chinese_is_one_line_as_browsers_show_a_line_break_as_a_space(english, chinese):
-    assert re.findall(r"[\u4e00-\u9fff,。;:、)]\n(?=[\u4e00-\u9fff])", chinese.read_text(encoding="utf-8")) == []
+    broken = re.compile(r"[\u4e00-\u9fff\uff0c\u3002\uff1b\uff1a\u3001\uff09]\n(?=[\u4e00-\u9fff])")
+    assert broken.findall(chinese.read_text(encoding="utf-8")) == []
+
+
+@each_pair
+def test_punctuation_next_to_chinese_is_full_width(english, chinese):
+    prose = re.sub(r"`[^`\n]*`|\]\([^)]*\)|<!--.*?-->", "", BLOCK.sub("", chinese.read_text(encoding="utf-8")))
+    assert re.findall(r"[\u4e00-\u9fff][,:;?!()]|[,:;?!()][\u4e00-\u9fff]", prose) == []
