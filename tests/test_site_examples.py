@@ -6,6 +6,7 @@ import pytest
 from site_pages import DOCS, PAGES, ROOT, agrees, blocks_of, inline_calls, parse, unknown_words
 
 from cdc_contracts.cli.app import main
+from cdc_contracts.cli.output import progress
 
 WITH_SPARK = [ROOT / "README.md", DOCS / "first-steps.md"]
 NAMES = {page: str(page.relative_to(ROOT)) for page in PAGES}
@@ -15,6 +16,12 @@ CARRIED_OUT = [
     for page in PAGES
     if page not in WITH_SPARK and any(block.calls and not block.needs for block in blocks_of(page))
 ]
+
+
+@pytest.fixture(autouse=True)
+def _no_progress(monkeypatch):
+    """Pages show no lines of progress; how many a run writes depends on how long it takes."""
+    monkeypatch.setattr(progress, "LINE_SECONDS", 3_600)
 
 
 def run_page(page, capsysbinary, met=frozenset(), commands=None):
