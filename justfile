@@ -41,6 +41,11 @@ nightly:
     CDC_CONTRACTS_BYTES=all just native-sanitized
     CDC_CONTRACTS_SPARK=own {{nightly}} tests/spark_checks tests/cli/test_engines.py tests/cli/test_validating_commands.py
 
+# What depends on the versions of Python, Java, Spark and Kafka; CDC_CONTRACTS_KAFKA names that of the broker
+versions *ARGS:
+    {{nightly}} tests/api tests/testing tests/spark_checks tests/cli/test_app.py tests/cli/test_decode_engines.py \
+        tests/cli/test_engines.py tests/registry/engine/test_native_agreement.py tests/registry/values {{ARGS}}
+
 # The native part compiled for this checkout, as an installation does it
 native *ARGS:
     {{python}} hatch_build.py {{ARGS}}

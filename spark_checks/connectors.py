@@ -80,7 +80,7 @@ class Connector:
 CONNECTORS: Final[Mapping[str, Connector]] = {
     "delta": Connector(
         "delta",
-        {"4.0": "io.delta:delta-spark_2.13:4.0.0"},
+        {"4.0": "io.delta:delta-spark_2.13:4.0.0", "4.1": "io.delta:delta-spark_4.1_2.13:4.1.0"},
         "org.apache.spark.sql.delta.catalog.DeltaCatalog",
         "io.delta.sql.DeltaSparkSessionExtension",
         {"spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog"},
@@ -88,6 +88,7 @@ CONNECTORS: Final[Mapping[str, Connector]] = {
     # Its catalogs are settings of queries, not of the session, and Spark itself can merge.
     "iceberg": Connector(
         "iceberg",
+        # With Spark 4.1.1 and Iceberg 1.11.0 the MERGE of current rows has no plan.
         {"4.0": "org.apache.iceberg:iceberg-spark-runtime-4.0_2.13:1.10.0"},
         "org.apache.iceberg.spark.SparkCatalog",
     ),

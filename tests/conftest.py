@@ -138,7 +138,8 @@ def first_versions(monkeypatch: pytest.MonkeyPatch) -> None:
 def spark() -> Iterator[SparkSession]:
     from cdc_contracts.spark_checks.spark_session import open_session
 
-    session = open_session(kafka=True, cores=2, formats=("delta", "iceberg"), say=print)
+    formats = os.environ.get("CDC_CONTRACTS_FORMATS", "delta iceberg").split()
+    session = open_session(kafka=True, cores=2, formats=[one for one in formats if one != "parquet"], say=print)
     yield session
     session.stop()
 
@@ -162,10 +163,12 @@ def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
 def broker(tmp_path_factory: pytest.TempPathFactory, authority: Authority) -> Iterator[Broker]:
     """A broker that also listens where only USER is let in, and by TLS with a good and with an expired certificate."""
     pytest.importorskip("confluent_kafka", reason="a broker is of use only with the extra 'kafka'")
-    from cdc_contracts.spark_checks.kafka.broker import running_broker
+    from cdc_contracts.spark_checks.kafka.broker import VERSION, running_broker
 
+    version = os.environ.get("CDC_CONTRACTS_KAFKA", VERSION)
     certificates = [authority.certify("good", days=30), authority.certify("expired", days=-30)]
-    with running_broker(tmp_path_factory.mktemp("broker"), say=print, user=USER, certificates=certificates) as running:
+    folder = tmp_path_factory.mktemp("broker")
+    with running_broker(folder, say=print, user=USER, certificates=certificates, version=version) as running:
         yield running
 
 

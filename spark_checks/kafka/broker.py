@@ -18,7 +18,8 @@ from cdc_contracts.registry.common.errors import UnavailableError, UsageError
 from cdc_contracts.registry.common.extras import require_extra
 from cdc_contracts.spark_checks.jars import Say, fetch_jars, find_java, java_failure
 
-KAFKA: Final = ("org.apache.kafka:kafka_2.13:3.9.1", "org.slf4j:slf4j-simple:1.7.36")
+VERSION: Final = "3.9.1"
+KAFKA: Final = ("org.apache.kafka:kafka_2.13:{}", "org.slf4j:slf4j-simple:1.7.36")
 # Needed by ZooKeeper, OAuth and the shell tools, but not by a KRaft node: half of the files, half of the download.
 UNUSED: Final = (
     *("netty-buffer", "netty-codec", "netty-common", "netty-handler", "netty-resolver", "netty-transport"),
@@ -72,20 +73,25 @@ class Broker:
 
 @contextmanager
 def running_broker(
-    directory: Path, *, say: Say, user: tuple[str, str] | None = None, certificates: Sequence[Path] = ()
+    directory: Path,
+    *,
+    say: Say,
+    user: tuple[str, str] | None = None,
+    certificates: Sequence[Path] = (),
+    version: str = VERSION,
 ) -> Iterator[Broker]:
     """Run a broker on free ports of 127.0.0.1 inside the block, and stop it afterwards.
 
     Topics and log stay in `directory`: a broker started there again has them. `user` is a name and a password: the
     broker then listens on a second port that accepts only this user (SASL/PLAIN), and ACLs apply to this user. Each of
-    `certificates`, PEM files with their keys, gets its own port (TLS).
+    `certificates`, PEM files with their keys, gets its own port (TLS). `version` is one of Kafka: 3.9 or 4.
 
     Raises:
         UnavailableError: Java is missing or too old, Kafka cannot be fetched, or the broker does not start.
 
     """
     java = find_java()
-    jars = fetch_jars(KAFKA, without=UNUSED, say=say)
+    jars = fetch_jars([name.format(version) for name in KAFKA], without=UNUSED, say=say)
     directory.mkdir(parents=True, exist_ok=True)
     plain, controller, login, *tls = _free_ports(3 + len(certificates))
     settings, log = directory / "server.properties", directory / "broker.log"

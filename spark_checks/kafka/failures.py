@@ -8,6 +8,7 @@ import re
 import subprocess
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from socketserver import BaseServer
 from typing import Any, Final, NoReturn
 
 from cdc_contracts.registry.common.errors import CdcContractsError, UnavailableError, UsageError
@@ -84,12 +85,15 @@ def outliving() -> Iterator[None]:
 def _mute() -> None:
     """Silence the code that prints a traceback if a connection to the JVM is lost: it is reported as one error.
 
-    This changes the class of servers, not a server, since the session is opened later.
+    This changes the classes of servers, not a server, since the session is opened later. Spark 4.0 has one class, later
+    versions one for each kind of socket.
     """
-    from pyspark.accumulators import AccumulatorServer
+    from pyspark import accumulators
 
     logging.getLogger().addHandler(_UNSEEN)
-    AccumulatorServer.handle_error = lambda *_: None  # type: ignore[method-assign]
+    for server in vars(accumulators).values():
+        if isinstance(server, type) and issubclass(server, BaseServer) and server.__module__ == accumulators.__name__:
+            server.handle_error = lambda *_: None  # type: ignore[method-assign]
 
 
 def jvm_is_gone() -> bool:

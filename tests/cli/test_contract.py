@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import io
 import sys
-from contextlib import contextmanager
 
 import pytest
 from home_made import flat, listed, written
 
 from cdc_contracts.cli.app import main
-from cdc_contracts.registry.records.file_batches import as_batch
-from cdc_contracts.registry.records.input_files import PlainRecords
 
 
 @pytest.fixture
@@ -37,26 +34,13 @@ def test_a_contract_is_drafted_checked_and_used(messages, capsys):
     assert "30 conforming" in capsys.readouterr().err
 
 
-def test_messages_of_a_topic_are_read_as_detect_reads_them(messages, capsys, monkeypatch):
+def test_messages_of_a_topic_are_read_with_their_offsets(messages, capsys, broker, make_topic):
     values = (messages / "flat.jsonl").read_bytes().splitlines()
-    asked = []
-
-    @contextmanager
-    def open_reader(bootstrap, properties):
-        asked.append(bootstrap)
-        yield "a reader"
-
-    def read_sample(reader, topic, most, wanted):
-        asked.append((reader, topic, most))
-        yield as_batch(PlainRecords(topic, 3, list(range(len(values))), values))
-
-    monkeypatch.setattr("cdc_contracts.spark_checks.kafka.consumer.open_reader", open_reader)
-    monkeypatch.setattr("cdc_contracts.spark_checks.kafka.excerpts.read_sample", read_sample)
-    assert main(["contract", "new", "acme/flat", "topic", "orders", "-b", "broker:9092", "--messages", "50"]) == 0
-    assert asked == ["broker:9092", ("a reader", "orders", 50)]
+    topic = make_topic([(1, value) for value in values], partitions=2)
+    assert main(["contract", "new", "acme/flat", "topic", topic, "-b", broker.bootstrap, "--messages", "50"]) == 0
     text = (messages / "contracts/acme/flat/v1/contract.yaml").read_text()
-    assert "in 30 of 30 messages, first in orders/3@0" in text
-    assert "document: orders" in text
+    assert f"in 30 of 30 messages, first in {topic}/1@0" in text
+    assert f"document: {topic}" in text
 
 
 @pytest.mark.nightly

@@ -128,11 +128,12 @@ def test_two_decodes_of_one_range_into_one_directory_at_once_leave_one_run(engin
 
 
 LOSES_ITS_JVM = """
-import socket
+import inspect, socket
 from pyspark.accumulators import _start_update_server
 from cdc_contracts.spark_checks.kafka.failures import outliving
 with outliving():
-    server = _start_update_server("secret")  # as a session does that is opened later
+    by_tcp = [False] * ("is_unix_domain_sock" in inspect.signature(_start_update_server).parameters)
+    server = _start_update_server("secret", *by_tcp)  # as a session does that is opened later
     jvm = socket.create_connection(server.server_address)
     jvm.sendall(b"secret")  # and is gone before it has sent a number
     jvm.shutdown(socket.SHUT_WR)

@@ -323,7 +323,11 @@ def test_settings_of_the_user_stay_and_a_contrary_one_is_named():
 
 
 def test_the_connector_is_chosen_by_the_spark_that_is_installed(monkeypatch):
+    installed = "4.0.1"
+    monkeypatch.setattr("cdc_contracts.spark_checks.connectors.spark_versions", lambda: ("2.13", installed))
     assert CONNECTORS["delta"].package() == "io.delta:delta-spark_2.13:4.0.0"
-    monkeypatch.setattr("cdc_contracts.spark_checks.connectors.spark_versions", lambda: ("2.13", "4.7.0"))
+    installed = "4.1.1"
+    assert CONNECTORS["delta"].package() == "io.delta:delta-spark_4.1_2.13:4.1.0"
+    installed = "4.7.0"
     with pytest.raises(UnavailableError, match=r"no iceberg connector is known for Spark 4\.7\.0"):
         CONNECTORS["iceberg"].package()
