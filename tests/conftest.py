@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 MakeTopic = Callable[..., str]
 
 USER = ("reader", "correcthorse")
-WORKERS = 2
+WORKERS = 3
 """Processes that the whole suite is run by, file by file; each starts a Spark and a broker of its own when needed."""
 SPARK_CHECKS = Path(__file__).with_name("spark_checks")
 STARTING_JAVA = frozenset({"spark", "broker", "java"})

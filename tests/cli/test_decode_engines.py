@@ -194,7 +194,8 @@ def test_a_quarantine_is_replayed_by_either_engine(spark, here, capsys):
     assert held[0] == held[1]
 
 
-@pytest.mark.parametrize("seed", [0, *(pytest.param(one, marks=pytest.mark.nightly) for one in range(1, 6))])
+@pytest.mark.nightly
+@pytest.mark.parametrize("seed", range(6))
 def test_rows_at_positions_that_come_again_are_compared_alike(spark, here, capsys, seed):
     """Rows of few positions and few values, some at several rows of one transaction, cut into three runs at random."""
     draw = random.Random(seed)

@@ -164,6 +164,7 @@ def test_a_sample_of_a_file(spark, here, capsys):
     assert report["source"]["blank_lines"] == 3
 
 
+@pytest.mark.nightly
 def test_topics_whose_contracts_are_found_out_from_samples(spark, broker, make_topic, here, capsys):
     mixed = [
         value for pair in zip(rendered("dts/canal@2", 400), rendered("dts/avro@1", 400), strict=True) for value in pair

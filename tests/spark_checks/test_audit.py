@@ -229,6 +229,7 @@ def test_a_partition_that_holds_most_of_a_topic_is_cut_into_ranges(spark, broker
     assert max(sizes) <= (36_000 if tasks is None else 10_000)
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("small_shares")
 def test_findings_first_offsets_and_rows_are_the_same_however_a_topic_is_cut(spark, broker, skewed_topic, tmp_path):
     engine, validation = SparkEngine(spark), scope_of("dts/canal")
@@ -258,6 +259,7 @@ def test_a_task_reads_a_quarter_of_what_a_core_does_but_neither_few_records_nor_
     assert task_shares.records_per_task(records, tasks) == most
 
 
+@pytest.mark.nightly
 def test_the_results_of_many_tasks_are_merged_before_the_driver_has_them(spark):
     def work(numbers):
         for number in numbers:

@@ -126,6 +126,7 @@ def literal(value):
     return f"{value:f}BD" if isinstance(value, Decimal) else f"'{value}'"
 
 
+@pytest.mark.nightly
 def test_values_at_the_edges_are_read_and_found_as_they_were_with_and_without_spark(spark, addresses, tmp_path):
     name, found = TableName("db", None, "edges"), {"delta": "db.edges", "iceberg": "db/edges"}[addresses.format]
     identifier, schema = addresses.find(HISTORY, name), pa.schema({one: kind for one, (kind, _) in EDGES.items()})
@@ -231,6 +232,7 @@ def test_a_run_that_was_cut_off_is_completed_by_itself_and_one_that_empties_the_
     assert not list((out / "staged").iterdir())
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("table_format", ["iceberg"])
 def test_a_table_without_columns_has_its_history_and_current_rows_once_it_has_some(spark, tmp_path, table_format):
     tables, name = open_lakehouse(table_format, str(tmp_path), catalogue=Catalogue(())), TableName("shop", None, "t")
