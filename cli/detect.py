@@ -28,6 +28,7 @@ from cdc_contracts.registry.common.extras import require_extra
 if TYPE_CHECKING:
     from cdc_contracts.registry.detect.evidence_accumulator import EvidenceAccumulator
     from cdc_contracts.registry.detect.reported_detection import ReportedDetection
+    from cdc_contracts.registry.report.report_model import VersionSwitch
     from cdc_contracts.registry.validate.validation_context import ValidationContext
     from cdc_contracts.spark_checks.engines import Input
 
@@ -93,6 +94,7 @@ def detect(
         })  # fmt: skip
         _add_files(accumulator, sources, messages, whole=whole)
     detection = conclude(accumulator)
+    switches: Sequence[VersionSwitch] = ()
     if new_versions is not None:
         from cdc_contracts.spark_checks.local_engine import LOCAL
 
@@ -100,24 +102,39 @@ def detect(
         if found is None:
             console.say(f"{new_versions} is not written: the contract of the messages cannot be determined")
         elif of_files:
-            _place_versions(run_options.open_files(of_files, None, "latest", whole=whole), found, new_versions)
+            switches = _place_versions(
+                run_options.open_files(of_files, None, "latest", whole=whole), found, new_versions
+            )
         else:
             topics = run_options.open_topics(LOCAL, connection, sources[1:], wanted, headers=False)
-            _place_versions(topics, found, new_versions)
+            switches = _place_versions(topics, found, new_versions)
     if as_json:
         console.print_json(write_document(detection.report()))
     else:
         print_detection(detection.report())
+        _print_switches(switches)
     unknown = DRIFT if detection.verdict == "not-in-catalogue" else INCONCLUSIVE
     raise typer.Exit(EXIT_CODES[PASS if detection.settled else unknown])
 
 
-def _place_versions(source: Input, validation: ValidationContext, target: Path) -> None:
-    """Read every message, and write a versions file."""
+def _place_versions(source: Input, validation: ValidationContext, target: Path) -> Sequence[VersionSwitch]:
+    """Read every message, write a versions file, and return where versions change."""
     from cdc_contracts.spark_checks.auditing import audit_input
     from cdc_contracts.spark_checks.local_engine import LOCAL
 
-    write_versions(audit_input(LOCAL, source, validation, fail_on="error").report, target, validation.catalogue)
+    report = audit_input(LOCAL, source, validation, fail_on="error").report
+    write_versions(report, target, validation.catalogue)
+    return report.switches
+
+
+def _print_switches(switches: Sequence[VersionSwitch]) -> None:
+    """Print where versions change, by partition."""
+    from cdc_contracts.registry.common.safe_text import visible
+    from cdc_contracts.registry.report.report_wording import switch_words
+
+    if switches:
+        rows = [[visible(f"{one.topic} {one.partition}"), switch_words(one)] for one in switches]
+        _print_some("Versions", ["", ""], rows)
 
 
 def _add_files(accumulator: EvidenceAccumulator, sources: Sequence[str], messages: int, *, whole: bool) -> None:

@@ -15,9 +15,9 @@ import typer
 from cdc_contracts.cli.options.arrow_start import start_arrow
 from cdc_contracts.cli.options.connection_options import Connection, ConnectionOptions
 from cdc_contracts.cli.output import console, report_output
-from cdc_contracts.registry.common.errors import UsageError
+from cdc_contracts.registry.common.errors import UnavailableError, UsageError
 from cdc_contracts.registry.common.exit_codes import EXIT_CODES, INTERRUPTED, TERMINATED
-from cdc_contracts.registry.common.extras import require_extra
+from cdc_contracts.registry.common.extras import has_extra, require_extra
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -200,13 +200,16 @@ def open_engine(reading: RunOptions, brokers: Brokers | None = None) -> Iterator
 def start_engine(chosen: EngineOptions, *, kafka: bool, formats: Sequence[str] = ()) -> Iterator[Engine]:
     """Start the chosen engine, able to read topics, if `kafka`, and to write tables of these formats."""
     chosen.check(local=chosen.local)
-    require_extra("arrow" if chosen.local else "spark")
     if chosen.local:
+        require_extra("arrow")
         from cdc_contracts.spark_checks.local_engine import LOCAL
 
         start_arrow()
         yield LOCAL
         return
+    if not has_extra("spark"):
+        hint = "add --engine local, which needs no Spark, or pip install 'cdc-contracts[spark]'"
+        raise UnavailableError("Spark is not installed", hint=hint)
     with spark_engine(chosen, kafka=kafka, formats=formats) as engine:
         yield engine
 

@@ -26,6 +26,7 @@ _DETECTED: Final = {
     "mixed": "several contracts in one topic",
 }
 _MOST_PLACES: Final = 4
+_MOST_OPS: Final = 3
 _MOST_NAMES: Final = 8
 
 
@@ -104,7 +105,18 @@ def _contracts_of(report: Report) -> str:
     found = report.detection
     mixed = report.contract == "auto" and found and found.verdict == "mixed" and not found.subject
     several = len(contracts) > 1 or mixed or report.versions
-    return "their contracts" if several else contract_name_of(report)
+    return "their contracts" if several else _changing_contract(report) or contract_name_of(report)
+
+
+def _changing_contract(report: Report) -> str | None:
+    """Return the contract whose version changes midway, where no version was declared; else None."""
+    if "@" in report.contract:
+        return None
+    sides = {(one.old.rpartition("@"), one.new.rpartition("@")) for one in report.switches}
+    if len(sides) != 1:
+        return None
+    ((subject, _, before), (other, _, after)) = sides.pop()
+    return visible(f"{subject}, whose version changes from {before} to {after}") if subject == other else None
 
 
 def counts_of(ledger: Ledger) -> tuple[str, ...]:
@@ -254,7 +266,18 @@ def onset_words(finding: ReportedFinding) -> str:
     if onset.kind == "once":
         return f"once, at {place(since[0])}"
     result = places(since)
-    return f"every message of the table since {result}" if onset.kind == "every" else f"sporadic, since {result}"
+    if onset.kind != "every":
+        return f"sporadic, since {result}"
+    return f"every message of the table{_ops_of(finding)} since {result}"
+
+
+def _ops_of(finding: ReportedFinding) -> str:
+    """Return the op codes that have a finding: only messages with these can; nothing if they are many, or not known."""
+    ops = finding.ops
+    if not 0 < len(ops) <= _MOST_OPS or sum(ops.values()) < finding.count:
+        return ""
+    *others, last = map(visible, ops)
+    return f" with op {', '.join(others)} or {last}" if others else f" with op {last}"
 
 
 def observed_counts(finding: ReportedFinding) -> list[tuple[str, int | None]]:

@@ -132,6 +132,17 @@ def test_a_command_without_its_extra_names_the_command_that_installs_it(argument
     assert sorted(one.name for one in tmp_path.iterdir()) == ["orders.jsonl", "orders.parquet"]
 
 
+def test_without_spark_a_run_names_the_engine_that_needs_none(tmp_path):
+    (tmp_path / "orders.jsonl").write_text("{}\n", encoding="utf-8")
+    without = REFUSING.replace('"numpy", "pyarrow", "pandas"', '"pandas"')
+    ended = run("audit", "file", "orders.jsonl", "-q", code=without + MAIN, folder=tmp_path)
+    assert (ended.returncode, ended.stdout) == (3, "")
+    assert ended.stderr == (
+        "error: Spark is not installed\n"
+        "  add --engine local, which needs no Spark, or pip install 'cdc-contracts[spark]'\n"
+    )
+
+
 def test_every_package_of_an_extra_is_declared_for_it():
     declared = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = {

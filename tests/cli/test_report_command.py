@@ -67,8 +67,8 @@ def test_a_summary_says_the_verdict_first_and_then_what_a_person_asks_next(capsy
     assert """
 warning table-schema (D11) shop.orders /data/0/vip_levle
   count     400 of 19,984
-  onset     every message of the table since shop.changes partition 0 offset
-            4600 (2026-11-20T12:46:40Z)
+  onset     every message of the table with op INSERT since shop.changes
+            partition 0 offset 4600 (2026-11-20T12:46:40Z)
   expected  the columns of the table contract
   observed  a new column, string
   similar   vip_level

@@ -70,6 +70,8 @@ def test_what_auto_cannot_decide_is_validated_part_by_part_by_the_file_that_it_s
 
 def test_audit_writes_the_file_that_detect_writes(here, capsys):
     assert main(["detect", "a.jsonl", "b.jsonl", "--write-versions", "v.yaml"]) == 4
+    said = capsys.readouterr().out
+    assert re.search(rf"\nVersions\na\.jsonl 0  {OLD} up to offset 17\d, {NEW} from 1[78]\d\nb\.jsonl 1  ", said)
     assert main([*AUDIT, "--write-versions", "w.yaml"]) == 4
     assert (here / "v.yaml").read_text() == (here / "w.yaml").read_text()
 

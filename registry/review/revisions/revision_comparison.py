@@ -106,7 +106,7 @@ def compare_contracts(run: LintRun, revision: Revision) -> RevisionComparison:
     target, _ = root_to_compare(run)
     own = [one for one in run.catalogue.roots if str(one) != str(target.root)]
     if revision.root is None:
-        note = f"{revision.name} holds no contracts yet: there is nothing published to compare with"
+        note = f"there are no contracts yet in {revision.name}, so nothing was compared"
         return RevisionComparison(run, target, revision, (), {"contracts": 0}, (note, *revision.missing))
     old = Catalogue([*own, revision.root])
     published, present = _own(old, revision.root), _own(run.catalogue, target.root)

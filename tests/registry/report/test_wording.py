@@ -54,6 +54,22 @@ def test_the_headline_is_one_sentence(name, reported):
     assert headline(example(name)) == reported
 
 
+SWITCH = {"topic": "orders", "partition": 0, "from": "dts/canal@1", "to": "dts/canal@2", "after": 7, "at": 9,
+          "at_timestamp": None}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("contract", "switches", "reported"),
+    [("dts/canal", [SWITCH], "dts/canal, whose version changes from 1 to 2"),
+     ("dts/canal", [SWITCH, SWITCH | {"partition": 1}], "dts/canal, whose version changes from 1 to 2"),
+     ("dts/canal", [SWITCH, SWITCH | {"from": "dts/canal@2", "to": "dts/canal@1"}], "dts/canal"),
+     ("dts/canal@2", [SWITCH], "dts/canal@2")],
+)  # fmt: skip
+def test_the_headline_says_that_the_version_changes_where_none_was_declared(contract, switches, reported):
+    report = example("pass", contract=contract, switches=switches)
+    assert headline(report) == f"all 2,400 messages conform to {reported}"
+
+
 def test_the_headline_of_a_run_that_passes_in_spite_of_drift_says_why():
     report = example("drift", verdict="pass", fail_on=["unknown-field", "precision"], baseline=None)
     assert headline(report) == (
@@ -137,11 +153,23 @@ def test_onsets_are_reported_by_partition():
         "sporadic, since shop.changes partition 1 offset 4100 (2026-11-20T11:23:20Z), partition 3 offset 4200"
     )
     assert by_class["unknown-field"].startswith(
-        "every message of the table since shop.changes partition 0 offset 4250 "
+        "every message of the table with op INSERT or UPDATE since shop.changes partition 0 offset 4250 "
     )
     assert by_class["not-exercised"] == "not seen in the messages read"
     (old, *_) = report_of(example("version-1")).findings
     assert onset_words(old) == "first at shop.changes partition 0 offset 0 (2026-11-20T00:00:00Z)"
+
+
+@pytest.mark.parametrize(
+    ("count", "ops", "reported"),
+    [(5, {"DELETE": 2, "UPDATE": 3}, " with op DELETE or UPDATE"), (5, {"u": 5}, " with op u"), (5, {"UPDATE": 4}, ""),
+     (5, {}, ""), (6, {"DELETE": 2, "INIT": 1, "UPDATE": 3}, " with op DELETE, INIT or UPDATE"),
+     (9, {"DELETE": 2, "INIT": 1, "INSERT": 3, "UPDATE": 3}, "")],
+)  # fmt: skip
+def test_an_unbroken_onset_names_the_ops_that_have_the_finding(count, ops, reported):
+    (one,) = (one for one in example("drift")["findings"] if one["class"] == "unknown-field")
+    (finding,) = report_of(example("drift", findings=[one | {"count": count, "ops": ops}])).findings
+    assert onset_words(finding).startswith(f"every message of the table{reported} since shop.changes ")
 
 
 @pytest.mark.parametrize(
