@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from cdc_contracts.cli.check import _FEW
 from cdc_contracts.registry.common.extras import EXTRAS, installed_as
 
 ROOT = Path(__file__).parents[2]
@@ -93,8 +94,9 @@ def test_a_line_is_explained_alike_with_and_without_arrays(tmp_path):
 
 
 def test_a_check_prints_the_same_bytes_with_and_without_arrays(tmp_path):
-    lines = run("sample", "dts/canal@2", "-n", "30", "--drift", "value-form", code="import sys\n" + MAIN).stdout
+    lines = run("sample", "dts/canal@2", "-n", "80", "--drift", "value-form", code="import sys\n" + MAIN).stdout
     (tmp_path / "orders.jsonl").write_text(lines + "\nno message\n", encoding="utf-8")
+    assert lines.count("\n") > _FEW  # fewer are checked one by one in any case
     given = ["check", "orders.jsonl", "--contract", "dts/canal@1"]
     without, fully = (run(*given, code=code, folder=tmp_path) for code in (REFUSING + MAIN, "import sys\n" + MAIN))
     assert (without.returncode, without.stdout, without.stderr) == (fully.returncode, fully.stdout, fully.stderr)
