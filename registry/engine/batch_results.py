@@ -20,16 +20,18 @@ from cdc_contracts.registry.message.reading import Reading
 from cdc_contracts.registry.message.transport import Transport
 from cdc_contracts.registry.stats.column_writing import WrittenTable
 from cdc_contracts.registry.stats.observed_columns import ObservedRow
+from cdc_contracts.registry.stats.record_facts import Facts, facts_of
 from cdc_contracts.registry.validate.form_selection import TypedColumns
 from cdc_contracts.registry.validate.validation_context import JudgedMessage
 from cdc_contracts.registry.validate.verdicts import Opinion, Verdict
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CachedVerdict:
     """The reference validator's verdict on the first record of a group: enough to decide every other one.
 
-    `claims` says per version whether its discriminators hold, `facts` what the version reads besides the images.
+    `claims` says per version whether its discriminators hold, `facts` what the version reads besides the images. All
+    that is discrete in messages of one `kind` is the same: only the values of their columns have other flags.
     """
 
     opinions: tuple[Opinion, ...]
@@ -37,13 +39,13 @@ class CachedVerdict:
     readings: tuple[Reading, ...]
     columns: tuple[TypedColumns, ...]
     facts: tuple[Any, ...]
-    facts_by_verdict: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
-    """What its records add to the statistics of a stream, by verdict: found when first asked for."""
-    shapes: dict[int, ObservedRow] = field(default_factory=dict, compare=False, repr=False)
+    kind: int
+    _facts_by_verdict: dict[Any, Facts | None] = field(default_factory=dict, repr=False)
+    shapes: dict[int, ObservedRow] = field(default_factory=dict, repr=False)
     """The columns that the types of its records name, by the place of the version: found when first asked for."""
-    strangers: dict[str, Reading | None] = field(default_factory=dict, compare=False, repr=False)
+    strangers: dict[str, Reading | None] = field(default_factory=dict, repr=False)
     """How another subject would read its records, by their own: found when first asked for."""
-    plain: dict[WrittenTable, set[tuple[str, str]]] = field(default_factory=dict, compare=False, repr=False)
+    plain: dict[WrittenTable, set[tuple[str, str]]] = field(default_factory=dict, repr=False)
     """The columns with a value of a kind that has no layout: the layouts of its other values mean nothing there."""
 
     @property
@@ -60,6 +62,14 @@ class CachedVerdict:
 
     def fitting(self) -> tuple[Version, ...]:
         return tuple(opinion.version for opinion in self.opinions if not opinion.errors)
+
+    def facts_by(self, verdict: Verdict) -> Facts | None:
+        """Return what its records add to the statistics of a stream under a verdict, whatever their table is called."""
+        key = (verdict.version, verdict.outcome, bool(verdict.fits))
+        if key not in self._facts_by_verdict:
+            place = place_of(self, verdict)
+            self._facts_by_verdict[key] = facts_of(verdict, self.readings[place], self.columns[place])
+        return self._facts_by_verdict[key]
 
 
 def place_of(cached_verdict: CachedVerdict, verdict: Verdict) -> int:

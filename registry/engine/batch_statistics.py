@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from cdc_contracts.registry.engine.batch_results import BatchResult, CachedVerdict, place_of
+from cdc_contracts.registry.engine.batch_results import BatchResult
 from cdc_contracts.registry.engine.batch_tables import Tables
 from cdc_contracts.registry.engine.native.scanned_columns import INTEGER, TEXTS, ScannedColumn
 from cdc_contracts.registry.engine.written_columns import WrittenGroup, note_writing, stretch_of
@@ -40,14 +40,12 @@ from cdc_contracts.registry.stats.record_facts import (
     Track,
     count_coverage,
     count_facts,
-    facts_of,
     facts_of_one,
     whole_number,
     written_table,
 )
 from cdc_contracts.registry.stats.stream_statistics import StreamStatistics
 from cdc_contracts.registry.stats.tally import Tally
-from cdc_contracts.registry.validate.verdicts import Verdict
 
 Numbers = NDArray[np.int64]
 
@@ -75,7 +73,7 @@ def _count_part(batch_result: BatchResult, batch: Batch, statistics: StreamStati
     result: list[WrittenGroup] = []
     for group_result in batch_result.group_results:
         record_group = group_result.record_group
-        facts = _facts_of(record_group.cached_verdict, group_result.verdict)
+        facts = record_group.cached_verdict.facts_by(group_result.verdict)
         if facts is not None:
             members = record_group.decoded_batch.members
             values = members.get(facts.track.path) if facts.track is not None else None
@@ -91,17 +89,6 @@ def _count_part(batch_result: BatchResult, batch: Batch, statistics: StreamStati
             counted.take(alone, tables, np.array([number]), values, np.array([0]))
             counted.take_rows(statistics, alone, number, judged.reading)
     return counted
-
-
-def _facts_of(cached_verdict: CachedVerdict, verdict: Verdict) -> Facts | None:
-    """Return what records of one kind add to the statistics, whatever their table is called."""
-    key = (verdict.version, verdict.outcome, bool(verdict.fits))
-    if key not in cached_verdict.facts_by_verdict:
-        index = place_of(cached_verdict, verdict)
-        found = facts_of(verdict, cached_verdict.readings[index], cached_verdict.columns[index])
-        cached_verdict.facts_by_verdict[key] = found
-    result: Facts | None = cached_verdict.facts_by_verdict[key]
-    return result
 
 
 class _CountedPart:

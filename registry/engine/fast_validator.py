@@ -19,13 +19,14 @@ from numpy.typing import NDArray
 
 from cdc_contracts.registry.common.json_messages import Unreadable
 from cdc_contracts.registry.engine.batch_parser import Parser
-from cdc_contracts.registry.engine.batch_results import BatchResult, CachedVerdict, GroupResult, RecordGroup
+from cdc_contracts.registry.engine.batch_results import BatchResult, CachedVerdict, RecordGroup
 from cdc_contracts.registry.engine.batch_sorter import BatchSorter
 from cdc_contracts.registry.engine.batch_tables import BatchTables
 from cdc_contracts.registry.engine.decoded_batches import DecodedBatch
 from cdc_contracts.registry.engine.envelope_flags import member_flags, relation_flags
 from cdc_contracts.registry.engine.flag_readers import FlagReaders, fold_flags, readers_of_flags
-from cdc_contracts.registry.engine.group_splits import Differences, split_by_claim, split_by_reading
+from cdc_contracts.registry.engine.group_decisions import GroupDecisions
+from cdc_contracts.registry.engine.group_splits import split_by_claim, split_by_reading
 from cdc_contracts.registry.engine.image_flags import completion_flags, hint_flags, key_flags, whole_records
 from cdc_contracts.registry.engine.layout_plans import make_plan
 from cdc_contracts.registry.engine.native.avro_reading import AvroReader
@@ -44,7 +45,7 @@ from cdc_contracts.registry.records.message_values import MessageValues
 from cdc_contracts.registry.validate.drift_rule import reads_of
 from cdc_contracts.registry.validate.reference_validator import Judgement
 from cdc_contracts.registry.validate.validation_context import JudgedMessage, ValidationContext
-from cdc_contracts.registry.validate.verdicts import Case, Verdict, decide, foreign
+from cdc_contracts.registry.validate.verdicts import foreign
 
 _MOST_CACHED_VERDICTS: Final = 20_000
 _NOT_OF_GROUPS: Final = ("contract", "applies", "status", "provenance", "values", "version_evidence")
@@ -60,6 +61,9 @@ class FastValidator:
         meanings = [judge.meaning for judge in self._judges]
         self._plan: LayoutPlan | None = make_plan(meanings, [judge.version.schema for judge in self._judges])
         self._cached_verdicts: OrderedDict[Any, CachedVerdict] = OrderedDict()
+        self._kinds: OrderedDict[Any, int] = OrderedDict()
+        self._made = 0
+        self._decisions = GroupDecisions(validation)
         self._columns = ShapeColumns(validation, self._plan)
         self._sorter = None if self._plan is None else self._make_sorter(self._plan)
         wire = validation.wire
@@ -80,16 +84,12 @@ class FastValidator:
         batch_result = BatchResult(found, tombstones=tombstones)
         strangers = [one.numbers for one in record_group if not one.cached_verdict.ours]
         claimants = self._claims.claimants(np.concatenate(strangers), values) if strangers else {}
-        verdicts: dict[Any, Verdict] = {}
-        for one in record_group:
-            for part, differs in split_by_reading(one, found) if texts else [(one, frozenset())]:
-                for claimed, claimed_by in split_by_claim(part, claimants):
-                    key = (id(claimed.cached_verdict), differs, claimed_by)
-                    if key not in verdicts:
-                        verdicts[key] = decide(self._case(claimed, differs, claimed_by))
-                    verdict = verdicts[key]
-                    of_tables = claimed.by_table() if verdict.findings else [claimed]  # findings are counted by table
-                    batch_result.group_results += [GroupResult(verdict, one) for one in of_tables]
+        batch_result.group_results = self._decisions.decide(
+            (claimed, differs, claimed_by)
+            for one in record_group
+            for part, differs in (split_by_reading(one, found) if texts else [(one, frozenset())])
+            for claimed, claimed_by in split_by_claim(part, claimants)
+        )
         batch_result.alone = list(self._judge_alone(sorted(alone), values))
         if not texts:
             batch_result.alone = [(number, _without_differences(judged)) for number, judged in batch_result.alone]
@@ -224,14 +224,24 @@ class FastValidator:
         key = (decoded_batch.layout.family, group.grouping_key, group.value_flags)
         if key in self._cached_verdicts:
             return self._cached_verdicts[key]
-        judged = self._judge_first(values[decoded_batch.numbers[group.positions[0]]] or b"")
+        first = values[decoded_batch.numbers[group.positions[0]]] or b""
+        judged = self._judge_first(first, self._kind_of(key[:2]))
         if judged is not None:
             self._cached_verdicts[key] = judged
             if len(self._cached_verdicts) > _MOST_CACHED_VERDICTS:
                 self._cached_verdicts.popitem(last=False)
         return judged
 
-    def _judge_first(self, value: bytes) -> CachedVerdict | None:
+    def _kind_of(self, key: tuple[Any, ...]) -> int:
+        """Return the number of the records of a family with a grouping key, whatever the flags of their values."""
+        if key not in self._kinds:
+            self._made += 1  # never used again
+            self._kinds[key] = self._made
+            if len(self._kinds) > _MOST_CACHED_VERDICTS:
+                self._kinds.popitem(last=False)
+        return self._kinds[key]
+
+    def _judge_first(self, value: bytes, kind: int) -> CachedVerdict | None:
         """Have the reference validate the first message of a group; None if each has to be validated there."""
         try:
             message = self.validation.wire.parse(value)
@@ -247,15 +257,7 @@ class FastValidator:
                 judge.forms.columns_of(reading) for judge, reading in zip(self._judges, readings, strict=True)
             ),
             facts=tuple(_facts(judgement) for judgement in judgements),
-        )
-
-    def _case(self, record_group: RecordGroup, differs: Differences, claimed_by: str | None) -> Case:
-        message = record_group.cached_verdict.readings[0].message
-        return self.validation.case(
-            message,
-            record_group.cached_verdict.opinions,
-            same=lambda versions: not any({left, right} <= set(versions) for left, right in differs),
-            claimed_by=claimed_by,
+            kind=kind,
         )
 
 
