@@ -121,23 +121,40 @@ EXPORT void cdc_count_kinds(const uint64_t *cells, int64_t count, int64_t *total
 }
 
 /* Counted up where a function takes or returns something else. */
-EXPORT int32_t cdc_abi(void) { return 1; }
+EXPORT int32_t cdc_abi(void) { return 2; }
 
 #define PERIOD 65536
+#define BASE 0xD1B54A32D192ED03ull
+#define SHORT 64 /* bytes whose powers are kept, so that none has to wait for the power of the one before it */
 
-/* Writes the digest of each text of an Arrow string array, as `text_digests.py` does: a polynomial of its bytes. */
-EXPORT void cdc_digests(const int32_t *offsets, const uint8_t *text, int64_t count, uint64_t *digests) {
+static uint64_t digest(const uint8_t *p, int64_t length, const uint64_t *powers) {
+    uint64_t sum = 0, power = powers[SHORT - 1];
+    int64_t at = 0, first = length < SHORT ? length : SHORT;
+    for (; at < first; at++) sum += ((uint64_t)p[at] + 1) * powers[at];
+    for (; at < length; at++) {
+        power = at % PERIOD ? power * BASE : BASE;
+        sum += ((uint64_t)p[at] + 1) * power;
+    }
+    sum += (uint64_t)length * 0x9E3779B97F4A7C15ull;
+    sum = (sum ^ sum >> 30) * 0xBF58476D1CE4E5B9ull;
+    sum = (sum ^ sum >> 27) * 0x94D049BB133111EBull;
+    return sum ^ sum >> 31;
+}
+
+/* Writes the digest of each text or token, as `text_digests.py` does: a polynomial of its bytes. Values of other kinds
+ * than `kinds` have the digest `other`. `room` has as many bytes as the longest text with escapes.
+ */
+EXPORT void cdc_digests(const uint8_t *data, const uint64_t *cells, int64_t count, uint32_t kinds, uint64_t other,
+                        uint8_t *room, uint64_t *digests) {
+    uint64_t powers[SHORT], power = 1;
+    for (int i = 0; i < SHORT; i++) powers[i] = power *= BASE;
     for (int64_t i = 0; i < count; i++) {
-        uint64_t sum = 0, power = 1;
-        int64_t length = offsets[i + 1] - offsets[i];
-        const uint8_t *p = text + offsets[i];
-        for (int64_t at = 0; at < length; at++) {
-            power = at % PERIOD ? power * 0xD1B54A32D192ED03ull : 0xD1B54A32D192ED03ull;
-            sum += ((uint64_t)p[at] + 1) * power;
-        }
-        sum += (uint64_t)length * 0x9E3779B97F4A7C15ull;
-        sum = (sum ^ sum >> 30) * 0xBF58476D1CE4E5B9ull;
-        sum = (sum ^ sum >> 27) * 0x94D049BB133111EBull;
-        digests[i] = sum ^ sum >> 31;
+        fetch_ahead(data, cells, i, count);
+        unsigned kind = kind_of(cells[i]);
+        const uint8_t *p = data + start_of(cells[i]);
+        int64_t length = length_of(cells[i]);
+        if (!(kinds >> kind & 1)) digests[i] = other;
+        else if (kind == ESCAPED) digests[i] = digest(room, unescape(p, length, room), powers);
+        else digests[i] = digest(p, length, powers);
     }
 }

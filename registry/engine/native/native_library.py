@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import ctypes
 import os
-from ctypes import POINTER, c_int32, c_int64, c_uint32, c_void_p
+from ctypes import POINTER, c_int32, c_int64, c_uint32, c_uint64, c_void_p
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
 NAME: Final = "libcdc_native.so"
-ABI: Final = 1
+ABI: Final = 2
 """Counted up where a function takes or returns something else, so that an older library is not called."""
 
 _SIGNATURES: Final[dict[str, tuple[Any, tuple[Any, ...]]]] = {
@@ -34,7 +34,7 @@ _SIGNATURES: Final[dict[str, tuple[Any, tuple[Any, ...]]]] = {
     ),
     "cdc_text_size": (c_int64, (c_void_p, c_int64, c_uint32)),
     "cdc_texts": (c_int64, (c_void_p, c_void_p, c_int64, c_uint32, c_void_p, c_void_p, c_void_p)),
-    "cdc_digests": (None, (c_void_p, c_void_p, c_int64, c_void_p)),
+    "cdc_digests": (None, (c_void_p, c_void_p, c_int64, c_uint32, c_uint64, c_void_p, c_void_p)),
     "cdc_integers": (None, (c_void_p, c_void_p, c_int64, c_void_p)),
     "cdc_codes": (c_int64, (c_void_p, c_void_p, c_int64, c_void_p, c_void_p)),
     "cdc_last_counts": (None, (c_void_p, c_void_p, c_int64, c_void_p)),

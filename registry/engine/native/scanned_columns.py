@@ -190,11 +190,15 @@ class ScannedColumn(Sequence[Any]):
         )
         return pa.StringArray.from_buffers(total, offsets, text, pa.py_buffer(valid))
 
-    def digests(self) -> NDArray[np.uint64]:
-        """Return the digests of the texts or tokens, as `digest_values` does; that of the empty text for null."""
-        texts, digests = self.texts(TEXTS | NUMBERS | BOOLEANS), np.empty(len(self), np.uint64)
-        _, offsets, data = texts.buffers()
-        self.source.library.cdc_digests(offsets.address, data.address, len(self), digests.ctypes.data)
+    def digests(self, nothing: int) -> NDArray[np.uint64]:
+        """Return the digests of the texts or tokens, as `digest_values` does; `nothing` for null."""
+        digests = np.empty(len(self), np.uint64)
+        longest = self.lengths[self.kinds == ESCAPED].max() if self.holds(1 << ESCAPED) else 0
+        room = np.empty(int(longest), np.uint8)
+        self.source.library.cdc_digests(
+            self.source.address, self.cells.ctypes.data, len(self), TEXTS | NUMBERS | BOOLEANS, nothing,
+            room.ctypes.data, digests.ctypes.data,
+        )  # fmt: skip
         return digests
 
     def widened(self) -> ScannedColumn:

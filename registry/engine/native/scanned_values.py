@@ -77,7 +77,7 @@ class ScannedValues(Sequence[Any]):
 
     def digests(self) -> NDArray[np.uint64]:
         """Return the digests of the values, as `digest_values` does."""
-        return np.where(self.column.kinds == NULL, NULL_DIGEST, self.column.digests())
+        return self.column.digests(int(NULL_DIGEST))
 
     def _opened(self, value: Any) -> Any:
         if self.column.decoder == decoder_kinds.WIDE:
