@@ -35,6 +35,7 @@ SOURCES = (
     "canonical.c",
     "columns.c",
     "typed_columns.c",
+    "images.c",
     "lists.c",
     "avro_reader.c",
     "avro_values.c",

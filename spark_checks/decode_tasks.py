@@ -117,7 +117,7 @@ def _decode(batches: Iterable[pa.RecordBatch], kernel: Kernel, plan: DecodePlan,
                 for name, rows in _outputs(written, plan, kernel).items():
                     writers[name].write(rows)
                 if tables is not None:
-                    tables.add(written.changes)
+                    tables.add(written.rows.source)
         parts = {name: tuple(writer.close()) for name, writer in writers.items()}
         result.parts = tuple(part for some in parts.values() for part in some)
         if tables is not None:
@@ -154,7 +154,7 @@ def retype_work(spec: ScopeSpec, place: SinkPlace, layouts: Layouts, above: str 
         try:
             for records in paced(batches):
                 for written in kernel.decode(records):
-                    files.add(written.changes, known.keys())
+                    files.add(written.rows.source, known.keys())
             write = files.close()
         except BaseException:
             files.discard()
@@ -190,9 +190,9 @@ def _outputs(written: Written, plan: DecodePlan, kernel: Kernel) -> dict[str, pa
 
 def _note(result: DecodeResult, written: Written) -> None:
     result.tally.merge(written.tally)
-    result.rows.update(count_by_table(written.changes))
+    result.rows.update(count_by_table(written.rows.columns))
     result.observed.merge(written.observed)
-    result.positions.note(written.changes)
+    result.positions.note(written.rows.columns)
     result.resets.note(read_control(written.control))
     if len(result.statements) < MOST_STATEMENTS:
         result.statements.update(ddl_statements(written.control))

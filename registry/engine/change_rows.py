@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property, partial
 from itertools import chain, groupby
 from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from cdc_contracts.registry.engine.batch_tables import Tables, join_tables, table_of_all
+from cdc_contracts.registry.engine.decoded_rows import (
+    TYPED_COLUMNS,
+    DecodedImages,
+    DecodedRows,
+    UntypedRows,
+    make_changes,
+)
+from cdc_contracts.registry.engine.placed_images import ImageBlock, PlacedImages
 from cdc_contracts.registry.engine.row_facts import Places, Values
 from cdc_contracts.registry.engine.row_images import SideTexts
 from cdc_contracts.registry.message.canonical_changes import Change
@@ -29,53 +40,26 @@ _PER_ROW: Final = (
 
 
 @dataclass
-class _ImageColumns:
-    """The images of one side over all rows so far: the index and name of each text, and the number of texts per row."""
+class _Side:
+    """The images of one side over all rows so far: a block for the rows that were added together."""
 
-    places: list[Places] = field(default_factory=list)
-    names: list[Places] = field(default_factory=list)
-    counts: list[Places] = field(default_factory=list)
-    known: dict[str, int] = field(default_factory=dict)
-    spelled: list[tuple[str, str | None]] = field(default_factory=list)
+    blocks: list[ImageBlock | None] = field(default_factory=list)
 
-    def add(self, side: SideTexts | None, rows: int) -> None:
+    def add(self, side: SideTexts | None) -> None:
         if side is None:
-            self.counts.append(np.full(rows, -1, np.int64))
+            self.blocks.append(None)
             return
-        ids = np.array([self._name(name) for name in side.names], np.int64)
-        if side.present.all():
-            self.places.append(side.places.ravel())
-            self.names.append(np.tile(ids, rows))
-            self.counts.append(np.full(rows, len(ids), np.int64))
-        else:
-            self.places.append(side.places[side.present])
-            self.names.append(np.broadcast_to(ids, side.present.shape)[side.present])
-            self.counts.append(side.present.sum(axis=1))
+        present = None if side.present.all() else side.present
+        self.blocks.append(ImageBlock(tuple(side.names), side.places, present))
 
     def add_one(self, image: dict[str, str | None] | None, texts: list[str | None], base: int) -> None:
+        """Add the image of one row, and its texts to those that follow the `base` texts of the batch."""
         if image is None:
-            self.counts.append(np.array([-1]))
+            self.blocks.append(None)
             return
-        self.places.append(np.arange(len(image)) + base + len(texts))
-        self.names.append(np.array([self._name(name) for name in image], np.int64))
-        self.counts.append(np.array([len(image)]))
+        places = np.arange(len(image)) + base + len(texts)
         texts.extend(image.values())
-
-    def as_array(self, texts: pa.Array, order: Places) -> pa.Array:
-        """Return the images in the order of the rows."""
-        counts = _joined(self.counts)
-        held = np.maximum(counts, 0)
-        starts = (np.cumsum(held) - held)[order]
-        counts, held = counts[order], held[order]
-        offsets = np.concatenate([[0], np.cumsum(held)])
-        chosen = np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], held)
-        names = pa.array(list(self.known), pa.string()).take(pa.array(_joined(self.names)[chosen]))
-        items = texts.take(pa.array(_joined(self.places)[chosen]))
-        missing = np.append(counts < 0, False)
-        return pa.MapArray.from_arrays(pa.array(offsets.astype(np.int32), mask=missing), names, items)
-
-    def _name(self, name: str) -> int:
-        return self.known.setdefault(name, len(self.known))
+        self.blocks.append(ImageBlock(tuple(image), places.reshape(1, -1), None))
 
 
 @dataclass
@@ -88,10 +72,9 @@ class ChangeRows:
     sizes: list[int] = field(default_factory=list)
     tables: list[Tables] = field(default_factory=list)
     rows: dict[str, list[Values]] = field(default_factory=lambda: {name: [] for name in _PER_ROW})
-    before: _ImageColumns = field(default_factory=_ImageColumns)
-    after: _ImageColumns = field(default_factory=_ImageColumns)
-    own_texts: list[str | None] = field(default_factory=list)
-    own: list[tuple[_ImageColumns, dict[str, str | None] | None]] = field(default_factory=list)
+    before: _Side = field(default_factory=_Side)
+    after: _Side = field(default_factory=_Side)
+    own: list[tuple[_Side, dict[str, str | None] | None]] = field(default_factory=list)
 
     def add_change(self, number: int, index: int, change: Change, verdict: Verdict) -> None:
         """Add one row that the reference decoded."""
@@ -112,38 +95,66 @@ class ChangeRows:
         """Add what the rows that were added last have in a column."""
         self.rows[name].append(values)
 
-    def as_batch(self, texts: pa.Array, batch: Batch) -> pa.RecordBatch:
-        """Return the rows as Arrow, in order of record and row."""
-        for images, image in self.own:
-            images.add_one(image, self.own_texts, len(texts))
-        if self.own_texts:
-            texts = pa.concat_arrays([texts, pa.array(self.own_texts, pa.string())])
+    def as_rows(self, texts: pa.Array, batch: Batch) -> DecodedRows:
+        """Return the rows in order of record and row."""
+        own_texts: list[str | None] = []
+        for side, image in self.own:
+            side.add_one(image, own_texts, len(texts))
+        if own_texts:
+            texts = pa.concat_arrays([texts, pa.array(own_texts, pa.string())])
         numbers, within = _joined(self.numbers), _joined(self.within)
         order = np.lexsort((within, numbers))
-        ordered = pa.array(order)
-        spread = pa.array(np.repeat(np.arange(len(self.sizes)), self.sizes)[order])
-        columns: dict[str, Any] = {
-            name: pa.array(values, CHANGES_SCHEMA.field(name).type).take(spread)
-            for name, values in self.group_results.items()
-        }
-        if self.tables:
-            tables = join_tables(self.tables)
-            of_row = pa.array(tables.codes[order])
-            for name in _OF_TABLE:
-                names = pa.array([getattr(one, name) for one in tables.names], CHANGES_SCHEMA.field(name).type)
-                columns[name] = names.take(of_row)
-        else:
-            columns |= {name: pa.array([], CHANGES_SCHEMA.field(name).type) for name in _OF_TABLE}
-        for name, values in self.rows.items():
-            columns[name] = _as_column(values, CHANGES_SCHEMA.field(name).type).take(ordered)
-        columns["before"] = self.before.as_array(texts, order)
-        columns["after"] = self.after.as_array(texts, order)
-        columns["row_index"] = pa.array(within[order], pa.int32())
+        sizes = np.array(self.sizes, np.int64)
+        starts, block_of = np.cumsum(sizes) - sizes, np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
+        before, after = (
+            PlacedImages(side.blocks, starts, block_of, order, texts) for side in (self.before, self.after)
+        )
+        found = _Columns(self, order, block_of[order], batch, pa.array(numbers[order]), within[order])
+        images = DecodedImages(before, after, self.group_results["column_types"], block_of[order])
+        untyped = UntypedRows(found.of(TYPED_COLUMNS), images)
+        return DecodedRows(untyped, partial(make_changes, untyped, found.of))
+
+
+@dataclass(frozen=True, eq=False)
+class _Columns:
+    """The columns of rows that are put in order: all but the images."""
+
+    rows: ChangeRows
+    order: Places
+    group_of: NDArray[np.int32]
+    batch: Batch
+    numbers: pa.Array
+    within: Places
+
+    def of(self, schema: pa.Schema) -> pa.RecordBatch:
+        """Return some of the columns."""
+        columns = {name: found for name in schema.names if (found := self._column(name)) is not None}
+        batch = self.batch
         taken = {
-            "kafka_timestamp": batch.column("timestamp", INSTANT),
-            "kafka_key": batch.column("key", pa.binary()),
+            name: batch.column(sent, type_)
+            for name, sent, type_ in (("kafka_timestamp", "timestamp", INSTANT), ("kafka_key", "key", pa.binary()))
+            if name in schema.names
         }
-        return batch.fill(CHANGES_SCHEMA, columns, pa.array(numbers[order]), taken)
+        return batch.fill(schema, columns, self.numbers, taken)
+
+    def _column(self, name: str) -> pa.Array | None:
+        """Return a column; None if it is one of the records."""
+        rows, type_ = self.rows, CHANGES_SCHEMA.field(name).type
+        if name in _PER_RESULT:
+            return pa.array(rows.group_results[name], type_).take(pa.array(self.group_of))
+        if name in _PER_ROW:
+            return _as_column(rows.rows[name], type_).take(pa.array(self.order))
+        if name in _OF_TABLE:
+            if not rows.tables:
+                return pa.array([], type_)
+            names, of_row = self._tables
+            return pa.array([getattr(one, name) for one in names], type_).take(of_row)
+        return pa.array(self.within, pa.int32()) if name == "row_index" else None
+
+    @cached_property
+    def _tables(self) -> tuple[Sequence[TableNames], pa.Array]:
+        tables = join_tables(self.rows.tables)
+        return tables.names, pa.array(tables.codes[self.order])
 
 
 def _as_column(parts: list[Values], type_: pa.DataType) -> pa.Array:

@@ -13,10 +13,11 @@ import pyarrow as pa
 from cdc_contracts.registry.common.garbage_collection import put_off_collection
 from cdc_contracts.registry.common.json_messages import EXPECTED, Unreadable
 from cdc_contracts.registry.engine.batch_results import BatchResult
+from cdc_contracts.registry.engine.decoded_rows import DecodedRows
 from cdc_contracts.registry.engine.dialect_runs import runs_of
 from cdc_contracts.registry.engine.fast_validator import FastValidator
 from cdc_contracts.registry.engine.image_placings import placings_of
-from cdc_contracts.registry.engine.output_writers import write_changes, write_control, write_quarantine
+from cdc_contracts.registry.engine.output_writers import decode_rows, write_control, write_quarantine
 from cdc_contracts.registry.engine.range_counts import count_range_evidence
 from cdc_contracts.registry.engine.range_lookup import RangeFinder
 from cdc_contracts.registry.engine.row_columns import observe_columns
@@ -38,10 +39,15 @@ class Written:
 
     records: pa.RecordBatch
     tally: Tally
-    changes: pa.RecordBatch
+    rows: DecodedRows
     control: pa.RecordBatch
     quarantine: pa.RecordBatch
     observed: ObservedColumns
+
+    @property
+    def changes(self) -> pa.RecordBatch:
+        """The row changes as `changes/` has them (`CHANGES_SCHEMA`)."""
+        return self.rows.changes
 
 
 class Kernel:
@@ -86,21 +92,16 @@ class Kernel:
         for batch in cut(records):
             with put_off_collection():
                 parts = list(self._parts(batch, texts=True))
-                changes, control, quarantine = _in_order(
-                    [
-                        (
-                            write_changes(batch_result, part),
-                            write_control(batch_result, part),
-                            write_quarantine(batch_result, part),
-                        )
-                        for part, batch_result in parts
-                    ]
+                rows = _join_rows([decode_rows(batch_result, part) for part, batch_result in parts])
+                control, quarantine = (
+                    _in_order([write(batch_result, part) for part, batch_result in parts])
+                    for write in (write_control, write_quarantine)
                 )
                 tally = self._count(parts)
                 observed = ObservedColumns()
                 for _, batch_result in parts:
                     observed.merge(observe_columns(batch_result))
-            yield Written(batch.records, tally, changes, control, quarantine, observed)
+            yield Written(batch.records, tally, rows, control, quarantine, observed)
 
     def batch_results(self, records: pa.RecordBatch) -> Iterator[tuple[Batch, BatchResult]]:
         """Yield the parts of a record batch with all their verdicts."""
@@ -170,16 +171,20 @@ class Kernel:
         return found
 
 
-def _in_order(parts: Sequence[tuple[pa.RecordBatch, ...]]) -> tuple[pa.RecordBatch, ...]:
-    """Return the output tables of the parts of a batch as those of one: rows in the order of their records."""
+def _join_rows(parts: Sequence[DecodedRows]) -> DecodedRows:
+    """Return the row changes of the parts of a batch as those of one."""
     if len(parts) == 1:
         return parts[0]
-    joined = []
-    for tables in zip(*parts, strict=True):
-        order = [name for name in ("topic", "partition", "offset", "row_index") if name in tables[0].schema.names]
-        table = pa.Table.from_batches(tables).sort_by([(name, "ascending") for name in order]).combine_chunks()
-        joined.append(table.to_batches()[0] if table.num_rows else tables[0])
-    return tuple(joined)
+    return DecodedRows(None, lambda: _in_order([part.changes for part in parts]))
+
+
+def _in_order(parts: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
+    """Return rows of the parts of a batch as those of one: in the order of their records."""
+    if len(parts) == 1:
+        return parts[0]
+    order = [name for name in ("topic", "partition", "offset", "row_index") if name in parts[0].schema.names]
+    table = pa.Table.from_batches(parts).sort_by([(name, "ascending") for name in order]).combine_chunks()
+    return table.to_batches()[0] if table.num_rows else parts[0]
 
 
 def paced(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

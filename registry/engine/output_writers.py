@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from cdc_contracts.registry.engine.batch_results import BatchResult, GroupResult
 from cdc_contracts.registry.engine.change_rows import ChangeRows
+from cdc_contracts.registry.engine.decoded_rows import DecodedRows
 from cdc_contracts.registry.engine.observed_shapes import observed_shapes
 from cdc_contracts.registry.engine.row_facts import (
     are_complete,
@@ -36,8 +37,8 @@ from cdc_contracts.registry.validate.decoded_changes import HALVES, control_of, 
 from cdc_contracts.registry.validate.verdicts import CONFORMING, CONTROL, QUARANTINED, Verdict
 
 
-def write_changes(batch_result: BatchResult, batch: Batch) -> pa.RecordBatch:
-    """Return the row changes of a validated batch (`CHANGES_SCHEMA`), in order of record and row."""
+def decode_rows(batch_result: BatchResult, batch: Batch) -> DecodedRows:
+    """Return the row changes of a validated batch, in order of record and row."""
     rows = ChangeRows()
     for group_result in batch_result.group_results:
         if group_result.verdict.outcome == CONFORMING:
@@ -45,7 +46,7 @@ def write_changes(batch_result: BatchResult, batch: Batch) -> pa.RecordBatch:
     for number, judged in batch_result.alone:
         for index, change in enumerate(judged.changes):
             rows.add_change(number, index, change, judged.verdict)
-    return rows.as_batch(batch_result.texts, batch)
+    return rows.as_rows(batch_result.texts, batch)
 
 
 def write_control(batch_result: BatchResult, batch: Batch) -> pa.RecordBatch:
@@ -131,8 +132,8 @@ def _add_group_result(rows: ChangeRows, group_result: GroupResult) -> None:
     rows.sizes.append(total)
     rows.numbers.append(record_group.numbers[shown.records])
     rows.within.append(shown.within)
-    rows.before.add(before, total)
-    rows.after.add(after, total)
+    rows.before.add(before)
+    rows.after.add(after)
     sent, record = sent_columns(sides), shown.records
     rows.add_facts("before_complete", are_complete(before, types, total))
     rows.add_facts("after_complete", are_complete(after, types, total))

@@ -50,6 +50,10 @@ CHANGES_SCHEMA: Final = pa.schema([
 `invalid_values` is null in files of releases that did not tell the images apart.
 """
 
+_NOT_TYPED: Final = ("primary_key", "before_complete", "after_complete", "types_from", "kafka_timestamp", "kafka_key")
+TYPED_FROM: Final = pa.schema([one for one in CHANGES_SCHEMA if one.name not in _NOT_TYPED])
+"""What of `changes/` typed rows are made of."""
+
 CONTROL_SCHEMA: Final = pa.schema([
     pa.field("contract", pa.string(), nullable=False),
     pa.field("kind", pa.string(), nullable=False),

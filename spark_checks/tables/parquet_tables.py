@@ -7,11 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Final
 
 import pyarrow as pa
 
-from cdc_contracts.registry.records.output_schemas import CHANGES_SCHEMA
+from cdc_contracts.registry.records.output_schemas import TYPED_FROM
 from cdc_contracts.registry.tables.canonical.table_layouts import TableLayout, TableName
 from cdc_contracts.spark_checks.engines import Engine
 from cdc_contracts.spark_checks.file_sinks import TABLES, FilePart, SinkPlace
@@ -19,10 +18,6 @@ from cdc_contracts.spark_checks.spark_tasks import as_result, attempt_name, read
 from cdc_contracts.spark_checks.tables.part_files import read_part
 from cdc_contracts.spark_checks.tables.typed_files import TypedFiles, join_writes, remove_parts
 from cdc_contracts.spark_checks.tables.typed_tables import TypedWrite, WriteOrder
-
-_NOT_TYPED: Final = ("primary_key", "before_complete", "after_complete", "types_from", "kafka_timestamp", "kafka_key")
-TYPED_FROM: Final = pa.schema([one for one in CHANGES_SCHEMA if one.name not in _NOT_TYPED])
-"""What of `changes/` typed rows are made of."""
 
 
 class ParquetTables:

@@ -10,6 +10,7 @@ from typing import Final
 
 import pyarrow as pa
 
+from cdc_contracts.registry.engine.decoded_rows import UntypedRows
 from cdc_contracts.registry.tables.canonical.table_layouts import TableLayout, TableName
 from cdc_contracts.spark_checks.file_sinks import FilePart, SinkPlace
 from cdc_contracts.spark_checks.tables.typed_files import TypedFiles
@@ -28,9 +29,9 @@ class ProvisionalTables:
         self._left: set[TableName] = set()
         self._files = TypedFiles(place, self._layout_of, above, f"{attempt}-0", patience=FIRST_BYTES)
 
-    def add(self, changes: pa.RecordBatch) -> None:
-        """Add rows of `changes/`; what they show of layouts is known to `guess` already."""
-        self._files.add(changes)
+    def add(self, rows: pa.RecordBatch | UntypedRows) -> None:
+        """Add row changes; what they show of layouts is known to `guess` already."""
+        self._files.add(rows)
 
     def close(self, changes: Sequence[FilePart]) -> ProvisionalWrite:
         """Finish all files; `changes` are the files that hold the same rows untyped."""

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Final
 
 import numpy as np
 import pyarrow as pa
 
+from cdc_contracts.registry.engine.decoded_rows import UntypedRows
+from cdc_contracts.registry.records.output_schemas import TYPED_FROM
 from cdc_contracts.registry.tables.canonical.table_layouts import TableLayout, TableName
 from cdc_contracts.registry.tables.canonical.typed_rows import split_by_table, type_rows
 from cdc_contracts.spark_checks.file_sinks import FilePart, SinkPlace, TableWriter, table_folder
@@ -57,7 +59,7 @@ class TypedFiles:
         self._above = above
         self._attempt = attempt
         self._patience = max(patience, _ENOUGH_BYTES)
-        self._waiting: dict[TableName, list[pa.RecordBatch]] = {}
+        self._waiting: dict[TableName, list[pa.RecordBatch | UntypedRows]] = {}
         self._untyped: Counter[TableName] = Counter()
         self._bytes: Counter[TableName] = Counter()
         self._begun: set[TableName] = set()
@@ -68,19 +70,22 @@ class TypedFiles:
         self._raw: dict[TableName, Counter[str]] = {}
         self._parts: dict[TableName, list[FilePart]] = {}
 
-    def add(self, changes: pa.RecordBatch, wanted: AbstractSet[TableName] | None = None) -> None:
-        """Add rows of `changes/`, of all tables or those that are wanted.
+    def add(self, changes: pa.RecordBatch | UntypedRows, wanted: AbstractSet[TableName] | None = None) -> None:
+        """Add row changes, of all tables or those that are wanted.
 
         Where too many wait in all, the table with the most is written.
         """
         for name, rows in split_by_table(changes):
             if name in self._refused or (wanted is not None and name not in wanted):
                 continue
-            rows = rows if rows.num_rows == changes.num_rows else _copy(rows)  # noqa: PLW2901
+            begun = name in self._begun
+            at_once = begun and isinstance(rows, UntypedRows) and len(rows) >= _FEW_ROWS
+            if not at_once and len(rows) < len(changes):
+                rows = _copy(rows)  # noqa: PLW2901
             self._waiting.setdefault(name, []).append(rows)
             self._untyped[name] += rows.nbytes
             self._bytes[name] += rows.nbytes
-            if self._untyped[name] >= (_ENOUGH_BYTES if name in self._begun else self._patience):
+            if at_once or self._untyped[name] >= (_ENOUGH_BYTES if begun else self._patience):
                 self._type(name)
             if self._bytes.total() > WAITING_BYTES:
                 self._write(self._bytes.most_common(1)[0][0])
@@ -161,14 +166,16 @@ def remove_parts(place: SinkPlace, parts: Iterable[FilePart]) -> None:
         filesystem.delete_file(f"{root}/{part.path}")
 
 
-def _in_batches(waiting: list[pa.RecordBatch]) -> list[pa.RecordBatch]:
+def _in_batches(waiting: list[pa.RecordBatch | UntypedRows]) -> Sequence[pa.RecordBatch | UntypedRows]:
     """Return rows in batches that are worth a call each."""
-    if sum(rows.num_rows for rows in waiting) >= _FEW_ROWS * len(waiting):
+    if sum(map(len, waiting)) >= _FEW_ROWS * len(waiting):
         return waiting
-    joined: list[pa.RecordBatch] = pa.Table.from_batches(waiting).combine_chunks().to_batches()
+    batches = [rows.as_batch() if isinstance(rows, UntypedRows) else rows.select(TYPED_FROM.names) for rows in waiting]
+    joined: list[pa.RecordBatch] = pa.Table.from_batches(batches).combine_chunks().to_batches()
     return joined
 
 
-def _copy(rows: pa.RecordBatch) -> pa.RecordBatch:
-    """Return a copy of rows, since a slice would keep the rows of other tables in memory."""
-    return rows.take(pa.array(np.arange(rows.num_rows)))
+def _copy(rows: pa.RecordBatch | UntypedRows) -> pa.RecordBatch:
+    """Return a copy of rows, since a part would keep the rows of other tables in memory."""
+    batch = rows.as_batch() if isinstance(rows, UntypedRows) else rows
+    return batch.take(pa.array(np.arange(batch.num_rows)))

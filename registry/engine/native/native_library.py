@@ -60,6 +60,14 @@ _SIGNATURES: Final[dict[str, tuple[Any, tuple[Any, ...]]]] = {
         c_int64,
         (c_void_p, c_void_p, c_void_p, c_void_p, c_int64, c_int64, c_void_p, c_void_p, c_int32, c_void_p, c_void_p),
     ),
+    "cdc_measure_images": (
+        None, (c_void_p, c_void_p, c_void_p, c_int64, c_void_p, c_void_p, c_void_p),
+    ),
+    "cdc_write_images": (
+        None,
+        (c_void_p, c_void_p, c_void_p, c_int64, c_void_p, c_void_p, c_void_p, c_void_p, c_void_p, c_int64, c_void_p,
+         c_void_p, c_void_p, c_void_p, c_void_p, c_void_p),
+    ),
     "cdc_count_kinds": (None, (c_void_p, c_int64, c_void_p)),
 }  # fmt: skip
 

@@ -36,8 +36,8 @@ def place_keys(images: pa.MapArray, names: Sequence[str]) -> PlacedKeys | None:
     first, last = (int(images.offsets[place].as_py()) for place in (0, len(images)))
     places, others = np.full((len(names), len(images)), -1, np.int64), np.empty(last - first, np.int64)
     count = library.cdc_place_keys(
-        *_texts_of(keys, first), _address(offsets) + 4 * images.offset, _address(validity), images.offset, len(images),
-        *_texts_of(listed), len(names), places.ctypes.data, others.ctypes.data,
+        *texts_of(keys, first), address_of(offsets) + 4 * images.offset, address_of(validity), images.offset,
+        len(images), *texts_of(listed), len(names), places.ctypes.data, others.ctypes.data,
     )  # fmt: skip
     return PlacedKeys(places, others[:count])
 
@@ -51,7 +51,7 @@ def read_texts(parts: Sequence[tuple[pa.StringArray, Places]], type_: pa.DataTyp
     if library is None or (kind is None and type_ != pa.binary()):
         return None
     given = [
-        (*_texts_of(texts), _address(texts.buffers()[0]), texts.offset, np.ascontiguousarray(places), len(places))
+        (*texts_of(texts), address_of(texts.buffers()[0]), texts.offset, np.ascontiguousarray(places), len(places))
         for texts, places in parts
     ]
     total = sum(len(places) for _, places in parts)
@@ -95,11 +95,12 @@ def _kind_of(type_: pa.DataType) -> int | None:
     return {pa.int64(): _WHOLE, pa.date32(): _DATE}.get(type_)
 
 
-def _texts_of(texts: pa.StringArray, first: int = 0) -> tuple[int, int]:
+def texts_of(texts: pa.StringArray, first: int = 0) -> tuple[int, int]:
     """Return where the offsets of texts are, from the first that is wanted on, and their bytes."""
     _, offsets, data = texts.buffers()
-    return _address(offsets) + 4 * (texts.offset + first), _address(data)
+    return address_of(offsets) + 4 * (texts.offset + first), address_of(data)
 
 
-def _address(buffer: pa.Buffer | None) -> int:
+def address_of(buffer: pa.Buffer | None) -> int:
+    """Return where a buffer begins; 0 where there is none."""
     return 0 if buffer is None else int(buffer.address)

@@ -7,16 +7,18 @@ either in its typed column or, under the name `after.NAME` or `before.NAME`, in 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from cdc_contracts.registry.engine.decoded_rows import UntypedRows
 from cdc_contracts.registry.engine.native.typed_columns import place_keys, read_texts
+from cdc_contracts.registry.engine.placed_images import PlacedImages
 from cdc_contracts.registry.stats.observed_columns import TableName
 from cdc_contracts.registry.tables.canonical.table_layouts import METADATA, TableLayout
 from cdc_contracts.registry.tables.canonical.typed_values import ReadColumn, read_column
@@ -30,23 +32,28 @@ _RENAMED: Final = {field_name: field_name.removeprefix("_") for field_name in ME
 _MADE: Final = ("_absent", "_raw")
 
 
-def split_by_table(changes: pa.RecordBatch) -> Iterator[tuple[TableName, pa.RecordBatch]]:
+def split_by_table(changes: Any) -> Iterator[tuple[TableName, Any]]:
     """Yield the rows of each table, in their order, by the order of the tables' names.
 
-    Rows that name no table are those of a table without a name.
+    The rows are those of `changes/` or `UntypedRows`, and so are the parts. Rows that name no table are those of a
+    table without a name.
     """
-    codes = _codes_of_tables(changes)
+    columns = changes.columns if isinstance(changes, UntypedRows) else changes
+    codes = _codes_of_tables(columns)
     if not len(codes):
         return
     if _are_alike(codes):
-        yield _name_of(changes), changes
+        yield _name_of(columns), changes
         return
     order = np.argsort(codes, kind="stable")
-    ordered = changes.take(pa.array(order))
+    ordered = columns.take(pa.array(order))
     cuts = np.flatnonzero(np.diff(codes[order])) + 1
     for start, end in zip([0, *cuts.tolist()], [*cuts.tolist(), len(order)], strict=True):
         rows = ordered.slice(start, end - start)
-        yield _name_of(rows), rows
+        if isinstance(changes, UntypedRows):
+            yield _name_of(rows), UntypedRows(rows, changes.images.select(order[start:end]))
+        else:
+            yield _name_of(rows), rows
 
 
 def count_by_table(changes: pa.RecordBatch) -> Counter[TableName]:
@@ -82,12 +89,15 @@ def _name_of(rows: pa.RecordBatch) -> TableName:
     return TableName.of(database, schema, table)
 
 
-def type_rows(changes: pa.RecordBatch, layout: TableLayout) -> tuple[pa.RecordBatch, dict[str, int]]:
-    """Return rows of one table (`CHANGES_SCHEMA`) in its layout, and how many values of each column are in `_raw`."""
-    rows = changes.num_rows
+def type_rows(changes: pa.RecordBatch | UntypedRows, layout: TableLayout) -> tuple[pa.RecordBatch, dict[str, int]]:
+    """Return rows of one table in its layout, and how many values of each column are in `_raw`.
+
+    The rows are those of `changes/` (`CHANGES_SCHEMA`), or what these are made of.
+    """
+    rows, columns = len(changes), changes.columns if isinstance(changes, UntypedRows) else changes
     kept_as_text = _kept_as_text(changes, layout)
     raw, absent = _Entries(rows), _Entries(rows)
-    sides = {side: _Held.of(changes.column(side), layout) for side in _SIDES}
+    sides = {side: _held_of(changes, side, layout) for side in _SIDES}
     for side, held in sides.items():
         if len(held.other_rows):
             raw.add_all(*held.others(side))
@@ -113,14 +123,15 @@ def type_rows(changes: pa.RecordBatch, layout: TableLayout) -> tuple[pa.RecordBa
     images = {}
     for (side, held), start in zip(sides.items() if layout.columns else (), (0, rows), strict=False):
         missing = None if held.there.all() else pa.array(~held.there)
-        arrays = [values.slice(start, rows) for values in typed]
-        images[side] = pa.StructArray.from_arrays(arrays, fields=list(layout.image), mask=missing)
+        images[side] = pa.StructArray.from_arrays(
+            [values.slice(start, rows) for values in typed], fields=list(layout.image), mask=missing
+        )
     made: dict[str, pa.Array] = {**images, "_absent": absent.as_lists(), "_raw": raw.as_maps()}
-    columns = [
-        made[one.name] if one.name in made else changes.column(_RENAMED[one.name]).cast(one.type)
+    arrays = [
+        made[one.name] if one.name in made else columns.column(_RENAMED[one.name]).cast(one.type)
         for one in layout.arrow
     ]
-    return pa.RecordBatch.from_arrays(columns, schema=layout.arrow), raw.counts()
+    return pa.RecordBatch.from_arrays(arrays, schema=layout.arrow), raw.counts()
 
 
 def _read(texts: pa.Array, type_: pa.DataType, kept_as_text: Mask | None) -> ReadColumn:
@@ -142,6 +153,12 @@ class _Held:
     other_rows: Places
     other_places: Places
     other_names: pa.Array
+
+    @classmethod
+    def placed(cls, images: PlacedImages, layout: TableLayout) -> _Held:
+        found = images.by_name({column.name: place for place, column in enumerate(layout.columns)})
+        names = pa.array(found.other_names, pa.string())
+        return cls(found.there, found.places, images.texts, found.other_rows, found.other_places, names)
 
     @classmethod
     def of(cls, images: pa.MapArray, layout: TableLayout) -> _Held:
@@ -234,20 +251,34 @@ class _Entries:
         return offsets, pa.array(np.argsort(rows, kind="stable")), names
 
 
-def _kept_as_text(changes: pa.RecordBatch, layout: TableLayout) -> dict[int, Mask]:
+def _held_of(changes: pa.RecordBatch | UntypedRows, side: str, layout: TableLayout) -> _Held:
+    if isinstance(changes, UntypedRows):
+        return _Held.placed(changes.images.side(side), layout)
+    return _Held.of(changes.column(side), layout)
+
+
+def _kept_as_text(changes: pa.RecordBatch | UntypedRows, layout: TableLayout) -> dict[int, Mask]:
     """Return which values of each column, those before and then those after, are text whatever they look like.
 
     These are what does not have its form and, in columns of bytes, what has no type: any four letters may be Base64.
     """
-    found = _invalid(changes, layout)
+    found = _invalid(changes.columns if isinstance(changes, UntypedRows) else changes, layout)
     binary = [place for place, column in enumerate(layout.columns) if pa.types.is_binary(column.type)]
     if binary:
-        typed = _Held.of(changes.column("column_types"), layout)
+        have_type = _typed_rows(changes, layout)
         for place in binary:
-            untyped = np.tile(typed.places[place] < 0, len(_SIDES))
+            untyped = np.tile(~have_type(place), len(_SIDES))
             if untyped.any():
                 found[place] = untyped | found[place] if place in found else untyped
     return found
+
+
+def _typed_rows(changes: pa.RecordBatch | UntypedRows, layout: TableLayout) -> Callable[[int], Mask]:
+    """Return what says of which rows a column has a type."""
+    if isinstance(changes, UntypedRows):
+        return lambda place: changes.images.have_type(layout.columns[place].name)
+    places = _Held.of(changes.column("column_types"), layout).places
+    return lambda place: places[place] >= 0
 
 
 def _invalid(changes: pa.RecordBatch, layout: TableLayout) -> dict[int, Mask]:

@@ -10,7 +10,7 @@ import pyarrow as pa
 from cdc_contracts.registry.common.garbage_collection import put_off_collection
 from cdc_contracts.registry.engine.batch_results import BatchResult, GroupResult, RecordGroup
 from cdc_contracts.registry.engine.kernel import Kernel, open_wrapped, paced
-from cdc_contracts.registry.engine.output_writers import write_changes
+from cdc_contracts.registry.engine.output_writers import decode_rows
 from cdc_contracts.registry.engine.row_columns import observe_columns
 from cdc_contracts.registry.engine.table_exclusion import exclude
 from cdc_contracts.registry.message.reading import Reading
@@ -57,7 +57,7 @@ def collect_evidence(kernel: Kernel, records: pa.RecordBatch) -> InferenceEviden
 
 
 def _take(evidence: InferenceEvidence, batch: Batch, batch_result: BatchResult) -> None:
-    evidence.merge(observe(write_changes(batch_result, batch)))
+    evidence.merge(observe(decode_rows(batch_result, batch).changes))
     evidence.observed.merge(observe_columns(batch_result))
     evidence.left_out += len(batch_result.having(QUARANTINED))
     for table, mapping in _mappings_in(batch_result):

@@ -1,0 +1,83 @@
+"""Image maps: the images of rows as maps of texts, put together from the places of their texts in one pass."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, Protocol
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from cdc_contracts.registry.engine.native.native_library import native_library
+from cdc_contracts.registry.engine.native.typed_columns import address_of, texts_of
+
+Places = NDArray[np.int64]
+
+_MOST: Final = 2**31 - 1
+
+
+class Block(Protocol):
+    """The images of some rows with the same columns: by row and column the index of each text.
+
+    `present` says which columns each row has; None if every row has all.
+    """
+
+    @property
+    def names(self) -> tuple[str, ...]: ...
+
+    @property
+    def places(self) -> Places: ...
+
+    @property
+    def present(self) -> NDArray[np.bool_] | None: ...
+
+
+def write_maps(
+    blocks: Sequence[Block | None],
+    starts: Places,
+    block_of: NDArray[np.int32],
+    order: Places,
+    texts: pa.StringArray,
+) -> pa.MapArray | None:
+    """Return the images of rows as maps of names and texts; None if there is no library, or they are too long for it.
+
+    `block_of` has the block of each row, `starts` the first row of each block; rows of no block have no image. `order`
+    are the rows that are wanted.
+    """
+    library = native_library()
+    if library is None:
+        return None
+    known: dict[str, int] = {}
+    held, given = [], np.zeros((max(1, len(blocks)), 5), np.int64)
+    for number, block in enumerate(blocks):
+        if block is not None:
+            ids = np.array([known.setdefault(name, len(known)) for name in block.names], np.int64)
+            places, present = np.ascontiguousarray(block.places), block.present
+            present = None if present is None else np.ascontiguousarray(present)
+            held.append((ids, places, present))  # has to outlive the calls
+            given[number, :3] = places.ctypes.data, 0 if present is None else present.ctypes.data, ids.ctypes.data
+            given[number, 3:] = len(ids), starts[number]
+    rows, totals, names = len(order), np.zeros(3, np.int64), pa.array(list(known), pa.string())
+    order, block_of = np.ascontiguousarray(order), np.ascontiguousarray(block_of)
+    common = given.ctypes.data, block_of.ctypes.data, order.ctypes.data, rows
+    library.cdc_measure_images(*common, texts_of(names)[0], texts_of(texts)[0], totals.ctypes.data)
+    entries, key_bytes, item_bytes = totals.tolist()
+    if max(entries, key_bytes, item_bytes) > _MOST:
+        return None
+    begins = np.empty(rows + 1, np.int32)
+    keys, items = (
+        (pa.allocate_buffer(4 * (entries + 1)), pa.allocate_buffer(size)) for size in (key_bytes, item_bytes)
+    )
+    valid = np.zeros((entries + 7) // 8, np.uint8)
+    library.cdc_write_images(
+        *common, *texts_of(names), *texts_of(texts), address_of(texts.buffers()[0]), texts.offset, begins.ctypes.data,
+        *(part.address for part in (*keys, *items)), valid.ctypes.data,
+    )  # fmt: skip
+    without = np.array([block is None for block in blocks], np.bool_)
+    missing = np.append(without[block_of[order]], False) if without.any() else None
+    return pa.MapArray.from_arrays(
+        pa.array(begins, mask=missing),
+        pa.StringArray.from_buffers(entries, *keys),
+        pa.StringArray.from_buffers(entries, *items, pa.py_buffer(valid)),
+    )
