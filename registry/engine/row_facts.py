@@ -72,10 +72,10 @@ def changed_columns(names: Sequence[str], sent: NDArray[np.bool_], partial: NDAr
     order = sorted(range(len(names)), key=names.__getitem__)
     named = [names[index] for index in order]
     known: dict[bytes, list[str]] = {}
-    bits = np.packbits(sent[:, order], axis=1)
     if len(partial) >= _MANY:
-        many: Values = _changed_of_many(named, bits, partial)
+        many: Values = _changed_of_many(named, sent[:, order], partial)
         return many
+    bits = np.packbits(sent[:, order], axis=1)
     changed: list[list[str] | None] = []
     for row, is_partial in enumerate(partial.tolist()):
         if not is_partial:
@@ -88,15 +88,15 @@ def changed_columns(names: Sequence[str], sent: NDArray[np.bool_], partial: NDAr
     return changed
 
 
-def _changed_of_many(names: Sequence[str], bits: NDArray[np.uint8], partial: NDArray[np.bool_]) -> pa.Array:
-    """Return the names whose bits are set, of the rows that were sent in part."""
+def _changed_of_many(names: Sequence[str], sent: NDArray[np.bool_], partial: NDArray[np.bool_]) -> pa.Array:
+    """Return the names of the columns that were sent, of the rows that were sent in part."""
     if not partial.any():
         return pa.nulls(len(partial), _NAMES)
-    rows = np.ascontiguousarray(bits).view(f"V{bits.shape[1]}").ravel() if bits.shape[1] > 1 else bits.ravel()
-    _, firsts, codes = np.unique(rows, return_index=True, return_inverse=True)
-    held = np.unpackbits(bits[firsts], axis=1, count=len(names)).astype(bool).tolist()
-    known: pa.Array = pa.array([[name for name, one in zip(names, row, strict=True) if one] for row in held], _NAMES)
-    return known.take(pa.array(codes.ravel(), mask=~partial))
+    held = sent & partial[:, None]
+    ends = np.concatenate([[0], np.cumsum(held.sum(axis=1))]).astype(np.int32)
+    missing = None if partial.all() else np.append(~partial, False)
+    changed = pa.array(names, pa.string()).take(pa.array(np.nonzero(held)[1]))
+    return pa.ListArray.from_arrays(pa.array(ends, mask=missing), changed)
 
 
 def times_of(record_group: RecordGroup, place: Place | None, zone: Zone | None) -> tuple[Values, Values]:
