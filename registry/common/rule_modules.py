@@ -23,6 +23,8 @@ JSON_RULES: Final = "cdc_contracts.registry.compat.json_schema"
 """The comparison of JSON Schemas; the rules are in the files that find their differences."""
 PUBLICATION_RULES: Final = "cdc_contracts.registry.compat"
 """The same for published contracts."""
+TABLE_RULES: Final = "cdc_contracts.registry.compat.tables"
+"""The same for table contracts."""
 CONTRACT_SECTIONS: Final = "cdc_contracts.registry.compat.meaning.contract_sections"
 """The comparison of the keys of contracts, with the rules for their differences."""
 COMPATIBILITY_RULES: Final = (
@@ -31,7 +33,7 @@ COMPATIBILITY_RULES: Final = (
     JSON_RULES,
     "cdc_contracts.registry.compat.meaning",
     CONTRACT_SECTIONS,
-    "cdc_contracts.registry.compat.tables",
+    TABLE_RULES,
     "cdc_contracts.registry.sync",
 )
 """All packages with rules of compatibility."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
-from cdc_contracts.registry.common.rule_modules import PUBLICATION_RULES, find_records
+from cdc_contracts.registry.common.rule_modules import PUBLICATION_RULES, TABLE_RULES, find_records
 from cdc_contracts.registry.compat.compatibility_rule import CompatibilityRule
 from cdc_contracts.registry.lint.ignore_comments import Ignore
 from cdc_contracts.registry.lint.lint_rule import LintFault, LintFinding, lint_rules
@@ -14,8 +14,7 @@ from cdc_contracts.registry.lint.lint_rule import LintFault, LintFinding, lint_r
 if TYPE_CHECKING:
     from cdc_contracts.registry.lint.lint_run import LintRun
 
-_FAMILIES: Final = ("L", "T")
-"""How the ids of these rules begin: comments about others do not count here."""
+_COMPARED: Final = (PUBLICATION_RULES, TABLE_RULES)
 
 
 def is_ignorable(rule: str) -> bool:
@@ -23,12 +22,21 @@ def is_ignorable(rule: str) -> bool:
     return rule in _ignorable()
 
 
+def is_compared(rule: str) -> bool:
+    """Return whether a comment may ignore the rule of an id, and it is one of the comparison with what is published."""
+    return rule in _compared()
+
+
 @cache
 def _ignorable() -> frozenset[str]:
-    """The ignorable rules of lint, and those of published versions."""
-    of_lint = (rule.id for rule in lint_rules() if rule.ignorable)
-    compared = (rule.id for rule in find_records(PUBLICATION_RULES, CompatibilityRule) if rule.ignorable)
-    return frozenset((*of_lint, *compared))
+    """The ignorable rules of lint, and those of published versions and tables."""
+    return frozenset(rule.id for rule in lint_rules() if rule.ignorable) | _compared()
+
+
+@cache
+def _compared() -> frozenset[str]:
+    found = (rule for package in _COMPARED for rule in find_records(package, CompatibilityRule))
+    return frozenset(rule.id for rule in found if rule.ignorable)
 
 
 def sort_out(
@@ -46,7 +54,7 @@ def sort_out(
             used.update(by)
         else:
             counting.append(finding)
-    unused = [one for one in applying if one not in used and not one.problem and one.rule.startswith(_FAMILIES)]
+    unused = [one for one in applying if one not in used and not one.problem and not is_compared(one.rule)]
     return counting, ignored, [describe_unused(one) for one in unused]
 
 

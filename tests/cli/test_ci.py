@@ -171,6 +171,81 @@ def test_a_change_that_breaks_nothing_passes(small, capsys):
     )
 
 
+def test_what_changes_with_another_base_is_reported_where_that_is_named(small, capsys):
+    file = small / "contracts/acme/canal/v1/contract.yaml"
+    file.parent.mkdir(parents=True)
+    file.write_text(
+        'contract: acme/canal@1\napplies: {since: "1.0", counted_from: product-version}\nbased_on: dts/canal@2\n'
+        "provenance: {document: messages.jsonl, errata: []}\n"
+    )
+    commit(small, "based on another")
+    git(small, "branch", "-f", "main")
+    edit(file, "dts/canal@2", "dts/canal@1")
+    assert main(["breaking", "--against", "main"]) == 1
+    out = capsys.readouterr().out
+    found = [line for line in out.splitlines() if not line.startswith(" ")]
+    assert len(found) > 8
+    meaning = [line for line in found if " C401 " in line]
+    assert meaning == [line for line in meaning if line.startswith("contracts/acme/canal/v1/contract.yaml:3:1: error ")]
+    assert "/images/delete: `before: the row in /data` became `before: the row in /old`" in out
+
+
+TABLE = """table: shop.orders
+columns:
+  id: {type: bigint, nullable: false}
+  total: {type: "decimal(12,2)"}
+primary_key: [id]
+"""
+
+
+@pytest.fixture
+def table(small):
+    """The file of a table contract beside the contracts, published on main."""
+    file = small / "contracts/tables/shop.orders.yaml"
+    file.parent.mkdir()
+    file.write_text(TABLE)
+    commit(small, "a table")
+    git(small, "branch", "-f", "main")
+    return file
+
+
+@pytest.mark.parametrize("command", [["ci"], ["breaking", "--against", "main"]])
+def test_a_table_contract_that_takes_fewer_rows_fails(table, command, capsys):
+    assert main(command) == 0
+    capsys.readouterr()
+    edit(table, "decimal(12,2)", "decimal(10,2)")
+    assert main(command) == 1
+    first, *_ = capsys.readouterr().out.splitlines()
+    assert first == (
+        "contracts/tables/shop.orders.yaml:4:11: error T204 type-narrowed /shop.orders/columns/total/type: "
+        "`decimal(12,2)` became `decimal(10,2)`"
+    )
+    edit(
+        table,
+        '"decimal(10,2)"}',
+        '"decimal(10,2)"} # cdc-contracts: ignore T204 until 2999-01-01 because no row is larger',
+    )
+    assert main(command) == 0
+    edit(table, "because no row is larger", "because no row is larger, says the shop")
+    edit(table, "decimal(10,2)", "decimal(12,2)")
+    assert main(command) == 0
+    assert "L28 ignore-needed" in capsys.readouterr().out
+
+
+def test_a_removed_table_contract_and_a_removed_column_fail(table, small, capsys):
+    edit(table, '  total: {type: "decimal(12,2)"}\n', "")
+    assert main(["ci"]) == 1
+    assert capsys.readouterr().out.startswith("contracts/tables/shop.orders.yaml: error T202 column-removed ")
+    table.unlink()
+    assert main(["ci"]) == 1
+    assert capsys.readouterr().out.startswith("contracts: error T201 table-removed /shop.orders")
+
+
+def test_a_part_of_the_contracts_is_compared_without_tables(table, capsys):
+    edit(table, "decimal(12,2)", "decimal(10,2)")
+    assert main(["ci", "contracts/acme"]) == 0
+
+
 def test_lint_and_breaking_are_reported_together(small, capsys):
     edit(small / "contracts/acme/plain/v1/contract.yaml", "errata: [E9001]", "errata: [E9002]")
     edit(small / "contracts/acme/plain/v1/contract.yaml", 'until: "2.0"', 'until: "1.0"')

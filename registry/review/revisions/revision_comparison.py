@@ -4,16 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cache
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from cdc_contracts.registry.common.contract_references import parse_reference
 from cdc_contracts.registry.common.errors import UsageError
+from cdc_contracts.registry.common.pointers import split_pointer
+from cdc_contracts.registry.common.rule_modules import TABLE_RULES, find_records
+from cdc_contracts.registry.compat.compatibility_rule import CompatibilityRule
 from cdc_contracts.registry.compat.compatibility_verdict import CompatibilityFinding, TextPlace
 from cdc_contracts.registry.compat.publication import compare_published
+from cdc_contracts.registry.compat.tables.table_comparison import compare_tables
+from cdc_contracts.registry.compat.text_places import find_positions
 from cdc_contracts.registry.contract.catalogue import Catalogue, Version
+from cdc_contracts.registry.lint.suppressions import is_compared
+from cdc_contracts.registry.review.revisions.table_revisions import tables_beside
 from cdc_contracts.registry.sync.schema_ids import compare_ids
 
 if TYPE_CHECKING:
@@ -23,8 +31,7 @@ if TYPE_CHECKING:
     from cdc_contracts.registry.review.revisions.revision_inputs import Revision
 
 _CONTRACT: Final = "contract.yaml"
-_FAMILY: Final = "C"
-"""What the ids of the rules of compatibility begin with."""
+_BASE: Final = "/based_on"
 
 
 @dataclass(frozen=True)
@@ -37,12 +44,17 @@ class RevisionComparison:
     findings: tuple[CompatibilityFinding, ...]
     checked: Mapping[str, int]
     notes: tuple[str, ...]
+    tables: Mapping[str, Traversable] = field(default_factory=dict)
+    """The current file of each table contract, by the name of its table."""
 
     def place_of(self, finding: CompatibilityFinding) -> TextPlace:
         """Return the current place of a finding; for removed files, the nearest remaining one."""
         place = finding.new_place
         if place is not None and place.file is not None and Path(place.file).exists():
-            return place
+            return place if _is_below(Path(place.file), self.target.root) else self._base_of(finding) or place
+        if finding.rule in _table_rules():
+            table = split_pointer(finding.path)[0]
+            return TextPlace("", str(self.tables.get(table, self.target.root)))
         return TextPlace("", str(self._nearest(finding.old_version)))
 
     def ignore_of(self, finding: CompatibilityFinding) -> Ignore | None:
@@ -61,7 +73,7 @@ class RevisionComparison:
         The others suppressed a change that is published by now; they expire.
         """
         for one in self.run.ignores:
-            if one.rule.startswith(_FAMILY) and not one.problem and not one.is_over(self.run.today):
+            if is_compared(one.rule) and not one.problem and not one.is_over(self.run.today):
                 before = self._before(one.file)
                 if one.text not in before:
                     yield one
@@ -73,6 +85,14 @@ class RevisionComparison:
             return ""
         then = root.joinpath(*Path(str(file)).relative_to(str(self.target.root)).parts)
         return then.read_text(encoding="utf-8") if then.is_file() else ""
+
+    def _base_of(self, finding: CompatibilityFinding) -> TextPlace | None:
+        """Return where a contract names the one it is based on, which is not under lint itself."""
+        file = self.target.root.joinpath(*_parts(finding.new_version), _CONTRACT)
+        if not file.is_file():
+            return None
+        line, column = find_positions(file.read_text(encoding="utf-8"), {_BASE}).get(_BASE, (None, None))
+        return TextPlace(_BASE, str(file), line, column)
 
     def _nearest(self, reference: str) -> Traversable:
         subject = parse_reference(reference).subject
@@ -115,9 +135,22 @@ def compare_contracts(run: LintRun, revision: Revision) -> RevisionComparison:
     found = tuple(one for one in compare_published(old, new) if _is_asked(target, one))
     found += () if target.parts else tuple(compare_ids(revision.root, target.root))
     count = sum(target.covers(*_parts(reference)) for reference in published)
+    before, tables = (() if target.parts else tables_beside(root) for root in (revision.root, target.root))
+    found += compare_tables(before, tables).findings if before else ()  # a registry holds none
     return RevisionComparison(
-        run, target, revision, found, {"contracts": count}, (f"compared with {revision.name}", *revision.missing)
+        run,
+        target,
+        revision,
+        found,
+        {"contracts": count},
+        (f"compared with {revision.name}", *revision.missing),
+        {one.contract.table: one.file for one in tables if one.file is not None},
     )
+
+
+@cache
+def _table_rules() -> frozenset[str]:
+    return frozenset(rule.id for rule in find_records(TABLE_RULES, CompatibilityRule))
 
 
 class _Remaining(Catalogue):

@@ -10,6 +10,7 @@ from typing import Final
 from cdc_contracts.registry.common import yaml_documents
 from cdc_contracts.registry.common.errors import ContractError, UsageError
 from cdc_contracts.registry.compat.tables.table_comparison import FiledTable
+from cdc_contracts.registry.contract.catalogue import TABLES
 from cdc_contracts.registry.contract.table_contracts import parse_table_contract
 from cdc_contracts.registry.review.revisions.git import Repository
 
@@ -51,6 +52,12 @@ def published_tables(reference: str, path: Path) -> list[FiledTable]:
         return [_read(file) for file in _files(tree)]
     file = tree.joinpath(path.name)
     return [_read(file)] if file.is_file() else []
+
+
+def tables_beside(root: Traversable) -> list[FiledTable]:
+    """Return the table contracts in a folder of contracts, if it has any. Raises ContractError if one is wrong."""
+    folder = root.joinpath(TABLES)
+    return [_read(file) for file in _files(folder)] if folder.is_dir() else []
 
 
 def _files(folder: Traversable) -> Iterator[Traversable]:
