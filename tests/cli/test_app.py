@@ -176,8 +176,8 @@ def test_a_reader_that_goes_away_is_no_error():
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
 @pytest.mark.parametrize(
     "arguments",
-    [["list"], ["list", "--json"], ["rules"], ["--help"], ["--version"], ["sample", "dts/canal@2", "-n", "2000"],
-     ["show", "dts/canal"], ["sample", "dts/canal@2", "-n", "3"]],
+    [["list", "--json"], ["--help"], ["sample", "dts/canal@2", "-n", "2000"], ["sample", "dts/canal@2", "-n", "3"],
+     *(pytest.param(one, marks=pytest.mark.nightly) for one in (["list"], ["rules"], ["--version"], ["show", "dts/canal"]))],
     ids=" ".join,
 )  # fmt: skip
 def test_where_standard_output_takes_no_more_it_is_told_and_is_no_bug(arguments):
@@ -308,7 +308,14 @@ def test_a_command_is_imported_alone(arguments, command):
 
 
 @pytest.mark.parametrize(
-    "arguments", [["lint"], ["show", "dts/canal"], ["diff", "dts/canal@1", "dts/canal@2"], ["rules"]]
+    "arguments",
+    [
+        ["lint"],
+        *(
+            pytest.param(one, marks=pytest.mark.nightly)
+            for one in (["show", "dts/canal"], ["diff", "dts/canal@1", "dts/canal@2"], ["rules"])
+        ),
+    ],
 )
 def test_commands_that_read_no_topic_do_without_spark_and_lint_without_arrays(arguments):
     loaded = imported_by(arguments)
@@ -318,8 +325,9 @@ def test_commands_that_read_no_topic_do_without_spark_and_lint_without_arrays(ar
 
 @pytest.mark.parametrize(
     "arguments",
-    [["check", SAMPLE, "--contract", "dts/canal@2"], ["why", SAMPLE, "--contract", "dts/canal@2"], ["why", SAMPLE],
-     ["detect", SAMPLE], ["audit", "file", SAMPLE, "--contract", "dts/canal@2", "--engine", "local"]],
+    [*(pytest.param(one, marks=pytest.mark.nightly) for one in (
+        ["check", SAMPLE, "--contract", "dts/canal@2"], ["why", SAMPLE, "--contract", "dts/canal@2"], ["detect", SAMPLE],
+     )), ["why", SAMPLE], ["audit", "file", SAMPLE, "--contract", "dts/canal@2", "--engine", "local"]],
     ids=lambda given: " ".join(word for word in given if word != SAMPLE),
 )  # fmt: skip
 def test_commands_that_read_one_message_in_this_process_do_without_pandas_and_spark(arguments):

@@ -55,13 +55,13 @@ def run(*arguments, code=REFUSING + MAIN, folder=ROOT):
         pytest.param(["diff", "dts/canal@1", "dts/canal@2"], 0, marks=pytest.mark.nightly),
         pytest.param(["compat", "dts/canal@1", "dts/canal@2"], 1, marks=pytest.mark.nightly),
         pytest.param(["rules"], 0, marks=pytest.mark.nightly),
-        (["sample", "dts/canal@2", "-n", "3"], 0),
-        (["lint", "contracts/dts/avro", "contracts/dts/canal/v2"], 0),
+        pytest.param(["sample", "dts/canal@2", "-n", "3"], 0, marks=pytest.mark.nightly),
+        pytest.param(["lint", "contracts/dts/avro", "contracts/dts/canal/v2"], 0, marks=pytest.mark.nightly),
         (["detect", SAMPLE], 0),
         (["why", SAMPLE, "--contract", "dts/canal@2"], 0),
         (["check", SAMPLE, "--contract", "dts/canal@2"], 0),
         (["breaking", "--against", "contracts", "contracts"], 0),
-        (["registry", "plan", "--help"], 0),
+        pytest.param(["registry", "plan", "--help"], 0, marks=pytest.mark.nightly),
     ],
     ids=lambda given: given[0] if isinstance(given, list) else "",
 )
@@ -71,7 +71,14 @@ def test_a_command_runs_without_arrays_spark_and_kafka(arguments, exit_code):
     assert ended.stdout or re.search("no findings|pass: 1 read", ended.stderr)
 
 
-@pytest.mark.parametrize("file", [SAMPLE, f"{SAMPLES}/drift", f"{AVRO}"])
+@pytest.mark.parametrize(
+    "file",
+    [
+        pytest.param(SAMPLE, marks=pytest.mark.nightly),
+        pytest.param(f"{SAMPLES}/drift", marks=pytest.mark.nightly),
+        f"{AVRO}",
+    ],
+)
 def test_detection_finds_the_same_with_and_without_arrays(file):
     paths = [file] if file.endswith(".json") else sorted(
         str(one.relative_to(ROOT)) for one in (ROOT / file).iterdir()
@@ -108,13 +115,13 @@ def test_a_check_prints_the_same_bytes_with_and_without_arrays(tmp_path):
     ("arguments", "package", "extra"),
     [
         (["check", "orders.parquet"], "numpy", "arrow"),
-        (["audit", "file", "orders.jsonl"], "pyarrow", "arrow"),
+        pytest.param(["audit", "file", "orders.jsonl"], "pyarrow", "arrow", marks=pytest.mark.nightly),
         (["audit", "file", "orders.jsonl", "--engine", "local"], "pyarrow", "arrow"),
-        (["audit", "topic", "orders", "-b", "localhost:1"], "pyarrow", "arrow"),
-        (["decode", "file", "orders.jsonl", "--engine", "local", "--to", "out"], "pyarrow", "arrow"),
-        (["tables", "infer", "file", "orders.jsonl"], "pyarrow", "arrow"),
-        (["replay", "quarantine", "out"], "pyarrow", "arrow"),
-        (["detect", "orders.parquet"], "numpy", "arrow"),
+        pytest.param(["audit", "topic", "orders", "-b", "localhost:1"], "pyarrow", "arrow", marks=pytest.mark.nightly),
+        pytest.param(["decode", "file", "orders.jsonl", "--engine", "local", "--to", "out"], "pyarrow", "arrow", marks=pytest.mark.nightly),
+        pytest.param(["tables", "infer", "file", "orders.jsonl"], "pyarrow", "arrow", marks=pytest.mark.nightly),
+        pytest.param(["replay", "quarantine", "out"], "pyarrow", "arrow", marks=pytest.mark.nightly),
+        pytest.param(["detect", "orders.parquet"], "numpy", "arrow", marks=pytest.mark.nightly),
         (["detect", "topic", "orders", "-b", "localhost:1"], "confluent-kafka", "kafka"),
         (["why", "topic", "orders", "-b", "localhost:1", "--partition", "0", "--offset", "1"],
          "confluent-kafka", "kafka"),

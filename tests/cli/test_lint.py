@@ -101,6 +101,7 @@ def test_contracts_beside_are_used_and_not_reported(root, tmp_path, capsys):
     assert err.startswith("1 contract: 1 warning")
 
 
+@pytest.mark.nightly
 def test_where_there_are_none_it_says_that_it_looked_at_the_shipped_ones(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert main(["lint"]) == 0

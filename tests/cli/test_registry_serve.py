@@ -117,6 +117,7 @@ def test_a_server_with_users_and_tls_runs_from_its_first_line_to_its_signal(tmp_
     assert "hunter2" not in reported
 
 
+@pytest.mark.nightly
 def test_the_catalogue_can_be_left_out(tmp_path):
     with served(tmp_path, "--no-catalogue") as (url, _, _):
         assert patient.get(f"{url}/subjects").json() == []
@@ -142,6 +143,7 @@ def test_a_request_that_is_under_way_is_finished_when_the_server_is_asked_to_sto
     assert written.read_text().count("\n") == 1
 
 
+@pytest.mark.nightly
 def test_a_request_that_comes_together_with_the_end_of_the_handshake_is_answered(tmp_path, certificates):
     files = [f"--tls-{name}={certificates / file}" for name, file in (("cert", "server.pem"), ("key", "server.key"))]
     with served(tmp_path, "--log", "none", *files) as (url, _, _), contextlib.ExitStack() as stack:

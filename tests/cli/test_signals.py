@@ -77,12 +77,13 @@ def test_a_signal_ends_a_run_of_one_process_at_every_moment(local_call, calls, p
     check_silent_end(local_call, points(calls)[part], list(CODES)[part % 2])
 
 
+@pytest.mark.nightly
 @pytest.mark.java
 @pytest.mark.parametrize(
     ("point", "number"),
     [
-        pytest.param("launch_gateway", signal.SIGTERM, marks=pytest.mark.nightly),
-        pytest.param("SparkSession.__init__", signal.SIGINT, marks=pytest.mark.nightly),
+        ("launch_gateway", signal.SIGTERM),
+        ("SparkSession.__init__", signal.SIGINT),
         ("run_job", signal.SIGTERM),
     ],
 )

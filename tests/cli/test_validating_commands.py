@@ -303,7 +303,7 @@ def test_the_demo_needs_a_place_for_a_folder(here, capsys):
     assert (here / "x.txt").read_text() == "mine"
 
 
-@pytest.mark.parametrize("contract", ["dts/avro", "oms/debezium-smt"])
+@pytest.mark.parametrize("contract", ["dts/avro", pytest.param("oms/debezium-smt", marks=pytest.mark.nightly)])
 def test_the_demo_shows_any_dialect(spark, tmp_path, capsys, contract):
     assert main(["demo", "--contract", contract, "--messages", "400", "--to", str(tmp_path)]) == 0
     assert "other-dialect" in capsys.readouterr().out

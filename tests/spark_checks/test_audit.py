@@ -201,7 +201,7 @@ def skewed_topic(broker, make_topic):
     return make_topic(records, partitions=3)
 
 
-CUTS = [(None, 3), (2, 6), (9, 10)]
+CUTS = [pytest.param(None, 3, marks=pytest.mark.nightly), (2, 6), pytest.param(9, 10, marks=pytest.mark.nightly)]
 """How many tasks are said to run at once, and in how many ranges of 10,000 records the skewed topic is read then."""
 
 

@@ -46,6 +46,7 @@ def test_without_its_client_the_broker_says_what_to_install(broker: Broker, monk
     assert "cdc-contracts[kafka]" in failure.value.hint
 
 
+@pytest.mark.nightly
 def test_a_broker_is_gone_after_its_block_and_finds_its_topics_when_started_again(
     tmp_path: Path, broker: Broker
 ) -> None:

@@ -170,6 +170,7 @@ def test_output_without_its_checkpoint_is_refused_until_somebody_begins_a_new_ep
     assert (code, "has decoded some of these records already" in said) == (3, True)
 
 
+@pytest.mark.nightly
 def test_a_batch_that_comes_again_is_read_by_what_it_was_read_by_at_first(
     call, broker, make_topic, here, monkeypatch
 ):  # fmt: skip
@@ -257,6 +258,7 @@ def test_sigterm_ends_a_stream_with_its_report_and_the_next_start_goes_on(call, 
     assert sorted(places(rows)) == [(0, offset) for offset in range(40)]
 
 
+@pytest.mark.nightly
 def test_a_batch_that_does_not_end_in_time_is_abandoned_and_read_at_the_next_start(
     call, spark, make_topic, here, monkeypatch
 ):  # fmt: skip

@@ -181,7 +181,8 @@ def is_locked(folder):
     return False
 
 
-@pytest.mark.parametrize("table_format", [pytest.param("delta", marks=pytest.mark.nightly), "iceberg"])
+@pytest.mark.nightly
+@pytest.mark.parametrize("table_format", ["delta", "iceberg"])
 def test_a_run_that_was_cut_off_is_completed_by_itself_and_one_that_empties_the_table_leaves_its_history(
     spark, tmp_path, table_format
 ):

@@ -139,6 +139,7 @@ def test_a_range_whose_records_were_replayed_is_refused_and_replaced_with_its_re
     assert len(files_of(out)) == len(files_of(direct))
 
 
+@pytest.mark.nightly
 def test_the_command_decodes_to_where_the_run_did_and_its_exit_code_says_whether_all_conforms_now(
     spark, tmp_path, monkeypatch, capsys
 ):
