@@ -51,7 +51,9 @@ def check_partial(report, total):
     assert (report["coverage"]["read"], report["coverage"]["of"]) == (one["read"], total)
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), pytest.param(signal.SIGTERM, 143, marks=pytest.mark.nightly)]
+)
 def test_a_signal_ends_a_run_of_one_process_with_a_report_of_what_it_read(here, long_file, number, code):
     for step in range(6):  # the first moment at which anything is read
         process = subprocess.Popen(

@@ -278,7 +278,7 @@ def decode_undeclared(engine, path, out):
     return decode_input(engine, source, Undetected(CATALOGUE, ReadingOptions()), Output(str(out)), fail_on="error")
 
 
-@pytest.mark.parametrize("reference", ["dts/canal@1", "dts/canal@2"])
+@pytest.mark.parametrize("reference", ["dts/canal@1", pytest.param("dts/canal@2", marks=pytest.mark.nightly)])
 def test_updates_are_read_by_the_version_that_the_chains_of_their_keys_prove(engine, tmp_path, reference):
     updates = [value for value in rendered(reference, 4_000) if b'"type":"UPDATE"' in value]
     path = write_lines(tmp_path / "updates.jsonl", updates)

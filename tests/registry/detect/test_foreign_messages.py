@@ -104,7 +104,7 @@ def test_types_that_have_a_length_in_all_ddl_rule_it_out(bare):
     assert "Alibaba Canal" not in (found.finalize or "")
 
 
-@pytest.mark.parametrize("at", [1, 67, 134])
+@pytest.mark.parametrize("at", [1, pytest.param(67, marks=pytest.mark.nightly), 134])
 @pytest.mark.parametrize("same", [True, False], ids=["the message again", "another message"])
 def test_one_id_that_is_sent_again_among_135_does_not_make_them_batches_of_alibaba_canal(at, same):
     messages = [canal(number) for number in range(1, 136)]

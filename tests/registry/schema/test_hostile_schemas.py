@@ -40,7 +40,7 @@ def test_a_small_one_is_refused_as_its_file_says(path):
         assert str(refused.value).split("\n")[0] == case["says"]
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize(("kind", "make"), LARGE)
 def test_a_large_one_is_decided_in_its_part_of_a_second(kind, make):
     text = fill(make, LIMIT // PART)

@@ -144,6 +144,7 @@ def test_every_reference_leads_to_a_definition_and_every_value_form_is_one(versi
             assert types
 
 
+@pytest.mark.nightly
 def test_a_foreign_validator_of_schemas_takes_them_all():
     files = [str(version.folder.joinpath("message.schema.json")) for version in EVERY]
     done = subprocess.run(

@@ -23,7 +23,17 @@ V1 = "application/vnd.schemaregistry.v1+json"
 KEYS = {"ask", "body", "text", "headers", "status", "answer", "error", "has", "told", "keep", "note", "matches"}
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.name.removesuffix(".http.yaml"))
+STORES = ("sqlite", "postgresql")
+ON_STORES = [
+    pytest.param(file, store, id=f"{file.name.removesuffix('.http.yaml')}-{store}", marks=marks)
+    for number, file in enumerate(FILES)
+    for place, store in enumerate(STORES)
+    for marks in ([pytest.mark.nightly] if (number + place) % 2 else [],)
+]
+"""Each conversation with each store; by default they take turns, so that each has a conversation with one of them."""
+
+
+@pytest.mark.parametrize(("file", "store_url"), ON_STORES, indirect=["store_url"])
 def test_a_conversation_goes_as_it_was_written_down(file, store_url):
     conversation = yaml.safe_load(file.read_text(encoding="utf-8"))
     with serving(store_url, Options(**conversation.get("options", {}))) as address, patient.Client() as client:

@@ -123,6 +123,7 @@ def test_no_text_makes_it_fail(text, dialect):
     assert read_resets(text and text.replace("alter", "truncate alter")) is not None
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("text", HEAVY, ids=range(len(HEAVY)))
 def test_no_text_makes_it_take_long(text):
     _, taken = measure(lambda: read_added_columns(text, "mysql"))

@@ -212,9 +212,27 @@ def test_a_file_is_called_after_its_rule():
     ("package", "file", "twin", "called"),
     [
         (LINT_RULES, "lint/lint_rules/l21_op_sampled.py", "l21_op_shown.py", "L21"),
-        (DRIFT_CLASSES, "common/drift_classes/d04_unknown_field.py", "d04_unknown_member.py", "D04"),
-        (DRIFT_NOTES, "validate/drift_rules/columns_typed.py", "typed_columns.py", "D09.columns-typed"),
-        (CONTRACT_SECTIONS, "compat/meaning/contract_sections/ddl_section.py", "statement_section.py", "C334"),
+        pytest.param(
+            DRIFT_CLASSES,
+            "common/drift_classes/d04_unknown_field.py",
+            "d04_unknown_member.py",
+            "D04",
+            marks=pytest.mark.nightly,
+        ),
+        pytest.param(
+            DRIFT_NOTES,
+            "validate/drift_rules/columns_typed.py",
+            "typed_columns.py",
+            "D09.columns-typed",
+            marks=pytest.mark.nightly,
+        ),
+        pytest.param(
+            CONTRACT_SECTIONS,
+            "compat/meaning/contract_sections/ddl_section.py",
+            "statement_section.py",
+            "C334",
+            marks=pytest.mark.nightly,
+        ),
     ],
     ids=["lint", "class", "rule", "compatibility"],
 )
