@@ -101,7 +101,8 @@ def outputs_of(directory):
 
 
 def test_executors_of_their_own_report_what_one_process_reports(tmp_path, capsys, lines):
-    master = ("--master", "local-cluster[2,1,1024]", "--conf", "spark.executor.memory=1g", *ON_THIS_MACHINE[:2])
+    short = ("--conf", "spark.executor.extraJavaOptions=-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+    master = ("--master", "local-cluster[1,2,1024]", "--conf", "spark.executor.memory=1g", *short, *ON_THIS_MACHINE[:2])
     call = ("file", str(lines), *CONTRACT)
     reported, _ = audit_there(*call, *master, cwd=tmp_path, SPARK_HOME=str(SPARK_HOME), **INSTALLED)
     assert reported == audit_here(capsys, *call)
