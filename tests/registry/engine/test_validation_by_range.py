@@ -24,7 +24,7 @@ from cdc_contracts.spark_checks.spark_tasks import describe_validation
 
 SEVERAL = sorted(subject for subject in CATALOGUE.subjects() if len(CATALOGUE.versions(subject)) > 1)
 GARBAGE = (b"", b"{}", b"\xff\xfe", b'{"type":"INSERT"}', None)
-CASES = int(os.environ.get("CDC_RANGE_CASES", "10"))
+CASES = int(os.environ.get("CDC_RANGE_CASES", "6"))
 EPOCH = 1_700_000_000_000_000
 SCHEMA = pa.schema({
     "value": pa.binary(), "topic": pa.string(), "partition": pa.int32(), "offset": pa.int64(),

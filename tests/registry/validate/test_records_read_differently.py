@@ -94,7 +94,7 @@ def rows_of(reading: tuple[SideTexts | None, SideTexts | None], record: int) -> 
     return reported
 
 
-@settings(max_examples=600)
+@settings(max_examples=200)
 @given(readings())
 def test_a_record_is_read_differently_where_any_of_its_rows_is(given_readings):
     counts, (left, right) = given_readings
