@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from cdc_contracts.cli.options import follow_options, run_options, topic_options
+from cdc_contracts.cli.options.profile_options import ProfileOptions
 from cdc_contracts.cli.options.shared_options import AsJson, spread
 from cdc_contracts.cli.options.validation_options import FailOn, ShowValues
 from cdc_contracts.cli.options.version_options import (
@@ -31,6 +32,7 @@ def audit_topic(
     reading: run_options.RunOptions,
     stream: follow_options.Following,
     judging: RangedValidationOptions,
+    profiling: ProfileOptions,
     names: Annotated[
         list[str] | None, typer.Argument(metavar="TOPIC", help="Topics, or --pattern or --all.", show_default=False)
     ] = None,
@@ -46,7 +48,7 @@ def audit_topic(
     report_output.check_targets(report, new_baseline=new_baseline, known=baseline, kept=[brokers.since_last])
     check_new_versions(new_versions, [*(report or ()), new_baseline, baseline, brokers.since_last, judging.versions])
     known = report_output.open_baseline(baseline)
-    judge = partial(judging.open_validation, reading=reading, show_values=show_values)
+    judge = profiling.judge(partial(judging.open_validation, reading=reading, show_values=show_values))
     if topic_options.is_followed(stream, reading, brokers):
         if new_versions is not None:
             raise UsageError(
@@ -80,6 +82,7 @@ def audit_file(
     ],
     reading: run_options.RunOptions,
     judging: RangedValidationOptions,
+    profiling: ProfileOptions,
     whole: Annotated[bool, typer.Option("--whole", help="Each file is one message.")] = False,
     fail_on: FailOn = "warning",
     show_values: ShowValues = False,
@@ -93,7 +96,7 @@ def audit_file(
     report_output.check_targets(report, new_baseline=new_baseline, known=baseline, kept=paths)
     check_new_versions(new_versions, [*(report or ()), new_baseline, baseline, *paths, judging.versions])
     known = report_output.open_baseline(baseline)
-    validation = judging.open_validation(reading=reading, show_values=show_values)
+    validation = profiling.judge(judging.open_validation)(reading=reading, show_values=show_values)
     source = run_options.open_files(paths, reading.start, reading.end, whole=whole, sample=reading.sample)
     fitted = fit_validation(validation, source.spans, some=run_options.names_partitions(reading.start, reading.end))
     with run_options.open_engine(reading) as engine:

@@ -81,6 +81,7 @@ def audit_input(
         stopped=stopped,
         wanted=source.spans,
         show_values=validation.reading_options.show_values,
+        profiled=validation.reading_options.profiled,
         versions=found.ranges if found is not None else None,
     )
     return Audited(tally, report)

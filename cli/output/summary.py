@@ -8,6 +8,7 @@ from typing import Any
 from msgspec import UNSET
 
 from cdc_contracts.cli.output import console
+from cdc_contracts.cli.output.profile_output import print_profile
 from cdc_contracts.registry.common.safe_text import sentence, visible
 from cdc_contracts.registry.detect.reported_detection import ReportedDetection
 from cdc_contracts.registry.report.report_model import Ledger, Report
@@ -52,6 +53,8 @@ def summarise(report: Report) -> None:
     _print_ledger(report.ledger)
     _print_versions(report)
     _print_findings(report.findings)
+    if report.profile:
+        print_profile(report.profile)
 
 
 def _print_contracts(contracts: Mapping[str, str]) -> None:

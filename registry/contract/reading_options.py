@@ -26,7 +26,7 @@ class ReadingOptions:
 
     `table` names the table of messages that do not: an option, else the topic. `selection` says which tables an audit
     validates, `wrapping` what another tool put around the messages. `show_values` only decides what a report shows:
-    values, or their shapes.
+    values, or their shapes; `profiled` whether it has a profile.
     """
 
     parameters: Mapping[str, str] = field(default_factory=dict)
@@ -38,6 +38,7 @@ class ReadingOptions:
     selection: Selection = field(default_factory=Selection)
     show_values: bool = False
     wrapping: str | None = None
+    profiled: bool = False
 
     def __post_init__(self) -> None:
         for name, value in self.parameters.items():

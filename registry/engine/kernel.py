@@ -118,7 +118,10 @@ class Kernel:
 
     def _count(self, parts: Sequence[tuple[Batch, BatchResult]]) -> Tally:
         """Return the tally of the parts of a batch; runs extend over all of them, however the subjects alternate."""
-        total = count_parts(parts, show_values=self.validation.reading_options.show_values, placings=self.placings)
+        options = self.validation.reading_options
+        total = count_parts(
+            parts, show_values=options.show_values, placings=self.placings, profiled=options.profiled
+        )  # fmt: skip
         if self._companions:
             total.runs = runs_of(parts, self.validation)
         if self._finder is not None:

@@ -13,6 +13,7 @@ from cdc_contracts.registry.engine.batch_statistics import count_statistics
 from cdc_contracts.registry.engine.chain_links import follow_chains
 from cdc_contracts.registry.engine.finding_counts import add_findings, find_series
 from cdc_contracts.registry.engine.image_placings import Placing
+from cdc_contracts.registry.engine.profile_counts import count_profiles
 from cdc_contracts.registry.engine.verdict_records import (
     Numbers,
     PartitionRecords,
@@ -46,10 +47,11 @@ def count_parts(
     *,
     show_values: bool = False,
     placings: Mapping[str, Placing] = NO_PLACINGS,
+    profiled: bool = False,
 ) -> Tally:
     """Return the tally of the parts of a batch, whose records may interleave.
 
-    `placings` has the subjects whose key chains are followed.
+    `placings` has the subjects whose key chains are followed. Only if `profiled` the tally has profiles.
     """
     total, parts, versions = Tally(), list[PartitionRecords](), list[str]()
     proven: list[tuple[Batch, Numbers]] = []
@@ -63,6 +65,8 @@ def count_parts(
     count_statistics(judged, total)
     find_series(total, parts)
     _find_runs(total, proven, versions)
+    if profiled:
+        total.profiles = count_profiles(judged)
     return total
 
 

@@ -82,6 +82,11 @@ def _to_micros(counts: Sequence[int], scale: int) -> list[int] | None:
     return [count * scale for count in counts]
 
 
+def is_local(place: Place) -> bool:
+    """Return whether a place of the envelope holds dates and times that may be without a zone."""
+    return _READINGS[place.form or "epoch-millis"] is _iso
+
+
 def unit_of_form(place: Place) -> str | None:
     """Return the unit that a place of the envelope counts in; None if its form counts nothing."""
     return _UNITS.get(place.form or "epoch-millis")

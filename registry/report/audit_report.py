@@ -18,6 +18,7 @@ from cdc_contracts.registry.contract.version_ranges import TIMES, VersionRange, 
 from cdc_contracts.registry.message.envelope_times import instant
 from cdc_contracts.registry.report.drift_findings import FindingContext, column_of, describe_drift
 from cdc_contracts.registry.report.finding_causes import group_by_cause
+from cdc_contracts.registry.report.profile_report import report_profile
 from cdc_contracts.registry.report.report_model import (
     DeclaredRange,
     Ledger,
@@ -75,6 +76,7 @@ def build_report(
     sample: str | None = None,
     stopped: StopReason | None = None,
     show_values: bool = False,
+    profiled: bool = False,
     wanted: Spans | None = None,
     versions: VersionRanges | None = None,
 ) -> Report:
@@ -82,8 +84,9 @@ def build_report(
 
     `detection` is what was detected where no contract was declared. `sample` says which part of the range was
     read where not all of it was, `stopped` why a run ended early, and `wanted` what it was to read then. Values are
-    shown as their shapes unless `show_values`. `versions` are the ranges that declare versions, where some do. The
-    tally stays as it is, so that more can be added to it. Raises LedgerError if the counts do not add up.
+    shown as their shapes unless `show_values`; there is a profile if `profiled`. `versions` are the ranges that declare
+    versions, where some do. The tally stays as it is, so that more can be added to it. Raises LedgerError if the counts
+    do not add up.
     """
     tally = replace(tally, findings=dict(tally.findings))
     judged = [] if contract == AUTO or versions is not None else catalogue.resolve(contract)
@@ -131,6 +134,7 @@ def build_report(
         timeline=_timeline(runs, tally, spans),
         switches=_switches(runs),
         versions=UNSET if versions is None else _declared(versions),
+        profile=report_profile(tally) if profiled else UNSET,
     )
 
 

@@ -23,6 +23,7 @@ from cdc_contracts.registry.report.report_model import (
     VersionSwitch,
 )
 from cdc_contracts.registry.report.reported_findings import weight
+from cdc_contracts.registry.report.reported_profile import ReportedTopic
 
 P = TypeVar("P", PartitionLedger, PartitionTimeline, ReportedChains, VersionSwitch)
 
@@ -56,6 +57,7 @@ def combine_reports(reports: Sequence[Report]) -> Report:
         timeline=_joined(report.timeline or () for report in reports),
         switches=_joined(report.switches for report in reports),
         versions=_ranges(reports),
+        profile=_profiles(reports),
     )
 
 
@@ -63,6 +65,13 @@ def _ranges(reports: Sequence[Report]) -> tuple[DeclaredRange, ...] | UnsetType:
     """Return the ranges that declare versions, where some part of the run was validated by them."""
     ranges = tuple(one for report in reports for one in report.versions or ())
     return ranges if any(report.versions is not UNSET for report in reports) else UNSET
+
+
+def _profiles(reports: Sequence[Report]) -> tuple[ReportedTopic, ...] | UnsetType:
+    """Return the profiles of all topics, in order of their names."""
+    topics = [one for report in reports for one in report.profile or ()]
+    wanted = any(report.profile is not UNSET for report in reports)
+    return tuple(sorted(topics, key=lambda one: one.topic)) if wanted else UNSET
 
 
 def _verdict(reports: Sequence[Report]) -> Verdict:

@@ -1,4 +1,4 @@
-"""HTML page of a report: verdict first, then the contract, the ledger, the timeline and the findings.
+"""HTML page of a report: verdict first, then the contract, the ledger, the timeline, the findings and the profile.
 
 The page is self-contained: no script, no request, one style sheet inside, and a policy that forbids the rest.
 """
@@ -29,6 +29,7 @@ from cdc_contracts.registry.report.html_markup import (
     table,
     with_code,
 )
+from cdc_contracts.registry.report.html_profile import profile_section
 from cdc_contracts.registry.report.report_model import Ledger, PartitionLedger, Report
 from cdc_contracts.registry.report.report_wording import (
     count_of,
@@ -70,6 +71,7 @@ def render_page(report: Report) -> str:
         _section("Ledger", _ledger(report.ledger)),
         _section("Timeline", _timeline(report)),
         _section("Findings", finding_list(report)),
+        _section("Profile", profile_section(report)),
     ]
     body = [_header(report), element("main", join(sections, "\n")), _footer(report)]
     page = element("html", element("head", join(head, "\n")), element("body", join(body, "\n")), lang="en")

@@ -14,6 +14,7 @@ from cdc_contracts.registry.common.exit_codes import Verdict
 from cdc_contracts.registry.common.written_models import Count, Since2, Sometimes
 from cdc_contracts.registry.detect.reported_detection import ReportedDetection
 from cdc_contracts.registry.report.reported_findings import ReportedFinding
+from cdc_contracts.registry.report.reported_profile import ReportedTopic
 
 REPORT_VERSION: Final = 2
 
@@ -349,3 +350,5 @@ class Report(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     versions: Sometimes[tuple[DeclaredRange, ...]] = UNSET
     """Which version was declared where (`--versions`); what no range covers belongs to no version."""
     repeats: Sometimes[RepeatedRows] = UNSET
+    profile: Sometimes[tuple[ReportedTopic, ...]] = UNSET
+    """What the rows of each topic hold (`--profile`)."""

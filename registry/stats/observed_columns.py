@@ -30,7 +30,7 @@ class TableName(NamedTuple):
     @classmethod
     def of(cls, database: str | None, schema: str | None, table: str | None) -> TableName:
         """Return the table of a row. A part longer than any database allows is cut and ends in its digest."""
-        return cls(database and _cut(database), schema and _cut(schema), _cut(table or ""))
+        return cls(database and shorten_name(database), schema and shorten_name(schema), shorten_name(table or ""))
 
     @property
     def text(self) -> str:
@@ -46,7 +46,8 @@ class TableName(NamedTuple):
         return tuple("" if part is None else f" {part}" for part in self)
 
 
-def _cut(part: str) -> str:
+def shorten_name(part: str) -> str:
+    """Return a name; one that is longer than any database allows is cut and ends in its digest."""
     if len(part) <= LONGEST_PART:
         return part
     digest = hashlib.sha256(part.encode("utf-8", "surrogatepass")).hexdigest()

@@ -20,6 +20,7 @@ from cdc_contracts.registry.message.reading import Reading, Row
 from cdc_contracts.registry.stats.ddl_statements import MOST_CHARACTERS, Statement
 from cdc_contracts.registry.stats.finding_onsets import ANY_OP, FindingSeries, Start
 from cdc_contracts.registry.stats.finding_tallies import Extent, FindingExample, FindingTally
+from cdc_contracts.registry.stats.message_profiles import profile_message
 from cdc_contracts.registry.stats.partition_tallies import Moment, PartitionTally, Source
 from cdc_contracts.registry.stats.position_sequences import Point, PositionStep, Segment, SequenceLine, Stretch
 from cdc_contracts.registry.stats.read_offsets import ReadOffsets
@@ -31,6 +32,7 @@ from cdc_contracts.registry.stats.record_facts import (
     written_table,
 )
 from cdc_contracts.registry.stats.tally import Tally
+from cdc_contracts.registry.stats.topic_profiles import TopicProfiles
 from cdc_contracts.registry.stats.version_runs import Run
 from cdc_contracts.registry.validate.validation_context import JudgedMessage, ValidationContext
 from cdc_contracts.registry.validate.verdicts import (
@@ -91,6 +93,9 @@ def account_of(
         found.extents[source].series_by_op |= {op: _series_of_one(point) for op in lanes}
         found.example = example
         tally.add_finding(finding, table, found)
+    if judged.reading is not None and judged.reading.reading_options.profiled:
+        tally.profiles = TopicProfiles()
+        profile_message(tally.profiles, judged, source.topic, point.timestamp)
     facts = facts_of_one(judged)
     statements = [offset] if facts is not None and facts.is_statement else []
     if statements and judged.control is not None and judged.control.ddl_text:

@@ -28,6 +28,7 @@ from cdc_contracts.registry.stats.partition_tallies import PartitionTally, Sourc
 from cdc_contracts.registry.stats.position_sequences import Point
 from cdc_contracts.registry.stats.range_evidence import RangeEvidence, RangeKey, merge_range_evidence
 from cdc_contracts.registry.stats.stream_statistics import StreamStatistics
+from cdc_contracts.registry.stats.topic_profiles import TopicProfiles
 from cdc_contracts.registry.stats.version_runs import MOST_RUNS, Run, gather_runs, join_runs, leave_out_open
 
 MOST_FINDINGS: Final = 5_000
@@ -42,7 +43,8 @@ class Tally:
 
     `lasts` has the last offset of a message of each table, by canonical op and over all; a table None stands for all
     messages with a value. `total_findings` counts the records of all findings, kept or not. `cuts` are the
-    offsets from which on runs are not kept. `stakes` are there where ranges declare versions.
+    offsets from which on runs are not kept. `stakes` are there where ranges declare versions, `profiles` where they are
+    wanted and a message conforms.
     """
 
     partitions: dict[Source, PartitionTally] = field(default_factory=dict)
@@ -61,6 +63,7 @@ class Tally:
     statistics: StreamStatistics = field(default_factory=StreamStatistics)
     chains: Chains = field(default_factory=Chains)
     stakes: dict[RangeKey, RangeEvidence] = field(default_factory=dict)
+    profiles: TopicProfiles | None = None
 
     def add_finding(self, finding: Finding, table: str | None, tally: FindingTally) -> None:
         """Count one finding over the records in `tally`."""
@@ -93,6 +96,10 @@ class Tally:
         if other.chains:
             self.chains.merge(other.chains)
         merge_range_evidence(self.stakes, other.stakes)
+        if other.profiles is not None:
+            if self.profiles is None:
+                self.profiles = TopicProfiles()
+            self.profiles.merge(other.profiles)
         self._merge_runs(other)
         if other.statements:
             self.statements = keep_first([*self.statements, *other.statements])

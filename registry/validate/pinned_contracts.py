@@ -70,6 +70,7 @@ def _write_terms(reading_options: ReadingOptions) -> dict[str, Any]:
         "selection": {"include": reading_options.selection.include, "exclude": reading_options.selection.exclude},
         "show_values": reading_options.show_values,
         "wrapping": reading_options.wrapping,
+        **({"profiled": True} if reading_options.profiled else {}),
     }
 
 

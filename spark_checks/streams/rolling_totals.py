@@ -67,6 +67,7 @@ class Rolling:
             fail_on=fail_on,
             detection=detection,
             show_values=validation.reading_options.show_values,
+            profiled=validation.reading_options.profiled,
             versions=validation.ranges,
         )
         return report if self.repeats is None else replace(report, repeats=self.repeats)

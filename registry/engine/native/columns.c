@@ -71,6 +71,67 @@ EXPORT int64_t cdc_texts(const uint8_t *data, const uint64_t *cells, int64_t cou
     return total;
 }
 
+static int is_replacement(const uint8_t *p, const uint8_t *end) {
+    return end - p > 2 && p[0] == 0xEF && p[1] == 0xBF && p[2] == 0xBD;
+}
+
+/* The characters of a text without escapes; whether one of them is U+FFFD is written to `replaced`. */
+static int32_t count_plain(const uint8_t *p, const uint8_t *end, uint8_t *replaced) {
+    uint64_t high = 0, word;
+    const uint8_t *at = p;
+    for (; end - at >= 8; at += 8) memcpy(&word, at, 8), high |= word;
+    for (; at < end; at++) high |= *at;
+    if (!(high & 0x8080808080808080ull)) return (int32_t)(end - p);
+    int32_t total = 0;
+    for (at = p; at < end; at++) total += (*at & 0xC0) != 0x80;
+    for (; p < end && !*replaced; p++) *replaced = (uint8_t)is_replacement(p, end);
+    return total;
+}
+
+/* The same for a text whose escapes are known to be valid. */
+static int32_t count_escaped(const uint8_t *p, const uint8_t *end, uint8_t *replaced) {
+    int32_t total = 0;
+    while (p < end) {
+        if (*p != '\\') {
+            total += (*p & 0xC0) != 0x80;
+            *replaced |= (uint8_t)is_replacement(p, end);
+            p++;
+            continue;
+        }
+        total++;
+        if (p[1] != 'u') {
+            p += 2;
+            continue;
+        }
+        uint32_t unit = hex_of(p + 2);
+        *replaced |= (uint8_t)(unit == 0xFFFD);
+        p += unit >= 0xD800 && unit < 0xDC00 ? 12 : 6;
+    }
+    return total;
+}
+
+/* Counts the characters of texts; if `behind`, of what follows their first blank. Other values have none. `replaced`,
+ * zeros before, marks the texts with U+FFFD. Returns how many these are.
+ */
+EXPORT int64_t cdc_count_characters(const uint8_t *data, const uint64_t *cells, int64_t count, int32_t behind,
+                                    int32_t *characters, uint8_t *replaced) {
+    int64_t found = 0;
+    for (int64_t i = 0; i < count; i++) {
+        fetch_ahead(data, cells, i, count);
+        unsigned kind = kind_of(cells[i]);
+        characters[i] = 0;
+        if (kind != TEXT && kind != ESCAPED) continue;
+        const uint8_t *p = data + start_of(cells[i]), *end = p + length_of(cells[i]);
+        if (behind) {
+            while (p < end && *p != ' ') p++;
+            if (p < end) p++;
+        }
+        characters[i] = (kind == TEXT ? count_plain : count_escaped)(p, end, replaced + i);
+        found += replaced[i];
+    }
+    return found;
+}
+
 /* Reads values of the kind INTEGER; the others are 0. */
 EXPORT void cdc_integers(const uint8_t *data, const uint64_t *cells, int64_t count, int64_t *numbers) {
     for (int64_t i = 0; i < count; i++) {

@@ -190,6 +190,18 @@ class ScannedColumn(Sequence[Any]):
         )
         return pa.StringArray.from_buffers(total, offsets, text, pa.py_buffer(valid))
 
+    def count_characters(self, *, behind: bool) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+        """Return how many characters each text has, and whether one is U+FFFD; other values have none.
+
+        With `behind` only what follows the first blank is counted.
+        """
+        characters, replaced = np.empty(len(self), np.int32), np.zeros(len(self), np.bool_)
+        self.source.library.cdc_count_characters(
+            self.source.address, self.cells.ctypes.data, len(self), behind, characters.ctypes.data,
+            replaced.ctypes.data,
+        )  # fmt: skip
+        return characters, replaced
+
     def digests(self, nothing: int) -> NDArray[np.uint64]:
         """Return the digests of the texts or tokens, as `digest_values` does; `nothing` for null."""
         digests = np.empty(len(self), np.uint64)
