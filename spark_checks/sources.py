@@ -40,7 +40,7 @@ class TopicInput:
 
     bootstrap: str
     selected: Mapping[str, Mapping[int, tuple[int, int]]]
-    properties: Mapping[str, str]
+    properties: Mapping[str, str] = field(repr=False)
     tasks: int | None = None
     headers: bool = True
     sample: Fraction | None = None

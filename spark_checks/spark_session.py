@@ -168,9 +168,9 @@ def _settings(jvm: Any, given: Mapping[str, str], cores: int | None, say: Say) -
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.execution.arrow.maxRecordsPerBatch": str(ARROW_RECORDS),
         "spark.sql.execution.arrow.maxBytesPerBatch": str(ARROW_BYTES),
-        # Spark redacts passwords in plans and event logs, but not the JAAS line of Kafka clients.
-        "spark.redaction.regex": "(?i)secret|password|token|access[.]?key|jaas",
-        "spark.sql.redaction.options.regex": "(?i)url|secret|password|token|access[.]?key|jaas",
+        # Spark redacts passwords in plans and event logs, but not the JAAS line and the PEM key of Kafka clients.
+        "spark.redaction.regex": "(?i)secret|password|token|access[.]?key|jaas|keystore[.]key",
+        "spark.sql.redaction.options.regex": "(?i)url|secret|password|token|access[.]?key|jaas|keystore[.]key",
     }
     if local:
         # The name of a laptop often does not resolve.

@@ -18,9 +18,9 @@ class Authority:
         self.folder, self.name = folder, x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
         self.key = ec.generate_private_key(ec.SECP256R1())
         self.file = folder / f"{name}.pem"
-        self.file.write_bytes(self._sign(self.name, self.key, days=30, authority=True))
+        self.file.write_bytes(self._sign(self.name, self.key, days=30, authority=True, host=name))
 
-    def certify(self, name: str, *, days: int) -> Path:
+    def certify(self, name: str, *, days: int, host: str = "127.0.0.1") -> Path:
         """Return the file of a certificate that is valid for so many days, or no more for so many."""
         key = ec.generate_private_key(ec.SECP256R1())
         subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
@@ -28,12 +28,16 @@ class Authority:
             serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
         )
         file = self.folder / f"{name}.pem"
-        file.write_bytes(written + self._sign(subject, key, days=days, authority=False))
+        file.write_bytes(written + self._sign(subject, key, days=days, authority=False, host=host))
         return file
 
-    def _sign(self, subject: x509.Name, key: ec.EllipticCurvePrivateKey, *, days: int, authority: bool) -> bytes:
+    def _sign(
+        self, subject: x509.Name, key: ec.EllipticCurvePrivateKey, *, days: int, authority: bool, host: str
+    ) -> bytes:
         now = datetime.now(UTC)
-        addresses = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
+        numeric = host.replace(".", "").isdecimal()
+        name = x509.IPAddress(ipaddress.ip_address(host)) if numeric else x509.DNSName(host)
+        addresses = x509.SubjectAlternativeName([name])
         certificate = (
             x509.CertificateBuilder(self.name, subject, key.public_key(), x509.random_serial_number())
             .not_valid_before(now - timedelta(days=60))

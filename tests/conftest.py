@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 MakeTopic = Callable[..., str]
 
-USER = ("reader", "correcthorse")
 WORKERS = 3
 """Processes that the whole suite is run by, file by file; each starts a Spark and a broker of its own when needed."""
 SPARK_CHECKS = Path(__file__).with_name("spark_checks")
@@ -161,14 +160,15 @@ def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
 
 @pytest.fixture(scope="session")
 def broker(tmp_path_factory: pytest.TempPathFactory, authority: Authority) -> Iterator[Broker]:
-    """A broker that also listens where only USER is let in, and by TLS with a good and with an expired certificate."""
+    """A broker that also has the listeners of `secured_broker`."""
     pytest.importorskip("confluent_kafka", reason="a broker is of use only with the extra 'kafka'")
+    from secured_broker import SETTINGS, secured_listeners
+
     from cdc_contracts.spark_checks.kafka.broker import VERSION, running_broker
 
     version = os.environ.get("CDC_CONTRACTS_KAFKA", VERSION)
-    certificates = [authority.certify("good", days=30), authority.certify("expired", days=-30)]
-    folder = tmp_path_factory.mktemp("broker")
-    with running_broker(folder, say=print, user=USER, certificates=certificates, version=version) as running:
+    folder, listeners = tmp_path_factory.mktemp("broker"), secured_listeners(authority)
+    with running_broker(folder, say=print, listeners=listeners, settings=SETTINGS, version=version) as running:
         yield running
 
 

@@ -13,12 +13,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Final
 
 import typer
 
+from cdc_contracts.cli.output import console
 from cdc_contracts.registry.common.errors import UsageError
 
 BOOTSTRAP_VARIABLE: Final = "CDC_CONTRACTS_BOOTSTRAP_SERVERS"
@@ -48,7 +49,7 @@ class Connection:
     """The brokers of a command, comma-separated, and the client properties for them."""
 
     bootstrap: str
-    properties: Mapping[str, str]
+    properties: Mapping[str, str] = field(repr=False)
 
 
 @dataclass(frozen=True)
@@ -78,6 +79,7 @@ class ConnectionOptions:
         """
         from cdc_contracts.registry.contract.settings import read_settings
         from cdc_contracts.spark_checks.kafka.client_properties import read_client_properties
+        from cdc_contracts.spark_checks.kafka.credentials import is_secret
 
         if self.bootstrap is not None and not self.bootstrap.strip():
             raise UsageError("the brokers are empty", where="--bootstrap-servers", hint="give HOST:PORT")
@@ -85,6 +87,9 @@ class ConnectionOptions:
         named = settings if self.environment is None else settings.environment(self.environment)
         kept = read_client_properties(Path(named.kafka_config), ()) if named.kafka_config is not None else {}
         own = read_client_properties(self.kafka_config, self.kafka_options or ())
+        for name in read_client_properties(None, self.kafka_options or ()):
+            if is_secret(name):
+                console.say(f"warning: everyone who can list processes sees {name}: give it in --kafka-config")
         properties = own if self.kafka_config is not None else {**kept, **own}
         stored = named.bootstrap_servers or kept.get(_PROPERTY)
         variable = os.environ.get(BOOTSTRAP_VARIABLE)

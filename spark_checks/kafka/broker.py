@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final
 
-from cdc_contracts.registry.common.errors import UnavailableError, UsageError
+from cdc_contracts.registry.common.errors import UnavailableError
 from cdc_contracts.registry.common.extras import require_extra
 from cdc_contracts.spark_checks.jars import Say, fetch_jars, find_java, java_failure
 
@@ -40,16 +40,21 @@ GRACE: Final = 10.0
 
 
 @dataclass(frozen=True, slots=True)
+class Listener:
+    """A further port of a broker: its security protocol, and its properties without the prefix `listener.name.`."""
+
+    protocol: str
+    properties: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
 class Broker:
-    """A running broker."""
+    """A running broker: `bootstrap` is its port without security, `addresses` are those of its further listeners."""
 
     bootstrap: str
-    login_bootstrap: str | None
-    """Where the broker asks for a user and a password, if it was started with one."""
     pid: int
     log: Path
-    tls_bootstraps: tuple[str, ...] = ()
-    """Where the broker shows its certificates, one each."""
+    addresses: Mapping[str, str]
 
     def create_topic(self, name: str, partitions: int = 1, config: Mapping[str, str] | None = None) -> None:
         """Create a topic, and wait until its partitions have leaders.
@@ -76,15 +81,14 @@ def running_broker(
     directory: Path,
     *,
     say: Say,
-    user: tuple[str, str] | None = None,
-    certificates: Sequence[Path] = (),
+    listeners: Mapping[str, Listener] | None = None,
+    settings: Mapping[str, str] | None = None,
     version: str = VERSION,
 ) -> Iterator[Broker]:
     """Run a broker on free ports of 127.0.0.1 inside the block, and stop it afterwards.
 
-    Topics and log stay in `directory`: a broker started there again has them. `user` is a name and a password: the
-    broker then listens on a second port that accepts only this user (SASL/PLAIN), and ACLs apply to this user. Each of
-    `certificates`, PEM files with their keys, gets its own port (TLS). `version` is one of Kafka: 3.9 or 4.
+    Topics and log stay in `directory`: a broker started there again has them. Each of `listeners`, by name, gets its
+    own port. `settings` are added to those of the broker. `version` is one of Kafka: 3.9 or 4.
 
     Raises:
         UnavailableError: Java is missing or too old, Kafka cannot be fetched, or the broker does not start.
@@ -93,18 +97,21 @@ def running_broker(
     java = find_java()
     jars = fetch_jars([name.format(version) for name in KAFKA], without=UNUSED, say=say)
     directory.mkdir(parents=True, exist_ok=True)
-    plain, controller, login, *tls = _free_ports(3 + len(certificates))
-    settings, log = directory / "server.properties", directory / "broker.log"
-    settings.touch(mode=0o600)
-    shown = dict(zip(tls, certificates, strict=True))
-    properties = _properties(directory / "data", plain, controller, login, user, shown)
-    settings.write_text(properties, encoding="utf-8")
+    named = dict(listeners or {})
+    plain, controller, *others = _free_ports(2 + len(named))
+    addresses = {name: f"127.0.0.1:{port}" for name, port in zip(named, others, strict=True)}
+    file, log = directory / "server.properties", directory / "broker.log"
+    file.touch(mode=0o600)
+    lines = _properties(directory / "data", plain, controller) | dict(settings or {})
+    for name, listener in named.items():
+        _add_listener(lines, name.upper(), addresses[name], listener)
+    file.write_text("".join(f"{key}={value}\n" for key, value in lines.items()), encoding="utf-8")
     program = [java, *JVM_OPTIONS, "-cp", os.pathsep.join(map(str, jars))]
     with log.open("w+b") as output:
         _format(program, directory, output)
         # In a separate session, so that Ctrl-C reaches only the command, which then stops the broker itself.
         process = subprocess.Popen(  # noqa: S603
-            [*program, "kafka.Kafka", str(settings)],
+            [*program, "kafka.Kafka", str(file)],
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,
@@ -112,28 +119,20 @@ def running_broker(
         )
         try:
             _wait(process, java, log)
-            addresses = tuple(f"127.0.0.1:{port}" for port in tls)
-            yield Broker(f"127.0.0.1:{plain}", f"127.0.0.1:{login}" if user else None, process.pid, log, addresses)
+            yield Broker(f"127.0.0.1:{plain}", process.pid, log, addresses)
         finally:
             _stop(process)
 
 
-def _properties(
-    data: Path, plain: int, controller: int, login: int, user: tuple[str, str] | None, tls: Mapping[int, Path]
-) -> str:
-    listeners = [f"PLAINTEXT://127.0.0.1:{plain}", f"CONTROLLER://127.0.0.1:{controller}"]
-    lines = {
+def _properties(data: Path, plain: int, controller: int) -> dict[str, str]:
+    return {
         "process.roles": "broker,controller",
         "node.id": "1",
         "controller.quorum.voters": f"1@127.0.0.1:{controller}",
         "controller.listener.names": "CONTROLLER",
         "inter.broker.listener.name": "PLAINTEXT",
-        "listener.security.protocol.map": ",".join(
-            [
-                *("PLAINTEXT:PLAINTEXT", "CONTROLLER:PLAINTEXT", "LOGIN:SASL_PLAINTEXT"),
-                *(f"TLS{port}:SSL" for port in tls),
-            ]
-        ),
+        "listeners": f"PLAINTEXT://127.0.0.1:{plain},CONTROLLER://127.0.0.1:{controller}",
+        "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT",
         "log.dirs": data.absolute().as_posix(),
         "auto.create.topics.enable": "false",
         # Samples have the dates of the documents: retention by age would delete them within a minute.
@@ -145,23 +144,13 @@ def _properties(
         "transaction.state.log.min.isr": "1",
         "group.initial.rebalance.delay.ms": "0",
     }
-    if user:
-        name, password = user
-        if not name.isalnum() or not password.isalnum():
-            raise UsageError("the user and the password of the broker are letters and digits")
-        listeners.append(f"LOGIN://127.0.0.1:{login}")
-        module = "org.apache.kafka.common.security.plain.PlainLoginModule"
-        lines["listener.name.login.sasl.enabled.mechanisms"] = "PLAIN"
-        lines["listener.name.login.plain.sasl.jaas.config"] = f'{module} required user_{name}="{password}";'
-        lines["authorizer.class.name"] = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
-        lines["allow.everyone.if.no.acl.found"] = "true"
-        lines["super.users"] = "User:ANONYMOUS"
-    for port, certificate in tls.items():
-        listeners.append(f"TLS{port}://127.0.0.1:{port}")
-        lines[f"listener.name.tls{port}.ssl.keystore.type"] = "PEM"
-        lines[f"listener.name.tls{port}.ssl.keystore.location"] = certificate.absolute().as_posix()
-    lines["listeners"] = ",".join(listeners)
-    return "".join(f"{key}={value}\n" for key, value in lines.items())
+
+
+def _add_listener(lines: dict[str, str], name: str, address: str, listener: Listener) -> None:
+    lines["listeners"] += f",{name}://{address}"
+    lines["listener.security.protocol.map"] += f",{name}:{listener.protocol}"
+    for key, value in listener.properties.items():
+        lines[f"listener.name.{name.lower()}.{key}"] = value
 
 
 def _format(program: Sequence[str], directory: Path, output: IO[bytes]) -> None:

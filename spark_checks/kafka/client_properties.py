@@ -1,15 +1,23 @@
-"""Client properties of Kafka, from a `client.properties` file and from single options."""
+"""Client properties of Kafka, from a `client.properties` file and from single options.
+
+A file is read as Java reads it: lines end at an unescaped end of line, and a backslash escapes the character after it.
+Of properties that only librdkafka knows the value is taken as it stands, as its tools take it.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 from cdc_contracts.registry.common.errors import UnavailableError, UsageError
 from cdc_contracts.registry.common.yaml_documents import describe_unread
+from cdc_contracts.spark_checks.kafka.property_names import LIBRDKAFKA_NAMES
 
-_PAIR = re.compile(r"\s*((?:\\.|[^=:\s\\])+)\s*[=:\s]\s*(.*)")
+_ESCAPE: Final = re.compile(r"\\(u[0-9a-fA-F]{4}|.)")
+_CONTROLS: Final = {"f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+_PAIR: Final = re.compile(r"\s*((?:\\.|[^=:\s\\])+)\s*[=:\s]\s*(.*)")
 
 
 def read_client_properties(path: Path | None, options: Sequence[str]) -> dict[str, str]:
@@ -37,9 +45,17 @@ def _read_file(path: Path) -> dict[str, str]:
         match = _PAIR.match(line)
         if not match:
             raise UsageError("not a line of NAME=VALUE", where=f"{path}:{number}")
-        name, value = match.groups()
-        properties[name] = value.rstrip()
+        name, value = _unescape(match[1]), match[2].rstrip()
+        properties[name] = value if name in LIBRDKAFKA_NAMES else _unescape(value)
     return properties
+
+
+def _unescape(text: str) -> str:
+    def read(found: re.Match[str]) -> str:
+        escaped = found[1]
+        return chr(int(escaped[1:], 16)) if len(escaped) > 1 else _CONTROLS.get(escaped, escaped)
+
+    return _ESCAPE.sub(read, text)
 
 
 def _logical_lines(text: str) -> list[tuple[int, str]]:
@@ -50,7 +66,7 @@ def _logical_lines(text: str) -> list[tuple[int, str]]:
         if not waiting and (not line or line[0] in "#!"):
             continue
         begun = begun or number
-        if line.endswith("\\"):
+        if (len(line) - len(line.rstrip("\\"))) % 2:  # an even number escapes itself
             waiting += line[:-1]
             continue
         lines.append((begun, waiting + line))

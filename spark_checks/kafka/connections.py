@@ -36,9 +36,10 @@ _FAULTS: Final = (
     (
         re.compile("alert"),
         "the broker refuses the certificate of this client, or that there is none",
-        "Give one that it trusts as ssl.keystore.location, with its password, in the Kafka properties.",
+        "Give one that it trusts and that has not expired: ssl.keystore.location, or ssl.certificate.location.",
     ),
 )
+_TLS_PROTOCOLS: Final = ("SSL", "SASL_SSL")
 
 
 def check_listening(bootstrap: str) -> None:
@@ -52,12 +53,34 @@ def check_listening(bootstrap: str) -> None:
         raise UnavailableError("no broker is listening at this address", where=bootstrap, hint=hint)
 
 
-def find_certificate_fault(message: str) -> tuple[str, str]:
-    """Return the problem with the certificates of broker and client in a client's message, and its solution."""
+def find_certificate_fault(message: str) -> tuple[str, str] | None:
+    """Return the problem with the certificates of broker and client in a client's message, and its solution, if any."""
     for pattern, what, hint in _FAULTS:
         if pattern.search(message):
             return what, hint
-    return "no TLS connection comes about", "Check security.protocol and what begins with ssl. in the Kafka properties."
+    return None
+
+
+def find_protocol_fault(bootstrap: str, protocol: str) -> tuple[str, str] | None:
+    """Return the problem if only one of broker and client uses TLS, and its solution; None if that is not known.
+
+    `protocol` is the client's `security.protocol`. The broker may log the handshake that this attempts as a failure.
+    """
+    wanted = protocol in _TLS_PROTOCOLS
+    for one in bootstrap.split(","):
+        found = _ADDRESS.fullmatch(one.strip())
+        spoken = _speaks_tls(found[1], int(found[2])) if found is not None else None
+        if spoken is None:
+            continue
+        if spoken and not wanted:
+            fitting = "SASL_SSL" if protocol.startswith("SASL") else "SSL, or to SASL_SSL if it requires a login"
+            return "the broker speaks TLS at this address", f"Set security.protocol to {fitting}; it is {protocol}."
+        if wanted and not spoken:
+            fitting = "SASL_PLAINTEXT" if protocol.startswith("SASL") else "PLAINTEXT"
+            hint = f"Give its port for TLS, or set security.protocol to {fitting}; it is {protocol}."
+            return "the broker does not speak TLS at this address", hint
+        return None
+    return None
 
 
 def verify_broker(message: str, client: Mapping[str, str]) -> str:
@@ -80,6 +103,23 @@ def verify_broker(message: str, client: Mapping[str, str]) -> str:
         return error.verify_message
     except (OSError, ValueError):
         return ""
+
+
+def _speaks_tls(host: str, port: int) -> bool | None:
+    """Return whether a TLS handshake gets an answer in TLS; None if there is no answer."""
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    try:
+        with socket.create_connection((host, port), _SECONDS) as plain:
+            try:
+                context.wrap_socket(plain, server_hostname=host).close()
+            except ssl.SSLError as error:
+                return "ALERT" in (error.reason or "")
+            except ConnectionError:
+                return False
+            return True
+    except (OSError, ValueError):
+        return None
 
 
 def _refuses(host: str, port: int) -> bool:

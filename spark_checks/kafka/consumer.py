@@ -17,10 +17,11 @@ from cdc_contracts.registry.common.errors import UnavailableError, UsageError
 from cdc_contracts.registry.common.extras import require_extra
 from cdc_contracts.registry.records.output_schemas import HEADERS_TYPE
 from cdc_contracts.registry.stats.partition_tallies import Source
-from cdc_contracts.spark_checks.kafka.connections import check_listening, verify_broker
-from cdc_contracts.spark_checks.kafka.failures import TIMEOUT_SECONDS, hide, lost_records, raise_failure
+from cdc_contracts.spark_checks.kafka.connections import check_listening, find_protocol_fault, verify_broker
+from cdc_contracts.spark_checks.kafka.credentials import hide
+from cdc_contracts.spark_checks.kafka.failures import TIMEOUT_SECONDS, lost_records, raise_failure
 from cdc_contracts.spark_checks.kafka.offsets import Limits, Range, milliseconds, select
-from cdc_contracts.spark_checks.kafka.property_names import translate
+from cdc_contracts.spark_checks.kafka.property_names import translate_to_librdkafka
 from cdc_contracts.spark_checks.kafka.topic_ids import normalize_ids
 
 GROUP: Final = "cdc-contracts"
@@ -56,7 +57,7 @@ _JAVA_NAMES: Final = {
     "_SSL": "SslAuthenticationException",
 }
 """What this client calls a failure, in the words of the Java client, so that both are reported alike."""
-_HOPELESS: Final = re.compile("_AUTHENTICATION|_RESOLVE|_SSL: .*(certificate|alert)")
+_HOPELESS: Final = re.compile("_AUTHENTICATION|_RESOLVE|_SSL: .*(certificate|alert)|_TRANSPORT: .*alert .*certificate")
 _AFTER_OTHERS: Final = "_ALL_BROKERS_DOWN"
 """Follows the failures of the single brokers, and is less informative."""
 
@@ -78,7 +79,7 @@ class PartitionReader:
     """Reads topics of one cluster; use it in the thread that opened it."""
 
     bootstrap: str
-    properties: Mapping[str, str]
+    properties: Mapping[str, str] = field(repr=False)
     consumer: Any = field(repr=False)
     admin: Any = field(repr=False)
     failures: list[Any] = field(default_factory=list, repr=False)
@@ -224,14 +225,19 @@ class PartitionReader:
         """Return the metadata of topics; with a short timeout if a hopeless failure was reported."""
         from confluent_kafka import KafkaException
 
-        until = time.monotonic() + TIMEOUT_SECONDS
+        until, unfit = time.monotonic() + TIMEOUT_SECONDS, None
         while True:
             try:
                 return self.consumer.list_topics(topic, timeout=1) if topic else self.consumer.list_topics(timeout=1)
             except KafkaException as error:
                 self.consumer.poll(0)
-                if self._hopeless() or time.monotonic() > until:
+                if unfit is None:
+                    unfit = find_protocol_fault(self.bootstrap, self._protocol()) is not None
+                if unfit or self._hopeless() or time.monotonic() > until:
                     self._fail(self._cause() or error.args[0], topic or "any")
+
+    def _protocol(self) -> str:
+        return self.properties.get("security.protocol", "PLAINTEXT").upper()
 
     def _hopeless(self) -> Any:
         """Return a reported failure that waiting does not fix, if there is one."""
@@ -247,9 +253,13 @@ class PartitionReader:
         if name == "_RESOLVE":
             raise UnavailableError("the broker's address cannot be resolved", where=self.bootstrap, hint=f"| {text}")
         causes, result = [(_JAVA_NAMES.get(name, name), text)], [text]
-        if name == "_SSL" and (reason := verify_broker(error.str(), translate(self.properties))):
+        if name == "_TRANSPORT" and _HOPELESS.match(text):  # an alert that comes after the handshake
+            causes = [(_JAVA_NAMES["_SSL"], text)]
+        if name == "_SSL" and (reason := verify_broker(error.str(), translate_to_librdkafka(self.properties))):
             causes, result = [(_JAVA_NAMES[name], reason)], [f"{name}: {reason}"]
-        raise_failure(self.topics, causes, result, bootstrap=self.bootstrap, topic=topic, reading=reading)
+        raise_failure(
+            self.topics, causes, result, self.properties, bootstrap=self.bootstrap, topic=topic, reading=reading
+        )
 
 
 @contextmanager
@@ -264,7 +274,8 @@ def open_reader(bootstrap: str, properties: Mapping[str, str]) -> Iterator[Parti
     from confluent_kafka.admin import AdminClient
 
     result: list[Any] = []
-    common: dict[str, Any] = {**translate(properties), "bootstrap.servers": bootstrap, "error_cb": result.append}
+    given = translate_to_librdkafka(properties)
+    common: dict[str, Any] = {**given, "bootstrap.servers": bootstrap, "error_cb": result.append}
     own = {
         "enable.auto.commit": False,
         "enable.auto.offset.store": False,

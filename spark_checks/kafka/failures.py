@@ -12,17 +12,24 @@ from socketserver import BaseServer
 from typing import Any, Final, NoReturn
 
 from cdc_contracts.registry.common.errors import CdcContractsError, UnavailableError, UsageError
-from cdc_contracts.spark_checks.kafka.connections import find_certificate_fault
+from cdc_contracts.spark_checks.kafka.connections import find_certificate_fault, find_protocol_fault
+from cdc_contracts.spark_checks.kafka.credentials import describe_right, find_principal, hide
 
-SECRETS: Final = "password|secret|jaas|token|credential|key$|\\.key"
 TIMEOUT_SECONDS: Final = 15
 """So long a broker may take to answer a question."""
-HARMLESS: Final = frozenset({"", "required", "username", "password"})
 _LOST: Final = "may have been lost"
 _TWO_STREAMS: Final = "Multiple streaming jobs detected"
 _OF_KAFKA: Final = re.compile("Topic|Partition|Authentication|Authorization|Sasl|Timeout|Config|Broker|Disconnect")
 _UNSEEN: Final = logging.NullHandler()
 """py4j tells the root logger of lost connections; where that has no handler, Python makes one that prints all."""
+_NO_TLS: Final = (
+    "no TLS connection comes about",
+    "Check security.protocol and what begins with ssl. in the Kafka properties.",
+)
+_MECHANISMS: Final = re.compile(r"(?:supported mechanisms:|enabled mechanisms are) \[?([A-Z0-9, -]*[A-Z0-9])")
+_UNREAD_STORE: Final = re.compile(r"Failed to load SSL keystore (.+?) of type")
+_NO_PBES2: Final = "PBES2 SecretKeyFactory not available"
+_REFUSED_NAMES: Final = re.compile(r"Not authorized to access (topics: \[(?P<topics>[^\]]+)\]|group: (?P<group>\S+))")
 _LAST_SECONDS: Final = 2.0
 """A process that dies closes its connections first."""
 _WORKER_GONE: Final = "Python worker exited unexpectedly"
@@ -49,7 +56,7 @@ def reading(bootstrap: str, topics: Sequence[str], properties: Mapping[str, str]
             raise lost_records(where) from error
         if any(name.endswith(("AuthorizationException", "AuthenticationException")) for name, _ in causes):
             result = describe_causes(causes, properties)
-            raise_failure(None, causes, result, bootstrap=bootstrap, topic=", ".join(topics), reading=True)
+            raise_failure(None, causes, result, properties, bootstrap=bootstrap, topic=", ".join(topics), reading=True)
         raise
 
 
@@ -125,6 +132,7 @@ def raise_failure(
     topics: Callable[[], Iterable[str]] | None,
     causes: Sequence[tuple[str, str]],
     messages: Sequence[str],
+    properties: Mapping[str, str],
     *,
     bootstrap: str,
     topic: str,
@@ -139,24 +147,62 @@ def raise_failure(
     last = messages[-1] if messages else causes[-1][0]
     if "UnknownTopicOrPartitionException" in names or "InvalidTopicException" in names:
         raise UnavailableError(f"there is no topic {topic}", where=bootstrap, hint=_near(topics, topic)) from None
-    if "SslAuthenticationException" in names:
-        what, hint = find_certificate_fault("\n".join(f"{name}: {message}" for name, message in causes))
-        raise UnavailableError(what, where=bootstrap, hint=f"{hint}\n  | {last}") from None
-    if any(name.endswith("AuthenticationException") or "Sasl" in name for name in names):
-        hint = f"Check user, password and mechanism in the Kafka properties.\n  | {last}"
-        raise UnavailableError("the broker refuses the credentials", where=bootstrap, hint=hint) from None
     if any(name.endswith("AuthorizationException") for name in names):
-        right, verb = ("Read", "read") if reading else ("Describe and Read", "see")
-        hint = f"This needs the right {right} for the topic.\n  | {last}"
-        raise UnavailableError(f"not authorized to {verb} topic {topic}", where=bootstrap, hint=hint) from None
-    if "TimeoutException" in names:
-        hint = f"Check the address, and security.protocol in the Kafka properties.\n  | {last}"
-        raise UnavailableError("the broker did not answer in time", where=bootstrap, hint=hint) from None
+        raise _unauthorized(properties, last, bootstrap=bootstrap, topic=topic, reading=reading) from None
+    refused = _refused_connection(causes, messages, properties, bootstrap)
+    if refused is not None:
+        what, hint = refused
+        raise UnavailableError(what, where=bootstrap, hint=f"{hint}\n  | {last}") from None
     if any("bootstrap" in line for line in messages):
         raise UnavailableError("the broker's address cannot be resolved", where=bootstrap, hint=f"| {last}") from None
     if "ConfigException" in names or topics is None:
-        raise UsageError("the Kafka properties cannot be used", hint=f"| {last}") from None
+        raise _unusable_properties(messages, last) from None
     raise UnavailableError("the broker could not answer", where=bootstrap, hint=f"| {last}") from None
+
+
+def _refused_connection(
+    causes: Sequence[tuple[str, str]], messages: Sequence[str], properties: Mapping[str, str], bootstrap: str
+) -> tuple[str, str] | None:
+    """Return why no connection comes about, and the solution; None if one did."""
+    names = {name for name, _ in causes}
+    protocol = properties.get("security.protocol", "PLAINTEXT").upper()
+    if "SslAuthenticationException" in names:
+        told = "\n".join(f"{name}: {message}" for name, message in causes)
+        return find_certificate_fault(told) or find_protocol_fault(bootstrap, protocol) or _NO_TLS
+    if offered := _MECHANISMS.search("\n".join(messages)):
+        mechanism = properties.get("sasl.mechanism", properties.get("sasl.mechanisms", "GSSAPI"))
+        offers = ", ".join(re.split(r",\s*", offered[1]))
+        return f"the broker does not offer the mechanism {mechanism}", f"It offers {offers}: set sasl.mechanism."
+    if any(name.endswith("AuthenticationException") or "Sasl" in name for name in names):
+        hint = f"Check the password of {find_principal(properties)}, and sasl.mechanism."
+        return "the broker refuses the credentials", hint
+    if "TimeoutException" in names:
+        hint = f"Check the address, and security.protocol ({protocol}): without a login some brokers just hang up."
+        return find_protocol_fault(bootstrap, protocol) or ("the broker did not answer in time", hint)
+    return None
+
+
+def _unusable_properties(messages: Sequence[str], last: str) -> UsageError:
+    if store := _UNREAD_STORE.search("\n".join(messages)):
+        hint = "Check its password, and the properties that begin with ssl."
+        return UsageError("the store cannot be read", where=store[1], hint=f"{hint}\n  | {last}")
+    if _NO_PBES2 in last:
+        hint = "Put it and its certificate into a PKCS12 store: openssl pkcs12 -export; or use --engine local."
+        return UsageError("Java before 19 cannot read a PEM key that is encrypted", hint=f"{hint}\n  | {last}")
+    return UsageError("the Kafka properties cannot be used", hint=f"| {last}")
+
+
+def _unauthorized(
+    properties: Mapping[str, str], message: str, *, bootstrap: str, topic: str, reading: bool
+) -> UnavailableError:
+    """Return the error for a right that is missing, with the command that grants it."""
+    listed = _REFUSED_NAMES.search(message)
+    kind, name = ("group", listed["group"]) if listed and listed["group"] else ("topic", topic)
+    if listed and listed["topics"]:
+        name = listed["topics"]
+    verb = "use" if kind == "group" else "read" if reading else "see"
+    hint = describe_right(properties, bootstrap, "Read", name.split(", "), kind=kind)
+    return UnavailableError(f"not authorized to {verb} {kind} {name}", where=bootstrap, hint=f"{hint}\n  | {message}")
 
 
 def raise_stream_failure(
@@ -173,7 +219,7 @@ def raise_stream_failure(
             hint="Stop one of them: a checkpoint belongs to one stream.",
         )
     if any(_OF_KAFKA.search(name) for name, _ in causes):
-        raise_failure(topics, causes, result, bootstrap=bootstrap, topic=topic)
+        raise_failure(topics, causes, result, properties, bootstrap=bootstrap, topic=topic)
     last = result[-1] if result else causes[-1][0]
     raise UnavailableError("Spark has ended the stream", where=checkpoint, hint=f"| {last}")
 
@@ -196,12 +242,3 @@ def _near(topics: Callable[[], Iterable[str]] | None, topic: str) -> str:
     except Exception:  # noqa: BLE001
         near = []  # failing to find a hint is no error
     return f"Near it are: {', '.join(near)}." if near else "Check the name."
-
-
-def hide(text: str, properties: Mapping[str, str]) -> str:
-    """Return the text, unless it contains part of a secret property: Kafka quotes what it cannot parse."""
-    secret = [value for key, value in properties.items() if re.search(SECRETS, key, re.IGNORECASE)]
-    pieces = {piece for value in secret for piece in (value, *re.split(r"[\s\"'=;]+", value))}
-    if any(piece in text for piece in pieces - HARMLESS if not piece.endswith("LoginModule")):
-        return f"{text.partition(':')[0]}: [not shown, it repeats a secret property]"
-    return text

@@ -14,8 +14,8 @@ from typing import Any, Final
 import pyarrow as pa
 
 from cdc_contracts.registry.common.errors import UnavailableError, UsageError
-from cdc_contracts.spark_checks.kafka.failures import hide
-from cdc_contracts.spark_checks.kafka.property_names import translate
+from cdc_contracts.spark_checks.kafka.credentials import describe_right, hide
+from cdc_contracts.spark_checks.kafka.property_names import translate_to_librdkafka
 
 _DEFAULTS: Final = {
     "enable.idempotence": True,  # retried requests neither duplicate records nor change their order
@@ -79,6 +79,8 @@ class Writer:
             error = self._failures[0]
             result = hide(f"{error.name()}: {error.str()}", self.properties)
             hint = f"| {result}\n  What was written before stays in the topic."
+            if error.name() == "TOPIC_AUTHORIZATION_FAILED":
+                hint = f"{describe_right(self.properties, self.bootstrap, 'Write', [self.topic])}\n  {hint}"
             raise UnavailableError(f"records cannot be written to topic {self.topic}", where=self.bootstrap, hint=hint)
 
 
@@ -93,7 +95,8 @@ def open_writer(bootstrap: str, topic: str, properties: Mapping[str, str]) -> It
     _QUIET.propagate = False  # whatever matters is raised as an error
     _QUIET.addHandler(logging.NullHandler())
     try:
-        producer = Producer({**_DEFAULTS, **translate(properties), "bootstrap.servers": bootstrap}, logger=_QUIET)
+        given = translate_to_librdkafka(properties)
+        producer = Producer({**_DEFAULTS, **given, "bootstrap.servers": bootstrap}, logger=_QUIET)
     except KafkaException as error:
         text = hide(error.args[0].str(), properties)
         raise UsageError("the Kafka properties cannot be used", hint=f"| {text}") from None

@@ -12,6 +12,7 @@ from cdc_contracts.registry.common.errors import CdcContractsError
 from cdc_contracts.spark_checks.kafka.connections import check_listening
 from cdc_contracts.spark_checks.kafka.failures import TIMEOUT_SECONDS, causes_of, describe_causes, raise_failure
 from cdc_contracts.spark_checks.kafka.offsets import Limits, Range, milliseconds, select
+from cdc_contracts.spark_checks.kafka.property_names import translate_to_java
 from cdc_contracts.spark_checks.kafka.topic_ids import normalize_ids
 
 if TYPE_CHECKING:
@@ -101,7 +102,8 @@ def reading_options(
 
 def client_options(bootstrap: str, properties: Mapping[str, str]) -> dict[str, str]:
     """Return the options of Spark's Kafka source for the connection, and to fail if records are gone."""
-    client = CLIENT_DEFAULTS | {key: value for key, value in properties.items() if key not in NOT_FOR_SPARK}
+    own = {key: value for key, value in translate_to_java(properties).items() if key not in NOT_FOR_SPARK}
+    client = CLIENT_DEFAULTS | own
     return {f"kafka.{key}": value for key, value in client.items()} | {
         "kafka.bootstrap.servers": bootstrap,
         "failOnDataLoss": "true",
@@ -113,7 +115,7 @@ def _admin(jvm: Any, bootstrap: str, topic: str, properties: Mapping[str, str]) 
     """Open an admin client of the Kafka connector; its failures are raised as our errors, without any password."""
     patience = str(TIMEOUT_SECONDS * 1000)
     settings = jvm.java.util.Properties()
-    kept = {key: value for key, value in properties.items() if key not in NOT_FOR_SPARK}
+    kept = {key: value for key, value in translate_to_java(properties).items() if key not in NOT_FOR_SPARK}
     limits = {"default.api.timeout.ms": patience, "request.timeout.ms": patience, "bootstrap.servers": bootstrap}
     for key, value in (kept | limits).items():
         settings.setProperty(key, value)
@@ -131,7 +133,7 @@ def _admin(jvm: Any, bootstrap: str, topic: str, properties: Mapping[str, str]) 
         causes = list(causes_of(thrown))
         result = describe_causes(causes, properties)
         topics = None if admin is None else lambda: _names(admin)
-        raise_failure(topics, causes, result, bootstrap=bootstrap, topic=topic)
+        raise_failure(topics, causes, result, properties, bootstrap=bootstrap, topic=topic)
     finally:
         if admin is not None:
             admin.close(jvm.java.time.Duration.ZERO)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import structs
@@ -43,7 +43,7 @@ class Wanted:
     command: str
     bootstrap: str
     topics: tuple[str, ...]
-    properties: Mapping[str, str]
+    properties: Mapping[str, str] = field(repr=False)
     start: Range | None = None
     tasks: int | None = None
 

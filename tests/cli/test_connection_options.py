@@ -65,6 +65,14 @@ def test_a_properties_file_on_the_command_line_replaces_that_of_the_settings_and
     assert added == {"client.id": "settings", "retries": "3"}
 
 
+def test_a_password_on_the_command_line_is_warned_of_without_showing_it(capsys):
+    options = ["sasl.password=hunter2", "sasl.username=reader", "ssl.key.location=k.pem"]
+    ConnectionOptions(bootstrap="b:1", kafka_options=options).open()
+    assert capsys.readouterr().err == (
+        "warning: everyone who can list processes sees sasl.password: give it in --kafka-config\n"
+    )
+
+
 def test_an_environment_that_is_not_there_is_told_with_those_that_are(capsys):
     settings()
     assert main(["audit", "topic", "orders", "--env", "prd", "--contract", "dts/canal@2"]) == 2

@@ -114,7 +114,7 @@ def test_a_topic_that_is_not_there_and_a_wrong_password_are_exit_3(broker, here,
         "sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required \\\n"
         '  username="reader" password="hunter2";\n'
     )
-    assert main([*call, "-b", broker.login_bootstrap, "--kafka-config", "client.properties"]) == 3
+    assert main([*call, "-b", broker.addresses["login"], "--kafka-config", "client.properties"]) == 3
     out, err = capsys.readouterr()
     assert (out, "hunter2" in err) == ("", False)
     assert "refuses the credentials" in err

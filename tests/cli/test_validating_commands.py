@@ -195,7 +195,7 @@ def test_a_wrong_password_is_exit_3_and_never_shown(here, spark, broker, capsys)
         "sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required \\\n"
         '  username="reader" password="hunter2";\n'
     )
-    arguments = ["audit", "topic", "t", "-b", broker.login_bootstrap, "--contract", "dts/canal@2"]
+    arguments = ["audit", "topic", "t", "-b", broker.addresses["login"], "--contract", "dts/canal@2"]
     assert main([*arguments, "--kafka-config", "client.properties"]) == 3
     out, err = capsys.readouterr()
     assert out == ""

@@ -56,7 +56,7 @@ def test_a_broker_is_gone_after_its_block_and_finds_its_topics_when_started_agai
     with running_broker(tmp_path, say=print) as first:
         first.create_topic("kept", 2)
         assert can_connect(first.bootstrap)
-        assert first.login_bootstrap is None
+        assert first.addresses == {}
     with pytest.raises(ProcessLookupError):
         os.kill(first.pid, 0)
     assert not can_connect(first.bootstrap)

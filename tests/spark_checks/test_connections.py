@@ -49,29 +49,29 @@ def topic(make_topic):
 
 
 def test_a_broker_whose_certificate_is_trusted_is_read(read, broker, authority, topic):
-    assert read(broker.tls_bootstraps[0], topic, trust(authority)) == 3
+    assert read(broker.addresses["tls"], topic, trust(authority)) == 3
 
 
 def test_an_authority_that_is_not_trusted_is_named_as_the_cause(read, broker, topic, tmp_path):
     stranger = Authority(tmp_path, "stranger")
     with pytest.raises(UnavailableError) as failure:
-        read(broker.tls_bootstraps[0], topic, trust(stranger))
+        read(broker.addresses["tls"], topic, trust(stranger))
     assert failure.value.what == "the certificate of the broker is signed by an authority that is not trusted"
-    assert failure.value.where == broker.tls_bootstraps[0]
+    assert failure.value.where == broker.addresses["tls"]
     assert "ssl.truststore.location" in failure.value.hint
     assert "password" not in str(failure.value)
 
 
 def test_a_certificate_that_has_expired_is_named_as_the_cause(read, broker, authority, topic):
     with pytest.raises(UnavailableError) as failure:
-        read(broker.tls_bootstraps[1], topic, trust(authority))
+        read(broker.addresses["expired"], topic, trust(authority))
     assert failure.value.what == "the certificate of the broker has expired"
     assert "password" not in str(failure.value)
 
 
 def test_a_wrong_password_is_named_as_the_cause(read, broker, topic):
     with pytest.raises(UnavailableError) as failure:
-        read(broker.login_bootstrap, topic, login("batterystaple"))
+        read(broker.addresses["login"], topic, login("batterystaple"))
     assert failure.value.what == "the broker refuses the credentials"
     assert "batterystaple" not in str(failure.value)
 
@@ -109,13 +109,13 @@ def test_the_right_that_is_missing_is_named(read, broker, rights):
 
     seen, hidden = rights(AclOperation.DESCRIBE), rights(AclOperation.ALTER_CONFIGS)
     with pytest.raises(UnavailableError) as failure:
-        read(broker.login_bootstrap, seen, login("correcthorse"))
+        read(broker.addresses["login"], seen, login("correcthorse"))
     assert failure.value.what == f"not authorized to read topic {seen}"
-    assert "the right Read for the topic" in failure.value.hint
+    assert "User:reader needs the right Read on the topic" in failure.value.hint
     with pytest.raises(UnavailableError) as failure:
-        read(broker.login_bootstrap, hidden, login("correcthorse"))
+        read(broker.addresses["login"], hidden, login("correcthorse"))
     assert failure.value.what == f"not authorized to see topic {hidden}"
-    assert read(broker.login_bootstrap, rights(AclOperation.READ), login("correcthorse")) == 3
+    assert read(broker.addresses["login"], rights(AclOperation.READ), login("correcthorse")) == 3
 
 
 def test_one_broker_of_several_that_does_not_listen_is_no_failure(broker):
@@ -136,8 +136,11 @@ def test_one_broker_of_several_that_does_not_listen_is_no_failure(broker):
         ("CertificateNotYetValidException: NotBefore: Thu Nov 12 2099", "is not valid yet"),
         ("self-signed certificate in certificate chain", "is not trusted"),
         ("SSLHandshakeException: Received fatal alert: bad_certificate", "certificate of this client"),
-        ("SSLHandshakeException: no cipher suites in common", "no TLS connection"),
     ],
 )
 def test_what_openssl_and_java_say_of_certificates_is_told_alike(told, fault):
     assert fault in find_certificate_fault(told)[0]
+
+
+def test_what_is_not_about_certificates_is_no_fault_of_theirs():
+    assert find_certificate_fault("SSLHandshakeException: no cipher suites in common") is None

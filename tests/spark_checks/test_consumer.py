@@ -15,7 +15,7 @@ from cdc_contracts.spark_checks.kafka import consumer
 from cdc_contracts.spark_checks.kafka.consumer import open_reader
 from cdc_contracts.spark_checks.kafka.excerpts import _in_order, read_record, read_sample
 from cdc_contracts.spark_checks.kafka.offsets import parse_range
-from cdc_contracts.spark_checks.kafka.property_names import translate
+from cdc_contracts.spark_checks.kafka.property_names import translate_to_librdkafka
 from cdc_contracts.spark_checks.sources import read_topics
 from cdc_contracts.spark_checks.spark_engine import SparkEngine
 
@@ -163,9 +163,9 @@ def test_nothing_is_joined_or_committed(broker, reader, varied):
 
 
 def test_a_password_lets_in_and_a_wrong_one_is_told_at_once_and_not_shown(broker, varied):
-    with open_reader(broker.login_bootstrap, login()) as opened:
+    with open_reader(broker.addresses["login"], login()) as opened:
         assert len(read(opened, varied, "last:1")) == 2
-    with open_reader(broker.login_bootstrap, login("hunter2")) as opened, pytest.raises(UnavailableError) as failure:
+    with open_reader(broker.addresses["login"], login("hunter2")) as opened, pytest.raises(UnavailableError) as failure:
         opened.resolve(varied, parse_range())
     assert failure.value.what == "the broker refuses the credentials"
     assert "hunter2" not in str(failure.value)
@@ -208,17 +208,14 @@ def test_a_property_that_no_client_knows_is_refused_without_its_value():
     assert "hunter2" not in str(failure.value)
 
 
-def test_names_of_java_clients_are_translated():
-    assert translate({
+def test_names_of_java_clients_are_translated(authority):
+    assert translate_to_librdkafka({
         "sasl.jaas.config": 'org.apache.kafka.common.security.scram.ScramLoginModule required\n username="a b" '
         'password="c\\"d";',
         "sasl.mechanism": "SCRAM-SHA-512",
         "ssl.truststore.type": "PEM",
-        "ssl.truststore.location": "/ca.pem",
+        "ssl.truststore.location": str(authority.file),
         "ssl.truststore.password": "x",
-        "ssl.keystore.type": "PKCS12",
-        "ssl.keystore.location": "/k.p12",
-        "ssl.keystore.password": "y",
         "ssl.endpoint.identification.algorithm": "",
         "max.poll.records": "7",
         "value.deserializer": "x.Y",
@@ -226,10 +223,8 @@ def test_names_of_java_clients_are_translated():
     }) == {
         "sasl.username": "a b",
         "sasl.password": 'c"d',
-        "sasl.mechanism": "SCRAM-SHA-512",
-        "ssl.ca.location": "/ca.pem",
-        "ssl.keystore.location": "/k.p12",
-        "ssl.keystore.password": "y",
+        "sasl.mechanisms": "SCRAM-SHA-512",
+        "ssl.ca.location": str(authority.file),
         "ssl.endpoint.identification.algorithm": "none",
         "fetch.wait.max.ms": "9",
     }  # fmt: skip
@@ -238,15 +233,13 @@ def test_names_of_java_clients_are_translated():
 @pytest.mark.parametrize(
     ("properties", "hint"),
     [
-        ({"ssl.truststore.location": "/t.jks"}, "ssl.ca.location"),
-        ({"ssl.keystore.location": "/t.jks", "ssl.keystore.type": "jks"}, "ssl.certificate.location"),
         ({"sasl.jaas.config": "com.sun.security.auth.module.Krb5LoginModule required;"}, "sasl.kerberos.keytab"),
         ({"sasl.login.callback.handler.class": "x.Y"}, "--engine spark"),
     ],
 )
 def test_what_only_a_java_client_can_use_is_told_with_what_to_give_instead(properties, hint):
     with pytest.raises(UsageError) as failure:
-        translate(properties)
+        translate_to_librdkafka(properties)
     assert failure.value.where == next(iter(properties))
     assert hint in failure.value.hint
 
