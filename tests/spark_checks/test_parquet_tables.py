@@ -44,6 +44,18 @@ def write(tmp_path):
     return run
 
 
+def test_files_have_the_least_and_the_greatest_of_single_values_and_not_of_entries(write, tmp_path):
+    files = [tmp_path / write(100, 1).parts[0].path, *(tmp_path / "changes").rglob("*.parquet")]
+    found = {}
+    for file in files:
+        group = pq.ParquetFile(file).metadata.row_group(0)
+        for number in range(group.num_columns):
+            column = group.column(number)
+            found[column.path_in_schema] = column.is_stats_set and column.statistics.has_min_max
+    assert (found["_offset"], found["after.id"], found["offset"], found["op"]) == (True, True, True, True)
+    assert [name for name, held in found.items() if held and (".list." in name or ".key_value." in name)] == []
+
+
 @pytest.mark.parametrize(("waiting", "most_open"), [(64 * 1024 * 1024, 200), (20_000, 200), (20_000, 3)])
 def test_rows_of_many_tables_are_all_there_in_order_however_little_may_wait_or_be_open(
     write, tmp_path, monkeypatch, waiting, most_open

@@ -3,7 +3,9 @@
 What is not written as plainly as nearly all values are is "open": the caller reads the whole column another way. */
 #include "forms.h"
 
-enum column { WHOLE_COLUMN, DECIMAL_COLUMN, DATE_COLUMN, CLOCK_COLUMN, INSTANT_COLUMN };
+#include <float.h>
+
+enum column { WHOLE_COLUMN, DECIMAL_COLUMN, DATE_COLUMN, CLOCK_COLUMN, INSTANT_COLUMN, FLOAT_COLUMN };
 
 static int is_there(const uint8_t *bits, int64_t place) { return !bits || (bits[place >> 3] >> (place & 7) & 1); }
 
@@ -65,6 +67,29 @@ static int read_moment(const uint8_t *p, int64_t length, int zoned, int64_t *mic
     return 1;
 }
 
+#define MOST_FLOAT_DIGITS 17
+#define MOST_EXACT 9007199254740992 /* up to this a binary64 holds every whole number */
+
+/* A whole number over a power of ten, both exact as binary64: their quotient is rounded once, to the nearest. */
+static int read_float(const uint8_t *p, int64_t length, double *value) {
+    static const double tens[MOST_FLOAT_DIGITS + 1] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,
+                                                       1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17};
+    int64_t at = 0, negative = length > 0 && p[0] == '-', whole = 0, fraction = 0, number = 0;
+    if (FLT_EVAL_METHOD != 0 || length > MOST_FLOAT_DIGITS + 2) return 0;
+    for (at = negative; at < length && is_digit(p[at]) && whole < MOST_FLOAT_DIGITS; at++, whole++)
+        number = number * 10 + (p[at] - '0');
+    if (whole == 0 || (p[negative] == '0' && whole > 1)) return 0;
+    if (at < length) {
+        if (p[at++] != '.' || at == length) return 0;
+        for (; at < length && is_digit(p[at]) && whole + fraction < MOST_FLOAT_DIGITS; at++, fraction++)
+            number = number * 10 + (p[at] - '0');
+        if (at < length) return 0;
+    }
+    if (number > MOST_EXACT || (number == 0 && length > 1)) return 0;
+    *value = (double)(negative ? -number : number) / tens[fraction];
+    return 1;
+}
+
 /* Read the text at each place, which is -1 where there is none, into `out`, and mark in `valid` which are not null.
  * A bit of `there` says of each text whether it is one; no bits stand for all. Return whether all were read. */
 EXPORT int32_t cdc_read_texts(
@@ -73,6 +98,7 @@ EXPORT int32_t cdc_read_texts(
     for (int64_t row = 0; row < total; row++) {
         int64_t place = places[row], whole = 0, to = first + row;
         Wide number = 0;
+        double real = 0;
         int read = place < 0 || !is_there(there, first_there + place);
         if (!read) {
             const uint8_t *p = texts + offsets[place];
@@ -82,12 +108,14 @@ EXPORT int32_t cdc_read_texts(
                 whole = (int64_t)number;
             }
             else if (kind == DECIMAL_COLUMN) read = read_decimal(p, length, precision, scale, &number);
+            else if (kind == FLOAT_COLUMN) read = read_float(p, length, &real);
             else if (kind == DATE_COLUMN) read = length == 10 && read_day(p, &whole);
             else read = read_moment(p, length, kind == INSTANT_COLUMN, &whole);
             if (!read) return 0;
             valid[to >> 3] |= (uint8_t)(1 << (to & 7));
         }
         if (kind == DECIMAL_COLUMN) memcpy((uint8_t *)out + 16 * to, &number, 16);
+        else if (kind == FLOAT_COLUMN) ((double *)out)[to] = real;
         else if (kind == DATE_COLUMN) ((int32_t *)out)[to] = (int32_t)whole;
         else ((int64_t *)out)[to] = whole;
     }

@@ -15,8 +15,8 @@ Places = NDArray[np.int64]
 
 MOST_COLUMNS: Final = 256
 """Keys of more columns are not looked for one after the other."""
-_WHOLE, _DECIMAL, _DATE, _CLOCK, _INSTANT = range(5)
-_WIDTHS: Final = (8, 16, 4, 8, 8)
+_WHOLE, _DECIMAL, _DATE, _CLOCK, _INSTANT, _FLOAT = range(6)
+_WIDTHS: Final = (8, 16, 4, 8, 8, 8)
 
 
 class PlacedKeys(NamedTuple):
@@ -92,7 +92,7 @@ def _kind_of(type_: pa.DataType) -> int | None:
         return _DECIMAL
     if pa.types.is_timestamp(type_):
         return _INSTANT if type_.tz else _CLOCK
-    return {pa.int64(): _WHOLE, pa.date32(): _DATE}.get(type_)
+    return {pa.int64(): _WHOLE, pa.date32(): _DATE, pa.float64(): _FLOAT}.get(type_)
 
 
 def texts_of(texts: pa.StringArray, first: int = 0) -> tuple[int, int]:

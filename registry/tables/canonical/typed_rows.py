@@ -128,10 +128,14 @@ def type_rows(changes: pa.RecordBatch | UntypedRows, layout: TableLayout) -> tup
         )
     made: dict[str, pa.Array] = {**images, "_absent": absent.as_lists(), "_raw": raw.as_maps()}
     arrays = [
-        made[one.name] if one.name in made else columns.column(_RENAMED[one.name]).cast(one.type)
+        made[one.name] if one.name in made else _as_type(columns.column(_RENAMED[one.name]), one.type)
         for one in layout.arrow
     ]
     return pa.RecordBatch.from_arrays(arrays, schema=layout.arrow), raw.counts()
+
+
+def _as_type(column: pa.Array, type_: pa.DataType) -> pa.Array:
+    return column if column.type == type_ else column.cast(type_)
 
 
 def _read(texts: pa.Array, type_: pa.DataType, kept_as_text: Mask | None) -> ReadColumn:

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif(native_library() is None, reason="no native part
 
 INSTANT, CLOCK = pa.timestamp("us", tz="UTC"), pa.timestamp("us")
 TYPES = [pa.int64(), pa.decimal128(12, 2), pa.decimal128(38, 4), pa.decimal128(20, 0), pa.decimal128(4, 4),
-         pa.date32(), CLOCK, INSTANT, pa.binary()]  # fmt: skip
+         pa.date32(), CLOCK, INSTANT, pa.float64(), pa.binary()]  # fmt: skip
 PLAIN = {
     pa.int64(): ["0", "7", "-12", "999999999999999999"],
     pa.decimal128(12, 2): ["0", "-0", "-0.5", "1234567890.12", "7", "-3.1"],
@@ -32,6 +32,7 @@ PLAIN = {
     pa.date32(): ["0001-01-01", "2000-02-29", "1969-12-31", "9999-12-31"],
     CLOCK: ["0001-01-01T00:00:00", "2024-02-29T23:59:59.999999", "1969-12-31T23:59:59.5"],
     INSTANT: ["2024-05-01T10:00:00Z", "1900-03-01T00:00:00.000001Z", "9999-12-31T23:59:59.123456Z"],
+    pa.float64(): ["0", "7", "-12.5", "0.1", "123456.789", "9007199254740992", "-0.000000000000001"],
     pa.binary(): ["", "AA==", "AAA=", "AAAA", base64.b64encode(bytes(range(256))).decode()],
 }
 ODD = {
@@ -44,6 +45,8 @@ ODD = {
     CLOCK: ["2024-05-01T24:00:00", "2024-05-01T10:00:60", "2024-05-01 10:00:00", "2024-05-01T10:00:00Z",
             "2024-05-01T10:00:00.", "2024-05-01T10:00:00.1234567", "2024-05-01T10:00", "2024-02-30T10:00:00"],
     INSTANT: ["2024-05-01T10:00:00", "2024-05-01T10:00:00+00:00", "2024-05-01T10:00:00.Z", "0000-05-01T10:00:00Z"],
+    pa.float64(): ["-0", "0.0", "1.", ".5", "01", "1e5", "Infinity", "-", "", "9007199254740993", "1.2.3", "+1",
+                   "123456789012345678", "0.30000000000000004"],
     pa.binary(): ["A", "A=", "A===", "AB==", "AAB=", "AA=A", "====", "AAA\n", "Ä==="],
 }  # fmt: skip
 
@@ -104,9 +107,19 @@ def test_texts_that_begin_within_a_longer_array():
     assert read_texts([(texts, np.array([3, -1, 2, 0], np.int64))], pa.int64()).to_pylist() == [3, None, None, 1]
 
 
-def test_text_and_floats_are_not_read_here():
+def test_text_and_short_floats_are_not_read_here():
     assert read(["1"], pa.string()) is None
-    assert read(["1"], pa.float64()) is None
+    assert read(["1"], pa.float32()) is None
+    assert read(["NaN"], pa.float64()) is None
+
+
+def test_a_float_is_the_nearest_one_to_its_digits():
+    draw = random.Random(3)
+    texts = [f"{draw.choice('-')}{draw.randrange(1, 10**9)}.{draw.randrange(10**7):07}" for _ in range(4_000)]
+    texts = [text[draw.randrange(2) :] for text in texts]
+    kept = [text for text in texts if int(text.replace(".", "").lstrip("-")) <= 2**53]
+    assert len(kept) > 3_000
+    assert read(kept, pa.float64()).to_pylist() == [float(text) for text in kept]
 
 
 IMAGE = pa.map_(pa.string(), pa.string())
@@ -129,7 +142,7 @@ def test_rows_are_typed_as_without_the_native_part(monkeypatch, seed):
     draw = random.Random(seed)
     layout = TableLayout(
         TableName("d", None, "t"),
-        tuple(ColumnLayout(str(type_), type_, None, None) for type_ in (*TYPES, pa.string(), pa.float64())), (), "x",
+        tuple(ColumnLayout(str(type_), type_, None, None) for type_ in (*TYPES, pa.string())), (), "x",
     )  # fmt: skip
     names = [column.name for column in layout.columns]
 
