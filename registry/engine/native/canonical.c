@@ -2,7 +2,7 @@
 #include "forms.h"
 
 static uint8_t *put(uint8_t *to, const uint8_t *from, int64_t length) {
-    memcpy(to, from, (size_t)length);
+    copy_bytes(to, from, length);
     return to + length;
 }
 

@@ -43,6 +43,23 @@ static inline int same_bytes(const uint8_t *left, const uint8_t *right, int32_t 
     return one == other;
 }
 
+/* Copies bytes, most often few of them, without a call. */
+static inline void copy_bytes(uint8_t *to, const uint8_t *from, int64_t length) {
+    uint64_t first, last;
+    uint32_t begin, end;
+    if (length > 16) {
+        memcpy(to, from, (size_t)length);
+    } else if (length >= 8) {
+        memcpy(&first, from, 8), memcpy(&last, from + length - 8, 8);
+        memcpy(to, &first, 8), memcpy(to + length - 8, &last, 8);
+    } else if (length >= 4) {
+        memcpy(&begin, from, 4), memcpy(&end, from + length - 4, 4);
+        memcpy(to, &begin, 4), memcpy(to + length - 4, &end, 4);
+    } else {
+        for (int64_t i = 0; i < length; i++) to[i] = from[i];
+    }
+}
+
 static inline uint64_t make_cell(uint64_t start, uint64_t length, unsigned kind) {
     return start << 32 | length << 4 | kind;
 }

@@ -65,7 +65,7 @@ EXPORT int64_t cdc_texts(const uint8_t *data, const uint64_t *cells, int64_t cou
         const uint8_t *from = data + start_of(cells[i]);
         int64_t length = length_of(cells[i]);
         if (kind == ESCAPED) total += unescape(from, length, text + total);
-        else memcpy(text + total, from, (size_t)length), total += length;
+        else copy_bytes(text + total, from, length), total += length;
     }
     offsets[count] = (int32_t)total;
     return total;

@@ -133,7 +133,10 @@ def check_values(column: ScannedColumn, use: FormUse) -> tuple[NDArray[np.uint8]
         return None
     if use.form.records:
         return _check_named(column, use, checks)
-    return _run(column, kinds_of_wire(use.form.wire), checks[0])
+    kinds = kinds_of_wire(use.form.wire)
+    if checks[0].form == _ANY_TEXT and checks[0].literal is None and not kinds & ~TEXTS:
+        return None, np.zeros(0, np.int64)  # any text is of the form
+    return _run(column, kinds, checks[0])
 
 
 def write_values(

@@ -51,10 +51,10 @@ EXPORT void cdc_write_images(const Block *blocks, const int32_t *block_of, const
             int64_t name = block->names[column], place = block->places[at + column], bit = first_there + place;
             int32_t start = name_offsets[name], length = name_offsets[name + 1] - start;
             key_offsets[entry] = (int32_t)key_at, item_offsets[entry] = (int32_t)item_at;
-            memcpy(keys + key_at, names + start, (size_t)length), key_at += length;
+            copy_bytes(keys + key_at, names + start, length), key_at += length;
             if (!there || (there[bit >> 3] >> (bit & 7) & 1)) {
                 start = text_offsets[place], length = text_offsets[place + 1] - start;
-                memcpy(items + item_at, texts + start, (size_t)length), item_at += length;
+                copy_bytes(items + item_at, texts + start, length), item_at += length;
                 valid[entry >> 3] |= (uint8_t)(1 << (entry & 7));
             }
             entry++;
