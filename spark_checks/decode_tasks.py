@@ -190,7 +190,7 @@ def _outputs(written: Written, plan: DecodePlan, kernel: Kernel) -> dict[str, pa
 
 def _note(result: DecodeResult, written: Written) -> None:
     result.tally.merge(written.tally)
-    result.rows.update(count_by_table(written.rows.columns))
+    result.rows.update(count_by_table(written.rows.source))
     result.observed.merge(written.observed)
     result.positions.note(written.rows.columns)
     result.resets.note(read_control(written.control))

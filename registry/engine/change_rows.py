@@ -111,7 +111,7 @@ class ChangeRows:
         )
         found = _Columns(self, order, block_of[order], batch, pa.array(numbers[order]), within[order])
         images = DecodedImages(before, after, self.group_results["column_types"], block_of[order])
-        untyped = UntypedRows(found.of(TYPED_COLUMNS), images)
+        untyped = UntypedRows(found.of(TYPED_COLUMNS), images, of_one_table=found.of_one_table)
         return DecodedRows(untyped, partial(make_changes, untyped, found.of))
 
 
@@ -150,6 +150,11 @@ class _Columns:
             names, of_row = self._tables
             return pa.array([getattr(one, name) for one in names], type_).take(of_row)
         return pa.array(self.within, pa.int32()) if name == "row_index" else None
+
+    @property
+    def of_one_table(self) -> bool:
+        """Whether all rows are of one table."""
+        return bool(self.rows.tables) and len(set(self._tables[0])) == 1
 
     @cached_property
     def _tables(self) -> tuple[Sequence[TableNames], pa.Array]:

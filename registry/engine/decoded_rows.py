@@ -61,6 +61,8 @@ class UntypedRows:
 
     columns: pa.RecordBatch
     images: DecodedImages
+    of_one_table: bool = False
+    """Whether it is known that all rows are of one table; where it is not, they may be as well."""
 
     def __len__(self) -> int:
         return int(self.columns.num_rows)

@@ -15,9 +15,11 @@ from cdc_contracts.registry.engine.change_rows import ChangeRows
 from cdc_contracts.registry.engine.decoded_rows import DecodedRows
 from cdc_contracts.registry.engine.observed_shapes import observed_shapes
 from cdc_contracts.registry.engine.row_facts import (
+    NAMES,
     are_complete,
     changed_columns,
     find_invalid,
+    no_values,
     pair_ids,
     spread_over_rows,
     texts_sent,
@@ -134,12 +136,13 @@ def _add_group_result(rows: ChangeRows, group_result: GroupResult) -> None:
     rows.within.append(shown.within)
     rows.before.add(before)
     rows.after.add(after)
-    sent, record = sent_columns(sides), shown.records
+    sent, record, nothing = sent_columns(sides), shown.records, no_values(total, pa.string())
     rows.add_facts("before_complete", are_complete(before, types, total))
     rows.add_facts("after_complete", are_complete(after, types, total))
     for name, facts in zip(("invalid", "invalid_values"), find_invalid(before, after, total), strict=True):
         rows.add_facts(name, facts)
-    rows.add_facts("changed", [None] * total if sent is None else changed_columns(shown.names, sent[1], sent[2]))
+    changed = changed_columns(shown.names, sent[1], sent[2]) if sent is not None else no_values(total, NAMES)
+    rows.add_facts("changed", changed)
     envelope, zone = reading.meaning.envelope, reading.reading_options.zone("time_zone")
     for name, place in (("event_time", envelope.event_time), ("process_time", envelope.process_time)):
         micros, texts = times_of(record_group, place, zone)
@@ -147,6 +150,6 @@ def _add_group_result(rows: ChangeRows, group_result: GroupResult) -> None:
         if name == "event_time":
             rows.add_facts("event_time_text", spread_over_rows(texts, record))
     for name, place in (("position", envelope.position), ("transaction", envelope.transaction)):
-        rows.add_facts(name, spread_over_rows(texts_sent(record_group, place), record))
-    halves = spread_over_rows(pair_ids(record_group, index), record) if part in HALVES else [None] * total
-    rows.add_facts("pair_id", halves)
+        sent_texts = spread_over_rows(texts_sent(record_group, place), record) if place is not None else nothing
+        rows.add_facts(name, sent_texts)
+    rows.add_facts("pair_id", spread_over_rows(pair_ids(record_group, index), record) if part in HALVES else nothing)

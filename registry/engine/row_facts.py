@@ -28,11 +28,18 @@ from cdc_contracts.registry.values import Number
 Places = NDArray[np.int64]
 Values = Sequence[Any]
 """What rows have in a column: a list, or an array of the column's type."""
-_NAMES: Final = pa.list_(pa.string())
+NAMES: Final = pa.list_(pa.string())
+"""The type of columns that list names."""
 
 
 _MANY: Final = 64
 """So many rows are worth the calls that make arrays of them; what few rows have is in lists."""
+
+
+def no_values(rows: int, type_: pa.DataType) -> Values:
+    """Return what rows have in a column of a type where none of them has a value."""
+    nothing: Values = pa.nulls(rows, type_) if rows >= _MANY else [None] * rows
+    return nothing
 
 
 def are_complete(side: SideTexts | None, types: dict[str, str] | None, rows: int) -> Values:
@@ -91,7 +98,7 @@ def changed_columns(names: Sequence[str], sent: NDArray[np.bool_], partial: NDAr
 def _changed_of_many(names: Sequence[str], sent: NDArray[np.bool_], partial: NDArray[np.bool_]) -> pa.Array:
     """Return the names of the columns that were sent, of the rows that were sent in part."""
     if not partial.any():
-        return pa.nulls(len(partial), _NAMES)
+        return pa.nulls(len(partial), NAMES)
     held = sent & partial[:, None]
     ends = np.concatenate([[0], np.cumsum(held.sum(axis=1))]).astype(np.int32)
     missing = None if partial.all() else np.append(~partial, False)
@@ -104,7 +111,7 @@ def times_of(record_group: RecordGroup, place: Place | None, zone: Zone | None) 
     nothing = [None] * len(record_group.positions)
     counts = record_group.integers(place.at) if place is not None and len(nothing) >= _MANY else None
     if counts is not None and place is not None and (found := _read_counts(counts, place)) is not None:
-        return pa.array(found, INSTANT), nothing
+        return pa.array(found, INSTANT), no_values(len(nothing), pa.string())
     listed = record_group.last_counts(place.at) if place is not None and place.form == LAST_OF_LIST else None
     if listed is not None and (micros := read_listed_times(listed)) is not None:
         return micros, nothing

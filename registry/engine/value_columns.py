@@ -204,9 +204,7 @@ class ValueColumns:
         held: NDArray[np.int64] | None = None
         total = len(column)
         if column.holds(1 << ABSENT):
-            present = column.kinds != ABSENT
-            held = np.flatnonzero(present)
-            column = column.select(held)
+            column, held, present = column.pick_present()
         kinds = _KINDS_OF_DECODER.get(column.decoder) or kinds_held(column)
         chunks = {}
         for use in uses:

@@ -181,6 +181,19 @@ EXPORT void cdc_count_kinds(const uint64_t *cells, int64_t count, int64_t *total
     for (int64_t i = 0; i < count; i++) totals[kind_of(cells[i])]++;
 }
 
+/* Picks the values that are not absent: their cells, and their indices; `present` gets a byte for each value. Returns how
+ * many there are.
+ */
+EXPORT int64_t cdc_pick_present(const uint64_t *cells, int64_t count, uint64_t *picked, int64_t *held, uint8_t *present) {
+    int64_t total = 0;
+    for (int64_t i = 0; i < count; i++) {
+        int there = kind_of(cells[i]) != ABSENT;
+        picked[total] = cells[i], held[total] = i, present[i] = (uint8_t)there;
+        total += there;
+    }
+    return total;
+}
+
 /* Counted up where a function takes or returns something else. */
 EXPORT int32_t cdc_abi(void) { return 2; }
 

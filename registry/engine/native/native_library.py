@@ -69,6 +69,7 @@ _SIGNATURES: Final[dict[str, tuple[Any, tuple[Any, ...]]]] = {
          c_void_p, c_void_p, c_void_p, c_void_p, c_void_p),
     ),
     "cdc_count_characters": (c_int64, (c_void_p, c_void_p, c_int64, c_int32, c_void_p, c_void_p)),
+    "cdc_pick_present": (c_int64, (c_void_p, c_int64, c_void_p, c_void_p, c_void_p)),
     "cdc_count_kinds": (None, (c_void_p, c_int64, c_void_p)),
 }  # fmt: skip
 

@@ -223,6 +223,17 @@ class ScannedColumn(Sequence[Any]):
         """Return some of the values as a column."""
         return ScannedColumn(self.source, np.ascontiguousarray(self.cells[places]), self.decoder)
 
+    def pick_present(self) -> tuple[ScannedColumn, NDArray[np.int64], NDArray[np.bool_]]:
+        """Return the values that are not absent as a column, their indices, and a mask of all values."""
+        total = len(self)
+        cells, held, present = np.empty(total, np.uint64), np.empty(total, np.int64), np.empty(total, np.bool_)
+        count = self.source.library.cdc_pick_present(
+            self.cells.ctypes.data, total, cells.ctypes.data, held.ctypes.data, present.ctypes.data
+        )
+        picked = ScannedColumn(self.source, cells[:count], self.decoder)
+        picked.totals = [0 if kind == ABSENT else found for kind, found in enumerate(self.totals)]
+        return picked, held[:count], present
+
     def token(self, cell: int) -> bytes:
         """Return the bytes of a value, with the quotes of a text."""
         start, length, quote = cell >> 32, cell >> 4 & 0x0FFFFFFF, int(cell & 15 in (TEXT, ESCAPED))

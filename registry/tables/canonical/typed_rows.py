@@ -39,9 +39,10 @@ def split_by_table(changes: Any) -> Iterator[tuple[TableName, Any]]:
     table without a name.
     """
     columns = changes.columns if isinstance(changes, UntypedRows) else changes
-    codes = _codes_of_tables(columns)
-    if not len(codes):
+    if not len(columns):
         return
+    alike = isinstance(changes, UntypedRows) and changes.of_one_table
+    codes = np.zeros(0, np.int64) if alike else _codes_of_tables(columns)
     if _are_alike(codes):
         yield _name_of(columns), changes
         return
@@ -56,14 +57,16 @@ def split_by_table(changes: Any) -> Iterator[tuple[TableName, Any]]:
             yield _name_of(rows), rows
 
 
-def count_by_table(changes: pa.RecordBatch) -> Counter[TableName]:
+def count_by_table(changes: pa.RecordBatch | UntypedRows) -> Counter[TableName]:
     """Return the number of rows of each table, by the table name of its layout."""
-    codes = _codes_of_tables(changes)
+    columns = changes.columns if isinstance(changes, UntypedRows) else changes
+    alike = isinstance(changes, UntypedRows) and changes.of_one_table
+    codes = np.zeros(0, np.int64) if alike else _codes_of_tables(columns)
     if _are_alike(codes):
-        return Counter({_name_of(changes): len(codes)} if len(codes) else {})
+        return Counter({_name_of(columns): len(columns)} if len(columns) else {})
     _, firsts, counts = np.unique(codes, return_index=True, return_counts=True)
     totals = Counter[TableName]()
-    for name, count in zip(changes.select(_NAME).take(pa.array(firsts)).to_pylist(), counts.tolist(), strict=True):
+    for name, count in zip(columns.select(_NAME).take(pa.array(firsts)).to_pylist(), counts.tolist(), strict=True):
         totals[TableName.of(*name.values())] += count
     return totals
 
