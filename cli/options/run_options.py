@@ -69,6 +69,8 @@ Settings = Annotated[
 
 _STOP_SECONDS = 10
 """A JVM that does not stop its session in this time ends with this process."""
+_MOST_PARTITIONS = 8
+"""Of a topic whose range is printed whole: that of more is longer than anybody reads."""
 
 
 class EngineName(StrEnum):
@@ -351,5 +353,11 @@ def finish(
 def _print_ranges(source: TopicInput | FileInput) -> None:
     from cdc_contracts.spark_checks.kafka.offsets import bounds_of, by_topic, range_words
 
-    for topic, words in range_words(by_topic(bounds_of(source.spans))).items():
-        console.note(f"{topic}: --from '{words['from']}' --until '{words['to']}'")
+    found = by_topic(bounds_of(source.spans))
+    for topic, words in range_words(found).items():
+        bounds = found[topic].values()
+        if len(bounds) <= _MOST_PARTITIONS:
+            console.note(f"{topic}: --from '{words['from']}' --until '{words['to']}'")
+        else:
+            read = sum(end - start for start, end in bounds)
+            console.note(f"{topic}: {read:,} offsets of {len(bounds):,} partitions, listed in the report")

@@ -8,11 +8,14 @@ import sys
 import time
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from topics import rendered
 
 from cdc_contracts.cli.app import main
 from cdc_contracts.cli.output import console, progress, waiting
+from cdc_contracts.registry.records.record_batches import CAPTURE_SCHEMA
 from cdc_contracts.registry.report.audit_report import Span
 from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.spark_checks import jars
@@ -101,6 +104,25 @@ def test_where_there_is_no_terminal_progress_is_a_line_now_and_then(monkeypatch,
 )
 def test_progress_is_told_as_rate_share_and_time_left(read, seconds, line):
     assert progress.describe(read, 7, 1_000_000, seconds) == line
+
+
+@pytest.mark.parametrize(
+    ("partitions", "line"),
+    [
+        (2, """c: --from '{"0": 0, "1": 0}' --until '{"0": 30, "1": 30}'\n"""),
+        (9, "c: 60 offsets of 9 partitions, listed in the report\n"),
+    ],
+)
+def test_the_ranges_of_many_partitions_are_summed_up_in_a_line(tmp_path, capsys, partitions, line):
+    values = rendered("dts/canal@2", 60)
+    rows = [
+        {"topic": "c", "partition": number % partitions, "offset": number // partitions, "value": value}
+        for number, value in enumerate(values)
+    ]
+    path = tmp_path / "c.parquet"
+    pq.write_table(pa.Table.from_pylist(rows, CAPTURE_SCHEMA), path)
+    assert main(["audit", "file", str(path), "--contract", "dts/canal@2", "--engine", "local"]) == 0
+    assert line in capsys.readouterr().err
 
 
 def test_quiet_leaves_out_progress_and_keeps_results_and_errors(tmp_path, monkeypatch, capsys):
