@@ -117,7 +117,7 @@ def table_name(database: str | None, schema: str | None, table: str | None) -> s
     """Return the name of a table as findings and table contracts write it: its parts joined by dots."""
     if table is None:
         return None
-    return ".".join(part for part in (database, schema, table) if part)
+    return ".".join(filter(None, (database, schema, table)))
 
 
 def read_table_contracts(path: Path) -> TableContracts:

@@ -39,11 +39,13 @@ def follow_chains(parts: Sequence[tuple[Batch, BatchResult]], placings: Mapping[
             for place, pair in enumerate(batch.sources):
                 mine = rows.changes[of_source.get(place, slice(0))]
                 found.setdefault(ChainLine(*pair, subject), []).append(mine)
+    if not found and all(placing.strangers for placing in placings.values()):
+        return chains  # no message resembles one of theirs
     for pair, intervals in _covered(parts).items():
         for subject, placing in placings.items():
             line = ChainLine(*pair, subject)
             if placing.strangers and line not in found:
-                continue  # no message there resembles one of theirs
+                continue
             changes = np.concatenate(found[line]) if line in found else np.zeros(0, FRAGMENT)
             chains.add(line, placing.readings, intervals, changes)
     return chains

@@ -32,6 +32,7 @@ from cdc_contracts.registry.stats.tally import Tally
 from cdc_contracts.registry.stats.version_runs import Run, join_runs
 from cdc_contracts.registry.validate.verdicts import AMBIGUOUS, CONFORMING, CONTROL, QUARANTINED, TOMBSTONE, Verdict
 
+_LATEST: Final = 2**63 - 1
 NO_PLACINGS: Final[Mapping[str, Placing]] = MappingProxyType({})
 
 
@@ -53,15 +54,18 @@ def count_parts(
 
     `placings` has the subjects whose key chains are followed. Only if `profiled` the tally has profiles.
     """
-    total, parts, versions = Tally(), list[PartitionRecords](), list[str]()
+    tallies, parts, versions = list[Tally](), list[PartitionRecords](), list[str]()
     proven: list[tuple[Batch, Numbers]] = []
-    if placings:
-        total.chains = follow_chains(judged, placings)
     for batch, batch_result in judged:
         tally, mine, proofs = _count_part(batch_result, batch, versions, show_values=show_values)
-        total.merge(tally)
+        tallies.append(tally)
         parts += mine
         proven.append((batch, proofs))
+    total = tallies[0] if tallies else Tally()
+    for tally in tallies[1:]:
+        total.merge(tally)
+    if placings:
+        total.chains = follow_chains(judged, placings)
     count_statistics(judged, total)
     find_series(total, parts)
     _find_runs(total, proven, versions)
@@ -108,18 +112,35 @@ def _count_part(
 
 
 def _count_partitions(tally: Tally, one: VerdictRecords, batch: Batch) -> list[PartitionRecords]:
-    """Count records by partition, and return them by partition."""
-    parts = []
-    for source, chosen in batch.by_source(one.numbers):
-        mine = one.numbers[chosen]
-        total = len(mine)
+    """Count records by partition, and return them by partition: a topic may have hundreds, each with few of them."""
+    if not len(one.numbers):
+        return []
+    order = np.argsort(batch.source_of[one.numbers], kind="stable") if len(batch.sources) > 1 else slice(None)
+    numbers = one.numbers[order]
+    offsets, times, sources = batch.offsets[numbers], batch.timestamps[numbers], batch.source_of[numbers]
+    starts = np.flatnonzero(np.append(True, np.diff(sources) != 0))
+    ends = np.append(starts[1:], len(numbers))
+    totals = ends - starts
+    changes = totals * one.changes if isinstance(one.changes, int) else np.add.reduceat(one.changes[order], starts)
+    found = zip(
+        sources[starts].tolist(), starts.tolist(), ends.tolist(), changes.tolist(),
+        np.minimum.reduceat(offsets, starts).tolist(), np.maximum.reduceat(offsets, starts).tolist(),
+        np.minimum.reduceat(np.where(times == NO_TIMESTAMP, _LATEST, times), starts).tolist(),
+        np.maximum.reduceat(times, starts).tolist(), strict=True,
+    )  # fmt: skip
+    tables = None if one.tables is None else one.tables.select(order)
+    column, parts = _LEDGER.get(one.verdict.outcome, "quarantined"), []
+    for place, start, end, changed, first, last, earliest, latest in found:
+        source, chosen = Source(*batch.sources[place]), slice(start, end)
         partition = tally.partitions.setdefault(source, PartitionTally())
-        partition.read += total
-        column = _LEDGER.get(one.verdict.outcome, "quarantined")
-        setattr(partition, column, getattr(partition, column) + total)
-        partition.changes += one.changes * total if isinstance(one.changes, int) else int(one.changes[chosen].sum())
-        tables = None if one.tables is None else one.tables.select(chosen)
-        parts.append(PartitionRecords(one, source, mine, batch.offsets[mine], batch.timestamps[mine], tables))
+        partition.read += end - start
+        setattr(partition, column, getattr(partition, column) + end - start)
+        partition.changes += changed
+        own = None if tables is None else tables.select(chosen)
+        span = None if latest == NO_TIMESTAMP else (earliest, latest)
+        parts.append(
+            PartitionRecords(one, source, numbers[chosen], offsets[chosen], times[chosen], first, last, span, own)
+        )
     return parts
 
 
@@ -129,42 +150,53 @@ def _note_extents(tally: Tally, parts: Sequence[PartitionRecords]) -> None:
     for part in parts:
         held.setdefault(part.source, []).append(part)
     for source, mine in held.items():
-        offsets = np.concatenate([part.offsets for part in mine])
-        times = np.concatenate([part.times for part in mine])
-        note_extent(tally, source, offsets, times)
+        spans = [part.span for part in mine if part.span is not None]
+        span = (min(span[0] for span in spans), max(span[1] for span in spans)) if spans else None
+        _note(tally, source, (min(part.first for part in mine), max(part.last for part in mine)), span)
 
 
 def note_extent(tally: Tally, source: Source, offsets: Numbers, times: Numbers) -> None:
     """Record the range of offsets and times read from a partition."""
     times = times[times != NO_TIMESTAMP]
-    first, last = int(offsets.min()), int(offsets.max())
-    extent = PartitionTally(first_offset=first, last_offset=last)
-    if len(times):
-        extent.first_timestamp, extent.last_timestamp = int(times.min()), int(times.max())
+    span = (int(times.min()), int(times.max())) if len(times) else None
+    _note(tally, source, (int(offsets.min()), int(offsets.max())), span)
+
+
+def _note(tally: Tally, source: Source, offsets: tuple[int, int], times: tuple[int, int] | None) -> None:
+    extent = PartitionTally(first_offset=offsets[0], last_offset=offsets[1])
+    if times is not None:
+        extent.first_timestamp, extent.last_timestamp = times
     tally.partitions.setdefault(source, PartitionTally()).merge(extent)
-    tally.statistics.shapes.add_read(*source, ReadOffsets([(first, last)]))
+    tally.statistics.shapes.add_read(*source, ReadOffsets([offsets]))
 
 
 def _find_runs(tally: Tally, judged: Iterable[tuple[Batch, Numbers]], versions: Sequence[str]) -> None:
     """Record the sequence of versions in each partition, from the records that prove one."""
-    held: dict[Source, list[tuple[Numbers, Numbers, Numbers]]] = {}
+    known: dict[tuple[str, int], int] = {}
+    parts = []
     for batch, proven in judged if versions else ():
-        of_version = np.flatnonzero(proven >= 0)
-        for source, chosen in batch.by_source(of_version):
-            numbers = of_version[chosen]
-            held.setdefault(source, []).append((batch.offsets[numbers], proven[numbers], batch.timestamps[numbers]))
-    for source, parts in held.items():
-        offsets, codes, times = map(np.concatenate, zip(*parts, strict=True))
-        if (np.diff(offsets) < 0).any():
-            order = np.argsort(offsets, kind="stable")
-            offsets, codes, times = offsets[order], codes[order], times[order]
-        starts = np.flatnonzero(np.append(True, np.diff(codes) != 0))
-        ends = np.append(starts[1:], len(codes)) - 1
-        tally.runs[source] = join_runs(
-            Run(versions[codes[start]], int(offsets[start]), int(offsets[end]), end - start + 1,
-                time_of(times[start]), time_of(times[end]))
-            for start, end in zip(starts.tolist(), ends.tolist(), strict=True)
-        )  # fmt: skip
+        numbers = np.flatnonzero(proven >= 0)
+        places = np.array([known.setdefault(pair, len(known)) for pair in batch.sources], np.int64)
+        parts.append(
+            (places[batch.source_of[numbers]], batch.offsets[numbers], proven[numbers], batch.timestamps[numbers])
+        )
+    if not sum(len(part[0]) for part in parts):
+        return
+    sources, offsets, codes, times = map(np.concatenate, zip(*parts, strict=True))
+    if len(known) > 1 or (np.diff(offsets) < 0).any():
+        order = np.lexsort((offsets, sources))
+        sources, offsets, codes, times = sources[order], offsets[order], codes[order], times[order]
+    starts = np.flatnonzero(np.append(True, (np.diff(codes) != 0) | (np.diff(sources) != 0)))
+    ends = np.append(starts[1:], len(codes)) - 1
+    found: dict[int, list[Run]] = {}
+    for start, end, place, code in zip(
+        starts.tolist(), ends.tolist(), sources[starts].tolist(), codes[starts].tolist(), strict=True
+    ):
+        moments = time_of(times[start]), time_of(times[end])
+        run = Run(versions[code], int(offsets[start]), int(offsets[end]), end - start + 1, *moments)
+        found.setdefault(place, []).append(run)
+    pairs = list(known)
+    tally.runs |= {Source(*pairs[place]): join_runs(runs) for place, runs in found.items()}
 
 
 _LEDGER = {

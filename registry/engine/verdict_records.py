@@ -70,13 +70,19 @@ class VerdictRecords:
 
 @dataclass(eq=False)
 class PartitionRecords:
-    """The records of one verdict in one partition, by their numbers in the batch and their offsets."""
+    """The records of one verdict in one partition, by their numbers in the batch and their offsets.
+
+    `first` and `last` are the ends of their offsets, `span` those of their times in microseconds.
+    """
 
     verdict_records: VerdictRecords
     source: Source
     numbers: Numbers
     offsets: Numbers
     times: Numbers
+    first: int
+    last: int
+    span: tuple[int, int] | None
     tables: Tables | None = None
 
     @cached_property
@@ -90,14 +96,6 @@ class PartitionRecords:
         called, codes = self.tables.called, self.tables.codes[order]
         offsets = self.offsets[order].tolist()
         return {called[code]: offset for code, offset in zip(codes.tolist(), offsets, strict=True)} | {None: self.last}
-
-    @cached_property
-    def first(self) -> int:
-        return int(self.offsets.min())
-
-    @cached_property
-    def last(self) -> int:
-        return int(self.offsets.max())
 
 
 def _table_of(reading: Reading) -> str | None:
