@@ -45,17 +45,19 @@ def audit_topic(
     as_json: AsJson = False,
 ) -> None:
     """Validate every message in a range of one or more topics, or follow them."""
-    report_output.check_targets(report, new_baseline=new_baseline, known=baseline, kept=[brokers.since_last])
-    check_new_versions(new_versions, [*(report or ()), new_baseline, baseline, brokers.since_last, judging.versions])
+    kept = [brokers.since_last, profiling.against]
+    report_output.check_targets(report, new_baseline=new_baseline, known=baseline, kept=kept)
+    check_new_versions(new_versions, [*(report or ()), new_baseline, baseline, *kept, judging.versions])
     known = report_output.open_baseline(baseline)
-    judge = profiling.judge(partial(judging.open_validation, reading=reading, show_values=show_values))
+    against = profiling.open_baseline(judging.open_severities())
+    judge = profiling.judge(partial(judging.open_validation, reading=reading, show_values=show_values), against)
     if topic_options.is_followed(stream, reading, brokers):
         if new_versions is not None:
             raise UsageError(
                 "--write-versions cannot be combined with --follow",
                 hint="leave out --follow to audit what is there now",
             )
-        ending = follow_options.Ending(fail_on, as_json, report, known, new_baseline)
+        ending = follow_options.Ending(fail_on, as_json, report, known, new_baseline, against)
         topic_options.follow_audit(
             names, reading, brokers, judging.contract, judge, judging.ranged_topics, stream, ending
         )
@@ -70,7 +72,7 @@ def audit_topic(
             write_versions(result, new_versions, judging.open_reading_options()[0])
         run_options.finish(
             result, code, as_json=as_json, targets=report, known=known, new_baseline=new_baseline,
-            bookmarks=bookmarks,
+            bookmarks=bookmarks, against=against,
         )  # fmt: skip
 
 
@@ -93,14 +95,18 @@ def audit_file(
     as_json: AsJson = False,
 ) -> None:
     """Validate every message of files: .jsonl (one per line), .parquet (a capture), .json (one message)."""
-    report_output.check_targets(report, new_baseline=new_baseline, known=baseline, kept=paths)
-    check_new_versions(new_versions, [*(report or ()), new_baseline, baseline, *paths, judging.versions])
+    kept = [*paths, profiling.against]
+    report_output.check_targets(report, new_baseline=new_baseline, known=baseline, kept=kept)
+    check_new_versions(new_versions, [*(report or ()), new_baseline, baseline, *kept, judging.versions])
     known = report_output.open_baseline(baseline)
-    validation = profiling.judge(judging.open_validation)(reading=reading, show_values=show_values)
+    against = profiling.open_baseline(judging.open_severities())
+    validation = profiling.judge(judging.open_validation, against)(reading=reading, show_values=show_values)
     source = run_options.open_files(paths, reading.start, reading.end, whole=whole, sample=reading.sample)
     fitted = fit_validation(validation, source.spans, some=run_options.names_partitions(reading.start, reading.end))
     with run_options.open_engine(reading) as engine:
         result, code = run_options.watch_audit(engine, [(source, fitted)], fail_on, reading.time_limit)
         if new_versions is not None:
             write_versions(result, new_versions, judging.open_reading_options()[0])
-        run_options.finish(result, code, as_json=as_json, targets=report, known=known, new_baseline=new_baseline)
+        run_options.finish(
+            result, code, as_json=as_json, targets=report, known=known, new_baseline=new_baseline, against=against,
+        )  # fmt: skip

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from cdc_contracts.cli.options.connection_options import Connection
     from cdc_contracts.registry.report.baseline import Baseline
+    from cdc_contracts.registry.report.profile_baseline import ProfileBaseline
     from cdc_contracts.registry.report.report_model import Report
     from cdc_contracts.registry.stats.partition_tallies import Source
     from cdc_contracts.registry.validate.validation_context import Undetected, ValidationContext
@@ -129,6 +130,11 @@ class Ending:
     targets: Sequence[Path] | None
     known: Baseline | None = None
     new_baseline: Path | None = None
+    against: ProfileBaseline | None = None
+
+    def compare(self, report: Report, new_baseline: Path | None = None) -> Report:
+        """Return a report with changes of its profile and without known findings; write a baseline if requested."""
+        return report_output.compare_with(report, self.known, new_baseline, self.against)
 
 
 @dataclass
@@ -161,10 +167,10 @@ class ProgressReporter:
         from cdc_contracts.registry.report.report_formats import write_reports
 
         self.metrics.note_batch(batch, report)
-        result = report_output.compare_with(report, self.ending.known, None)
+        result = self.ending.compare(report)
         self._try(lambda: write_reports(result, self.ending.targets or ()))
         if self.notifier.wanted and self.follow is not None:
-            alone = report_output.compare_with(self.follow.report_batch(batch), self.ending.known, None)
+            alone = self.ending.compare(self.follow.report_batch(batch))
             self.notifier.notify(self.follow.stream, batch, alone, self._try)
         self._write_metrics()
         console.note(_line(batch, result, sum(self.metrics.lag.values())))
@@ -287,7 +293,7 @@ def _finish(follow: Follow | None, stop: Stop, ending: Ending) -> None:
     whole = _print_end(follow, ending)
     if stop.signal is not None:
         raise typer.Exit(TERMINATED if stop.signal == signal.SIGTERM else INTERRUPTED)
-    own = report_output.compare_with(follow.report(follow.own), ending.known, None)
+    own = ending.compare(follow.report(follow.own))
     if own.verdict != whole.verdict:
         read = f"{own.ledger.read:,} records" if follow.own.batches else "nothing new"
         console.say(f"this run: {own.verdict}, {read}; the report covers everything since the stream began")
@@ -295,7 +301,7 @@ def _finish(follow: Follow | None, stop: Stop, ending: Ending) -> None:
 
 
 def _print_end(follow: Follow, ending: Ending) -> Report:
-    report = report_output.compare_with(follow.report(follow.whole), ending.known, ending.new_baseline)
+    report = ending.compare(follow.report(follow.whole), ending.new_baseline)
     report_output.print_report(report, as_json=ending.as_json, targets=ending.targets)
     output_options.print_repeats(report.repeats)
     return report

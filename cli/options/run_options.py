@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from cdc_contracts.registry.report.baseline import Baseline
+    from cdc_contracts.registry.report.profile_baseline import ProfileBaseline
     from cdc_contracts.registry.report.report_model import Report
     from cdc_contracts.registry.validate.validation_context import Undetected, ValidationContext
     from cdc_contracts.spark_checks.engines import Engine, Input
@@ -339,9 +340,10 @@ def watch_audit(
 def finish(
     report: Report, code: int, *, as_json: bool, targets: Sequence[Path] | None,
     known: Baseline | None = None, new_baseline: Path | None = None, bookmarks: Bookmarks | None = None,
+    against: ProfileBaseline | None = None,
 ) -> None:  # fmt: skip
     """Print the report without known findings, write `bookmarks`, and end with the exit code."""
-    result = report_output.compare_with(report, known, new_baseline)
+    result = report_output.compare_with(report, known, new_baseline, against)
     if result.verdict != report.verdict and code == EXIT_CODES[report.verdict]:
         code = EXIT_CODES[result.verdict]
     report_output.print_report(result, as_json=as_json, targets=targets)

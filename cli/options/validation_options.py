@@ -82,6 +82,10 @@ class ValidationOptions:
         judging = self if contract is None else replace(self, contract=contract)
         return judging._open(topics, reading, show_values=show_values)  # noqa: SLF001  the same with another contract
 
+    def open_severities(self) -> Severities:
+        """Return the severities of this run. Raises UsageError if an option is malformed."""
+        return Severities(_pairs(self.severities, "--severity"))
+
     def _open(
         self, topics: Sequence[str], reading: RunOptions | None, *, show_values: bool
     ) -> ValidationContext | Undetected:
@@ -113,7 +117,7 @@ class ValidationOptions:
         reading_options = ReadingOptions(
             parameters={**settings.parameters, **_pairs(self.parameters, "--parameter")},
             tables=read_table_contracts(tables) if tables else TableContracts(),
-            severities=Severities(_pairs(self.severities, "--severity")),
+            severities=self.open_severities(),
             max_bytes=self.max_bytes,
             strict_json=self.strict_json,
             table=self.table or (topics[0] if len(topics) == 1 and needs_a_table(catalogue, reference) else None),

@@ -12,6 +12,7 @@ from cdc_contracts.cli.output import console
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.report.baseline import Baseline
+    from cdc_contracts.registry.report.profile_baseline import ProfileBaseline
     from cdc_contracts.registry.report.report_model import Report
 
 ReportFiles = Annotated[
@@ -55,11 +56,20 @@ def open_baseline(path: Path | None) -> Baseline | None:
     return read_baseline(path) if path is not None else None
 
 
-def compare_with(report: Report, known: Baseline | None, new_baseline: Path | None) -> Report:
-    """Write the findings of a report as a baseline if requested, and return the report without known findings."""
+def compare_with(
+    report: Report, known: Baseline | None, new_baseline: Path | None, against: ProfileBaseline | None = None
+) -> Report:
+    """Return the report with the changes of its profile, if one is compared, and without known findings.
+
+    The findings are written as a baseline if requested.
+    """
     from cdc_contracts.registry.common.atomic_files import write_whole
     from cdc_contracts.registry.report.baseline import leave_out_known, render_baseline
 
+    if against is not None:
+        from cdc_contracts.registry.report.profile_baseline import add_profile_changes
+
+        report = add_profile_changes(report, against)
     if new_baseline is not None:
         write_whole(new_baseline, render_baseline(report))
         console.say(f"{new_baseline} has the findings of this run: {len(report.findings):,}")

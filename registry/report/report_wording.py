@@ -258,6 +258,8 @@ def frequency(finding: ReportedFinding) -> str:
 def onset_words(finding: ReportedFinding) -> str:
     """Return since when: every message since some offsets, sporadic, or once."""
     onset = finding.onset
+    if finding.name == "profile-change":
+        return "in the messages read, compared with the baseline report"
     if not finding.count:
         return "not seen in the messages read"
     if onset is UNSET:

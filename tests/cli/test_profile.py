@@ -6,10 +6,14 @@ import pytest
 from topics import rendered
 
 from cdc_contracts.cli.app import main
+from cdc_contracts.cli.options.follow_options import Ending
+from cdc_contracts.registry.common.findings import Severities
+from cdc_contracts.registry.report.profile_baseline import read_profile_baseline
+from cdc_contracts.registry.report.stored_reports import read_report
 
 MESSAGE = {
     "data": [], "database": "shop", "es": 1_718_000_000_000, "id": 1, "isDdl": False, "mysqlType": {}, "old": None,
-    "pkNames": ["id"], "serverId": "1", "sql": "", "sqlType": {}, "table": "orders", "ts": 1_718_000_000_250,
+    "gtid": "", "pkNames": ["id"], "sql": "", "sqlType": {}, "table": "orders", "ts": 1_718_000_000_250,
     "type": "INSERT",
 }  # fmt: skip
 
@@ -24,7 +28,7 @@ def write_topic(path, rows, **changes):
     """Write messages of `dts/canal@2`, one for each row."""
     lines = []
     for number, row in enumerate(rows):
-        types = {"mysqlType": dict.fromkeys(row, "varchar(60)"), "sqlType": dict.fromkeys(row, 12)}
+        types = {"mysqlType": dict.fromkeys(row, "varchar"), "sqlType": dict.fromkeys(row, 12)}
         lines.append(json.dumps({**MESSAGE, **types, "id": number, "data": [row], **changes}))
     path.write_text("\n".join(lines) + "\n")
 
@@ -147,3 +151,104 @@ def test_both_engines_count_the_same(spark, broker, make_topic, here, capsys, re
         found[engine] = json.loads(capsys.readouterr().out)
     assert found["spark"] == found["local"]
     assert found["local"]["profile"][0]["rows"] == found["local"]["ledger"]["changes"]
+
+
+# --- against an earlier report
+
+
+def write_two_days(here, capsys, *arguments):
+    """Audit a day, and write the messages of the next, in which `note` is NULL more often and `card` is not sent."""
+    rows = [{"id": str(number), "note": None if number % 10 == 0 else "secret"} for number in range(200)]
+    write_topic(here / "a.jsonl", [row | {"card": "4111"} for row in rows])
+    code, _ = audit(capsys, "--profile", "--report", "monday.json")
+    assert code == 0
+    write_topic(here / "a.jsonl", [row | {"note": None if int(row["id"]) % 2 else "secret"} for row in rows])
+
+
+def changes_in(out):
+    return [
+        (one["severity"], one["rule"], one["table"], one["path"], one["count"], one["denominator"])
+        for one in json.loads(out)["findings"]
+        if one["class"] == "profile-change"
+    ]
+
+
+CHANGES = [
+    ("D17.null-share", "shop.orders", "/note", 100, 200),
+    ("D17.column", "shop.orders", "/card", 0, 200),
+]
+
+
+def test_changes_since_an_earlier_report_are_findings_that_fail_nothing(here, capsys):
+    write_two_days(here, capsys)
+    code, out = audit(capsys, "--against", "monday.json", "--json", "--report", "tuesday.html")
+    assert (code, json.loads(out)["verdict"]) == (0, "pass")
+    assert changes_in(out) == [("info", *one) for one in CHANGES]
+    found = json.loads(out)["findings"][0]
+    assert (found["expected"], found["observed"]) == ("10.0 % NULL (20 of 200)", ["50.0 % NULL (100 of 200)"])
+    assert json.loads(out)["profile"][0]["rows"] == 200
+    for text in (out, (here / "tuesday.html").read_text()):
+        assert "secret" not in text
+        assert "4111" not in text
+
+
+@pytest.mark.parametrize("arguments", [["--fail-on", "profile-change"], ["--severity", "profile-change=warning"],
+                                       ["--fail-on", "D17,error"], ["--fail-on", "info"]])  # fmt: skip
+def test_changes_fail_a_run_where_that_is_asked_for(here, capsys, arguments):
+    write_two_days(here, capsys)
+    code, out = audit(capsys, "--against", "monday.json", "--json", *arguments)
+    level = "warning" if "--severity" in arguments else "info"
+    assert (code, json.loads(out)["verdict"]) == (1, "drift")
+    assert changes_in(out) == [(level, *one) for one in CHANGES]
+
+
+def test_the_same_messages_have_not_changed_and_known_changes_are_left_out(here, capsys):
+    write_two_days(here, capsys)
+    code, _ = audit(capsys, "--against", "monday.json", "--write-baseline", "known.json", "--report", "tuesday.json")
+    assert code == 0
+    fails = ["--fail-on", "profile-change", "--json"]
+    assert changes_in(audit(capsys, "--against", "tuesday.json", *fails)[1]) == []
+    code, out = audit(capsys, "--against", "monday.json", "--baseline", "known.json", *fails)
+    assert (code, changes_in(out)) == (0, [])
+
+
+def test_files_of_other_names_are_compared_all_together(here, capsys):
+    write_two_days(here, capsys)
+    (here / "a.jsonl").rename(here / "b.jsonl")
+    code = main(["audit", "file", "b.jsonl", "--contract", "dts/canal@2", "--engine", "local", "-q", "--json",
+                 "--against", "monday.json"])  # fmt: skip
+    assert (code, changes_in(capsys.readouterr().out)) == (0, [("info", *one) for one in CHANGES])
+
+
+def test_what_cannot_be_compared_is_refused_before_anything_is_read(here, capsys):
+    write_topic(here / "a.jsonl", [{"id": "1"}])
+    audit(capsys, "--report", "plain.json")
+    audit(capsys, "--profile", "--report", "profiled.json")
+    (here / "list.json").write_text("[]")
+    newer = json.loads((here / "profiled.json").read_text()) | {"report_version": 3}
+    (here / "newer.json").write_text(json.dumps(newer))
+    call = ["audit", "file", "nowhere.jsonl", "--engine", "local", "-q", "--contract"]
+    for arguments, wanted in (
+        (["dts/canal@2", "--against", "plain.json"], "this report has no profile (plain.json)"),
+        (["dts/canal@2", "--against", "list.json"], "this is not a report: it has no report_version (list.json)"),
+        (["dts/canal@2", "--against", "newer.json"], "a newer release wrote this report (version 3) (newer.json)"),
+        (["dts/canal@2", "--against", "none.json"], "the report cannot be read: No such file or directory (none.json)"),
+        (
+            ["drs/json@2", "--against", "profiled.json"],
+            "the baseline report is of dts/canal, not of drs/json@2 (profiled.json)",
+        ),
+    ):
+        assert main([*call, *arguments]) in {2, 3}
+        assert capsys.readouterr().err.splitlines()[0] == f"error: {wanted}"
+    assert main(["audit", "file", "a.jsonl", "--against", "profiled.json", "--report", "profiled.json"]) == 2
+
+
+def test_reports_of_a_stream_and_of_its_batches_are_compared_as_well(here, capsys):
+    write_two_days(here, capsys)
+    audit(capsys, "--profile", "--report", "tuesday.json")
+    baseline = read_profile_baseline(here / "monday.json", Severities({"profile-change": "warning"}))
+    found = Ending("warning", as_json=False, targets=None, against=baseline).compare(read_report(here / "tuesday.json"))
+    assert (found.verdict, [one.rule for one in found.findings if one.severity == "warning"]) == (
+        "drift",
+        [rule for rule, *_ in CHANGES],
+    )
