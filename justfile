@@ -98,6 +98,10 @@ gate *ARGS:
 mutate *ARGS:
     {{python}} bench/mutate.py {{ARGS}}
 
+# The walks of the documentation, typed in fresh folders with installations of their own, with the seconds of each step
+walks *ARGS:
+    {{python}} docs/run_walk.py {{ARGS}}
+
 # The versions that tests are locked to
 lock:
     .venv/bin/pip freeze --exclude-editable | grep -v '^cdc-contracts' > requirements.lock

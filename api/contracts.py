@@ -209,8 +209,8 @@ class Contract:
     def decode_batch(self, messages: Messages) -> DecodedBatch:
         """Validate many messages and return their rows as Arrow tables. Needs the extra `arrow`.
 
-        `messages` is as for `check_batch`. Evidence against the contract in all messages together is not considered;
-        `check_batch` reports it. Raises as that does.
+        `messages` is as for `check_batch`. Rows are not held back for evidence against the contract in all messages
+        together, as the command `decode` does; `check_batch` reports that evidence. Raises as that does.
         """
         return self._batches.decode(messages)
 

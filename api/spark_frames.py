@@ -90,8 +90,8 @@ def decode(
 ) -> DecodedFrames:
     """Decode a batch or streaming DataFrame into DataFrames of changes, control messages and quarantine.
 
-    Arguments and errors are those of `audit`. Evidence against the contract in all messages together is not considered:
-    only the command `decode` reads every record before it publishes one.
+    Arguments and errors are those of `audit`. Rows are not held back for evidence against the contract in all messages
+    together: only the command `decode` reads every record before it publishes one. `audit` reports that evidence.
     """
     require_extra("spark")
     from cdc_contracts.spark_checks.dataframes import decode_frame

@@ -1,9 +1,4 @@
-"""Pages of the documentation as tests see them: their blocks, and the calls of the command line in them.
-
-A block of shell is carried out in the folder of its page, in order, and what a `console` block shows is compared; a
-line `...` stands for any lines. A comment above a block says otherwise: `<!-- needs: WHAT -->` is what a block cannot
-be carried out without, and `<!-- file: NAME -->` makes a file of a block.
-"""
+"""Pages of the documentation as tests see them: the calls of the command line in their blocks."""
 
 from __future__ import annotations
 
@@ -14,18 +9,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import page_blocks
 import typer
+from page_blocks import Block, agrees
 
 from cdc_contracts.cli.app import PROGRAM, app
 
+__all__ = ["agrees"]
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", DOCS / "index.md", DOCS / "first-steps.md", *sorted(DOCS.glob("how-to/*.md"))]
-ANY = "...\n"
-_BLOCK = re.compile(
-    r"(?:^ *<!-- (?P<note>needs|file): (?P<what>[^\n]+?) -->\n)?^(?P<indent> *)```(?P<language>\w+)\n(?P<text>.*?)^ *```$",
-    re.MULTILINE | re.DOTALL,
-)
 _HEREDOC = re.compile(r"<<'(\w+)'(.*)\n(?:.*\n)*?\1\n")
 _INLINE = re.compile(rf"`({PROGRAM} [^`\n]+)`")
 
@@ -39,33 +32,16 @@ class Call:
     shown: str | None
 
 
-@dataclass(frozen=True)
-class Block:
-    page: Path
-    line: int
-    language: str
-    text: str
-    file: str | None
-    needs: str | None
+class PageBlock(Block):
+    """A block with the calls of the command line in it."""
 
     @property
     def calls(self) -> list[Call]:
         return list(calls_of(self)) if self.language in {"sh", "console"} else []
 
 
-def blocks_of(page: Path) -> list[Block]:
-    text = page.read_text(encoding="utf-8")
-    return [
-        Block(
-            page,
-            text.count("\n", 0, found.start()) + 1,
-            found["language"],
-            re.sub(rf"^{found['indent']}", "", found["text"], flags=re.MULTILINE),
-            found["what"] if found["note"] == "file" else None,
-            found["what"] if found["note"] == "needs" else None,
-        )
-        for found in _BLOCK.finditer(text)
-    ]
+def blocks_of(page: Path) -> list[PageBlock]:
+    return [PageBlock(**vars(block)) for block in page_blocks.blocks_of(page)]
 
 
 def calls_of(block: Block) -> Iterator[Call]:
@@ -109,12 +85,6 @@ def unknown_words(arguments: list[str]) -> list[str]:
     return [
         word for word in rest if word.startswith("--") and word.partition("=")[0] not in known | {"--help", "--debug"}
     ]
-
-
-def agrees(printed: str, shown: str) -> bool:
-    """Whether what was printed is what is shown, any lines standing where `...` is."""
-    pattern = ".*".join(re.escape(part) for part in re.split(r"^\.\.\.\n", shown, flags=re.MULTILINE))
-    return re.fullmatch(pattern, printed, re.DOTALL) is not None
 
 
 def _simple_commands(line: str) -> Iterator[list[str]]:

@@ -1,9 +1,13 @@
 """What the pages of the documentation show is what the commands do."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-from site_pages import DOCS, PAGES, ROOT, agrees, blocks_of, inline_calls, parse, unknown_words
+from run_walk import ADDRESS, INSTALLATION, NEEDS, WALKS, differences, write_file
+from site_pages import DOCS, PAGES, ROOT, PageBlock, agrees, blocks_of, calls_of, inline_calls, parse, unknown_words
 
 from cdc_contracts.cli.app import main
 from cdc_contracts.cli.output import progress
@@ -14,7 +18,9 @@ WRITTEN = sorted([*PAGES, *DOCS.glob("reference/*.md"), ROOT / "CONTRIBUTING.md"
 CARRIED_OUT = [
     page
     for page in PAGES
-    if page not in WITH_SPARK and any(block.calls and not block.needs for block in blocks_of(page))
+    if page not in WITH_SPARK
+    and page.stem not in WALKS
+    and any(block.calls and not block.needs for block in blocks_of(page))
 ]
 
 
@@ -82,6 +88,63 @@ def test_the_first_steps_lead_to_decoded_rows(page, spark, tmp_path, monkeypatch
             assert capsysbinary.readouterr().out
 
 
+def type_step(typed, capsysbinary):
+    """Carry out a step of a walk, a command of this project in this process; return what a terminal may show, and the code."""
+    (call, *_) = [*calls_of(PageBlock(Path(), 1, "sh", typed, None, None)), None]
+    if call is None:
+        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        alone = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_PLUGINS": "cdc_contracts.testing.plugin",
+                 "PYTEST_ADDOPTS": "-p no:cacheprovider"}  # fmt: skip
+        author = {f"GIT_{who}_{what}": "a@b.c" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+        ended = subprocess.run(
+            ["bash", "-c", typed], env={**os.environ, **alone, **author, "PATH": path}, text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
+        )  # fmt: skip
+        return [ended.stdout], ended.returncode
+    capsysbinary.readouterr()
+    code = main(call.arguments)
+    out, err = (one.decode() for one in capsysbinary.readouterr())
+    if call.target:
+        Path(call.target).write_text(out)
+        return [err], code
+    return [err + out, out + err], code
+
+
+def type_walk(name, address, capsysbinary):
+    """Type all that a walk has but the installation; return its commands and what is not as the page shows it."""
+    typed, wrong = [], []
+    for block in blocks_of(DOCS / "how-to" / f"{name}.md"):
+        if block.needs not in NEEDS or block.needs == INSTALLATION:
+            continue
+        if block.file:
+            write_file(block, Path(), address)
+        for step in block.steps:
+            seen, code = type_step(step.typed.replace(ADDRESS, address), capsysbinary)
+            found = [
+                list(differences(step, one.replace(address, ADDRESS), code, f"{name}:{block.line}")) for one in seen
+            ]
+            wrong += min(found, key=len)
+            typed.append(step.typed.split()[0])
+    return typed, wrong
+
+
+@pytest.mark.parametrize("name", [name for name in WALKS if name != "unknown-topic"])
+def test_a_walk_leads_where_its_page_says(name, tmp_path, monkeypatch, capsysbinary):
+    monkeypatch.chdir(tmp_path)
+    typed, wrong = type_walk(name, ADDRESS, capsysbinary)
+    assert wrong == []
+    assert len(typed) > 1
+
+
+@pytest.mark.nightly
+def test_the_walk_through_a_topic_leads_where_its_page_says(broker, tmp_path, monkeypatch, capsysbinary):
+    monkeypatch.chdir(tmp_path)
+    typed, wrong = type_walk("unknown-topic", broker.bootstrap, capsysbinary)
+    assert wrong == []
+    assert typed.count("cdc-contracts") == 6
+    assert "dts/canal, whose version changes from 1 to 2" in Path("report.html").read_text()
+
+
 def test_the_first_steps_are_the_same_with_kafka(spark, broker, make_topic, tmp_path, monkeypatch, capsysbinary):
     monkeypatch.chdir(tmp_path)
     run_page(DOCS / "first-steps.md", capsysbinary, commands={"sample", "tables"})
@@ -96,9 +159,19 @@ def test_the_first_steps_are_the_same_with_kafka(spark, broker, make_topic, tmp_
 def test_pages_say_what_blocks_need_in_words_that_are_known():
     known = {
         "kafka", "spark", "spark and a minute", "kcat", "a server", "a terminal", "a git repository", "a report", "a decoded directory",
-        "a folder of contracts", "a new virtual environment", "a changed catalogue", "table contracts", "messages", "no output shown", "PyFlink",
+        "a folder of contracts", "a new virtual environment", "git", "pytest", "the extra arrow", "a changed catalogue", "table contracts", "messages", "no output shown", "PyFlink",
     }  # fmt: skip
     assert {block.needs for page in PAGES for block in blocks_of(page)} <= {None, *known}
+
+
+def test_a_step_is_a_line_with_what_continues_it(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text(
+        "```sh\na \\\n  b # c\n# d\n\ncat > e <<'END'\nf\nEND\ng\n```\n\n```console\n$ a\nb\n$ c \\\n d\n```\n"
+    )
+    shell, console = blocks_of(page)
+    assert [step.typed for step in shell.steps] == ["a \\\n  b # c\n", "cat > e <<'END'\nf\nEND\n", "g\n"]
+    assert [(step.typed, step.shown) for step in console.steps] == [("a\n", "b\n"), ("c \\\n d\n", "")]
 
 
 def test_lines_that_are_left_out_are_the_only_ones_that_may_differ():
@@ -106,3 +179,5 @@ def test_lines_that_are_left_out_are_the_only_ones_that_may_differ():
     assert agrees("a\nb\nc\n", "a\n...\nc\n")
     assert not agrees("a\nb\nc\n", "a\nc\n")
     assert not agrees("a\nb\n", "...\nc\n")
+    assert agrees("main (0a1b), which\n", "main (…), which\n")
+    assert not agrees("main (0a\n1b), which\n", "main (…), which\n")

@@ -100,8 +100,11 @@ def note(text: str) -> None:
 
 
 def say(text: str) -> None:
-    """Write a line to stderr; a run continues if stderr is closed. Raises ReaderGone."""
+    """Write a line to stderr, after what stdout has; a run continues if stderr is closed. Raises ReaderGone."""
     _State.written = True
+    if sys.stdout is not None:
+        with suppress(OSError, ValueError):  # one that fails is reported where it is written to
+            sys.stdout.flush()
     try:
         sys.stderr.write(_seen(text) + "\n")
     except BrokenPipeError:

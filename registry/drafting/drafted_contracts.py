@@ -313,8 +313,10 @@ def _write_images(draft: ContractDraft, images: Any, lines: Lines) -> None:
             before, after = one.sides["before"]["at"], one.sides["after"]["at"]
             why = "The names say so" if one.by_names else "No name says so"
             lines.ask(f"is {before} the row before an {op} and {after} the one after it? {why}.", indent="  ")
-        if one.strays:
-            lines.ask(f"{one.strays:,} messages of {op} hold a row in another image too: what is it?", indent="  ")
+        if one.in_other_image:
+            lines.ask(
+                f"{one.in_other_image:,} messages of {op} hold a row in another image too: what is it?", indent="  "
+            )
         rows = f"rows: {held} of {one.messages:,} messages, first in {one.first}"
         lines.add(op, one.sides, rows, indent="  ")
 

@@ -25,7 +25,7 @@ class OpImages:
     sides: Sides
     messages: int
     first: str
-    strays: int = 0
+    in_other_image: int = 0
     """The number of messages with a row in another image as well."""
     by_names: bool = True
     """Whether the names of the images say which row is the one before."""
@@ -77,11 +77,11 @@ def _images_of(
         if "before" in sides:
             _complete(sides, messages, places, early[0], late[0])
     named = {sides[name][key] for name in sides for key in ("at", "or") if key in sides[name]}
-    strays = sum(
+    in_other_image = sum(
         any(join_pointer(*parts) not in named for parts in holding_images(message, places)) for message in messages
     )
     pointers = Counter({join_pointer(*parts): number for parts, number in holding.items()})
-    return OpImages(sides, len(messages), messages[0].place, strays, holding=pointers)
+    return OpImages(sides, len(messages), messages[0].place, in_other_image, holding=pointers)
 
 
 def _side(messages: list[SampleMessage], places: RowPlaces, held: list[Parts]) -> dict[str, Any]:

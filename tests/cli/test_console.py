@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 from cdc_contracts.cli.output import console
@@ -44,3 +47,14 @@ def test_numbers_that_have_no_room_beside_each_other_stand_below_each_other(caps
 def test_names_give_way_where_words_beside_them_would_have_no_room(capsys):
     console.print_table(["", ""], [["x" * 78, "words that need room"]])
     assert "words that" in capsys.readouterr().out
+
+
+def test_what_is_said_stands_after_what_was_printed_before_in_the_log_of_a_pipe():
+    code = (
+        "from cdc_contracts.cli.output import console\n"
+        "console.write('one\\n'); console.say('two'); console.write('three\\n'); console.say('four')\n"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=True
+    )
+    assert ended.stdout == "one\ntwo\nthree\nfour\n"

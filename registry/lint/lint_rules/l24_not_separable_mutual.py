@@ -6,7 +6,7 @@ from cdc_contracts.registry.lint.lint_run import LintRun
 @lint_rule(
     ERROR,
     says="Checks that subjects that cannot be told apart by messages list each other, and that a sample shows this. "
-    "Of subjects that are not checked along, such as shipped ones, it need not be listed.",
+    "A subject that is not linted in the same run, such as a shipped one, need not list the other.",
     why="`detect` reports both contracts, whichever it starts from, and only if they really overlap.",
     good="each of two subjects names the other",
     bad="only one of two names the other",
