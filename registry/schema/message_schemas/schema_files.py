@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from json.encoder import encode_basestring as quote
 from pathlib import Path
 from typing import Any, Final
 
@@ -47,21 +48,40 @@ def write_message_files(version: Version) -> list[Path]:
 
 def lay_out(document: Any) -> str:
     """Return a JSON document as the text of a file."""
-    return _write(document, 0, 0) + "\n"
+    lines: dict[int, str] = {}
+    _find_lines(document, lines)
+    return _write(document, lines, 0, 0) + "\n"
 
 
-def _write(value: Any, indent: int, before: int) -> str:
+def _find_lines(value: Any, lines: dict[int, str]) -> str:
+    """Return a value on one line, and keep that of each object and array in it by identity."""
+    if isinstance(value, str):
+        return quote(value)
+    if isinstance(value, dict):
+        parts = [f"{quote(name)}: {_find_lines(one, lines)}" for name, one in value.items()]
+        lines[id(value)] = "{" + ", ".join(parts) + "}"
+    elif isinstance(value, list):
+        lines[id(value)] = "[" + ", ".join([_find_lines(one, lines) for one in value]) + "]"
+    else:
+        return json.dumps(value)
+    return lines[id(value)]
+
+
+def _write(value: Any, lines: dict[int, str], indent: int, before: int) -> str:
     """Return a value; `before` are the characters that stand before it on its line, or after it."""
-    line = json.dumps(value, ensure_ascii=False)
-    if not isinstance(value, dict | list) or not value or indent + before + len(line) <= _WIDTH:
+    if not isinstance(value, dict | list):
+        return _find_lines(value, lines)
+    line = lines[id(value)]
+    if not value or indent + before + len(line) <= _WIDTH:
         return line
     inner = indent + _STEP
     if isinstance(value, list):
-        items = [_write(item, inner, 1) for item in value]
+        items = [_write(item, lines, inner, 1) for item in value]
         opening, closing = "[]"
     else:
-        names = [json.dumps(name, ensure_ascii=False) + ": " for name in value]
-        items = [name + _write(item, inner, len(name) + 1) for name, item in zip(names, value.values(), strict=True)]
+        names = [f"{quote(name)}: " for name in value]
+        written = (_write(item, lines, inner, len(name) + 1) for name, item in zip(names, value.values(), strict=True))
+        items = [name + text for name, text in zip(names, written, strict=True)]
         opening, closing = "{}"
     between = ",\n" + " " * inner
     return f"{opening}\n{' ' * inner}{between.join(items)}\n{' ' * indent}{closing}"
