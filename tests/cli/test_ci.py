@@ -187,6 +187,7 @@ def test_what_changes_with_another_base_is_reported_where_that_is_named(small, c
     assert len(found) > 8
     meaning = [line for line in found if " C401 " in line]
     assert meaning == [line for line in meaning if line.startswith("contracts/acme/canal/v1/contract.yaml:3:1: error ")]
+    assert out.count("A cross-field rule was removed") == 1  # said in the first line, and not again
     assert "/images/delete: `before: the row in /data` became `before: the row in /old`" in out
 
 

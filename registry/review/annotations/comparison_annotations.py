@@ -99,7 +99,8 @@ def _proof(finding: CompatibilityFinding, contracts: Sequence[str]) -> Iterator[
     """Yield the lines that show a finding: whom it is about, one message, and what each of both versions says of it."""
     old, new = _versions(finding)
     result = {"contracts": _shortened(contracts)} if contracts else {}
-    result["why"] = finding.says
+    if _change(finding):  # else this is the message
+        result["why"] = finding.says
     if finding.old_place is not None and finding.old_place.file is not None:
         at = (finding.old_place.file, finding.old_place.line, finding.old_place.column)
         result["was at"] = ":".join(str(part) for part in at if part is not None)
