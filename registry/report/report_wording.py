@@ -8,7 +8,7 @@ from typing import Final
 
 from msgspec import UNSET
 
-from cdc_contracts.registry.common.exit_codes import PASS
+from cdc_contracts.registry.common.exit_codes import DRIFT, PASS
 from cdc_contracts.registry.common.findings import INFO
 from cdc_contracts.registry.common.pointers import split_pointer
 from cdc_contracts.registry.common.safe_text import sentence, visible
@@ -25,6 +25,7 @@ _DETECTED: Final = {
     "not-in-catalogue": "not in the catalogue",
     "mixed": "several contracts in one topic",
 }
+_PROFILE: Final = "profile-change"
 _MOST_PLACES: Final = 4
 _MOST_OPS: Final = 3
 _MOST_NAMES: Final = 8
@@ -46,10 +47,11 @@ def headline(report: Report) -> str:
     elif unclear:
         (count, why), *more = unclear
         result = f"{count:,} of {valued:,} messages {why}" + "".join(f", {count:,} {why}" for count, why in more)
-    elif report.verdict == PASS or all(finding.severity == INFO for finding in report.findings):
+    elif report.verdict == PASS or all(one.severity == INFO or one.name == _PROFILE for one in report.findings):
         read = " read so far" if report.stopped else ""
         messages = f"all {judged:,} messages{read} conform" if judged > 1 else f"the one message{read} conforms"
-        result = f"{messages} to {contracts}"
+        changed = report.verdict == DRIFT and any(one.name == _PROFILE for one in report.findings)
+        result = f"{messages} to {contracts}" + (", but their profile has changed" if changed else "")
     else:
         result = (
             f"{count_of(len(report.findings), 'finding')} in {valued:,} messages that should conform to {contracts}"
@@ -258,7 +260,7 @@ def frequency(finding: ReportedFinding) -> str:
 def onset_words(finding: ReportedFinding) -> str:
     """Return since when: every message since some offsets, sporadic, or once."""
     onset = finding.onset
-    if finding.name == "profile-change":
+    if finding.name == _PROFILE:
         return "in the messages read, compared with the baseline report"
     if not finding.count:
         return "not seen in the messages read"
