@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from cdc_contracts.registry.contract.image_model import Side
 from cdc_contracts.registry.engine.decoded_batches import DecodedBatch
+from cdc_contracts.registry.engine.native.image_maps import CompletedImages, ImageRows, complete_images
 from cdc_contracts.registry.engine.value_columns import Chunk, ColumnValues
 from cdc_contracts.registry.message.reading import Reading
 from cdc_contracts.registry.values import Flag
@@ -70,14 +71,22 @@ class ImageTexts:
         records = np.repeat(np.arange(len(positions)), count)
         within = np.arange(len(records)) - np.repeat(np.cumsum(count) - count, count)
         top = self._matrix(source)
-        places, present, invalid = top.take(image.start[positions][records] + within)
-        sent = present
-        partial: Mask = np.zeros(len(records), np.bool_)
+        rows = image.start[positions][records] + within
+        under_rows: Places | None = None
         if side.over is not None and source == side.at and self._decoded.rows[side.over].total:
             below = self._decoded.rows[side.over]
             there = within < below.count[positions][records]
-            rows = np.where(there, below.start[positions][records] + within, 0)
-            under_places, under, under_invalid = self._matrix(side.over).take(rows)
+            under_rows = np.where(there, below.start[positions][records] + within, -1)
+            completed = self._complete(top, self._matrix(side.over), rows, under_rows)
+            if completed is not None:
+                places, sent, present, partial = completed
+                return SideTexts(top.names, records, within, places, present, np.zeros_like(sent), sent, partial)
+        places, present, invalid = top.take(rows)
+        sent = present
+        partial = np.zeros(len(records), np.bool_)
+        if under_rows is not None and side.over is not None:
+            there, under_rows = under_rows >= 0, np.maximum(under_rows, 0)
+            under_places, under, under_invalid = self._matrix(side.over).take(under_rows)
             under = under & there[:, None]
             partial = np.any(under & ~present, axis=1)
             places = np.where(present, places, under_places)
@@ -85,6 +94,15 @@ class ImageTexts:
             present = present | under
         places = np.where(present, places, 0)
         return SideTexts(top.names, records, within, places, present, invalid & present, sent, partial)
+
+    @staticmethod
+    def _complete(top: _Matrix, below: _Matrix, rows: Places, under_rows: Places) -> CompletedImages | None:
+        """Return images completed by the native part; None if it cannot, or if values are kept as text."""
+        if top.kept is not None or below.kept is not None or top.names != below.names:
+            return None
+        return complete_images(
+            ImageRows(top.places, top.present, rows), ImageRows(below.places, below.present, under_rows)
+        )
 
     def _matrix(self, pointer: str) -> _Matrix:
         if pointer not in self._matrices:

@@ -1,9 +1,9 @@
-"""Image maps: the images of rows as maps of texts, put together from the places of their texts in one pass."""
+"""Image maps: the images of rows, completed and as maps of texts, from the places of their texts in one pass."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -12,7 +12,32 @@ from numpy.typing import NDArray
 from cdc_contracts.registry.engine.native.native_library import native_library
 from cdc_contracts.registry.engine.native.typed_columns import address_of, texts_of
 
+Mask = NDArray[np.bool_]
 Places = NDArray[np.int64]
+
+
+class ImageRows(NamedTuple):
+    """Some rows of images: by row and column the index of each text, and whether it is there (None: all are).
+
+    `rows` are those that are wanted, -1 where there is none.
+    """
+
+    places: Places
+    present: Mask | None
+    rows: Places
+
+
+class CompletedImages(NamedTuple):
+    """Images with the columns that they lacked: by row and column the index of each text.
+
+    Masks of the same form say what was sent, and what is there; `partial` are the rows that were completed.
+    """
+
+    places: Places
+    sent: Mask
+    there: Mask
+    partial: Mask
+
 
 _MOST: Final = 2**31 - 1
 
@@ -30,7 +55,7 @@ class Block(Protocol):
     def places(self) -> Places: ...
 
     @property
-    def present(self) -> NDArray[np.bool_] | None: ...
+    def present(self) -> Mask | None: ...
 
 
 def write_maps(
@@ -81,3 +106,26 @@ def write_maps(
         pa.StringArray.from_buffers(entries, *keys),
         pa.StringArray.from_buffers(entries, *items, pa.py_buffer(valid)),
     )
+
+
+def complete_images(image: ImageRows, under: ImageRows) -> CompletedImages | None:
+    """Return images with what the images under them have of columns that they lack; None if there is no library."""
+    library = native_library()
+    if library is None:
+        return None
+    shape = len(image.rows), image.places.shape[1]
+    sources = [_source_of(image), _source_of(under)]
+    places, partial = np.empty(shape, np.int64), np.zeros(shape[0], np.bool_)
+    sent, there = np.empty(shape, np.bool_), np.empty(shape, np.bool_)
+    library.cdc_complete_images(
+        *(addresses.ctypes.data for addresses, _ in sources), *shape,
+        *(made.ctypes.data for made in (places, sent, there, partial)),
+    )  # fmt: skip
+    return CompletedImages(places, sent, there, partial)
+
+
+def _source_of(image: ImageRows) -> tuple[Places, tuple[NDArray[Any], ...]]:
+    """Return the addresses of rows of images, and the arrays, which have to outlive the call."""
+    held = tuple(np.ascontiguousarray(part) for part in image if part is not None)
+    places, rows = held[0].ctypes.data, held[-1].ctypes.data
+    return np.array([places, 0 if image.present is None else held[1].ctypes.data, rows], np.int64), held

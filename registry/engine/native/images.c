@@ -62,3 +62,27 @@ EXPORT void cdc_write_images(const Block *blocks, const int32_t *block_of, const
     }
     begins[rows] = (int32_t)entry, key_offsets[entry] = (int32_t)key_at, item_offsets[entry] = (int32_t)item_at;
 }
+
+typedef struct {
+    const int64_t *places;  /* rows by columns */
+    const uint8_t *present; /* rows by columns, a byte each; NULL where every row has every column */
+    const int64_t *rows;    /* of each row that is wanted, which it is; -1 where there is none */
+} Source;
+
+/* Completes the images of rows by what the images `under` them have of columns that they lack. For each row and column:
+ * the place of the text, 0 where there is none, whether it was `sent`, and whether it is there at all; `partial` are the
+ * rows that were completed. Bytes of `partial` are zeros before.
+ */
+EXPORT void cdc_complete_images(const Source *image, const Source *under, int64_t rows, int64_t columns, int64_t *places,
+                                uint8_t *sent, uint8_t *there, uint8_t *partial) {
+    for (int64_t row = 0; row < rows; row++) {
+        int64_t from = image->rows[row] * columns, below = under->rows[row] * columns;
+        for (int64_t column = 0; column < columns; column++, places++, sent++, there++) {
+            int own = !image->present || image->present[from + column];
+            int other = !own && below >= 0 && (!under->present || under->present[below + column]);
+            *places = own ? image->places[from + column] : other ? under->places[below + column] : 0;
+            *sent = (uint8_t)own, *there = (uint8_t)(own || other);
+            partial[row] |= (uint8_t)other;
+        }
+    }
+}

@@ -70,6 +70,9 @@ _SIGNATURES: Final[dict[str, tuple[Any, tuple[Any, ...]]]] = {
     ),
     "cdc_count_characters": (c_int64, (c_void_p, c_void_p, c_int64, c_int32, c_void_p, c_void_p)),
     "cdc_pick_present": (c_int64, (c_void_p, c_int64, c_void_p, c_void_p, c_void_p)),
+    "cdc_complete_images": (
+        None, (c_void_p, c_void_p, c_int64, c_int64, c_void_p, c_void_p, c_void_p, c_void_p),
+    ),
     "cdc_count_kinds": (None, (c_void_p, c_int64, c_void_p)),
 }  # fmt: skip
 

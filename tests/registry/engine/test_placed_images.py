@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from cdc_contracts.registry.engine.native.image_maps import ImageRows, complete_images
 from cdc_contracts.registry.engine.native.native_library import native_library
 from cdc_contracts.registry.engine.placed_images import ImageBlock, PlacedImages
 
@@ -67,6 +68,26 @@ def test_images_are_found_by_column_and_what_is_of_none_follows():
         ["id", "name", "x", "id", "id", "name"],
     )
     assert other.other_places.tolist() == [5, 2, 3, 5, 5, 0]
+
+
+@pytest.mark.skipif(native_library() is None, reason="no native part was compiled")
+def test_images_are_completed_by_those_under_them():
+    """Two columns: a row that has one, a row that has both with none under it, and a row that has neither."""
+    image = ImageRows(
+        np.array([[0, 0], [3, 0], [1, 2]]), np.array([[False, False], [True, False], [True, True]]), np.array([1, 2, 0])
+    )
+    under = ImageRows(np.array([[5, 4]]), None, np.array([0, -1, 0]))
+    found = complete_images(image, under)
+    assert found.places.tolist() == [[3, 4], [1, 2], [5, 4]]
+    assert found.sent.tolist() == [[True, False], [True, True], [False, False]]
+    assert found.there.tolist() == [[True, True]] * 3
+    assert found.partial.tolist() == [True, False, True]
+    lacking = complete_images(image, under._replace(present=np.array([[False, True]])))
+    assert (lacking.places[0].tolist(), lacking.places[2].tolist()) == ([3, 4], [0, 4])
+    assert lacking.there.tolist() == [[True, True], [True, True], [False, True]]
+    assert lacking.partial.tolist() == [True, False, True]
+    alone = complete_images(image._replace(present=None), under)
+    assert (alone.places.tolist(), alone.partial.any()) == ([[3, 0], [1, 2], [0, 0]], False)
 
 
 def drawn(draw):
