@@ -58,6 +58,7 @@ native-sanitized:
     LD_PRELOAD="$(cc -print-file-name=libasan.so) $(cc -print-file-name=libubsan.so)" ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc \
         CDC_CONTRACTS_NATIVE=eager CDC_CONTRACTS_NATIVE_LIBRARY="$PWD/build/libcdc_sanitized.so" \
         {{nightly}} -n0 -p no:faulthandler --timeout=7200 \
+        tests/registry/engine/test_placed_images.py tests/registry/engine/test_native_typed_columns.py \
         tests/registry/engine/test_native_agreement.py tests/registry/engine/test_native_avro.py \
         tests/registry/engine/test_byte_mutations.py
 
