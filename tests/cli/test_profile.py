@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from producing import write_records
 from topics import rendered
 
 from cdc_contracts.cli.app import main
@@ -265,3 +266,21 @@ def test_reports_of_a_stream_and_of_its_batches_are_compared_as_well(here, capsy
         "drift",
         [rule for rule, *_ in CHANGES],
     )
+
+
+@pytest.mark.nightly
+def test_a_stream_is_profiled_and_compared_across_restarts(spark, broker, make_topic, here, capsys):
+    write_two_days(here, capsys)
+    lines = (here / "a.jsonl").read_bytes().splitlines()
+    topic = make_topic([(0, line) for line in lines])
+    call = ["audit", "topic", topic, "-b", broker.bootstrap, "--contract", "dts/canal@2", "--follow", "--once", "-q",
+            "--checkpoint", "stream", "--interval-reports", "batches", "--report", "whole.json",
+            "--against", "monday.json"]  # fmt: skip
+    assert main([*call, "--from", "earliest"]) == 0
+    write_records(broker, topic, [(0, line) for line in lines])
+    assert main(call) == 0
+    whole = json.loads((here / "whole.json").read_text())
+    batches = [json.loads(file.read_text()) for file in sorted((here / "batches").iterdir())]
+    assert [one["profile"][0]["rows"] for one in (*batches, whole)] == [200, 200, 400]
+    for one in (*batches, whole):
+        assert {rule for _, rule, *_ in changes_in(json.dumps(one))} == {"D17.null-share", "D17.column"}

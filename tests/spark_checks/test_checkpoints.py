@@ -7,13 +7,14 @@ import socket
 import time
 import urllib.error
 import urllib.request
+from dataclasses import replace
 from itertools import pairwise
 
 import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from topics import CATALOGUE, WITH_TABLES, rendered, scope_of
+from topics import CATALOGUE, PLAIN, WITH_TABLES, rendered, scope_of
 from written_reports import LEDGER, build_report, document_of, report_of
 
 from cdc_contracts import __version__
@@ -88,6 +89,7 @@ def test_what_is_pinned_judges_as_it_did_whatever_the_catalogue_says_now():
     reading_options = ReadingOptions(
         {"time_zone": "+08:00"}, WITH_TABLES.tables, Severities({"unknown-field": "error"}), 5_000, strict_json=True,
         table="shop.orders", selection=Selection(("shop.*",), ("*.x",)), show_values=True, wrapping="base64",
+            profiled=True,
     )  # fmt: skip
     assert all(getattr(reading_options, name) != getattr(ReadingOptions(), name) for name in vars(reading_options)), (
         "a term without a value here"
@@ -137,7 +139,8 @@ def test_an_account_kept_from_batch_to_batch_is_the_account_of_the_whole(tmp_pat
     def read(*window):
         return read_files([tmp_path / "a.parquet"], parse_range(*window), tasks=1)
 
-    validation, end, numbers = scope_of(CONTRACT), len(rows) // 2, random.Random(7)
+    validation = replace(scope_of(CONTRACT), reading_options=replace(PLAIN, profiled=True))
+    end, numbers = len(rows) // 2, random.Random(7)
     whole = document_of(audit_input(LOCAL, read(), validation, fail_on="warning").report)
     cuts = [0, *sorted(numbers.sample(range(1, end), 5)), end]
     rolling, one, other = Rolling(), Rolling(), Rolling()
@@ -149,7 +152,7 @@ def test_an_account_kept_from_batch_to_batch_is_the_account_of_the_whole(tmp_pat
         rolling = read_rolling(write_rolling(rolling))
     reported = build_report(
         rolling.tally, catalogue=CATALOGUE, contract=CONTRACT, source=whole["source"], spans=rolling.spans,
-        fail_on="warning",
+        fail_on="warning", profiled=True,
     )  # fmt: skip
     assert reported == whole
     assert whole["findings"]
