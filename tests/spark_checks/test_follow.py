@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from producing import add_partitions, delete_records, produce
 from prometheus_client.parser import text_string_to_metric_families
+from receivers import SECRET, receiver
 from topics import rendered
 
 from cdc_contracts.cli.app import main
@@ -200,6 +201,27 @@ def test_a_batch_that_comes_again_is_read_by_what_it_was_read_by_at_first(
         for number in (0, 1)
     )  # fmt: skip
     assert first["contract_fingerprint"] != second["contract_fingerprint"]
+
+
+@pytest.mark.nightly
+def test_findings_are_posted_and_lineage_events_are_sent_while_a_stream_runs(
+    call, broker, make_topic, here, monkeypatch
+):  # fmt: skip
+    pytest.importorskip("openlineage.client")
+    topic = make_topic([(0, value) for value in [*rendered(CONTRACT, 400)[:308], b"broken", b"[]"]])
+    with receiver(204) as (hook, got):
+        monkeypatch.setenv("OPENLINEAGE_URL", hook.partition("/hooks")[0])
+        follow = ["audit", topic, "--follow", "--once", "--checkpoint", "ck", "--max-offsets", "160"]
+        code, said, report = call(*follow, "--webhook", hook, "--openlineage")
+    assert (code, report["ledger"]["read"], SECRET in said) == (1, 310, False)
+    posted = [body for path, _, body in got if path.startswith("/hooks")]
+    assert [(one["read"], one["quarantined"]) for one in posted] == [(150, 2)]  # the first batch conforms
+    assert {one["class"] for one in posted[0]["findings"]} >= {"malformed"}
+    events = [body for path, _, body in got if path.endswith("/api/v1/lineage")]
+    assert [one["eventType"] for one in events] == ["START", "RUNNING", "RUNNING", "COMPLETE"]
+    rows = [one["inputs"][0]["inputFacets"]["inputStatistics"]["rowCount"] for one in events[1:3]]
+    assert (rows, {one["inputs"][0]["name"] for one in events[1:3]}) == ([160, 150], {topic})
+    assert len({one["run"]["runId"] for one in events}) == 1
 
 
 @pytest.mark.nightly

@@ -4,10 +4,9 @@ import json
 import os
 import threading
 import time
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+from receivers import SECRET, receiver
 from topics import rendered, scope_of
 
 from cdc_contracts.cli.options import notification_options
@@ -24,7 +23,6 @@ from cdc_contracts.spark_checks.streams.stream_metrics import StreamMetrics
 from cdc_contracts.spark_checks.streams.webhooks import Webhook, findings_document
 
 CONTRACT = "oms-community/canal@2"
-SECRET = "s3cr3t"
 STREAM = ("audit", "broker:9092,other:9092", ["orders"])
 
 
@@ -42,32 +40,6 @@ def audited(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_bytes(b"\n".join([*rendered(CONTRACT, 20, controls=0), b"broken"]))
     return audit_input(LOCAL, read_files([path], parse_range(), tasks=1), scope_of(CONTRACT), fail_on="warning")
-
-
-@contextmanager
-def receiver(*codes):
-    """A server that answers with these codes, the last one for ever; yields its address and the requests it has got."""
-    got, left = [], list(codes)
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self):
-            body = self.rfile.read(int(self.headers["Content-Length"]))
-            got.append((self.path, dict(self.headers), json.loads(body)))
-            self.send_response(left.pop(0) if len(left) > 1 else left[0])
-            self.send_header("Location", "/elsewhere")
-            self.send_header("Content-Length", "0")
-            self.end_headers()
-
-        def log_message(self, *_):
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, args=[0.01], daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/hooks/{SECRET}", got
-    finally:
-        server.shutdown()
-        server.server_close()
 
 
 def send(url, *documents, token=None):
