@@ -299,6 +299,20 @@ def test_the_first_contracts_of_a_repository_have_nothing_to_be_compared_with(sm
     assert "there are no contracts yet in main (" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("command", [["ci"], ["breaking", "--against", "main"]])
+def test_before_the_first_commit_nothing_is_published(tmp_path, monkeypatch, capsys, command):
+    shutil.copytree(OWN, tmp_path / "contracts")
+    git(tmp_path, "init", "-q", "-b", "main")
+    monkeypatch.chdir(tmp_path)
+    assert main(command) == 0
+    assert capsys.readouterr().err.endswith(
+        "there are no contracts yet in main (no commit yet), so nothing was compared\n"
+    )
+    commit(tmp_path, "first")
+    assert main(["breaking", "--against", "nowhere"]) == 2
+    assert "git cannot find commit `nowhere`" in capsys.readouterr().err
+
+
 def steps_of_the_action():
     return yaml.safe_load((ROOT / "action.yml").read_text())["runs"]["steps"]
 

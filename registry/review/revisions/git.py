@@ -47,6 +47,10 @@ class Repository:
         found = self._call("rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
         return found.stdout.decode().strip() if found.returncode == 0 else None
 
+    def is_empty(self) -> bool:
+        """Return whether there is no commit at all. Raises UnavailableError if there is no repository."""
+        return not self._ask("rev-list", "--all", "--max-count=1")
+
     def merge_base(self, one: str, other: str) -> str:
         """Return the last commit that two have in common. Raises UsageError if there is none."""
         found = self._call("merge-base", one, other)

@@ -75,6 +75,8 @@ def open_revision(text: str, root: Path) -> Revision:
         return _open_repository(path, options, root)
     repository = Repository(root)
     if not text or not Path(text).is_dir():
+        if text and repository.is_empty():
+            return _nothing_yet(text)
         return open_commit(repository, repository.commit(text), text, root)
     if not text.startswith((".", "/")) and _names_commit(repository, text):
         raise UsageError(
@@ -97,6 +99,11 @@ def open_commit(repository: Repository, commit: str, name: str, root: Path) -> R
         moved = [one for one in _roots(repository, commit) if not (top / one).is_dir()]
         _refuse_elsewhere(moved, folder, _shown(name, commit), f"{top}/.git#ref={name}")
     return Revision(_shown(name, commit), tree)
+
+
+def _nothing_yet(name: str) -> Revision:
+    """Return the revision of a repository without commits: whatever is published will be so by the first one."""
+    return Revision(f"{name} (no commit yet)", None)
 
 
 def _open_repository(path: str, options: str, root: Path) -> Revision:
@@ -186,6 +193,8 @@ def open_base(named: str | None, root: Path, environment: Mapping[str, str]) -> 
     """
     repository = Repository(root)
     repository.top()
+    if repository.is_empty():
+        return _nothing_yet(named or _MAIN)
     result = next((environment[name] for name in _TARGETS if environment.get(name)), None)
     name = named or result or repository.main_branch() or _MAIN
     tip = _tip(repository, name, ours_first=named is not None)
