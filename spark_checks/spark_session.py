@@ -40,6 +40,8 @@ ARROW_BYTES: Final = 64 * 1024 * 1024
 MEMORY: Final = "2g"
 KAFKA_SOURCE: Final = "org.apache.spark.sql.kafka010.KafkaSourceProvider"
 WORKER_DAEMON: Final = "cdc_contracts.spark_checks.worker_daemon"
+_SECRETS: Final = "(?i)secret|password|token|access[.]?key"
+_KAFKA_SECRETS: Final = "(?i:jaas|keystore[.]key)"
 _KEPT: Final = 4
 _PACKED: Final = "spark.submit.pyFiles"
 
@@ -168,10 +170,10 @@ def _settings(jvm: Any, given: Mapping[str, str], cores: int | None, say: Say) -
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.execution.arrow.maxRecordsPerBatch": str(ARROW_RECORDS),
         "spark.sql.execution.arrow.maxBytesPerBatch": str(ARROW_BYTES),
-        # Spark redacts passwords in plans and event logs, but not the JAAS line and the PEM key of Kafka clients.
-        "spark.redaction.regex": "(?i)secret|password|token|access[.]?key|jaas|keystore[.]key",
-        "spark.sql.redaction.options.regex": "(?i)url|secret|password|token|access[.]?key|jaas|keystore[.]key",
     }
+    # Spark redacts passwords in plans, event logs and logs, but not the JAAS line and the PEM key of Kafka clients.
+    for name, usual in (("spark.redaction.regex", _SECRETS), ("spark.sql.redaction.options.regex", f"{_SECRETS}|url")):
+        conf.set(name, f"{conf.get(name) or usual}|{_KAFKA_SECRETS}")
     if local:
         # The name of a laptop often does not resolve.
         defaults |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}

@@ -47,6 +47,8 @@ spark.eventLog.compress false
 spark.eventLog.dir file://$FOLDER/events
 spark.ui.enabled true
 spark.ui.port 0
+spark.redaction.regex (?i)of-the-user
+spark.sql.redaction.options.regex (?i)of-the-user
 """
 LOGGING = """\
 rootLogger.level = info
@@ -57,9 +59,9 @@ appender.file.fileName = $FOLDER/spark.log
 appender.file.layout.type = PatternLayout
 appender.file.layout.pattern = %p %c: %m%n%ex
 logger.kafka.name = org.apache.kafka
-logger.kafka.level = info
-logger.sql.name = org.apache.spark
-logger.sql.level = info
+logger.kafka.level = debug
+logger.source.name = org.apache.spark.sql.kafka010
+logger.source.level = debug
 """
 
 
