@@ -156,7 +156,6 @@ def run_example(folder, **changed):
     return ended.stdout, [line.split(" ")[1] for line in ended.stdout.splitlines() if line.startswith("FAILED")]
 
 
-@pytest.mark.nightly  # the walk of the page types the same
 def test_the_example_project_passes(tmp_path):
     out, failed = run_example(tmp_path)
     assert (failed, "5 passed" in out) == ([], True), out[-3000:]
