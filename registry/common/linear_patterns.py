@@ -6,6 +6,7 @@ them. The engine here takes no pattern that needs backtracking.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import cache
 from typing import Any, Final
@@ -18,6 +19,9 @@ from cdc_contracts.registry.common.subschemas import subschemas
 Finds = Callable[[str], bool]
 """Says whether a pattern finds something in a text."""
 
+_CHARACTER, _IN_CLASS = r"[A-Za-z0-9@:,_/ -]", r"[!-,./-Z_a-~]"
+_QUANTIFIER: Final = r"[+*?]|\{[0-9]{1,3}(?:,[0-9]{1,3})?\}"
+_PORTABLE: Final = re.compile(rf"\^(?:(?:{_CHARACTER}|\[(?:{_IN_CLASS}(?:-{_IN_CLASS})?)+\])(?:{_QUANTIFIER})?)+\$")
 _HINT_BACKTRACKING: Final = (
     "Write it without (?=, (?!, (?<=, (?<! and references such as \\1: a text might be tried without end with them."
 )
@@ -41,6 +45,14 @@ def compile_pattern(pattern: str) -> Finds:
     except (ValueError, jsonschema_rs.ValidationError):
         raise ContractError(f"no pattern: {pattern}", hint=_HINT_SYNTAX) from None
     raise ContractError(f"a pattern with lookaround or backreferences: {pattern}", hint=_HINT_BACKTRACKING)
+
+
+def is_portable(pattern: str) -> bool:
+    """Return whether every engine of regular expressions means the same by a pattern.
+
+    It is anchored at both ends, and between them are characters and classes of ASCII with quantifiers.
+    """
+    return _PORTABLE.fullmatch(pattern) is not None
 
 
 def refuse_endless_patterns(schema: Any, *, where: str) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from cdc_contracts.registry.common.linear_patterns import compile_pattern
+from cdc_contracts.registry.common.linear_patterns import compile_pattern, is_portable
 from cdc_contracts.registry.contract.relations import Relation
 from cdc_contracts.registry.engine.decoded_batches import DecodedBatch
 from cdc_contracts.registry.engine.decoder_kinds import Odd
@@ -32,7 +32,9 @@ def member_flags(decoded_batch: DecodedBatch, plan: LayoutPlan) -> list[tuple[Va
             continue
         for keyword, wanted in constraints:
             if _suspect(keyword, wanted, values):
-                broken = _mark(values, partial(_breaks, keyword, wanted))
+                broken = _mark_unlike(values, wanted) if keyword == "pattern" else None
+                if broken is None:
+                    broken = _mark(values, partial(_breaks, keyword, wanted))
                 if broken.any():
                     value_flags.append((("member", pointer, keyword, wanted), broken))
     for pointer in plan.whole_seconds_at:
@@ -74,6 +76,14 @@ def _mark_other_starts(relation: Relation, values: Sequence[Sequence[Any] | None
             starts = pc.starts_with(texts, start + relation.then).fill_null(fill_value=True)
             broken |= ~starts.to_numpy(zero_copy_only=False) & (codes == code)
     return broken
+
+
+def _mark_unlike(values: Sequence[Any], pattern: str) -> Mask | None:
+    """Mark the records whose text does not match a pattern; None if Arrow may mean something else by it."""
+    if not isinstance(values, ScannedColumn) or values.distinct is not None or not is_portable(pattern):
+        return None
+    fits = pc.match_substring_regex(values.texts(TEXTS), pattern).fill_null(fill_value=True)
+    return ~fits.to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
 
 
 def _mark(values: Sequence[Any], holds: Callable[[Any], bool]) -> Mask:

@@ -14,6 +14,7 @@ from cdc_contracts.registry.common.json_messages import Unreadable, parse_messag
 from cdc_contracts.registry.common.pointers import split_pointer
 from cdc_contracts.registry.contract.connect_schemas import Described, described_columns, differs_from_block
 from cdc_contracts.registry.contract.model import Meaning
+from cdc_contracts.registry.engine.batch_tables import distinct_values
 from cdc_contracts.registry.engine.decoded_batches import DecodedBatch, Rows
 from cdc_contracts.registry.engine.native.scanned_columns import TEXTS, ScannedColumn
 from cdc_contracts.registry.engine.native.scanned_values import ScannedValues
@@ -161,9 +162,10 @@ def hint_flags(
     if hints is None or blocks is None:
         return []
     differs = np.zeros(len(decoded_batch), np.bool_)
-    for block in {block for block in blocks if isinstance(block, bytes)}:
+    codes, found = distinct_values(blocks)
+    for block in {block for block in found if isinstance(block, bytes)}:
         described = _described_in(block)
-        of_block = np.fromiter((one == block for one in blocks), np.bool_, len(decoded_batch))
+        of_block = np.array([one == block for one in found], np.bool_)[codes]
         for (pointer, index), values in columns.items():
             rows = decoded_batch.rows[pointer]
             known = described.get(split_pointer(pointer)[-1], {})
