@@ -115,15 +115,18 @@ def _count_partitions(tally: Tally, one: VerdictRecords, batch: Batch) -> list[P
     """Count records by partition, and return them by partition: a topic may have hundreds, each with few of them."""
     if not len(one.numbers):
         return []
-    order = np.argsort(batch.source_of[one.numbers], kind="stable") if len(batch.sources) > 1 else slice(None)
+    order: Numbers | slice = slice(None)
+    starts = np.zeros(1, np.int64)
+    if len(batch.sources) > 1:
+        order = np.argsort(batch.source_of[one.numbers], kind="stable")
+        starts = np.flatnonzero(np.diff(batch.source_of[one.numbers[order]], prepend=-1))
     numbers = one.numbers[order]
-    offsets, times, sources = batch.offsets[numbers], batch.timestamps[numbers], batch.source_of[numbers]
-    starts = np.flatnonzero(np.append(True, np.diff(sources) != 0))
+    offsets, times = batch.offsets[numbers], batch.timestamps[numbers]
     ends = np.append(starts[1:], len(numbers))
     totals = ends - starts
     changes = totals * one.changes if isinstance(one.changes, int) else np.add.reduceat(one.changes[order], starts)
     found = zip(
-        sources[starts].tolist(), starts.tolist(), ends.tolist(), changes.tolist(),
+        batch.source_of[numbers[starts]].tolist(), starts.tolist(), ends.tolist(), changes.tolist(),
         np.minimum.reduceat(offsets, starts).tolist(), np.maximum.reduceat(offsets, starts).tolist(),
         np.minimum.reduceat(np.where(times == NO_TIMESTAMP, _LATEST, times), starts).tolist(),
         np.maximum.reduceat(times, starts).tolist(), strict=True,
