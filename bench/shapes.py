@@ -100,8 +100,8 @@ def run(kernel: Kernel, way: str, batch: pa.RecordBatch) -> None:
     if way == "audit":
         kernel.audit(batch)
     else:
-        for _ in kernel.decode(batch):
-            pass
+        for written in kernel.decode(batch):
+            _ = written.changes  # made when it is asked for
 
 
 def render(renderer: Renderer, topic: Topic) -> list[bytes]:
