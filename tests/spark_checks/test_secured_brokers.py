@@ -99,6 +99,7 @@ COMMANDS = {
     "decode --follow": ["decode", "topic", "TOPIC", *BY_CONTRACT, "--follow", "--once", "--to", "out"],
 }
 WITH_SPARK = {"capture", "audit --follow", "decode --follow"}
+AT_NIGHT = WITH_SPARK | {"convert", "tables infer", "contract new"}
 
 
 @pytest.fixture
@@ -122,7 +123,7 @@ def as_scribe(broker, topics, tmp_path, monkeypatch, capsys):
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(one, marks=pytest.mark.nightly) if one in WITH_SPARK else one for one in COMMANDS]
+    "name", [pytest.param(one, marks=pytest.mark.nightly) if one in AT_NIGHT else one for one in COMMANDS]
 )
 def test_a_command_needs_no_right_but_read_on_its_topic_and_says_so_where_that_is_missing(name, as_scribe, request):
     if name in WITH_SPARK:
