@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import pickle
 from collections.abc import Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from functools import cache
 from itertools import pairwise
 from random import Random
@@ -31,6 +31,7 @@ from cdc_contracts.registry.engine.observed_shapes import findings_by_record
 from cdc_contracts.registry.stats.finding_tallies import FindingTally
 from cdc_contracts.registry.stats.range_evidence import RangeEvidence, VersionProof
 from cdc_contracts.registry.stats.tally import Tally
+from cdc_contracts.registry.stats.topic_profiles import TopicProfiles
 from cdc_contracts.registry.validate.validation_context import open_validation
 
 Record = tuple[int, int, bytes | None]
@@ -193,7 +194,8 @@ def pieces() -> bytes:
         version = CATALOGUE.version(reference)
         stream = rendered(reference, 60, seed=number, reading_options=WITH_TABLES, snapshot=5, controls=9)
         mixed = [(number, offset, value) for offset, value in enumerate([*stream, *records_of(version)])]
-        kernel = Kernel(open_validation(CATALOGUE, reference if number % 2 == 0 else version.subject, WITH_TABLES))
+        options = replace(WITH_TABLES, profiled=True)
+        kernel = Kernel(open_validation(CATALOGUE, reference if number % 2 == 0 else version.subject, options))
         batches = [batch_of(mixed[start : start + 25]) for start in range(0, len(mixed), 25)]
         found += [written.tally for batch in batches for written in kernel.decode(batch)]
     for offset in (9, 4, 30):  # what only a versions file makes
@@ -242,7 +244,7 @@ def parts_of_sums() -> list[dict[str, Any]]:
     return found
 
 
-FIELDS = sorted(parts_of(Tally()))
+FIELDS = sorted(parts_of(Tally(profiles=TopicProfiles())))
 FULL_ONLY = {"dropped", "cuts", "statistics.shapes.cut", "statistics.writing.cut"}
 """What is set only where there was too much to keep: other tests fill those."""
 
