@@ -52,7 +52,7 @@ class DecodedBatch:
     def tables(self) -> dict[str, pa.Table]:
         """The row changes of each source table with a typed column for each of its columns, in `before` and `after`.
 
-        Types are what these messages come to; table contracts fix them. What a column cannot hold is in `_raw`.
+        Types follow from these messages; table contracts fix them. What a column cannot hold is in `_raw`.
         """
         batches = self.changes.to_batches()
         found = type_batches(batches, self._observed, self._statements, self._contracts)

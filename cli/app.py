@@ -20,7 +20,7 @@ from cdc_contracts.registry.common.extras import name_extra
 
 PROGRAM = "cdc-contracts"
 _CallError: type[Exception] = typer.BadParameter.__mro__[2]
-"""Click's own error, wherever this release of typer takes click from."""
+"""Click's own error, from wherever this release of typer imports click."""
 
 
 def _print_version(wanted: bool) -> None:

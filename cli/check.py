@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _HINT = "`cdc-contracts detect` shows the evidence; declare it with --contract SYSTEM/DIALECT@N"
 _FEW = 64
-"""Up to so many messages are validated one by one: that takes less than importing Arrow."""
+"""Up to this many messages are validated one by one, which takes less time than importing Arrow."""
 
 
 @spread

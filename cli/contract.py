@@ -27,7 +27,7 @@ from cdc_contracts.registry.common.extras import require_extra
 if TYPE_CHECKING:
     from cdc_contracts.registry.drafting.draft_folders import ContractFolder
 
-app = typer.Typer(help="Contracts of your own, begun from messages.", no_args_is_help=True)
+app = typer.Typer(help="Contracts of your own, drafted from messages.", no_args_is_help=True)
 
 _TOPIC = "topic"
 _SUBJECT = re.compile(r"[a-z0-9][a-z0-9-]*/[a-z0-9][a-z0-9-]*")
@@ -36,7 +36,7 @@ _QUESTION = "# QUESTION: "
 
 @app.callback()
 def _contract() -> None:
-    """Contracts of your own, begun from messages."""
+    """Contracts of your own, drafted from messages."""
 
 
 @app.command("new", short_help="Draft a contract from messages.")
@@ -155,7 +155,7 @@ def _report(drafted: ContractFolder, target: Path, total: int, *, keep_values: b
             if text.strip().startswith(_QUESTION):
                 console.print_line(f"{target / name}:{line}: {text.strip().removeprefix(_QUESTION)}")
     if keep_values:
-        console.say("warning: the samples hold data: look through them before they are committed")
+        console.say("warning: the samples contain data: review them before you commit them")
 
 
 def _lint(drafted: ContractFolder, target: Path) -> int:

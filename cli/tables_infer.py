@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from cdc_contracts.spark_checks.engines import Engine, Input
 
 _LONGEST_NAME = 30
-"""So much of the name of a column is shown beside what is known of it; the files have all of it."""
+"""How much of a column's name is shown beside its evidence; the files have all of it."""
 
 app = typer.Typer(help="Infer table contracts from messages.", no_args_is_help=True)
 

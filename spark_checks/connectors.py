@@ -93,4 +93,4 @@ CONNECTORS: Final[Mapping[str, Connector]] = {
         "org.apache.iceberg.spark.SparkCatalog",
     ),
 }
-"""By what `--table-format` calls the format. Parquet is not among them: it needs no connector."""
+"""By the format's name in `--table-format`. Parquet is not listed: it needs no connector."""

@@ -34,7 +34,7 @@ class Input(Protocol):
     def sample(self) -> Fraction | None: ...
 
     def pieces(self, offsets: int | None = None) -> Sequence[Input]:
-        """Return the input divided into inputs of about so many offsets."""
+        """Return the input divided into inputs of about a number of offsets each."""
         ...
 
     @property
@@ -152,7 +152,7 @@ class Engine(Protocol):
         ...
 
     def run_shares(self, shares: int, work: ShareWork) -> Iterable[tuple[bytes]]:
-        """Run work over so many shares (such as files), by number, and return the results it yields, pickled."""
+        """Run work over a number of shares (such as files), by index, and return the results it yields, pickled."""
         ...
 
     def find_repeats(self, search: RepeatSearch) -> Iterable[FoundRepeats]:

@@ -93,7 +93,7 @@ class QuarantineFiles:
         if wanted not in (None, known):
             raise UsageError(
                 f"the runs keep their tables in {_name_schema(known)}, not in {wanted}",
-                hint="leave out --to: what is decoded now goes to where the rest is",
+                hint="leave out --to: rows are written to where the earlier ones are",
             )
         return known
 

@@ -42,7 +42,7 @@ def spread(spans: Mapping[Source, Span], fraction: Fraction) -> dict[Source, tup
 
 
 def cut(windows: Windows, offsets: int | None) -> list[dict[Source, Window]]:
-    """Return windows in pieces of about so many offsets, in order, each with at most one window per partition."""
+    """Return windows in pieces of about a number of offsets, in order, each with at most one window per partition."""
     step = max(1, offsets // max(1, len(windows))) if offsets is not None else None
     parts = {source: [part for window in held for part in _cut(*window, step)] for source, held in windows.items()}
     rounds = max(map(len, parts.values()), default=0)

@@ -58,7 +58,7 @@ class TopicInput:
         return engine.topic_ids(self.bootstrap, list(self.selected), self.properties)
 
     def pieces(self, offsets: int | None = None) -> list[TopicInput]:
-        """Return the input in pieces of about so many offsets; without a number in one piece, unless it is sampled.
+        """Return the input in pieces of about a number of offsets; without a number in one piece, unless it is sampled.
 
         A piece has one window of each partition that it reads.
         """

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 PIECE_OFFSETS: Final = 1_000_000
 LIMITED_OFFSETS: Final = 100_000
-"""So many offsets for each task that runs at once are one job of Spark; fewer where the time is limited, because a job
+"""The offsets of one Spark job for each task that runs at once; fewer where the time is limited, because a job
 is kept whole or not at all."""
 _LEAST_SLOTS: Final = 2
 

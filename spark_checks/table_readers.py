@@ -75,7 +75,7 @@ def _of_table(directory: str, table: str | None) -> list[RecordedTable]:
     kept = {kept_as for _, kept_as in found} - {ParquetTables.name}
     if kept:
         raise UsageError(
-            f"its tables are kept as {', '.join(sorted(kept))}, which says itself which files count",
+            f"its tables are kept as {', '.join(sorted(kept))}, a format that tracks its own files",
             where=directory,
             hint=f"read {directory}/tables with a reader of that format",
         )

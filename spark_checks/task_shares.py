@@ -1,4 +1,4 @@
-"""Task shares: what one task is given of a topic, and of work that no DataFrame holds, such as files."""
+"""Task shares: the part of a topic, or of other work such as files, that one task is given."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ if TYPE_CHECKING:
 
 LEAST_RECORDS: Final = 200_000
 MOST_RECORDS: Final = 1_000_000
-"""A task that reads fewer costs more, by its consumer and what that fetches in vain, than another core gains; more are
-lost at once, and take longer to read again."""
+"""A smaller task costs more than another core gains, because its consumer fetches records that it does not use; a
+larger one loses more if it fails, and takes longer to repeat."""
 _ROUNDS: Final = 4
 MOST_RESULTS: Final = 64
-"""So many results of tasks are merged by the driver; more are merged in tasks before. One may have several MB."""
+"""The most results that the driver merges itself; more are first merged in tasks. A result may have several MB."""
 _MERGED_RESULTS: Final = 32
 
 ShareWork = Callable[[Iterator[int]], Iterable[pa.RecordBatch]]
-"""Does the shares of the numbers that it is given; one task may be given several, or none."""
+"""Does the shares with the given numbers; one task may be given several, or none."""
 
 
 def records_per_task(records: int, tasks: int) -> int:
-    """Return how many of the records one task reads at most, where so many tasks run at once.
+    """Return how many of the records one task reads at most, if `tasks` of them run at once.
 
-    Each core reads about four shares if they are large enough: whichever comes last, the others wait for a quarter of
-    the time at most.
+    Each core reads about four shares if they are large enough, so the others wait for the last one for at most a
+    quarter of the time.
     """
     return min(MOST_RECORDS, max(LEAST_RECORDS, -(-records // (_ROUNDS * tasks))))
 
 
 def hand_out(session: SparkSession, shares: int, work: ShareWork, schema: StructType | str) -> DataFrame:
-    """Return a lazy DataFrame of what the tasks for so many shares yield, one task per share."""
+    """Return a lazy DataFrame of what the tasks for these shares yield, one task per share."""
 
     def take(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield from work(number for batch in batches for number in batch.column(0).to_pylist())
@@ -45,10 +45,10 @@ def hand_out(session: SparkSession, shares: int, work: ShareWork, schema: Struct
 
 
 def collect_results(frame: DataFrame, tasks: int, *, mergeable: bool) -> list[Row]:
-    """Return the results of so many tasks, as `as_result` makes them; if they are many, merged in tasks first.
+    """Return the results of tasks, as `as_result` makes them; if they are many and `mergeable`, merged in tasks first.
 
-    Merged are those that are `mergeable`, values with a method `merge`. The result of a task goes where the number of
-    the task says, so one that is computed again, because the machine that held it is lost, counts once.
+    Mergeable results have a method `merge`. Results are assigned by the number of their task, so one that is computed
+    again because its machine was lost counts once.
     """
     if mergeable and tasks > MOST_RESULTS:
         from pyspark.sql import functions as F  # noqa: N812  as everybody calls them

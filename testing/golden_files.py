@@ -27,7 +27,7 @@ class GoldenFile:
     update: bool
 
     def __call__(self, actual: object, name: str | None = None) -> None:
-        """Fail with the differences if a value is not what the file has; `name` tells several of one test apart."""
+        """Fail with the differences if a value is not that of the file; `name` distinguishes values of one test."""
         __tracebackhide__ = True
         text = actual if isinstance(actual, bytes | str) else _as_json(actual)
         ending = "bin" if isinstance(actual, bytes) else "txt" if isinstance(actual, str) else "json"
@@ -41,7 +41,7 @@ class GoldenFile:
             raise AssertionError(f"there is no golden file {path}\n--cdc-update writes it")
         kept = path.read_bytes()
         if kept != found:
-            raise AssertionError(f"{path} has something else\n{_differences(kept, found)}\n--cdc-update accepts it")
+            raise AssertionError(f"{path} is different\n{_differences(kept, found)}\n--cdc-update accepts it")
 
 
 def _differences(kept: bytes, found: bytes) -> str:

@@ -40,7 +40,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if not marks:
         return
     if CASE not in metafunc.fixturenames:
-        raise pytest.UsageError(f"{metafunc.definition.nodeid} is marked {MARK} and does not ask for `{CASE}`")
+        raise pytest.UsageError(f"{metafunc.definition.nodeid} is marked {MARK} but does not use the fixture `{CASE}`")
     cases = [case for mark in marks for case in _cases(*mark.args, **mark.kwargs)]
     metafunc.parametrize(CASE, cases, ids=[_name_of(case) for case in cases], indirect=True)
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 WEBHOOK_VARIABLE: Final = "CDC_CONTRACTS_WEBHOOK"
 TOKEN_VARIABLE: Final = "CDC_CONTRACTS_WEBHOOK_TOKEN"  # noqa: S105  a name, not a token
 MOST_REPORTS: Final = 1_000
-"""So many reports of batches are kept, the newest."""
+"""The number of reports of batches that are kept, the newest ones."""
 _CLOSING_SECONDS: Final = 10.0
 _REPORT: Final = re.compile(r"batch-(\d{8,})\.json")
 

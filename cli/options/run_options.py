@@ -71,7 +71,7 @@ Settings = Annotated[
 _STOP_SECONDS = 10
 """A JVM that does not stop its session in this time ends with this process."""
 _MOST_PARTITIONS = 8
-"""Of a topic whose range is printed whole: that of more is longer than anybody reads."""
+"""The most partitions of a topic whose range is printed in full; that of more is too long to read."""
 
 
 class EngineName(StrEnum):

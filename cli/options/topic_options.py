@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Judge = Callable[..., "ValidationContext | Undetected"]
 """Opens the scope of a contract for topics."""
 Ranged = Callable[[Sequence[str]], list[str]]
-"""Tells which of some topics are judged by a versions file."""
+"""Returns which of some topics are validated by a versions file."""
 
 
 def open_inputs(

@@ -23,7 +23,7 @@ _NUMBER: Final = re.compile(r"[-0-9.,]*")
 """Numbers, ranges of them, and nothing."""
 _GAP: Final = 2
 _LEAST: Final = 12
-"""So narrow a column of words may become before names beside it are broken."""
+"""The narrowest a column of words may become before names beside it are broken."""
 
 
 class ReaderGone(CdcContractsError):

@@ -20,7 +20,7 @@ from cdc_contracts.registry.report.reported_profile import ReportedTable, Report
 
 _MOST_SHOWN = 20
 _MOST_COLUMNS = 60
-"""So many columns of all tables are shown."""
+"""The number of columns shown, over all tables."""
 
 
 def print_profile(topics: Sequence[ReportedTopic]) -> None:

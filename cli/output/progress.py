@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 EVERY_SECONDS: Final = 0.5
 LINE_SECONDS: Final = 10.0
-"""So often a line is written where there is no terminal."""
+"""How often a line is written if there is no terminal, in seconds."""
 _MINUTE: Final = 60
 _HOUR: Final = 60 * _MINUTE
 

@@ -25,7 +25,7 @@ def visible(text: str, *, most: int | None = _LONGEST) -> str:
 
 
 def sentence(text: str) -> str:
-    """Return a sentence that may hold names, made safe, and cut where it is longer than anybody reads."""
+    """Return a sentence that may hold names, made safe, and cut if it is too long to read."""
     return visible(text, most=_LONGEST_SENTENCE)
 
 

@@ -22,7 +22,7 @@ _LIST: Final = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
 BY_NAME: Final = frozenset({
     "properties", "patternProperties", "dependentSchemas", "dependencies", "$defs", "definitions",
 })  # fmt: skip
-"""Keywords whose value has a schema under each name: the names are anybody's, and may be those of keywords."""
+"""Keywords whose value has a schema under each name: the names are arbitrary, and may be those of keywords."""
 
 VALUES: Final = frozenset({"const", "default", "enum", "examples"})
 """Keywords whose values are no schemas, whatever they look like."""

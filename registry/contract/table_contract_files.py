@@ -124,7 +124,7 @@ def keep_what_was_added(contract: TableContract, before: TableContract) -> Table
 
 
 def _means(contract: TableContract) -> TableContract:
-    """Return a contract whose key columns are marked as not nullable, which its key implies."""
+    """Return a contract whose key columns are marked as not nullable, as its key implies."""
     columns = {
         name: column.model_copy(update={"nullable": contract.may_be_null(name)})
         for name, column in contract.columns.items()

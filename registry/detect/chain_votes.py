@@ -19,9 +19,9 @@ _Table = tuple[str, str | None, str | None, str | None]
 _Row = tuple[_Table, tuple[str | None, ...]]
 
 _PARTS: Final = 3
-"""Into so many parts messages are split, each of which has to hold a link: the windows of a sample."""
+"""The number of parts into which messages are split, each of which must hold a link: the windows of a sample."""
 _TORN_SHARE: Final = 10
-"""One in so many neighbours may be whole in no reading, and two of fewer: one stray tears a row from both sides."""
+"""One in this many neighbours may connect in no reading, and two of fewer: one stray breaks a row on both sides."""
 _LEAST: Final = 2 * _TORN_SHARE
 
 

@@ -47,7 +47,7 @@ from cdc_contracts.registry.values import Number
 _WHOLE: Final = "the after image of one change of a row is the before image of the next"
 _SAMPLES: Final = 20
 _BATCHES: Final = 5
-"""One in so many messages at least says what the one before said where a product writes in batches."""
+"""If a product writes in batches, at least one in this many messages repeats the value of the message before."""
 _EPOCH: Final = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
 
 

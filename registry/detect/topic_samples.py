@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 ENOUGH: Final = 2_000
-"""So many messages are looked at where nobody says otherwise: a second or two."""
+"""The default number of messages to read, which takes a second or two."""
 
 
 def sample_files(plan: FilePlan, most: int) -> Iterator[pa.RecordBatch | PlainRecords]:

@@ -31,7 +31,7 @@ SELDOM_REPEAT: Final = "seldom-repeated-value"
 LINKS: Final = 5
 """So many links of key chains decide."""
 _LINKS_TO_ONE: Final = 10
-"""One link that says the opposite is tolerated for so many: chains that contradict may be of two versions."""
+"""One contradicting link is tolerated for this many: contradicting chains may be of two versions."""
 WEAK: Final = frozenset({PLAINER, COLUMN_FORM})
 """Kinds that make a contract likely, never certain."""
 HINTS: Final = frozenset({DDL_SEEN, DOUBTED_CHAIN, COLUMN_TURN, SELDOM_REPEAT})

@@ -15,7 +15,7 @@ from cdc_contracts.registry.detect.relatives import Relative
 from cdc_contracts.registry.detect.votes import WEAK, Side, Votes
 
 _FOREIGN_SHARE: Final = 100
-"""One in so many messages may fit another contract without its being spoken: to fit one says more than not to."""
+"""One in this many messages may fit a contract that the topic does not follow: fitting says more than not fitting."""
 
 
 class WeighedMessages(NamedTuple):
@@ -75,7 +75,7 @@ class Weights:
         return count >= enough(self.messages) and tolerates(count, against)
 
     def is_outlier(self, side: Side, count: int) -> bool:
-        """Return whether so many messages of a side may be outliers."""
+        """Return whether the messages of a side may be outliers."""
         share = _FOREIGN_SHARE if isinstance(side, Version) else SHARE
         return count < enough(self.messages) or count * share <= self.messages
 

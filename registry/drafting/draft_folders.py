@@ -160,7 +160,7 @@ class _Attempt:
     draft: ContractDraft | None
     base: Version | None
     lookalikes: list[str] = field(default_factory=list)
-    """Subjects whose messages cannot be told from these."""
+    """Subjects whose messages cannot be distinguished from these."""
     _sections: Sequence[str] | None = None
 
     @property

@@ -1,4 +1,4 @@
-"""Message members: what every member of many messages is, how often it is there, and where it was first seen."""
+"""Message members: the kind of every member of many messages, how often it occurs, and where it was first seen."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class ObservedMember:
 
     @property
     def held(self) -> int:
-        """The number of messages in which it is there and not null."""
+        """The number of messages in which it is present and not null."""
         return self.kinds.total() - self.kinds["null"]
 
     def is_only(self, *kinds: str) -> bool:
@@ -88,7 +88,7 @@ class Members:
         return parts in self._members
 
     def values(self, parts: Parts) -> Iterator[tuple[SampleMessage, Any]]:
-        """Yield every value of a member that is there and not null, with its message."""
+        """Yield every value of a member that is present and not null, with its message."""
         for message in self.messages:
             value = message.at(parts)
             if value is not ABSENT and value is not None:

@@ -1,4 +1,4 @@
-"""Rewritten values: messages with the values of their rows replaced, so that samples hold no data of anybody.
+"""Rewritten values: messages with the values of their rows replaced, so that samples contain no real data.
 
 Names of tables and columns, types, op codes, times, positions and whatever is the same in every message stay. Of the
 rest every value becomes another one of the same shape: a digit a digit, a letter a letter.

@@ -172,7 +172,7 @@ def words_of_image(parts: Parts) -> frozenset[str]:
 
 
 def _hint(parts: Parts) -> int:
-    """Return how clearly a name says that rows are there: 2 names a side, 1 says data, 0 nothing."""
+    """Return how clearly a name suggests rows: 2 if it names a side, 1 if it means data, else 0."""
     words = words_of_image(parts)
     return 2 if words & (BEFORE | AFTER) else 1 if {*words_of(parts[-1])} & _ROWS else 0
 

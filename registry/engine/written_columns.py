@@ -55,7 +55,7 @@ _LAYOUTS: Final = (PLAIN, ISO, SQL, SECONDS, DIGITS)
 _PLAIN, _ISO, _SQL, _SECONDS, _DIGITS = range(len(_LAYOUTS))
 _DASH, _COLON, _POINT, _MOST, _T, _SPACE = b"-:.4T "
 _FEW: Final = 8
-"""Values up to which each is looked at by itself."""
+"""Up to this many values, each is examined separately."""
 _FEW_TABLES: Final = 64
 _MOST_KNOWN: Final = 4096
 _MOST_KEYS: Final = 4

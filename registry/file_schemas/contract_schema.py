@@ -89,7 +89,7 @@ def _as_a_patch(schema: dict[str, Any], *, keep: tuple[str, ...]) -> dict[str, A
 
 
 def _demands(schema: Mapping[str, Any], defs: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what an object has to have, and the objects in it, wherever they are there."""
+    """Return the required members of an object, and of the objects in it if these are present."""
     result: dict[str, Any] = {}
     if schema.get("required"):
         result["required"] = list(schema["required"])

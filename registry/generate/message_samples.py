@@ -1,4 +1,4 @@
-"""Message samples on demand: so many messages of a contract, made from one seeded stream of events."""
+"""Message samples on demand: a number of messages of a contract, generated from one seeded stream of events."""
 
 from __future__ import annotations
 

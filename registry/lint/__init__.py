@@ -1,4 +1,4 @@
-"""Lint: whether contracts are consistent, each by itself and with each other.
+"""Lint: whether contracts are consistent, in themselves and with each other.
 
 In: folders of contracts, table contracts, samples. Out: findings by the rules in `lint_rules/`, with file and line.
 """

@@ -123,7 +123,7 @@ class LintInput:
 
     @cached_property
     def model_faults(self) -> dict[str, list[tuple[tuple[str, ...], str, Any]]]:
-        """The errors in resolved contracts: where, what was expected, and what is there."""
+        """The errors in resolved contracts: where, what was expected, and what was found."""
         return {reference: faults for reference, (_, faults) in self._validated.items() if faults}
 
     @cached_property

@@ -35,7 +35,7 @@ _NO_CHARSETS: Final = frozenset({"idna", "punycode", "raw-unicode-escape", "unde
 """Codecs of Python that no database has: some make half characters of plain letters."""
 _LONGEST_NAME: Final = 64
 _INT: Final = 2
-"""The byte before a part of a DateTime that is there."""
+"""The byte before a part of a DateTime that is present."""
 _PARTS: Final = ("year", "month", "day", "hour", "minute", "second", "millis")
 
 

@@ -72,7 +72,7 @@ class MessageValues(Sequence[bytes | None]):
         return found
 
     def _holding_brackets(self, most: int) -> list[int]:
-        """Return the numbers of the values that hold more than so many opening brackets."""
+        """Return the indexes of the values that contain more than a number of opening brackets."""
         data, offsets = self._data, self._offsets
         if len(data) <= most:
             return []

@@ -14,7 +14,7 @@ _PARTS: Final = 3
 
 
 def place_windows(start: int, end: int, total: int, count: int) -> list[Window]:
-    """Return so many windows with so many offsets together, from the beginning to the end of a range."""
+    """Return a number of windows with a total number of offsets, spread from the beginning to the end of a range."""
     each, rest = divmod(total, count)
     found: list[Window] = []
     for number in range(count):
@@ -26,7 +26,7 @@ def place_windows(start: int, end: int, total: int, count: int) -> list[Window]:
 
 
 def share_windows(limits: Mapping[Source, Window], most: int) -> list[dict[Source, Window]]:
-    """Return windows that together hold at most so many offsets: of each partition one at both ends and in the middle.
+    """Return windows with at most a total number of offsets: for each partition one at either end and in the middle.
 
     The share that smaller partitions do not use goes to the others.
     """

@@ -35,7 +35,7 @@ from cdc_contracts.registry.report.svg_timeline import bar
 _MOST_TOPICS: Final = 50
 _MOST_TABLES: Final = 100
 _MOST_OPEN: Final = 3
-"""So many tables show their columns at once; those of others the reader can expand."""
+"""The number of tables whose columns are shown at once; those of the others can be expanded."""
 _TALL: Final = 30
 
 

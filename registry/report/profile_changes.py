@@ -1,4 +1,4 @@
-"""Profile changes: in what the profile of a run differs from a baseline, beyond what chance explains.
+"""Profile changes: how the profile of a run differs from a baseline, beyond what chance explains.
 
 Shares are compared as fractions of whole numbers, without rounding. A change counts if it is large, and larger than
 four standard errors of the difference, with at least 100 rows on both sides.
@@ -24,24 +24,24 @@ from cdc_contracts.registry.stats.topic_profiles import (
 LEAST_ROWS: Final = 100
 """With fewer rows, texts or messages on either side nothing is compared."""
 LEAST_COUNT: Final = 10
-"""What fewer rows have, or would be expected to have, neither appears nor vanishes."""
+"""What fewer rows have, or are expected to have, neither appears nor disappears."""
 LEAST_POINTS: Final = 5
-"""A share has changed if it differs by so many points of a hundred, ..."""
+"""A share has changed if it differs by this many percentage points, ..."""
 LEAST_FACTOR: Final = 3
-"""... or by this factor, and by half a point."""
+"""... or by this factor and half a percentage point."""
 LEAST_ERRORS: Final = 4
 KNOWN_LONGEST: Final = 1_000
-"""Texts from which on the longest of them says how long they get."""
+"""The longest text is compared only if the baseline has at least this many texts."""
 _LONGER: Final = 8
 _TAIL: Final = 20
-"""One in so many messages may be in the upper buckets of the lag."""
+"""One in this many messages may be in the upper buckets of the lag."""
 _MICROS: Final = 1_000
 
 
 class ProfileChange(NamedTuple):
     """One difference: how many rows, of how many, have it, what the baseline has, and what was found.
 
-    `path` is the pointer of a column within its row; `contract` is None for what is no matter of a version.
+    `path` is the pointer of a column within its row; `contract` is None for changes that concern no single version.
     """
 
     cause: str
@@ -183,7 +183,7 @@ def _has_other_lengths(old: ColumnProfile, new: ColumnProfile) -> bool:
 
 
 def _compare_lags(old: LagProfile, new: LagProfile) -> Iterator[ProfileChange]:
-    """Yield a change of the share of messages that are at least twice as late as all but 5 % were before."""
+    """Yield a change of the share of messages with at least twice the lag that 95 % of earlier ones stayed below."""
     whole, new_whole = old.messages - old.unknown, new.messages - new.unknown
     bound = next(
         bucket for bucket in range(1, 64)
@@ -201,7 +201,7 @@ def _is_new(before: tuple[int, int], now: tuple[int, int]) -> bool:
 
 
 def _is_gone(before: tuple[int, int], now: tuple[int, int]) -> bool:
-    """Return whether nothing is left of what so many rows should have."""
+    """Return whether something is gone that a number of rows should have."""
     part, whole = before
     return part >= LEAST_COUNT and not now[0] and part * now[1] >= LEAST_COUNT * whole
 

@@ -28,7 +28,7 @@ def op_shares(table: ReportedTable) -> str:
 
 
 def column_cells(column: ReportedColumn, rows: int) -> tuple[str, ...]:
-    """Return the shares and lengths of a column of a table with so many rows; nothing where nothing was counted."""
+    """Return the shares and lengths of a column of a table with `rows` rows; empty texts where nothing was counted."""
     shares = [share(part, rows) if part else "" for part in (column.nulls, column.absent, column.empty)]
     return (*shares, *length_cells(column), f"{column.replaced:,}" if column.replaced else "")
 
@@ -47,8 +47,8 @@ def lag_words(lag: ReportedLag) -> str:
     """Return from what to what the lag is counted, and its bounds."""
     counted = f"from the change to {_UNTIL[lag.until]}"
     if lag.least is None or lag.most is None:
-        return f"{counted}: not known of any of {count_of(lag.messages, 'message')}"
-    unknown = f"; not known of {count_of(lag.unknown, 'message')}" if lag.unknown else ""
+        return f"{counted}: unknown for all {count_of(lag.messages, 'message')}"
+    unknown = f"; unknown for {count_of(lag.unknown, 'message')}" if lag.unknown else ""
     return f"{counted}: {time_words(lag.least)} to {time_words(lag.most)}{_middle_words(lag)}{unknown}"
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 MOST_INTERVALS: Final = 50_000
 READINGS: Final = 2
 _SPARE: Final = 10_000
-"""So many fragments and intervals may wait before they are joined, however little there is to join them with."""
+"""The number of fragments and intervals that may wait before they are joined, even if few of them connect."""
 
 if TYPE_CHECKING:
     Array = NDArray[Any]

@@ -33,7 +33,7 @@ from cdc_contracts.registry.stats.chain_fragments import READINGS, RUN, Array, C
 from cdc_contracts.registry.values.lazy_arrow import np
 
 MOST_KEYS: Final = 10_000
-"""So many rows are followed: those with the lowest digests, however the records were cut."""
+"""The number of rows that are followed: those with the lowest digests, however the records were batched."""
 MOST_FRAGMENTS: Final = 8 * MOST_KEYS
 
 

@@ -1,4 +1,4 @@
-"""Message profiles: the profile of one message, read by the reference; batches have to come to the same."""
+"""Message profiles: the profile of one message, read by the reference; batches must give the same result."""
 
 from __future__ import annotations
 

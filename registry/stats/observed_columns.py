@@ -17,7 +17,7 @@ from cdc_contracts.registry.contract.table_contracts import table_name
 MOST_TABLES: Final = 20_000
 LONGEST_PART: Final = 1_000
 MOST_SHAPES: Final = 64
-"""Of more tables, or shapes of one table, the first by name are kept: a column that is not is text in `_raw`."""
+"""If there are more tables, or shapes of one table, the first by name are kept; other columns become text in `_raw`."""
 
 
 class TableName(NamedTuple):

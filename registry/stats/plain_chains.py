@@ -78,7 +78,7 @@ class _Run:
 
 @dataclass
 class _Row:
-    """One row: its last change, and what its changes come to."""
+    """One row: its last change, and the result of its changes."""
 
     last: RowChange
     interval: int

@@ -18,7 +18,7 @@ MOST_STATEMENTS: Final = 1_000
 
 Span = tuple[int, int]
 Cell = tuple[int, int]
-"""By numbers: what was read without a gap, and what of it lies between two statements."""
+"""By number: the offsets that were read without a gap, and those between two statements."""
 
 _start = itemgetter(0)
 

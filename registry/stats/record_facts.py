@@ -161,7 +161,7 @@ def written_table(table: str | None, facts: Facts, rows: WrittenRows, source: So
 
 
 def count_coverage(tally: Tally, facts: Facts, total: int) -> None:
-    """Count the rules that so many records of one kind exercised, and record the severities of stream findings."""
+    """Count the rules that a number of records of one kind exercised, and record the severities of stream findings."""
     tally.statistics.severities = {name: facts.severities.of(name) for name in STREAM_CLASSES}
     for one in facts.exercised:
         tally.statistics.rule_coverage[one] += total

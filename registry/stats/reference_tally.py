@@ -47,7 +47,7 @@ from cdc_contracts.registry.validate.verdicts import (
 from cdc_contracts.registry.values import Number, describe_shape
 
 MOST_BYTES: Final = 32 * 1024
-"""So much of a value is kept as an example: more than is ever shown of it."""
+"""The number of bytes of a value that are kept as an example: more than is ever shown."""
 
 _LEDGER = {CONFORMING: "conforming", CONTROL: "control", TOMBSTONE: "tombstone"}
 

@@ -31,7 +31,7 @@ _PRESENT: Final = "the column"
 
 Place = tuple[str, int]
 Shape = tuple[tuple[str, str], ...]
-"""The columns of a row by name, each with its source type; an empty text if the dialect tells none."""
+"""The columns of a row by name, each with its source type; an empty text if the dialect sends none."""
 
 
 class RowGroup(NamedTuple):

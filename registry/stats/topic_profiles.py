@@ -14,7 +14,7 @@ from cdc_contracts.registry.stats.observed_columns import LONGEST_PART, shorten_
 
 MOST_TABLES: Final = 1_000
 MOST_COLUMNS: Final = 500
-"""Of more tables, or columns of one table, the first by name are kept, and what the others had is counted together."""
+"""If there are more tables, or columns of one table, the first by name are kept and the others are counted together."""
 MOST_BUCKET: Final = 40
 """The bucket of all lags of 2^39 ms (17 years) and more."""
 REPLACEMENT: Final = "\ufffd"

@@ -1,7 +1,7 @@
 """Plan execution: applies the steps of a plan to a server.
 
 An interrupted run leaves only complete versions behind. A subject whose import was not finished stays in IMPORT mode,
-where nobody else writes to it, and the next run continues from there.
+in which no other client writes to it, and the next run continues from there.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ ECMASCRIPT_EXPONENT: Final = 1e21
 EXACT: Final = 2.0**53
 """Up to here the digits of a whole number are its shortest text."""
 PLAIN_DIGITS: Final = 15
-"""Any decimal of so many digits is the shortest text of its binary64."""
+"""Any decimal with at most this many digits is the shortest text of its binary64."""
 
 
 def read_float64(token: str, _context: Context) -> Value:

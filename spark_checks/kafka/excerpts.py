@@ -36,7 +36,7 @@ def read_record(reader: PartitionReader, topic: str, partition: int, offset: int
 def read_sample(
     reader: PartitionReader, topic: str, limit: int, wanted: Range | None = None
 ) -> Iterator[pa.RecordBatch]:
-    """Yield at most `limit` records of a range of a topic, the same number from each partition if it has so many.
+    """Yield at most `limit` records of a range of a topic, the same number from each partition if it has enough.
 
     They are taken from the beginning, the middle and the end of each partition's range, always the same ones in the
     same order: partitions answer in any order, and the first finding reported must not depend on that.

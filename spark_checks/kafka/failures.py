@@ -16,15 +16,15 @@ from cdc_contracts.spark_checks.kafka.connections import find_certificate_fault,
 from cdc_contracts.spark_checks.kafka.credentials import describe_right, find_principal, hide
 
 TIMEOUT_SECONDS: Final = 15
-"""So long a broker may take to answer a question."""
+"""How long a broker may take to answer a request."""
 _LOST: Final = "may have been lost"
 _TWO_STREAMS: Final = "Multiple streaming jobs detected"
 _OF_KAFKA: Final = re.compile("Topic|Partition|Authentication|Authorization|Sasl|Timeout|Config|Broker|Disconnect")
 _UNSEEN: Final = logging.NullHandler()
-"""py4j tells the root logger of lost connections; where that has no handler, Python makes one that prints all."""
+"""py4j logs lost connections to the root logger; if that has no handler, Python adds one that prints everything."""
 _NO_TLS: Final = (
-    "no TLS connection comes about",
-    "Check security.protocol and what begins with ssl. in the Kafka properties.",
+    "no TLS connection can be established",
+    "Check security.protocol and the properties that begin with ssl. in the Kafka properties.",
 )
 _MECHANISMS: Final = re.compile(r"(?:supported mechanisms:|enabled mechanisms are) \[?([A-Z0-9, -]*[A-Z0-9])")
 _UNREAD_STORE: Final = re.compile(r"Failed to load SSL keystore (.+?) of type")
@@ -177,7 +177,7 @@ def _refused_connection(
         hint = f"Check the password of {find_principal(properties)}, and sasl.mechanism."
         return "the broker refuses the credentials", hint
     if "TimeoutException" in names:
-        hint = f"Check the address, and security.protocol ({protocol}): without a login some brokers just hang up."
+        hint = f"Check the address, and security.protocol ({protocol}): some brokers do not answer without a login."
         return find_protocol_fault(bootstrap, protocol) or ("the broker did not answer in time", hint)
     return None
 
@@ -188,7 +188,7 @@ def _unusable_properties(messages: Sequence[str], last: str) -> UsageError:
         return UsageError("the store cannot be read", where=store[1], hint=f"{hint}\n  | {last}")
     if _NO_PBES2 in last:
         hint = "Put it and its certificate into a PKCS12 store: openssl pkcs12 -export; or use --engine local."
-        return UsageError("Java before 19 cannot read a PEM key that is encrypted", hint=f"{hint}\n  | {last}")
+        return UsageError("Java before 19 cannot read an encrypted PEM key", hint=f"{hint}\n  | {last}")
     return UsageError("the Kafka properties cannot be used", hint=f"| {last}")
 
 

@@ -53,7 +53,7 @@ _NOT_FOR_JAVA: Final = (
 LIBRDKAFKA_NAMES: Final = frozenset(
     {"sasl.username", "sasl.password", "ssl.ca.location", "ssl.certificate.location", "ssl.key.location"}
 )
-"""Of logins and files, for which Java clients have other forms."""
+"""Properties of logins and files that have another form for Java clients."""
 _PKCS8: Final = re.compile("-----BEGIN (ENCRYPTED )?PRIVATE KEY-----")
 """The only form of keys that Java reads from PEM."""
 

@@ -53,9 +53,10 @@ def describe_unfollowed(record: RunRecord | None) -> Iterator[str]:
         return
     unfollowed = [one.text for one in record.upheavals if not one.emptied]
     for text in unfollowed[:MOST_EXAMPLES]:
-        yield f"current rows do not follow: {text}"
+        yield f"not applied to current rows: {text}"
     if len(unfollowed) > MOST_EXAMPLES:
-        yield f"current rows do not follow {len(unfollowed) - MOST_EXAMPLES:,} more: see `upheavals` of the run record"
+        more = len(unfollowed) - MOST_EXAMPLES
+        yield f"{more:,} more were not applied to current rows: see `upheavals` in the run record"
     for one in record.tables:
         merged, table = (one.commit or TableCommit()).current or Merged(), visible(one.table)
         if merged.untold:
@@ -63,4 +64,4 @@ def describe_unfollowed(record: RunRecord | None) -> Iterator[str]:
             yield f"{table} was emptied, and {result}"
         if merged.reloaded:
             rows = f"{merged.reloaded:,} rows of a full load"
-            yield f"{table} was emptied before, and {rows} came since: one that was only sent again is back"
+            yield f"{table} was emptied before, and {rows} arrived since: a row that was only sent again is back"

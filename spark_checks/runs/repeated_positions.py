@@ -24,7 +24,7 @@ from cdc_contracts.spark_checks.runs.run_directory import RunDirectory
 _EACH_ITS_OWN: Final = (RISING, ONCE_EACH)
 _ORDERED: Final = (RISING, NOT_FALLING)
 _LOOK_BACK: Final = 100_000
-"""So many offsets back a stream compares rows where no contract promises an order: else each batch would read all."""
+"""How many offsets back a stream compares rows if no contract promises an order: else each batch would read all."""
 
 
 def look_for_repeats(

@@ -105,9 +105,9 @@ def check_settled(known: Layouts, settled: Layouts) -> None:
             settled_type = types.get(column.name.casefold(), column.type)
             if settled_type != column.type:
                 raise UnavailableError(
-                    f"another run has settled column {column.name} as {settled_type}, not {column.type}",
+                    f"another run has fixed the type of column {column.name} as {settled_type}, not {column.type}",
                     where=f"table {name.text}",
-                    hint="run the command again: it then uses the settled type",
+                    hint="run the command again: it then uses that type",
                 )
 
 

@@ -29,7 +29,7 @@ from cdc_contracts.spark_checks.runs.run_records import write_ranges
 
 OWN: Final = "_cdc"
 KEPT: Final = 100
-"""So many batches back is known what they were judged by; Spark keeps as many of its offsets."""
+"""For how many past batches their validation context is kept; Spark keeps the offsets of as many."""
 _STREAM: Final = f"{OWN}/stream.json"
 
 

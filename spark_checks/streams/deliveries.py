@@ -91,11 +91,11 @@ class Deliveries(Generic[_T]):
                 wait *= 2
             else:
                 return DELIVERED
-        self._say(f"warning: {self.target}: {reason}; given up")
+        self._say(f"warning: {self.target}: {reason}; giving up")
         return FAILED
 
     def _rest(self, seconds: float) -> None:
-        """Wait before the next attempt; at the end of the stream shorter, since nobody waits that long."""
+        """Wait before the next attempt; at the end of the stream for less, so that it can end."""
         until = time.monotonic() + seconds
         with self._changed:
             while (left := until - time.monotonic()) > 0 and not self._closing:

@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
 PREFIX: Final = "cdc_contracts_follow"
 MOST_PARTITIONS: Final = 1_000
-"""So many partitions have series of their own; the others are one together."""
+"""The number of partitions with series of their own; the others share one."""
 OTHERS: Final = ("(others)", "")
 MOST_DRIFTS: Final = 500
-"""So many combinations of class, severity, table and contract have series of their own; the others are one per class
-and severity."""
+"""The number of combinations of class, severity, table and contract with series of their own; the others share one per
+class and severity."""
 UNDECIDED: Final = "(undecided)"
 _OUTCOMES: Final = ("conforming", "control", "tombstone", "quarantined", "excluded")
 LOOPBACK: Final = "127.0.0.1"

@@ -71,10 +71,10 @@ def check_checkpoint(checkpoint: Checkpoint, wanted: Wanted, contract: str) -> S
     known = checkpoint.setup()
     if known is None:
         if checkpoint.query is not None:
-            raise _other_checkpoint(checkpoint, "it is not one of cdc-contracts")
+            raise _other_checkpoint(checkpoint, "it was not written by cdc-contracts")
         return None
     if known.command != wanted.command:
-        raise _other_checkpoint(checkpoint, f"it is that of a stream of `{known.command}`")
+        raise _other_checkpoint(checkpoint, f"it belongs to a stream of `{known.command}`")
     if set(known.topics) != set(wanted.topics):
         raise _other_checkpoint(checkpoint, f"its stream reads {', '.join(known.topics)}")
     if known.contract != contract:

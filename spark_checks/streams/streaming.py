@@ -44,8 +44,8 @@ _COMMIT_SECONDS: Final = 5.0
 _TIMEOUT_SECONDS: Final = 20.0
 
 Judge = Callable[[TopicInput, ValidationContext, WriteKey, Chains], tuple[Tally, RepeatedRows | None]]
-"""Does the work of a batch, unless it is done already, and returns its tally, and what repeats where rows are kept; it
-is given the key chains of the batches before."""
+"""Does the work of a batch, unless it is done already, and returns its tally, with repeated rows if rows are kept; it
+gets the key chains of the earlier batches."""
 
 
 class Follow:
@@ -232,7 +232,7 @@ class Follow:
             checkpoint.keep_batch(number, digest, self._epoch.validation.fingerprint, spans)
             before = checkpoint.pin_of(number - 1)
             if before not in (None, digest):
-                self._say(f"contracts, table contracts or terms have changed: in force from batch {number} on")
+                self._say(f"contracts, table contracts or options have changed: they apply from batch {number} on")
             return self._epoch.validation
         if known == digest:
             return self._epoch.validation

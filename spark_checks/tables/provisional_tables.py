@@ -17,7 +17,7 @@ from cdc_contracts.spark_checks.tables.typed_files import TypedFiles
 from cdc_contracts.spark_checks.tables.typed_tables import ProvisionalWrite
 
 FIRST_BYTES: Final = 32 * 1024 * 1024
-"""So many bytes of rows of a table are looked at before its layout is guessed, or all of them where there are fewer."""
+"""The bytes of rows of a table that are examined before its layout is guessed; all of them if there are fewer."""
 
 
 class ProvisionalTables:

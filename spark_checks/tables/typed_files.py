@@ -19,9 +19,9 @@ from cdc_contracts.spark_checks.tables.typed_tables import TypedWrite
 
 WAITING_BYTES: Final = 64 * 1024 * 1024
 MOST_OPEN: Final = 200
-"""So much may a task hold, however many tables there are: rows that wait, and files that are not finished."""
+"""The most that a task may hold, however many tables there are: waiting rows and unfinished files."""
 _ENOUGH_BYTES: Final = 4 * 1024 * 1024
-"""So many bytes of rows of a table are typed in one go: few enough for a cache, many enough to be worth the calls."""
+"""The bytes of rows of a table that are typed at once: few enough for a cache, many enough to be worth the calls."""
 _FEW_ROWS: Final = 1_024
 
 

@@ -194,7 +194,7 @@ def wanted(command="decode", topics=("t",)):
 
 
 def test_a_checkpoint_of_another_stream_is_refused(checkpoint):
-    with pytest.raises(UsageError, match="not one of cdc-contracts"):
+    with pytest.raises(UsageError, match="was not written by cdc-contracts"):
         check_checkpoint(checkpoint, wanted(), CONTRACT)
     setup = StreamSetup("decode", ("t",), CONTRACT, detected={"subjects": ["a/b"], "preferences": []}, beside=("q",))
     checkpoint.keep_setup(setup)

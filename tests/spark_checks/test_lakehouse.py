@@ -228,7 +228,7 @@ def test_a_run_that_was_cut_off_is_completed_by_itself_and_one_that_empties_the_
     assert emptied.tables[0].commit.current == Merged(emptied=len(before[1]))
     assert content() == [before[0], []]
     assert list(describe_unfollowed(emptied)) == [
-        f"current rows do not follow: RENAME of {name} (b.jsonl/0@0)" for name in ("old_orders", "orders")
+        f"not applied to current rows: RENAME of {name} (b.jsonl/0@0)" for name in ("old_orders", "orders")
     ]
     assert not list((out / "staged").iterdir())
 

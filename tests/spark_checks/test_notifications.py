@@ -81,7 +81,7 @@ def test_what_may_succeed_later_is_tried_again_and_what_may_not_is_given_up():
     for code in (404, 307):
         with receiver(code) as (url, got):
             assert send(url, document) == (
-                [f"warning: webhook 127.0.0.1: answered {code}; given up"], {"delivered": 0, "failed": 1, "dropped": 0},
+                [f"warning: webhook 127.0.0.1: answered {code}; giving up"], {"delivered": 0, "failed": 1, "dropped": 0},
             )  # fmt: skip
             assert len(got) == 1
     with receiver(500) as (url, got):
@@ -92,7 +92,7 @@ def test_what_may_succeed_later_is_tried_again_and_what_may_not_is_given_up():
 def test_neither_path_nor_token_is_in_what_is_said(caplog):
     caplog.set_level("DEBUG", "httpx")
     said, counts = send(f"http://user:{SECRET}@127.0.0.1:1/{SECRET}", {"id": "q/1"}, token=SECRET)
-    assert (said, counts["failed"]) == (["warning: webhook 127.0.0.1: ConnectError; given up"], 1)
+    assert (said, counts["failed"]) == (["warning: webhook 127.0.0.1: ConnectError; giving up"], 1)
     with receiver(200) as (url, _):
         send(url, {"id": "q/1"}, token=SECRET)
     assert SECRET not in caplog.text
@@ -223,4 +223,4 @@ def test_a_stream_that_fails_is_told_so_and_a_client_that_cannot_send_disturbs_n
         raise ZeroDivisionError
     assert sent == ["START", "START", "FAIL", "FAIL"]
     said = capsys.readouterr().err
-    assert (said.count("warning: openlineage: OSError; given up"), SECRET in said) == (2, False)
+    assert (said.count("warning: openlineage: OSError; giving up"), SECRET in said) == (2, False)

@@ -216,7 +216,7 @@ def test_what_empties_a_table_is_kept_and_one_that_may_mean_several_tables_empti
     assert (first.emptied, vague.emptied) == (True, False)
     record = replace(begin("aaaa", "one")[1], table_format="delta", current=True, upheavals=(first, vague))
     runs.commit(record, NOTHING)
-    assert list(describe_unfollowed(record)) == ["current rows do not follow: TRUNCATE of orders (t/0@5)"]
+    assert list(describe_unfollowed(record)) == ["not applied to current rows: TRUNCATE of orders (t/0@5)"]
 
     spans, new = {Source("t", 0): Span(10, 20)}, truncation("other", 12)
     past = runs.past()

@@ -92,7 +92,7 @@ def test_a_version_that_cannot_show_a_drift_is_skipped_with_the_reason(run):
 @pytest.mark.parametrize(
     ("text", "what"),
     [
-        ('@pytest.mark.cdc_contract("dts/canal")\ndef test_it(): ...', "*is marked cdc_contract and does not ask for*"),
+        ('@pytest.mark.cdc_contract("dts/canal")\ndef test_it(): ...', "*is marked cdc_contract and but does not use*"),
         ("def test_it(cdc_case): ...", '*`cdc_case` needs a mark, such as @pytest.mark.cdc_contract("dts/canal")*'),
         ('@pytest.mark.cdc_contract("dts/cannal")\ndef test_it(cdc_case): ...', "*did you mean dts/canal?*"),
     ],

@@ -21,7 +21,7 @@ class TooDeep(Exception):
 def to_schema(root: AvroType, *, logical: bool) -> Any:
     """Return the schema of a type with all names in full, and without logical types unless they are asked for.
 
-    Raises TooDeep where types that are defined beside one another would come to stand in one another.
+    Raises TooDeep if types that are defined side by side would end up nested in one another.
     """
     return _Writing(logical=logical).schema(root)
 

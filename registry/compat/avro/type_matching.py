@@ -64,7 +64,7 @@ class Branches:
     def taker(self, reader: AvroType, writer: AvroType) -> int | None:
         """Return the place of the branch that takes a writer's type, or None.
 
-        One of the very same kind and name goes first, as in Apache's Java; then the first that matches, as specified.
+        One of exactly the same kind and name is preferred, as in Apache's Java; then the first match, as specified.
         """
         places = range(len(reader.branches)) if len(reader.branches) <= _FEW else self._places(reader, writer)
         first = None

@@ -38,7 +38,7 @@ def has_siblings_of_ref(draft: int) -> bool:
 
 
 class BundledSchema:
-    """One JSON Schema as it is compared: `value` is its JSON value, which nobody changes.
+    """One JSON Schema as it is compared: `value` is its JSON value, which must not be changed.
 
     `written` is the schema that it stands for, against which messages are validated; else the value itself.
     """

@@ -56,7 +56,7 @@ class Trial:
     _readers: dict[tuple[str, str], VersionReader] = field(default_factory=dict)
 
     def share_tries(self, differences: int) -> None:
-        """Bound the messages that are tried for each of so many differences."""
+        """Bound the messages that are tried for each of a number of differences."""
         self.tries = min(_MOST_TRIES, _MOST_TRIES_OF_ALL // max(1, differences))
 
     def refuse_each_other(self) -> CompatibilityProof | None:

@@ -84,7 +84,7 @@ class AvroPlan:
         self.roots.append(self._add_record(members))
 
     def _find_named(self, schema: Any) -> None:
-        """Remember the types that have a name: they may be used wherever another stands."""
+        """Record the types that have a name: other types may refer to them."""
         if isinstance(schema, list):
             for branch in schema:
                 self._find_named(branch)

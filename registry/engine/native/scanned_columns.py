@@ -33,7 +33,7 @@ NAMELESS: Final = 255
 _FEW: Final = 64
 """So many values are made one by one; whoever asks for more gets all of them made at once."""
 STATE: Final = "state"
-"""Stands for a decoder where all that matters of an object is whether it is there."""
+"""Takes the place of a decoder if all that matters about an object is whether it is present."""
 _decode_text = msgspec.json.Decoder(str).decode
 
 

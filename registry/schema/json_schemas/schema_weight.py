@@ -91,7 +91,7 @@ def _is_risky(pattern: str) -> bool:
 
 
 class _Cases:
-    """Counts the alternatives that a schema comes to for one value, and those of its negation."""
+    """Counts the alternatives that a schema has for one value, and those of its negation."""
 
     def __init__(self, addresses: SchemaAddresses) -> None:
         self._addresses = addresses

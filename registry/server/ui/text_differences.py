@@ -12,7 +12,7 @@ from cdc_contracts.registry.report.html_markup import Markup, element, join, row
 
 _AROUND: Final = 3
 _MOST_LINES: Final = 2_000
-"""Longer texts are not compared: the time grows faster than their length, and nobody reads more."""
+"""Longer texts are not compared: the time grows faster than their length, and the result would be unreadable."""
 _LONGEST_LINE: Final = 400
 
 _Line = tuple[int, str] | None

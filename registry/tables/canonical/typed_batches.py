@@ -20,7 +20,7 @@ def type_batches(
     statements: AbstractSet[DdlStatement],
     tables: TableContracts,
 ) -> dict[TableName, pa.Table]:
-    """Return the rows of each table, in its layout: what all these rows come to, by their table contracts."""
+    """Return the rows of each table, in the layout that follows from all these rows and the table contracts."""
     parts: dict[TableName, list[pa.RecordBatch]] = {}
     for batch in changes:
         for name, rows in split_by_table(batch):

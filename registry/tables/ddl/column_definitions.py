@@ -157,7 +157,7 @@ def _as_stored(base: str, arguments: list[str] | None, endings: list[str], gramm
 
 
 def _completed(base: str, arguments: list[str] | None) -> list[str] | None:
-    """Return the arguments as they are stored: a number of so many digits without a scale is a whole one."""
+    """Return the arguments as they are stored: a number with a precision and no scale is an integer."""
     if base not in _EXACT or arguments is None:
         return arguments
     if arguments == ["*"]:

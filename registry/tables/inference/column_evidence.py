@@ -12,7 +12,7 @@ from cdc_contracts.registry.stats.observed_columns import ObservedColumns, Table
 MOST_TABLES: Final = 2_000
 MOST_COLUMNS: Final = 2_000
 MOST_OF_A_COLUMN: Final = 64
-"""Of more tables, columns of a table, or types of a column, the first by name are kept, with their whole counts."""
+"""If there are more tables, columns of a table, or types of a column, the first by name are kept, counted in full."""
 
 _K = TypeVar("_K")
 

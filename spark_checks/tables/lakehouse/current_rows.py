@@ -35,7 +35,7 @@ _FACTS: Final = pa.schema([
     pa.field("_offset", pa.int64()),
     pa.field("_row_index", pa.int32()),
 ])  # fmt: skip
-"""Of the newest change. `_order` is its position as a number, where its contract says that positions are numbers."""
+"""Facts of the newest change. `_order` is its position as a number, if the contract says that positions are numbers."""
 _KEPT: Final = pa.schema([
     pa.field("_absent", pa.list_(pa.string())),
     pa.field("_raw", pa.map_(pa.string(), pa.string())),

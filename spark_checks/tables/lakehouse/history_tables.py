@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 WRITER: Final = "cdc-contracts.writer"
 NUMBER: Final = "cdc-contracts.number"
 _NEWEST: Final = 50
-"""So many versions are looked through for one of ours: a write that comes again is the last of its writer."""
+"""The number of versions that are searched for one of ours: a repeated write is the last of its writer."""
 
 
 @dataclass(frozen=True)

@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 HISTORY: Final = TABLES
 CURRENT: Final = "current"
 DELETED: Final = "deleted"
-"""The tables of a source table: all changes, the rows that are there now, and the keys of those that are not any more.
+"""The tables of a source table: all changes, the current rows, and the keys of deleted rows.
 
-They are folders of a directory, and ends of names in a catalog.
+They are folders in a directory, and suffixes of names in a catalog.
 """
 
 _NAMESPACE: Final = "_"
-"""Of a table that names no database: tables of this kind of catalog have a namespace."""
+"""The database of a table that names none: tables of this kind of catalog need a namespace."""
 
 
 class TableIdentifiers(Protocol):
