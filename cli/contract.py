@@ -70,12 +70,17 @@ def new(
     Writes SYSTEM/DIALECT/vN with samples, whose values are rewritten, and the types of SYSTEM. What the messages do not
     show is a comment `# QUESTION:`. Exits with 4 if no contract can express the messages, and says what cannot be said.
     """
+    from cdc_contracts.registry.contract.catalogue import reserved_name
     from cdc_contracts.registry.drafting.draft_folders import make_folder, read_samples
 
     if not _SUBJECT.fullmatch(subject):
         raise UsageError(
             f"`{subject}` is not SYSTEM/DIALECT", hint="lower-case letters, digits and -, such as acme/orders-json"
         )
+    reserved = reserved_name(subject)
+    if reserved is not None:
+        raise UsageError(f"`{subject}`: {reserved} is reserved, and no contract is found there",
+                         hint="choose another name, such as acme/orders-json")  # fmt: skip
     known = [target] if target.is_dir() and any(target.glob("*/*/v*/contract.yaml")) else []
     catalogue = open_catalogue([*(folders or ()), *known])
     client = ConnectionOptions(bootstrap, environment, kafka_config, kafka_options)
@@ -143,10 +148,12 @@ def _write(drafted: ContractFolder, target: Path) -> None:
 def _report(drafted: ContractFolder, target: Path, total: int, *, keep_values: bool) -> None:
     subject, _, number = drafted.reference.partition("@")
     folder = target / subject / f"v{number}"
-    console.print_line(f"{folder}: {drafted.reference}, to which all {total:,} messages conform")
+    console.print_line(f"{folder}: {drafted.reference}, to which {_all(total)}")
     values = "with the values of the messages" if keep_values else "with rewritten values"
     left = f"; {drafted.left_out:,} could not be rewritten" if drafted.left_out else ""
-    console.print_line(f"{folder / 'samples'}: {drafted.samples:,} samples, {values}{left}")
+    console.print_line(
+        f"{folder / 'samples'}: {drafted.samples:,} sample{'s' if drafted.samples != 1 else ''}, {values}{left}"
+    )
     for other in drafted.fits:
         console.print_line(f"they conform to {other} too: --like {other} states only the differences")
     console.print_heading("Questions, each a comment in the files")
@@ -156,6 +163,10 @@ def _report(drafted: ContractFolder, target: Path, total: int, *, keep_values: b
                 console.print_line(f"{target / name}:{line}: {text.strip().removeprefix(_QUESTION)}")
     if keep_values:
         console.say("warning: the samples contain data: review them before you commit them")
+
+
+def _all(total: int) -> str:
+    return "the one message conforms" if total == 1 else f"all {total:,} messages conform"
 
 
 def _lint(drafted: ContractFolder, target: Path) -> int:

@@ -372,6 +372,14 @@ def system_folders(root: Traversable) -> list[Traversable]:
     return [folder for folder in _folders(root) if folder.name not in _BESIDE]
 
 
+def reserved_name(subject: str) -> str | None:
+    """Return the part of SYSTEM/DIALECT below which no contract is found; None if there is none."""
+    system, dialect = subject.split("/")
+    if subject == CANONICAL:
+        return subject
+    return system if system in _BESIDE else dialect if dialect == RESERVED else None
+
+
 def _folders(folder: Traversable) -> list[Traversable]:
     found = [entry for entry in folder.iterdir() if entry.is_dir() and entry.name[:1] not in "._"]
     return sorted(found, key=lambda entry: entry.name)

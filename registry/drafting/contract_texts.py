@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from cdc_contracts.registry.common.safe_text import visible
+
 QUESTION: Final = "# QUESTION: "
 _PLAIN: Final = re.compile(r"[/A-Za-z_][A-Za-z0-9_./~@-]*\Z")
 _WORDS: Final = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n"})
@@ -16,7 +18,11 @@ _WIDTH: Final = 120
 
 @dataclass
 class Lines:
-    """Lines of a YAML document with comments, and the questions among these."""
+    """Lines of a YAML document with comments, and the questions among these.
+
+    Comments hold op codes and type names of messages, so they are kept on their line: what follows a line break would
+    become a part of the contract.
+    """
 
     lines: list[str] = field(default_factory=list)
     questions: list[str] = field(default_factory=list)
@@ -24,6 +30,7 @@ class Lines:
     def add(self, key: str, value: Any, evidence: str = "", *, indent: str = "") -> None:
         """Add a key on a line of its own, with its evidence behind it, or above it if the line is long."""
         line = f"{indent}{to_yaml(key)}: {to_yaml(value)}" if value is not None else f"{indent}{to_yaml(key)}:"
+        evidence = visible(evidence, most=None)
         if evidence and len(line) + len(evidence) + 4 <= _WIDTH:
             self.lines.append(f"{line}  # {evidence}")
             return
@@ -33,6 +40,7 @@ class Lines:
 
     def ask(self, question: str, *, indent: str = "") -> None:
         """Add a question to the author."""
+        question = visible(question, most=None)
         self.questions.append(question)
         self.lines.append(f"{indent}{QUESTION}{question}")
 
@@ -53,4 +61,14 @@ def to_yaml(value: Any) -> str:
     if isinstance(value, Iterable) and not isinstance(value, str):
         return "[" + ", ".join(map(to_yaml, value)) + "]"
     plain = _PLAIN.match(str(value)) and str(value).lower() not in _WORDS
-    return str(value) if plain else json.dumps(str(value), ensure_ascii=False)
+    return str(value) if plain else _quoted(str(value))
+
+
+def _quoted(text: str) -> str:
+    """Return a text in double quotes, with the escapes of YAML where JSON leaves what YAML refuses or folds."""
+    quoted = json.dumps(text, ensure_ascii=False)
+    return quoted if quoted.isprintable() else "".join(map(_escaped, quoted))
+
+
+def _escaped(char: str) -> str:
+    return char if char.isprintable() else f"\\U{ord(char):08x}"

@@ -71,6 +71,8 @@ def test_a_version_that_follows_another_has_the_next_number(messages, capsys):
     [
         (["acme/plain", "cells.jsonl"], 4, "error: no contract can express these messages: /after holds lists of objects"),
         (["plain", "flat.jsonl"], 2, "error: `plain` is not SYSTEM/DIALECT\n  lower-case letters"),
+        (["acme/types", "flat.jsonl"], 2, "error: `acme/types`: types is reserved, and no contract is found there\n"),
+        (["tables/plain", "flat.jsonl"], 2, "error: `tables/plain`: tables is reserved"),
         (["acme/plain", "nothing.jsonl"], 3, "error: there is no such file"),
         (["acme/plain", "text.jsonl"], 4, "error: not a message in JSON: "),
         (["acme/plain", "empty.jsonl"], 4, "error: there is no message to draft a contract from"),
@@ -89,3 +91,12 @@ def test_what_cannot_be_drafted_is_said_and_nothing_is_written(arguments, code, 
     assert says in told.err
     assert told.out == ""
     assert not (messages / "contracts").exists()
+
+
+def test_one_message_and_one_sample_are_in_the_singular(messages, capsys):
+    (messages / "one.jsonl").write_bytes(written(flat())[0])
+    assert main(["contract", "new", "acme/one", "one.jsonl"]) == 0
+    assert capsys.readouterr().out.startswith(
+        "contracts/acme/one/v1: acme/one@1, to which the one message conforms\n"
+        "contracts/acme/one/v1/samples: 1 sample, with rewritten values\n"
+    )

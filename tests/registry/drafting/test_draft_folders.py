@@ -239,3 +239,16 @@ def test_numbers_of_any_length_stay_as_they_were_sent(tmp_path):
     assert sample == values[0]
     assert parse_message(sample)["row"]["id"].token == "1.50"
     assert_sound(tmp_path, values)
+
+
+def test_no_op_code_becomes_a_part_of_the_contract(tmp_path):
+    hostile = ["Q\ninjected: true", "\x1b[31mR", "S\u2028", "T\x7f", "a #b", "- x", "\U000e0041", "null", "\ufeff"]
+    codes = ["I", "U", "D", *hostile]
+    values = written([{"op": codes[at % len(codes)], "tbl": "orders", "row": {"id": at}} for at in range(36)])
+    drafted(values, tmp_path)
+    contract = contract_in(tmp_path)
+    assert {*contract["ops"]} == {*codes}
+    assert "injected" not in contract
+    text = (tmp_path / "acme/plain/v1/contract.yaml").read_text()
+    assert all(line.isprintable() for line in text.splitlines())
+    assert_sound(tmp_path, values)
