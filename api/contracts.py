@@ -252,13 +252,29 @@ def open_options(
 ) -> tuple[Catalogue, ReadingOptions]:
     """Return the catalogue and the reading options of arguments. Raises UsageError if one is wrong."""
     folders = [contracts] if isinstance(contracts, str | Path) else contracts or ()
+    if not isinstance(folders, Sequence) or not all(isinstance(folder, str | Path) for folder in folders):
+        raise UsageError(
+            f"contracts cannot be of the type {type(contracts).__name__}", hint="give a folder, or several"
+        )
     return open_catalogue([Path(folder) for folder in folders]), ReadingOptions(
-        parameters=dict(parameters or {}),
+        parameters=_mapping("parameters", parameters, '{"timestamp_zone": "+08:00"}'),
         tables=open_tables(tables),
-        severities=Severities(severities),
+        severities=Severities(_mapping("severities", severities, '{"unknown-field": "error"}')),
         strict_json=strict_json,
         table=table,
     )
+
+
+def _mapping(name: str, given: Mapping[str, str] | None, example: str) -> dict[str, str]:
+    """Return what is given as a mapping of texts. Raises UsageError if it is none."""
+    if given is not None and not isinstance(given, Mapping):
+        raise UsageError(f"{name} cannot be of the type {type(given).__name__}", hint=f"give {example}, for example")
+    for value in (given or {}).values():
+        if not isinstance(value, str):
+            raise UsageError(
+                f"a value of {name} is text, not of the type {type(value).__name__}", hint=f"give {example}"
+            )
+    return dict(given or {})
 
 
 def open_tables(tables: Tables | None) -> TableContracts:

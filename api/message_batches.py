@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
@@ -41,11 +41,6 @@ def read_batches(messages: Messages) -> Iterator[pa.RecordBatch]:
 def _gather(messages: Iterable[Message]) -> Iterator[pa.RecordBatch]:
     import pyarrow as pa
 
-    if not isinstance(messages, Iterable) or isinstance(messages, Mapping):
-        raise UsageError(
-            f"messages cannot be of the type {type(messages).__name__}",
-            hint="give an iterable of bytes, an Arrow table, or a pandas DataFrame or Series",
-        )
     values = values_of(messages)
     while some := list(islice(values, _ROWS)):
         yield pa.RecordBatch.from_pydict({"value": pa.array(some, pa.large_binary())})

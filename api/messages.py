@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Protocol, runtime_checkable
 
 from cdc_contracts.registry.common.errors import UsageError
@@ -53,4 +53,9 @@ def values_of(messages: Iterable[Message]) -> Iterator[bytes | None]:
     """Yield the bytes of messages. Raises UsageError if they are no messages, or only one."""
     if isinstance(messages, bytes | bytearray | memoryview | str):
         raise UsageError("several messages are needed, and this is one", hint="put it into a list")
+    if not isinstance(messages, Iterable) or isinstance(messages, Mapping):
+        raise UsageError(
+            f"messages cannot be of the type {type(messages).__name__}",
+            hint="give an iterable of bytes, an Arrow table, or a pandas DataFrame or Series",
+        )
     return map(value_of, messages)

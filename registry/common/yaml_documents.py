@@ -157,6 +157,8 @@ def _refuse_duplicates(node: yaml.Node | None, where: str) -> None:
     if isinstance(node, yaml.MappingNode):
         seen: set[str] = set()
         for key, value in node.value:
+            if not isinstance(key, yaml.ScalarNode):
+                raise ContractError("a key is a list or a mapping, not text", where=_line(where, key.start_mark))
             if key.value in seen:
                 raise ContractError(f"key `{key.value}` occurs twice", where=_line(where, key.start_mark))
             seen.add(key.value)

@@ -140,6 +140,8 @@ class Version:
             return json.loads(_read_text(found))
         except ValueError as error:
             raise ContractError(f"not readable as JSON: {error}", where=f"{found}") from error
+        except RecursionError as error:
+            raise ContractError("not readable as JSON: nested too deeply", where=f"{found}") from error
 
 
 class Catalogue:

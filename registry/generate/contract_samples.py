@@ -55,6 +55,8 @@ class Sample:
             return json.loads(self.expected_text)
         except ValueError as error:
             raise ContractError(f"not readable as JSON: {error}", where=str(self.expectation)) from error
+        except RecursionError as error:
+            raise ContractError("not readable as JSON: nested too deeply", where=str(self.expectation)) from error
 
 
 @dataclass(frozen=True)

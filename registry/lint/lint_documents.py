@@ -54,8 +54,11 @@ def _refuse_duplicate_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _read_json(file: Traversable) -> Any:
-    """Return what a JSON file holds. Raises ValueError if it is no JSON or names a member twice."""
-    return json.loads(file.read_text(encoding="utf-8"), object_pairs_hook=_refuse_duplicate_names)
+    """Return what a JSON file holds. Raises ValueError if it is no JSON, nested too deeply, or names a member twice."""
+    try:
+        return json.loads(file.read_text(encoding="utf-8"), object_pairs_hook=_refuse_duplicate_names)
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
 
 
 def show_short(value: Any) -> str:

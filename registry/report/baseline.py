@@ -43,7 +43,7 @@ def read_baseline(path: Path) -> Baseline:
         fingerprints = frozenset(str(one["fingerprint"]) for one in document["findings"])
     except OSError as error:
         raise UsageError(f"the baseline cannot be read: {error.strerror}", where=str(path), hint=hint) from error
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise UsageError("this is not a baseline", where=str(path), hint=hint) from error
     if version != BASELINE_VERSION:
         raise UsageError(

@@ -37,7 +37,7 @@ def read_report(path: Path) -> Report:
         document = json.loads(path.read_bytes())
     except OSError as error:
         raise UnavailableError(f"the report cannot be read: {error.strerror}", where=str(path)) from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UsageError("this is not a report: it is not JSON", where=str(path)) from error
     return read_document(document, str(path))
 

@@ -81,6 +81,13 @@ def test_a_document_that_is_a_bomb_is_refused_at_once(text, says, where):
     assert (error.value.what, error.value.where) == (says, where)
 
 
+@pytest.mark.parametrize("key", ["[1, 2]", "{a: b}", "[]"])
+def test_a_key_that_is_no_text_is_refused_with_its_line(key):
+    with pytest.raises(ContractError) as error:
+        parse(f"a: 1\nb:\n  ? {key}\n  : 2")
+    assert (error.value.what, error.value.where) == ("a key is a list or a mapping, not text", "here:3")
+
+
 def test_what_stands_once_may_be_named_again():
     assert parse("a: &a {type: int}\nb: [*a, *a]") == {"a": {"type": "int"}, "b": [{"type": "int"}, {"type": "int"}]}
 

@@ -97,6 +97,7 @@ def test_a_baseline_reads_well_and_has_no_numbers_that_change(baseline_of):
 @pytest.mark.parametrize(
     ("text", "what"),
     [("{", "this is not a baseline"), ("[]", "this is not a baseline"), ('{"findings": []}', "this is not a baseline"),
+     ("[" * 100_000, "this is not a baseline"),
      ('{"baseline_version": 2, "findings": []}', "does not support version 2"), (None, "cannot be read")],
 )  # fmt: skip
 def test_what_is_no_baseline_is_reported(tmp_path, text, what):
