@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 TOPIC: Final = "shop.changes"
 SUBJECT: Final = "oms-community/canal"
 PARTITIONS: Final = 4
-MESSAGES: Final = 20_000
 
 _FOREIGN: Final = ("dts/canal", "oms-community/dataworks")
 _FIRST_TIMESTAMP: Final = datetime(2024, 6, 10, 6, 13, 21, tzinfo=UTC)
@@ -44,16 +43,14 @@ class Scenario:
     tombstone: tuple[float, ...] = (0.4,)
 
 
-def demo_messages(
-    catalogue: Catalogue, *, seed: int, messages: int, subject: str = SUBJECT, scenario: Scenario | None = None
-) -> Iterator[pa.Table]:
+def demo_messages(catalogue: Catalogue, *, seed: int, messages: int, subject: str = SUBJECT) -> Iterator[pa.Table]:
     """Yield the records of each partition as a table with the columns of the Kafka source.
 
     In each partition the producer is upgraded, at its fraction in `upgrades`, from the version before the last to the
     last, if there are two, and from `new_member` on writes an undocumented member, if possible. A few messages are
     truncated, of another dialect, or tombstones.
     """
-    result = scenario or Scenario()
+    result = Scenario()
     versions = catalogue.versions(subject)
     before, after = versions[-2:] if len(versions) > 1 else versions * 2
     old, new, foreign = (Renderer(one, ReadingOptions()) for one in (before, after, _foreign_to(after)))

@@ -55,15 +55,12 @@ def open_session(
     formats: Sequence[str] = (),
     master: str | None = None,
     settings: Mapping[str, str] | None = None,
-    memory: str = MEMORY,
     say: Say,
-    log: Path | None = None,
 ) -> SparkSession:
     """Open a session suitable for the checks; a running one is used with its settings.
 
     `formats` are the table formats to be written, of those in `CONNECTORS`. `master` and `settings`, named as Spark
-    names them, win over those that Spark is configured with.
-    `log` receives the output of the JVM; without it, the output is shown only if the start fails.
+    names them, win over those that Spark is configured with. The output of the JVM is shown only if the start fails.
 
     Raises:
         UnavailableError: Java is missing or too old, Spark does not start, a connector cannot be fetched, or a
@@ -86,11 +83,11 @@ def open_session(
             running._jsc.addJar(jar.as_uri())  # noqa: SLF001
         return session
     java = find_java()
-    with log.open("w+b") if log else tempfile.TemporaryFile() as output:
+    with tempfile.TemporaryFile() as output:
         try:
             if SparkContext._gateway is None:  # noqa: SLF001  as below
                 say(f"starting Spark {spark_versions()[1]} with {java}")
-            gateway = SparkContext._gateway or _launch(output, memory)  # noqa: SLF001  of a session that was stopped
+            gateway = SparkContext._gateway or _launch(output)  # noqa: SLF001  of a session that was stopped
             given = dict(settings or {}) | ({} if master is None else {"spark.master": master})
             packed = given.pop(_PACKED, "")
             conf, local = _settings(gateway.jvm, given, cores, say)
@@ -135,13 +132,13 @@ def is_local(master: str) -> bool:
     return re.match(r"local($|\[)", master) is not None
 
 
-def _launch(output: IO[bytes], memory: str) -> Any:
+def _launch(output: IO[bytes]) -> Any:
     """Start a JVM that prints to `output`."""
     from pyspark import java_gateway
 
     launch: Callable[..., Any] = java_gateway.launch_gateway
     # Here and not in the conf, because spark-defaults.conf and spark-submit override the environment.
-    settings = {"SPARK_DRIVER_MEMORY": os.environ.get("SPARK_DRIVER_MEMORY", memory)}
+    settings = {"SPARK_DRIVER_MEMORY": os.environ.get("SPARK_DRIVER_MEMORY", MEMORY)}
     options = os.environ.get("SPARK_SUBMIT_OPTS", "")
     if "Archive" not in options and "-Xshare" not in options:
         settings["SPARK_SUBMIT_OPTS"] = f"{options} {archive_option()}".strip()

@@ -27,9 +27,6 @@ BY_NAME: Final = frozenset({
 VALUES: Final = frozenset({"const", "default", "enum", "examples"})
 """Keywords whose values are no schemas, whatever they look like."""
 
-DEFINITIONS: Final = frozenset({"$defs", "definitions"})
-"""Keywords whose schemas judge nothing until something refers to them."""
-
 
 def subschemas(schema: dict[str, Any]) -> Iterator[tuple[str, str, Any]]:
     """Yield the schemas directly inside a schema: keyword, pointer from the schema, and the schema."""

@@ -42,8 +42,6 @@ class EnvelopeFacts:
     places: dict[str, EnvelopePlace] = field(default_factory=dict)
     ddl: EnvelopePlace | None = None
     questions: list[str] = field(default_factory=list)
-    time_zone: bool = False
-    """Whether times have no zone, so that the user has to give it."""
 
 
 def find_envelope(members: Members, places: RowPlaces, codes: OpCodes) -> EnvelopeFacts:
@@ -130,7 +128,6 @@ def _add_time(
     found.places[name] = EnvelopePlace(
         {"at": member.pointer, "form": form}, evidence_of(members, member, form.replace("-", " ")), question
     )
-    found.time_zone |= form.startswith("iso-local")
 
 
 def _form_of_time(member: ObservedMember) -> str | None:

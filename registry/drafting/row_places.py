@@ -19,7 +19,6 @@ _ROWS: Final = frozenset({
 _MOST_KNOWN: Final = 0.8
 """An object of texts of which more than this share are names of types holds types."""
 _NAMES: Final = frozenset({"name", "column", "col", "field"})
-_TYPES: Final = frozenset({"type", "datatype"})
 _TYPE_NAME: Final = re.compile(
     r"(?i)(tiny|small|medium|big)?int(eger)?|integer|number|numeric|decimal|dec|float|double|real|bit|bool(ean)?|year|"
     r"n?var(char2?|binary)|n?char|character|binary|(tiny|medium|long)?(text|blob)|clob|raw|date|time|datetime|"

@@ -39,7 +39,6 @@ from cdc_contracts.registry.validate.verdicts import CONFORMING
 Numbers = NDArray[np.int64]
 
 _UNKNOWN: Final = np.iinfo(np.int64).min
-_MOST_TIME: Final = 2**61
 _BOUNDS: Final = np.array([0, *(2**power for power in range(MOST_BUCKET))], np.int64)
 _LONGEST: Final = 2**31 - 1
 

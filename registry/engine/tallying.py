@@ -36,11 +36,9 @@ _LATEST: Final = 2**63 - 1
 NO_PLACINGS: Final[Mapping[str, Placing]] = MappingProxyType({})
 
 
-def count(
-    batch_result: BatchResult, batch: Batch, *, show_values: bool = False, placings: Mapping[str, Placing] = NO_PLACINGS
-) -> Tally:
-    """Return the tally of a validated batch; observed values are reduced to their shapes unless `show_values`."""
-    return count_parts([(batch, batch_result)], show_values=show_values, placings=placings)
+def count(batch_result: BatchResult, batch: Batch, *, placings: Mapping[str, Placing] = NO_PLACINGS) -> Tally:
+    """Return the tally of a validated batch; observed values are reduced to their shapes."""
+    return count_parts([(batch, batch_result)], placings=placings)
 
 
 def count_parts(
@@ -52,7 +50,8 @@ def count_parts(
 ) -> Tally:
     """Return the tally of the parts of a batch, whose records may interleave.
 
-    `placings` has the subjects whose key chains are followed. Only if `profiled` the tally has profiles.
+    Observed values are reduced to their shapes unless `show_values`. `placings` has the subjects whose key chains are
+    followed. Only if `profiled`, the tally has profiles.
     """
     tallies, parts, versions = list[Tally](), list[PartitionRecords](), list[str]()
     proven: list[tuple[Batch, Numbers]] = []

@@ -83,10 +83,6 @@ def _column(rows: WrittenTable, name: str) -> tuple[object, ...]:
     return rows.topic, rows.table, rows.subject, rows.loaded, rows.at, name
 
 
-def _table(turn: Turn) -> tuple[object, ...]:
-    return turn.rows.topic, turn.rows.table, turn.rows.subject
-
-
 def _is_documented(turn: Turn, versions: Sequence[Version]) -> bool:
     """Return whether both ways are documented and the column did not turn permanently."""
     if turn.stretch.first.offset > turn.was.last.offset and turn.stretch.count >= ENOUGH:

@@ -73,7 +73,6 @@ class Capabilities:
     position: bool
     transaction: bool
     event_time_unit: int | None
-    process_time_unit: int | None
     update_before: bool
     column_types: bool
     kinds: Mapping[str, str]
@@ -127,7 +126,6 @@ def capabilities_of(version: Version, reading_options: ReadingOptions | None = N
         position=envelope.position is not None,
         transaction=envelope.transaction is not None,
         event_time_unit=_unit_of(envelope.event_time, reading_options),
-        process_time_unit=_unit_of(envelope.process_time, reading_options),
         update_before=update is not None and update.before is not None,
         column_types=meaning.columns.types != "none",
         kinds={name: FORMS[form].kind for form, names in mapping.document.forms.items() for name in names},

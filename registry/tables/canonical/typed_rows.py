@@ -29,7 +29,6 @@ Places = NDArray[np.int64]
 _NAME: Final = ("database", "schema", "table")
 _SIDES: Final = ("before", "after")
 _RENAMED: Final = {field_name: field_name.removeprefix("_") for field_name in METADATA.names}
-_MADE: Final = ("_absent", "_raw")
 
 
 def split_by_table(changes: Any) -> Iterator[tuple[TableName, Any]]:

@@ -22,7 +22,6 @@ from cdc_contracts.registry.values.type_ranges import NARROWER, OTHER, UNKNOWN, 
 
 _MOST_INTEGER_DIGITS: Final = 18
 """How many digits every BIGINT holds."""
-_MOST_LISTED: Final = 4
 _MOST_DIGITS, _MOST_SCALE, _MOST_FLOAT_DIGITS = 65, 30, 17
 """The most digits of exact types in any database, and of floats: larger numbers get a type without digits."""
 _DECIMAL_BY_NUMBER: Final = PROTOCOL_TYPES["decimal"]
