@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
@@ -16,6 +17,10 @@ DEEPEST: Final = 200
 """How deep a document may be nested; PyYAML's reader in C overruns its stack long before Python would notice."""
 MOST_REPEATED: Final = 100_000
 """How many values the aliases of a document may repeat; a few lines can expand to more than fits in memory."""
+_KEPT: Final = 256
+"""How many documents are kept: lint reads most of them for several rules."""
+_BLOCK_STARTS: Final = re.compile(r"(?:^|[\r\x85\u2028\u2029])([ \t?:-]*)", re.MULTILINE)
+"""What stands on a line before a block collection that begins on it."""
 
 
 class _TextLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
@@ -60,13 +65,25 @@ def parse_document(
 
     Raises ContractError if the text is no YAML mapping, names a key twice, or is not safe to work with.
     """
+    document = _copy(_parse(text, where, kind))  # type: ignore[arg-type]  # a class has a hash
+    if document is None and may_be_empty:
+        return {}
+    if not isinstance(document, dict):
+        raise ContractError("not a YAML mapping", where=where)
+    return document
+
+
+@lru_cache(_KEPT)
+def _parse(text: str, where: str, kind: type[_TextLoader]) -> Any:
+    """Return what a YAML text holds, not to be changed. Raises ContractError."""
     try:
-        _refuse_bombs(text, where, kind)
+        if _may_be_bomb(text):
+            _refuse_bombs(text, where, kind)
         loader = kind(text)
         try:
             node = loader.get_single_node()
             _refuse_duplicates(node, where)
-            document = None if node is None else loader.construct_document(node)
+            return None if node is None else loader.construct_document(node)
         finally:
             loader.dispose()
     except yaml.MarkedYAMLError as error:
@@ -74,11 +91,12 @@ def parse_document(
         raise ContractError(f"not readable as YAML: {why}", where=_line(where, error.problem_mark)) from error
     except yaml.YAMLError as error:
         raise ContractError(f"not readable as YAML: {error}", where=where) from error
-    if document is None and may_be_empty:
-        return {}
-    if not isinstance(document, dict):
-        raise ContractError("not a YAML mapping", where=where)
-    return document
+
+
+def _copy(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _copy(below) for key, below in value.items()}
+    return [_copy(item) for item in value] if isinstance(value, list) else value
 
 
 def read_document(path: Path, *, may_be_empty: bool = False) -> dict[str, Any]:
@@ -120,6 +138,17 @@ def merge(base: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:
 def without_nulls(document: Mapping[str, Any]) -> dict[str, Any]:
     """Return the document as merged over nothing: keys that only delete are gone."""
     return merge({}, document)
+
+
+def _may_be_bomb(text: str) -> bool:
+    """Return whether a text has aliases, or could be nested too deep; False is certain, and most texts are.
+
+    A bracket opens two collections at most (`[a: [b: …`), and so does a column: a mapping and a sequence as its value.
+    """
+    if "&" in text and "*" in text:
+        return True
+    columns = max(map(len, _BLOCK_STARTS.findall(text)), default=0) + 1
+    return 2 * (text.count("[") + text.count("{") + columns) > DEEPEST
 
 
 def _refuse_bombs(text: str, where: str, kind: type[_TextLoader]) -> None:

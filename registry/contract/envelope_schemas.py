@@ -87,27 +87,30 @@ class _Compiler:
         if not isinstance(schema, dict) or not schema.keys() <= (KEYWORDS if schema is self._whole else _INSIDE):
             raise _Uncompiled
         wanted = {type_: [check] for type_, check in _take_kinds(schema).items()}
-        for type_, check in self._checks(schema):
-            for one in wanted if type_ is object else wanted.keys() & {type_}:
-                wanted[one].append(check)
+        for asked in self._asked(schema):
+            for type_ in wanted.keys() & asked.keys():
+                wanted[type_].append(asked[type_])
         return {type_: _join([check for check in checks if check is not _take]) for type_, checks in wanted.items()}
 
-    def _checks(self, schema: Mapping[str, Any]) -> Iterator[tuple[type, Check]]:
-        """Yield what each keyword but `type` asks, with the type of value it asks it of: object stands for all."""
+    def _asked(self, schema: Mapping[str, Any]) -> Iterator[_Checks]:
+        """Yield what each keyword but `type` asks of the types of values that it asks anything of."""
         for keyword, ask in _ASKED.items():
             if keyword in schema:
                 yield ask(schema[keyword])
         if "items" in schema:
-            yield list, _take_items(self.compile(schema["items"]))
+            yield {list: _take_items(self.compile(schema["items"]))}
         if schema.keys() & {"properties", "additionalProperties"}:
             members = {name: self.compile(below) for name, below in schema.get("properties", {}).items()}
-            yield dict, _take_members(members, self.compile(schema.get("additionalProperties", True)))
+            yield {dict: _take_members(members, self.compile(schema.get("additionalProperties", True)))}
         if "$ref" in schema:
-            yield object, _choose(self._definition(schema["$ref"]))
+            definition = self._definition(schema["$ref"])
+            yield {type_: _take_later(definition, type_) for type_ in _TYPES.values()}
         for branch in schema.get("allOf", ()):
-            yield object, _choose(self.compile(branch))
+            checks = self.compile(branch)
+            yield {type_: checks.get(type_, _refuse) for type_ in _TYPES.values()}
         if "if" in schema and "then" in schema:
-            yield object, _branch(_choose(self.compile(schema["if"])), _choose(self.compile(schema["then"])))
+            condition, then = self.compile(schema["if"]), self.compile(schema["then"])
+            yield {type_: _branch(checks, then.get(type_, _refuse)) for type_, checks in condition.items()}
 
     def _definition(self, reference: str) -> _Checks:
         named = _DEFINITION.match(reference)
@@ -150,15 +153,32 @@ def _join(checks: Sequence[Check]) -> Check:
     return first if rest is _take else lambda value: first(value) and rest(value)
 
 
+def _take_later(checks: _Checks, type_: type) -> Check:
+    """Return the check of a type by checks that may not all be there yet."""
+    return lambda value: checks.get(type_, _refuse)(value)  # noqa: PLW0108  looked up when asked
+
+
 def _branch(condition: Check, then: Check) -> Check:
-    return lambda value: not condition(value) or then(value)
+    if then is _take:
+        return _take
+    return then if condition is _take else lambda value: not condition(value) or then(value)
 
 
 def _take_items(checks: _Checks) -> Check:
-    return lambda rows: all(checks.get(type(row), _refuse)(row) for row in rows)
+    plain = _plain_types(checks)
+    return lambda rows: plain.issuperset(map(type, rows)) or all(checks.get(type(row), _refuse)(row) for row in rows)
+
+
+def _plain_types(checks: _Checks) -> frozenset[type]:
+    """Return the types of which nothing else is asked."""
+    return frozenset(type_ for type_, check in checks.items() if check is _take)
 
 
 def _take_members(members: Mapping[str, _Checks], others: _Checks) -> Check:
+    if not members:
+        items = _take_items(others)
+        return lambda value: items(value.values())
+
     def check(value: Any) -> bool:
         for name, below in value.items():
             inner = members.get(name, others).get(type(below), _refuse)
@@ -169,28 +189,32 @@ def _take_members(members: Mapping[str, _Checks], others: _Checks) -> Check:
     return check
 
 
-def _take_codes(codes: Sequence[Any]) -> Check:
-    """Return the check of `enum` and `const`: true is not 1, but 1.0 is."""
+def _take_codes(codes: Sequence[Any]) -> _Checks:
+    """Return the checks of `enum` and `const`: true is not 1, but 1.0 is."""
     if any(isinstance(code, dict | list) for code in codes):
         raise _Uncompiled
-    same = [code for code in codes if code is None or isinstance(code, bool)]
-    equal = [code for code in codes if not (code is None or isinstance(code, bool))]
-
-    def check(value: Any) -> bool:
-        if value is None or isinstance(value, bool):
-            return any(value is code for code in same)
-        return value in equal
-
-    return check
+    literals = frozenset(code for code in codes if code is None or isinstance(code, bool))
+    texts = frozenset(code for code in codes if isinstance(code, str))
+    numbers = [code for code in codes if not (code is None or isinstance(code, bool | str))]
+    return {
+        type(None): literals.__contains__, bool: literals.__contains__, str: texts.__contains__,
+        Number: numbers.__contains__, list: _refuse, dict: _refuse,
+    }  # fmt: skip
 
 
-_ASKED: Final[Mapping[str, Callable[[Any], tuple[type, Check]]]] = {
-    "enum": lambda codes: (object, _take_codes(codes)),
-    "const": lambda code: (object, _take_codes([code])),
-    "pattern": lambda pattern: (str, compile_pattern(pattern)),
-    "minimum": lambda least: (Number, lambda number: number >= least),
-    "minItems": lambda least: (list, lambda rows: len(rows) >= least),
-    "maxItems": lambda most: (list, lambda rows: len(rows) <= most),
-    "required": lambda names: (dict, lambda value: value.keys() >= set(names)),
+def _take_names(names: Sequence[str]) -> _Checks:
+    """Return the check of `required`."""
+    needed = frozenset(names)
+    return {dict: lambda value: value.keys() >= needed}
+
+
+_ASKED: Final[Mapping[str, Callable[[Any], _Checks]]] = {
+    "enum": _take_codes,
+    "const": lambda code: _take_codes([code]),
+    "pattern": lambda pattern: {str: compile_pattern(pattern)},
+    "minimum": lambda least: {Number: lambda number: number >= least},
+    "minItems": lambda least: {list: lambda rows: len(rows) >= least},
+    "maxItems": lambda most: {list: lambda rows: len(rows) <= most},
+    "required": _take_names,
 }
 """What the keywords ask that hold no schema."""

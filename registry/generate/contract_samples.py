@@ -49,10 +49,14 @@ class Sample:
         """What the expectation says. Raises UnicodeDecodeError if that is no text."""
         return self.expectation.read_text(encoding="utf-8")
 
+    @cached_property
+    def _expected(self) -> Any:
+        return json.loads(self.expected_text)
+
     def expected(self) -> Any:
         """Return the changes, or the outcome with its findings. Raises ContractError if that is no JSON."""
         try:
-            return json.loads(self.expected_text)
+            return self._expected
         except ValueError as error:
             raise ContractError(f"not readable as JSON: {error}", where=str(self.expectation)) from error
         except RecursionError as error:

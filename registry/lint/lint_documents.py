@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib.resources.abc import Traversable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from cdc_contracts.registry.common import yaml_documents
 from cdc_contracts.registry.common.errors import ContractError
 from cdc_contracts.registry.contract.catalogue import AVRO_ENVELOPE, AVRO_MESSAGE_SCHEMA, ENVELOPE, MESSAGE_SCHEMA
 from cdc_contracts.registry.lint.lint_rule import LintFault
+
+if TYPE_CHECKING:
+    from cdc_contracts.registry.generate.contract_samples import Sample
 
 OWN_FILES: Final = ("contract.yaml", ENVELOPE, AVRO_ENVELOPE, MESSAGE_SCHEMA, AVRO_MESSAGE_SCHEMA)
 
@@ -20,11 +23,20 @@ _LONGEST: Final = 60
 
 def find_unreadable(file: Traversable, *, is_list: bool = False) -> Iterator[LintFault]:
     """Yield why a file is not one document in UTF-8 that names no key twice, if it is not."""
+    if file.name.endswith(".yaml"):
+        yield from _find_unreadable(file, lambda: read_yaml(file, is_list=is_list), is_list=is_list)
+    else:
+        yield from _find_unreadable(file, lambda: _parse_json(file.read_text(encoding="utf-8")))
+
+
+def find_unreadable_expectation(sample: Sample) -> Iterator[LintFault]:
+    """Yield the same for the expectation of a sample, which other rules read as well."""
+    yield from _find_unreadable(sample.expectation, lambda: _parse_json(sample.expected_text))
+
+
+def _find_unreadable(file: Traversable, read: Callable[[], Any], *, is_list: bool = False) -> Iterator[LintFault]:
     try:
-        if file.name.endswith(".yaml"):
-            read_yaml(file, is_list=is_list)
-        else:
-            _read_json(file)
+        read()
     except UnicodeDecodeError:
         yield LintFault(file, "text in UTF-8", "other bytes")
     except ValueError as error:
@@ -53,10 +65,10 @@ def _refuse_duplicate_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return members
 
 
-def _read_json(file: Traversable) -> Any:
-    """Return what a JSON file holds. Raises ValueError if it is no JSON, nested too deeply, or names a member twice."""
+def _parse_json(text: str) -> Any:
+    """Return what a JSON text holds. Raises ValueError if it is no JSON, nested too deeply, or names a member twice."""
     try:
-        return json.loads(file.read_text(encoding="utf-8"), object_pairs_hook=_refuse_duplicate_names)
+        return json.loads(text, object_pairs_hook=_refuse_duplicate_names)
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
 

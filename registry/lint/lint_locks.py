@@ -51,6 +51,12 @@ def _subject_digests(target: Target) -> dict[Key, str]:
 
 def digests_of(run: LintRun, target: Target) -> dict[Key, str]:
     """Return the digests of the schemas that contracts of a target publish; other rules report broken ones."""
+    if target not in run.digests:
+        run.digests[target] = _published_digests(run, target)
+    return run.digests[target]
+
+
+def _published_digests(run: LintRun, target: Target) -> dict[Key, str]:
     found = _subject_digests(target)
     for version in run.versions:
         if version.subject != CANONICAL and target.covers_version(version) and version.reference in run.schemas:

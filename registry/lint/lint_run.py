@@ -14,17 +14,24 @@ from cdc_contracts.registry.contract.discriminators import all_hold
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.generate.contract_samples import Sample, Samples, find_samples
 from cdc_contracts.registry.lint.lint_input import WRONG, LintInput
+from cdc_contracts.registry.lint.lint_targets import Target
 from cdc_contracts.registry.message.transport import open_transport
 from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.registry.stats.reference_tally import account
 from cdc_contracts.registry.stats.run_findings import finalize
 from cdc_contracts.registry.stats.tally import Tally
+from cdc_contracts.registry.sync.id_locks import Key
 from cdc_contracts.registry.validate.reference_validator import ReferenceValidator
 from cdc_contracts.registry.validate.validation_context import JudgedMessage, ValidationContext
 
 
 class LintRun(LintInput):
     """Contracts under lint, among all contracts they may refer to."""
+
+    @cached_property
+    def digests(self) -> dict[Target, dict[Key, str]]:
+        """The digests of the schemas that each target publishes, as far as rules have asked for them."""
+        return {}
 
     @cached_property
     def samples(self) -> dict[str, Samples]:
@@ -57,8 +64,7 @@ class LintRun(LintInput):
                 except WRONG:
                     continue
             validation = ValidationContext(self.catalogue, (version,), reading_options, version.reference, made=judges)
-            judged = ((sample, validation.judge(sample.value)) for sample in self.samples[version.reference])
-            found[version.reference] = list(judged)
+            found[version.reference] = list(self._judged(version, validation))
         return found
 
     @cached_property
@@ -105,6 +111,15 @@ class LintRun(LintInput):
                 yield sample, wire.open(sample.value)
             except (Unreadable, CdcContractsError):
                 continue
+
+    def _judged(self, version: Version, validation: ValidationContext) -> Iterator[tuple[Sample, JudgedMessage]]:
+        is_json = version.meaning.transport == "json"  # what an Avro record holds depends on the options
+        parsed = {sample.file.name: message for sample, message in self.messages[version.reference] if is_json}
+        for sample in self.samples[version.reference]:
+            if sample.drifts or sample.file.name not in parsed:
+                yield sample, validation.judge(sample.value)
+            else:
+                yield sample, validation.judge_message(parsed[sample.file.name])
 
     def _is_sound(self, version: Version) -> bool:
         meaning = self.meanings.get(version.reference)

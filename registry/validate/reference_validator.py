@@ -7,7 +7,7 @@ rules and the value forms validate the rest. The fast validator has to agree wit
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any, Final
 
@@ -54,12 +54,14 @@ _CAUSES = {"unknown": "unknown-field", "missing": "missing-field", "kind": "type
 
 @dataclass(frozen=True)
 class Judgement:
-    """The result of one version for one message."""
+    """The result of one version for one message; `reading` and `columns` are the message as the version reads it."""
 
     version: Version
     opinion: Opinion
     changes: tuple[Change, ...]
     control: Control | None
+    reading: Reading = field(compare=False, repr=False)
+    columns: TypedColumns = field(compare=False, repr=False)
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -125,11 +127,13 @@ class ReferenceValidator:
             placed_at=placed_at(reading),
             forms=forms_of_values(reading, columns, self.forms),
         )
-        if opinion.errors:
-            return Judgement(self.version, opinion, (), None)
-        if reading.holds_rows:
-            return Judgement(self.version, opinion, tuple(decode_changes(reading, columns, self.forms)), None)
-        return Judgement(self.version, opinion, (), control_of(reading))
+        changes: tuple[Change, ...] = ()
+        control = None
+        if not opinion.errors and reading.holds_rows:
+            changes = tuple(decode_changes(reading, columns, self.forms))
+        elif not opinion.errors:
+            control = control_of(reading)
+        return Judgement(self.version, opinion, changes, control, reading, columns)
 
     # --- findings
 

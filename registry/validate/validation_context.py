@@ -186,6 +186,10 @@ class ValidationContext:
             message = self.wire.open(value)
         except Unreadable as error:
             return JudgedMessage(self._unreadable(value, error))
+        return self.judge_message(message)
+
+    def judge_message(self, message: dict[str, Any]) -> JudgedMessage:
+        """Return the same of a parsed message."""
         judgements = self.judgements(message)
         result = {judgement.version: (judgement.changes, judgement.control) for judgement in judgements}
         verdict = decide(
@@ -196,17 +200,12 @@ class ValidationContext:
                 claimed_by=self.claimant(message),
             )
         )
-        judge = next((judge for judge in self.judges if judge.version is verdict.version), self.judges[-1])
-        reading = Reading(judge.meaning, message, self.reading_options)
-        names = reading.names
+        read = next((one for one in judgements if one.version is verdict.version), judgements[-1])
+        names, code = read.reading.names, read.reading.code
         table = table_name(names.database, names.schema, names.table)
         if verdict.outcome in (CONFORMING, CONTROL) and verdict.version is not None:
-            return JudgedMessage(
-                verdict, *result[verdict.version], table, reading.code, reading, judge.forms.columns_of(reading)
-            )
-        return JudgedMessage(
-            verdict, table=table, code=reading.code, reading=reading, columns=judge.forms.columns_of(reading)
-        )
+            return JudgedMessage(verdict, read.changes, read.control, table, code, read.reading, read.columns)
+        return JudgedMessage(verdict, table=table, code=code, reading=read.reading, columns=read.columns)
 
     def _unreadable(self, value: bytes, error: Unreadable) -> Verdict:
         """Return the verdict of a value without a message; one of another transport may be another subject's."""

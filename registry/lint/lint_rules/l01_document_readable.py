@@ -1,6 +1,6 @@
 from cdc_contracts.registry.common.findings import ERROR
 from cdc_contracts.registry.contract import errata
-from cdc_contracts.registry.lint.lint_documents import OWN_FILES, find_unreadable
+from cdc_contracts.registry.lint.lint_documents import OWN_FILES, find_unreadable, find_unreadable_expectation
 from cdc_contracts.registry.lint.lint_rule import Faults, lint_rule
 from cdc_contracts.registry.lint.lint_run import LintRun
 
@@ -20,6 +20,6 @@ def documents_can_be_read(run: LintRun) -> Faults:
                 yield from find_unreadable(file)
         samples = run.samples[version.reference]
         for sample in samples:
-            yield from find_unreadable(sample.expectation)
+            yield from find_unreadable_expectation(sample)
     for file in (*run.mapping_files, *run.errata_files, *run.documents_files):
         yield from find_unreadable(file, is_list=file.name == errata.FILE)

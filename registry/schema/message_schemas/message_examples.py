@@ -6,7 +6,6 @@ message of one version that the other refuses shows what changed.
 
 from __future__ import annotations
 
-import copy
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -104,9 +103,20 @@ def with_member_examples(schema: dict[str, Any], messages: Sequence[Any]) -> dic
     Members are those under `properties`, also of what `$ref` leads to. Where no message holds more than an empty value,
     an example that is there stays. Columns are not members: value forms have examples of their own.
     """
-    result = copy.deepcopy(schema)
+    result: dict[str, Any] = _copy(schema, {})
     _add_examples(result, result, list(messages), frozenset())
     return result
+
+
+def _copy(value: Any, copied: dict[int, Any]) -> Any:
+    """Return a copy of JSON; what is in the original at several places is so in the copy."""
+    if not isinstance(value, dict | list):
+        return value
+    if id(value) not in copied:
+        items = value.items() if isinstance(value, dict) else enumerate(value)
+        found = {key: _copy(below, copied) for key, below in items}
+        copied[id(value)] = found if isinstance(value, dict) else list(found.values())
+    return copied[id(value)]
 
 
 def _add_examples(whole: dict[str, Any], schema: dict[str, Any], values: list[Any], inside: frozenset[str]) -> None:

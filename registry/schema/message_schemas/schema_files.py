@@ -14,6 +14,7 @@ from cdc_contracts.registry.schema.message_schemas.message_json_schema import me
 
 _WIDTH: Final = 120
 _STEP: Final = 2
+_on_one_line: Final = json.JSONEncoder(ensure_ascii=False).encode
 
 
 def message_files(version: Version) -> dict[str, str]:
@@ -48,40 +49,38 @@ def write_message_files(version: Version) -> list[Path]:
 
 def lay_out(document: Any) -> str:
     """Return a JSON document as the text of a file."""
-    lines: dict[int, str] = {}
-    _find_lines(document, lines)
-    return _write(document, lines, 0, 0) + "\n"
+    return _write(document, 0, 0) + "\n"
 
 
-def _find_lines(value: Any, lines: dict[int, str]) -> str:
-    """Return a value on one line, and keep that of each object and array in it by identity."""
-    if isinstance(value, str):
-        return quote(value)
-    if isinstance(value, dict):
-        parts = [f"{quote(name)}: {_find_lines(one, lines)}" for name, one in value.items()]
-        lines[id(value)] = "{" + ", ".join(parts) + "}"
-    elif isinstance(value, list):
-        lines[id(value)] = "[" + ", ".join([_find_lines(one, lines) for one in value]) + "]"
-    else:
-        return json.dumps(value)
-    return lines[id(value)]
-
-
-def _write(value: Any, lines: dict[int, str], indent: int, before: int) -> str:
+def _write(value: Any, indent: int, before: int) -> str:
     """Return a value; `before` are the characters that stand before it on its line, or after it."""
-    if not isinstance(value, dict | list):
-        return _find_lines(value, lines)
-    line = lines[id(value)]
-    if not value or indent + before + len(line) <= _WIDTH:
+    if not isinstance(value, dict | list) or not value:
+        return _on_one_line(value)
+    room = _WIDTH - indent - before
+    if _room_after(value, room) >= 0 and len(line := _on_one_line(value)) <= room:
         return line
     inner = indent + _STEP
     if isinstance(value, list):
-        items = [_write(item, lines, inner, 1) for item in value]
+        items = [_write(item, inner, 1) for item in value]
         opening, closing = "[]"
     else:
         names = [f"{quote(name)}: " for name in value]
-        written = (_write(item, lines, inner, len(name) + 1) for name, item in zip(names, value.values(), strict=True))
+        written = (_write(item, inner, len(name) + 1) for name, item in zip(names, value.values(), strict=True))
         items = [name + text for name, text in zip(names, written, strict=True)]
         opening, closing = "{}"
     between = ",\n" + " " * inner
     return f"{opening}\n{' ' * inner}{between.join(items)}\n{' ' * indent}{closing}"
+
+
+def _room_after(value: Any, room: int) -> int:
+    """Return how much of the room a value leaves at most; a negative number is enough to know of a long value."""
+    if isinstance(value, str):
+        return room - len(value) - 2
+    if not isinstance(value, dict | list):
+        return room - 1
+    is_object = isinstance(value, dict)
+    for item in value:  # `, ` or two brackets, and `"": `
+        room = _room_after(value[item], room - len(item) - 6) if is_object else _room_after(item, room - 2)
+        if room < 0:
+            break
+    return room

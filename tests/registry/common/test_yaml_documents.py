@@ -73,6 +73,13 @@ def billions():
         ("a:\n  " + "[" * 100_000, "nested deeper than 200", "here:2"),
         ("- " * 100_000 + "a", "nested deeper than 200", "here:1"),
         ("\n".join(" " * deep + "a:" for deep in range(300)), "nested deeper than 200", "here:201"),
+        ("\x85".join(" " * deep + "a:" for deep in range(300)), "nested deeper than 200", "here:201"),
+        ("a: " + "[a: " * 100 + "b", "nested deeper than 200", "here:1"),
+        (
+            "\n".join(" " * deep + "a:\n" + " " * deep + "-" for deep in range(101)),
+            "nested deeper than 200",
+            "here:201",
+        ),
     ],
 )
 def test_a_document_that_is_a_bomb_is_refused_at_once(text, says, where):
@@ -90,6 +97,34 @@ def test_a_key_that_is_no_text_is_refused_with_its_line(key):
 
 def test_what_stands_once_may_be_named_again():
     assert parse("a: &a {type: int}\nb: [*a, *a]") == {"a": {"type": "int"}, "b": [{"type": "int"}, {"type": "int"}]}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a: " + "[" * 199 + "]" * 199,
+        "a: " + "[a: " * 99 + "b" + "]" * 99,
+        "a:\n" + "- " * 199 + "b",
+        "a: '" + "[" * 999 + "'",
+    ],
+)
+def test_a_document_as_deep_as_is_allowed_is_read(text):
+    assert parse(text).keys() == {"a"}
+
+
+def test_who_changes_a_document_that_was_read_changes_no_other_of_the_same_text():
+    text = "a: {b: [1], c: &c {d: 2}, e: *c}"
+    parse(text)["a"]["b"].append(3)
+    changed = parse(text)
+    changed["a"]["c"]["d"] = 4
+    assert parse(text) == {"a": {"b": [1], "c": {"d": 2}, "e": {"d": 2}}}
+
+
+def test_a_text_that_was_refused_is_refused_again_where_it_is_then():
+    for where in ("here", "there", "here"):
+        with pytest.raises(ContractError, match="occurs twice") as error:
+            parse_document("a: 1\na: 2", where)
+        assert error.value.where == f"{where}:2"
 
 
 def test_a_text_that_is_no_yaml_is_reported_with_its_line():
