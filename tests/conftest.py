@@ -124,13 +124,16 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 
 
 @pytest.fixture
-def first_versions(monkeypatch: pytest.MonkeyPatch) -> None:
+def first_versions(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Let commands know the versions of `dts/canal` that scenarios are about, and none that came later."""
     from topics import leave_out_later_versions
 
-    from cdc_contracts.registry.contract.catalogue import Catalogue
+    from cdc_contracts.registry.contract.catalogue import Catalogue, shipped_catalogue
 
     monkeypatch.setattr(Catalogue, "_scan", leave_out_later_versions)
+    shipped_catalogue.cache_clear()
+    yield
+    shipped_catalogue.cache_clear()
 
 
 @pytest.fixture(scope="session")

@@ -57,6 +57,7 @@ def test_the_sources_compile_without_a_warning(building, monkeypatch, tmp_path):
     assert (tmp_path / "library.so").stat().st_size > 10_000
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
 def test_a_library_in_a_zip_is_loaded(building, monkeypatch, tmp_path):
     """Spark ships packages as zips, and a library cannot be loaded out of one."""

@@ -7,7 +7,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import TYPE_CHECKING, Any
@@ -334,8 +334,9 @@ def _parse_base(text: Any, child: str) -> ContractReference:
     return reference
 
 
+@cache
 def shipped_catalogue() -> Catalogue:
-    """Return the catalogue that comes with the package."""
+    """Return the catalogue that comes with the package; a process reads each of its files once."""
     return Catalogue([files("cdc_contracts.contracts")])
 
 

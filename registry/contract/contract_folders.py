@@ -14,7 +14,8 @@ def open_catalogue(folders: Sequence[Path] | None) -> Catalogue:
 
     Raises UsageError if a folder is missing or holds no contract.
     """
-    return Catalogue([*shipped_catalogue().roots, *check_folders(folders)])
+    own = check_folders(folders)
+    return Catalogue([*shipped_catalogue().roots, *own]) if own else shipped_catalogue()
 
 
 def check_folders(folders: Sequence[Path] | None) -> list[Path]:

@@ -239,6 +239,7 @@ def test_where_nobody_can_be_told_of_it_a_command_goes_on():
     assert ended.returncode == 0
 
 
+@pytest.mark.nightly
 def test_an_encoding_without_the_character_does_not_end_the_run():
     ended = run("diff", "dts/canal@1", "dts/canal@2", PYTHONIOENCODING="ascii")
     assert ended.returncode == 0

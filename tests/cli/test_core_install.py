@@ -71,6 +71,7 @@ def test_a_command_runs_without_arrays_spark_and_kafka(arguments, exit_code):
     assert ended.stdout or re.search("no findings|pass: 1 read", ended.stderr)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "file",
     [
@@ -91,6 +92,7 @@ def test_detection_finds_the_same_with_and_without_arrays(file):
     assert json.loads(without.stdout)["messages"] == len(paths)
 
 
+@pytest.mark.nightly
 def test_a_line_is_explained_alike_with_and_without_arrays(tmp_path):
     lines = run("sample", "dts/canal@2", "-n", "20", "--drift", "unknown-enum", code="import sys\n" + MAIN).stdout
     (tmp_path / "orders.jsonl").write_text(lines, encoding="utf-8")
@@ -100,6 +102,7 @@ def test_a_line_is_explained_alike_with_and_without_arrays(tmp_path):
     assert '"line": 10' in without.stdout
 
 
+@pytest.mark.nightly
 def test_a_check_prints_the_same_bytes_with_and_without_arrays(tmp_path):
     lines = run("sample", "dts/canal@2", "-n", "80", "--drift", "value-form", code="import sys\n" + MAIN).stdout
     (tmp_path / "orders.jsonl").write_text(lines + "\nno message\n", encoding="utf-8")

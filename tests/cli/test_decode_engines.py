@@ -297,6 +297,7 @@ def stopped(here, point, number):
     return process.returncode, out, err
 
 
+@pytest.mark.nightly
 def test_a_signal_ends_a_decode_at_every_moment_and_nothing_of_it_stays(file, here):
     """Whatever the moment, the run is there whole or not at all."""
     code, out, err = stopped(here, 0, 0)

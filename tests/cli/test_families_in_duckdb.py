@@ -36,6 +36,7 @@ def decoded(spark, example, tmp_path, monkeypatch):
     return contracts.split()
 
 
+@pytest.mark.nightly
 def test_the_example_prints_what_the_page_says_and_leaves_no_family_out(decoded, example, capsys):
     capsys.readouterr()
     exec(compile(example["python"], PAGE.name, "exec"), {})

@@ -123,6 +123,7 @@ def test_the_catalogue_can_be_left_out(tmp_path):
         assert patient.get(f"{url}/subjects").json() == []
 
 
+@pytest.mark.nightly
 def test_a_request_that_is_under_way_is_finished_when_the_server_is_asked_to_stop(tmp_path):
     with served(tmp_path, "--log", "none") as (url, written, process):
         host, port = url.removeprefix("http://").split(":")
@@ -180,6 +181,7 @@ def many_descriptors():
     resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "tls", [pytest.param(False, id="plain", marks=pytest.mark.nightly), pytest.param(True, id="tls")]
 )

@@ -51,6 +51,7 @@ def check_partial(report, total):
     assert (report["coverage"]["read"], report["coverage"]["of"]) == (one["read"], total)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("number", "code"), [(signal.SIGINT, 130), pytest.param(signal.SIGTERM, 143, marks=pytest.mark.nightly)]
 )

@@ -211,6 +211,7 @@ def small_shares(monkeypatch):
     monkeypatch.setattr(task_shares, "LEAST_RECORDS", 10_000)
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("small_shares")
 @pytest.mark.parametrize(("tasks", "ranges"), CUTS)
 def test_a_partition_that_holds_most_of_a_topic_is_cut_into_ranges(spark, broker, skewed_topic, tasks, ranges):

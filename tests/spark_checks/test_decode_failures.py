@@ -73,6 +73,7 @@ def test_a_topic_that_is_deleted_and_recreated_is_another_topic(broker, make_top
     assert before["topics"] != after["topics"]
 
 
+@pytest.mark.nightly
 def test_what_compaction_and_aborted_transactions_leave_out_is_a_gap_and_no_row(broker, make_topic, decode, tmp_path):
     values = [value for _, value in write_changelog(60).messages]
     topic = make_topic()

@@ -71,6 +71,7 @@ def signal_when(number, due):
     threading.Thread(target=watch, daemon=True).start()
 
 
+@pytest.mark.nightly
 def test_an_audit_that_ends_between_its_totals_and_the_commit_of_spark_counts_no_record_twice(
     call, broker, make_topic, here, monkeypatch
 ):  # fmt: skip
@@ -238,6 +239,7 @@ def test_a_contract_that_was_found_out_stays_from_start_to_start(call, broker, m
     assert (code, second["detection"], second["ledger"]["read"]) == (1, first["detection"], 160)
 
 
+@pytest.mark.nightly
 def test_partitions_that_are_added_are_read_and_records_that_are_gone_are_reported(call, broker, make_topic, here):
     topic = make_topic([(0, value) for value in VALUES[:10]])
     follow = ["audit", topic, "--follow", "--once", "--checkpoint", "ck"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from topics import rendered
 
 from cdc_contracts.cli.app import main
@@ -11,6 +12,7 @@ from cdc_contracts.cli.app import main
 REFERENCE = "oms-community/canal@2"
 
 
+@pytest.mark.nightly
 def test_a_contract_is_inferred_from_a_topic_and_finds_what_drifts_from_it(
     spark, broker, make_topic, tmp_path, monkeypatch, capsys
 ):

@@ -89,6 +89,7 @@ def test_a_session_that_runs_already_is_used_as_it_is(spark: SparkSession) -> No
     assert spark.sparkContext.master == "local[2]"
 
 
+@pytest.mark.nightly
 def test_the_start_says_what_is_started_leaves_nothing_and_what_the_user_has_set_wins(
     spark: SparkSession, tmp_path: Path
 ) -> None:

@@ -65,6 +65,7 @@ def test_halves_are_joined_alike_wherever_runs_and_tasks_end(spark, engine, tmp_
         assert (before["note"], after["note"]) == (event.before["note"], event.after["note"])
 
 
+@pytest.mark.nightly
 def test_a_half_without_the_other_is_reported_with_its_offset_and_stays(spark, engine, tmp_path, capsys):
     lines = list(messages())
     after = next(place for place, line in enumerate(lines) if b'"UPDATE_AFTER"' in line)

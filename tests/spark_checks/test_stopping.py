@@ -4,9 +4,12 @@ import threading
 import time
 from contextlib import suppress
 
+import pytest
+
 from cdc_contracts.spark_checks.stopping import halt
 
 
+@pytest.mark.nightly
 def test_a_task_of_a_session_that_is_halted_writes_nothing_later(spark, tmp_path):
     """Not even one that is busy when it is cancelled, and does not look whether it was."""
     begun, written = tmp_path / "begun", tmp_path / "written"

@@ -45,6 +45,7 @@ def directory(spark, tmp_path_factory):
     return folder / "out"
 
 
+@pytest.mark.nightly
 def test_two_hundred_tables_of_one_run_each_have_their_rows(directory):
     (record,) = run_records(directory)
     assert len({one["table"] for one in record["tables"]}) == len(record["tables"]) == 200

@@ -76,6 +76,7 @@ def files(here):
     return write
 
 
+@pytest.mark.nightly
 def test_what_a_file_leaves_open_is_decoded_once_by_a_replay_with_the_file_mended(spark, here, capsys):
     write = files(here)
     decode = ["decode", "file", "p0.jsonl", "p1.jsonl", "--versions", "v.yaml", "--to", "out"]
@@ -156,6 +157,7 @@ def test_a_stream_decodes_each_range_by_its_own_version_in_whatever_batches_it_c
     )
 
 
+@pytest.mark.nightly
 def test_a_data_frame_is_read_by_a_versions_file_too(spark, here):
     rows = [(value, "orders", partition, offset) for partition in range(2)
             for offset, value in enumerate(messages(partition))]  # fmt: skip

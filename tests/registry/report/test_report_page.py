@@ -90,6 +90,7 @@ def test_a_script_that_were_there_would_not_run(open_page):
     assert any("script" in complaint and "Content Security Policy" in complaint for complaint in window.complaints)
 
 
+@pytest.mark.nightly
 @needs_browser
 def test_findings_open_without_javascript(open_page):
     page = open_page(example("drift"), scripts=False)
@@ -169,6 +170,7 @@ CONTRASTS = """
 """
 
 
+@pytest.mark.nightly
 @pytest.mark.one_in(3)
 @needs_browser
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -181,6 +183,7 @@ def test_every_word_stands_out_from_its_ground(open_page, name, scheme):
     assert [one for one in measured if one["ratio"] < 4.5] == []
 
 
+@pytest.mark.nightly
 @needs_browser
 def test_light_and_dark_are_two_pages(open_page):
     grounds = {
@@ -192,6 +195,7 @@ def test_light_and_dark_are_two_pages(open_page):
     assert grounds == {"light": "rgb(247, 247, 245)", "dark": "rgb(18, 21, 24)"}
 
 
+@pytest.mark.nightly
 @needs_browser
 def test_what_is_printed_is_the_whole_report(open_page):
     page = open_page(example("drift"))

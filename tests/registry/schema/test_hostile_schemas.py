@@ -78,6 +78,7 @@ def test_an_avro_reference_defines_names_and_its_own_references_do():
         read_schema('{"type": "array", "items": "a.R"}', type="AVRO", name="s")
 
 
+@pytest.mark.nightly
 def test_alternatives_that_multiply_are_compared_in_bounds_or_left_undecided():
     text = json.dumps({
         "allOf": [{"not": {"properties": {f"k{at}": {"type": "string"}}, "required": [f"k{at}", f"j{at}"]}} for at in range(24)]

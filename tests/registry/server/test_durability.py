@@ -101,6 +101,7 @@ def check_what_was_acknowledged(address, acknowledged):
     return by_id
 
 
+@pytest.mark.nightly
 def test_what_was_acknowledged_survives_a_server_that_is_killed_while_eight_clients_write(tmp_path):
     chance = random.Random(20_261_121)
     server = ServerProcess(f"sqlite:///{tmp_path}/registry.db").start()

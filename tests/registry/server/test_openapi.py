@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from registry_sites import serving_site
 
-EXAMPLES = int(os.environ.get("REGISTRY_EXAMPLES", "3"))
+EXAMPLES = int(os.environ.get("REGISTRY_EXAMPLES", "1"))
 SUBJECTS = [
     "orders-value", ":.team:orders", ":.cdc-contracts:dts.canal", ":.team:", ":.:x", "a/b", "%", "::", ":.", "x" * 600,
     "\u202e", "'; drop table subjects; --",

@@ -72,6 +72,7 @@ def test_schemas_that_refer_to_each_other_are_decided():
     assert max(taken, seconds) < 0.5
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("count", [10, 40, 120])
 def test_many_alternatives_are_distinguished_or_left_undecided(count):
     def union(kind):
@@ -95,6 +96,7 @@ def test_a_deep_nest_is_decided():
     assert taken < 0.3
 
 
+@pytest.mark.nightly
 def test_alternatives_inside_alternatives_end():
     def nest(kind):
         inner = {"type": kind}

@@ -64,6 +64,7 @@ def visit(browser, address):
         yield lambda path, **options: show(address + path, **options)
 
 
+@pytest.mark.nightly
 @pytest.mark.one_in(4)
 @needs_browser
 @pytest.mark.parametrize("name", PAGES)
@@ -93,6 +94,7 @@ def test_names_from_outside_are_text(visit):
     assert page.locator("h1").inner_text() == HOSTILE
 
 
+@pytest.mark.nightly
 @needs_browser
 def test_a_script_that_were_there_would_not_run(visit):
     page = visit("/ui")
@@ -103,6 +105,7 @@ def test_a_script_that_were_there_would_not_run(visit):
     assert any("Content Security Policy" in one for one in page.complaints)
 
 
+@pytest.mark.nightly
 @pytest.mark.one_in(3)
 @needs_browser
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -141,6 +144,7 @@ def test_links_lead_from_the_list_to_what_changed(visit):
     assert any('+     "id"' in one or '"note"' in one for one in changed)
 
 
+@pytest.mark.nightly
 @needs_browser
 def test_the_swap_of_a_contract_is_shown_with_the_message_that_proves_it(visit):
     page = visit("/ui")
