@@ -12,8 +12,11 @@ import httpx
 SECONDS = 300
 """Longer than any machine takes to answer, and less than a test may take."""
 
-Client = functools.partial(httpx.Client, timeout=SECONDS)
-get = functools.partial(httpx.get, timeout=SECONDS)
-post = functools.partial(httpx.post, timeout=SECONDS)
-put = functools.partial(httpx.put, timeout=SECONDS)
-delete = functools.partial(httpx.delete, timeout=SECONDS)
+_OPTIONS = {"timeout": SECONDS, "verify": httpx.create_ssl_context()}
+"""The certificates of authorities are read once: httpx would read them again for each request."""
+
+Client = functools.partial(httpx.Client, **_OPTIONS)
+get = functools.partial(httpx.get, **_OPTIONS)
+post = functools.partial(httpx.post, **_OPTIONS)
+put = functools.partial(httpx.put, **_OPTIONS)
+delete = functools.partial(httpx.delete, **_OPTIONS)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from json.encoder import encode_basestring as quote
 from typing import Any, Final
 
@@ -215,7 +216,8 @@ class AvroProgram:
         return ctypes.addressof(self._program)
 
 
-def _find_charsets() -> list[tuple[bytes, list[int] | None]]:
+@cache
+def _find_charsets() -> tuple[tuple[bytes, list[int] | None], ...]:
     """Return charsets by the names they are written with: the characters of one byte, or None for UTF-8."""
     found: list[tuple[bytes, list[int] | None]] = []
     for name in _CHARSETS:
@@ -224,7 +226,7 @@ def _find_charsets() -> list[tuple[bytes, list[int] | None]]:
             continue
         page = None if codec == "utf-8" else [_decode_byte(byte, codec) for byte in range(256)]
         found += [(spelled.encode(), page) for spelled in (name, name.upper())]
-    return found
+    return tuple(found)
 
 
 def _decode_byte(byte: int, codec: str) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache, partial
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -65,8 +66,7 @@ def _extended_app(site: Site, store: ServedStore, metrics: ServerMetrics) -> Fas
         app.include_router(router)
     app.add_exception_handler(CdcContractsError, _answer_error)
     app.user_middleware.append(Middleware(_Innermost))
-    document = describe(app)
-    app.openapi = lambda: document  # type: ignore[method-assign]
+    app.openapi = cache(partial(describe, app))  # type: ignore[method-assign]
     return app
 
 
