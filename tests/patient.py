@@ -12,11 +12,11 @@ import httpx
 SECONDS = 300
 """Longer than any machine takes to answer, and less than a test may take."""
 
-_OPTIONS = {"timeout": SECONDS, "verify": httpx.create_ssl_context()}
-"""The certificates of authorities are read once: httpx would read them again for each request."""
+_AUTHORITIES = httpx.create_ssl_context()
+"""Read once: httpx would read the certificates again for each request."""
 
-Client = functools.partial(httpx.Client, **_OPTIONS)
-get = functools.partial(httpx.get, **_OPTIONS)
-post = functools.partial(httpx.post, **_OPTIONS)
-put = functools.partial(httpx.put, **_OPTIONS)
-delete = functools.partial(httpx.delete, **_OPTIONS)
+Client = functools.partial(httpx.Client, timeout=SECONDS, verify=_AUTHORITIES)
+get = functools.partial(httpx.get, timeout=SECONDS, verify=_AUTHORITIES)
+post = functools.partial(httpx.post, timeout=SECONDS, verify=_AUTHORITIES)
+put = functools.partial(httpx.put, timeout=SECONDS, verify=_AUTHORITIES)
+delete = functools.partial(httpx.delete, timeout=SECONDS, verify=_AUTHORITIES)
