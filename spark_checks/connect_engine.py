@@ -1,7 +1,7 @@
 """Connect engine: the work of a run over Spark Connect, where a client has neither a JVM nor a context of its own.
 
-The plans and the functions in them are those of the Spark engine. What that asks the JVM for, the Kafka client of this
-process is asked here; nothing counts what tasks have done so far, so there is no progress.
+The plans and the functions in them are those of the Spark engine. Offsets come from the Kafka client of this
+process instead of the JVM. Nothing counts what tasks have done so far, so there is no progress.
 """
 
 from __future__ import annotations

@@ -59,7 +59,7 @@ class Folder:
         return sorted((one for one in found if one.type == fs.FileType.File), key=lambda one: str(one.base_name))
 
     def folders(self, path: str) -> list[str]:
-        """Return the names of the folders of a folder in it, in their order; none if there is no such folder."""
+        """Return the names of the folders in a folder, sorted; none if it does not exist."""
         found = self.filesystem.get_file_info(fs.FileSelector(self._at(path), allow_not_found=True))
         return sorted(str(one.base_name) for one in found if one.type == fs.FileType.Directory)
 

@@ -57,7 +57,7 @@ def skipped(span: Span, windows: Sequence[Window]) -> int:
 
 
 def keep(batch: pa.RecordBatch, windows: Windows) -> pa.RecordBatch:
-    """Return the records of a batch that lie in the windows."""
+    """Return the records of a batch that are in the windows."""
     offsets = batch.column("offset").to_numpy()
     inside = np.zeros(len(offsets), np.bool_)
     topics, partitions = (np.array(batch.column(name).to_pylist(), object) for name in ("topic", "partition"))

@@ -24,7 +24,7 @@ IMPORTED = (auditing, decoding, spark_tasks)
 def audit_nothing() -> None:
     """Validate one empty object, which imports what is otherwise imported for the first record, such as pandas.
 
-    No thread is started by it, as a forked process has only the thread that forks.
+    This starts no thread, since a forked process has only the thread that forks.
     """
     version = next(iter(shipped_catalogue().all_versions()))
     record = {"value": [b"{}"], "topic": [""], "partition": pa.array([0], pa.int32()), "offset": [0]}

@@ -39,7 +39,7 @@ class ProfileOptions:
         return read_profile_baseline(self.against, severities)
 
     def judge(self, judge: Judge, baseline: ProfileBaseline | None) -> Judge:
-        """Return what opens the validation context of an input, with a profile where one is wanted.
+        """Return what opens the validation context of an input, with a profile if requested.
 
         It raises UsageError if the baseline is of another contract.
         """

@@ -38,7 +38,7 @@ def check_place(given: Path, *, kept: Sequence[Path] = ()) -> None:
 
 
 def check_folder(given: Path) -> None:
-    """Make sure that files can be put into a folder, which need not be there yet. Raises UnavailableError otherwise."""
+    """Check that files can be written to a folder, which need not exist yet. Raises UnavailableError otherwise."""
     try:
         place = next(one for one in (given.absolute(), *given.absolute().parents) if one.exists())
         with TemporaryFile(dir=place):
@@ -48,7 +48,7 @@ def check_folder(given: Path) -> None:
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder, and those it lies in. Raises UnavailableError if that fails."""
+    """Create a folder and its parents. Raises UnavailableError if that fails."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Exit codes of commands, which scripts read, and the verdicts of a run that they stand for."""
+"""Exit codes of commands, which scripts read, and the verdicts of a run that they express."""
 
 from __future__ import annotations
 

@@ -124,7 +124,7 @@ def rule_id(name: str, cause: str | None = None) -> str:
 
 
 def find_cause(rule: str) -> DriftCause | None:
-    """Return what a class says of the cause in a rule id, such as `D01.utf8`; None if it says nothing."""
+    """Return how a class describes the cause in a rule id, such as `D01.utf8`; None if it does not."""
     number, _, name = rule.partition(".")
     found = next((one for one in CLASSES.values() if one.id == number), None)
     return next((cause for cause in found.causes if cause.name == name), None) if found else None

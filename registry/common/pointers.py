@@ -50,7 +50,7 @@ def join_pointer(*parts: str) -> str:
 
 
 def follow(value: Any, parts: tuple[str, ...]) -> Any:
-    """Return what lies at the end of `parts`, or ABSENT where the way ends early."""
+    """Return the value at the end of `parts`, or ABSENT if the path ends early."""
     for part in parts:
         if not isinstance(value, dict) or part not in value:
             return ABSENT

@@ -1,4 +1,4 @@
-"""Subschemas: where schemas lie inside a schema, and whether they apply to the same value or to a part of it."""
+"""Subschemas: the schemas inside a schema, and whether they apply to the same value or to a part of it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ REFERENCES: Final = ("$ref", *DYNAMIC_REFERENCES)
 SAME_VALUE: Final = frozenset(
     {"allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "dependencies"}
 )
-"""Keywords whose schemas judge the very value that the schema around them judges."""
+"""Keywords whose schemas apply to the same value as the schema around them."""
 
 _ONE: Final = frozenset({
     "not", "if", "then", "else", "additionalProperties", "unevaluatedProperties", "propertyNames", "additionalItems",

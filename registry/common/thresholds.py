@@ -29,7 +29,7 @@ class Threshold:
     def fails(self, name: str, severity: str) -> bool:
         """Return whether a finding fails the run.
 
-        An ambiguous message shows no drift, only that nothing can be decided, unless somebody asks for it by name.
+        An ambiguous message fails a run only if its class is named: it shows no drift, only that nothing is decided.
         """
         return name in self.classes or (severity in self.severities and name != _AMBIGUOUS)
 

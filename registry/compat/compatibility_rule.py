@@ -35,7 +35,7 @@ class CompatibilityRule:
 
 
 def family_of(rule: str) -> str:
-    """Return what the rules with such ids compare."""
+    """Return what the rules with ids of this family compare."""
     return _FAMILIES[rule[:2]]
 
 

@@ -100,7 +100,7 @@ def _misreadings(old: Version, new: Version) -> tuple[Misreading, ...]:
 
 
 def document_of(version: Version, language: str) -> SchemaDocument:
-    """Return a schema of a contract as it is compared; its Avro names stand in one namespace, whatever the subject."""
+    """Return a schema of a contract as it is compared; its Avro names are in one namespace, whatever the subject."""
     document = version.schema if language == JSON else version.avro_schema
     file = version.file(_FILES[language])
     if language == AVRO and isinstance(document, dict) and version.subject != CANONICAL:

@@ -49,7 +49,7 @@ class _Side:
     file: str | None
 
     def narrowed(self, message: Message | None) -> SchemaDocument:
-        """Return the schema as it holds for messages such as this; without one, what holds for all."""
+        """Return the schema as it applies to messages such as this; without one, what applies to all."""
         schema = self.document if message is None else _pinned(narrow_to(self.document, message), message)
         plain = {key: value for key, value in schema.items() if key != "allOf"}
         return SchemaDocument(JSON, self.name, plain, "", self.file)
@@ -64,7 +64,7 @@ class _Side:
         return SchemaJudge(_only(shapes, message)).fits(message)
 
     def place(self, place: TextPlace | None, message: Message | None) -> TextPlace | None:
-        """Return where something of the narrowed schema stands in the file: in a branch that holds, else outside."""
+        """Return where a part of the narrowed schema is in the file: in a branch that applies, else outside."""
         if place is None:
             return None
         heads = [f"/allOf/{number}/then" for number in self._holding(message)] if message is not None else []

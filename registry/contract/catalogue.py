@@ -188,7 +188,7 @@ class Catalogue:
         return self.versions(CANONICAL)[-1]
 
     def resolve(self, text: str) -> list[Version]:
-        """Return the versions that a reference stands for: one, or all of the subject without a selector.
+        """Return the versions that a reference means: one, or all of the subject without a selector.
 
         Raises UsageError if the subject or the version does not exist, naming the nearest that does.
         """
@@ -199,7 +199,7 @@ class Catalogue:
         return [self._select(reference, versions)]
 
     def version(self, text: str) -> Version:
-        """Return the one version that a reference names; a bare subject stands for its latest."""
+        """Return the one version that a reference names; a bare subject means its latest."""
         return self.resolve(text)[-1]
 
     def base(self, text: str, child: str) -> Version:
@@ -244,7 +244,7 @@ class Catalogue:
         return self._mappings[name]
 
     def unchecked_mapping(self, name: str) -> ValueMapping:
-        """Return the value mapping of that name, whether or not there are the value forms that it names."""
+        """Return the value mapping of that name, even if value forms that it names do not exist."""
         from cdc_contracts.registry.contract.column_model import MappingDocument
         from cdc_contracts.registry.contract.value_mappings import ValueMapping
 

@@ -102,7 +102,7 @@ class Values(Document):
         return None if isinstance(self.mapping, str) else self.mapping.by
 
     def mapping_for(self, kind: str | None, mode: str | None) -> str:
-        """Return the name of the mapping that holds for a message."""
+        """Return the name of the mapping that applies to a message."""
         return self.mapping if isinstance(self.mapping, str) else self.mapping.name_for(kind, mode)
 
 

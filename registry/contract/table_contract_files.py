@@ -41,7 +41,7 @@ class Filing:
 
 
 def write_table_contract(contract: TableContract, notes: Mapping[str, str] | None = None, head: str = "") -> str:
-    """Return a table contract as YAML, a column to a line; notes stand behind columns, `head` above it all.
+    """Return a table contract as YAML, one column per line; notes follow columns, `head` precedes everything.
 
     The same contract gives the same text.
     """

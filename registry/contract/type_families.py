@@ -93,7 +93,7 @@ def type_name_in(mapping: ValueMapping, source_type: str, table: str | None) -> 
 
 
 def fit_family(text: str, family: str, kind: str) -> str:
-    """Return canonical text of a family as a kind that is not its own holds it: what it has no place for is made up.
+    """Return canonical text of a family as another kind holds it, with defaults for what the family lacks.
 
     A date gets midnight, a wall-clock time is taken for UTC, a boolean counts.
     """

@@ -108,7 +108,7 @@ class WrittenRange(Document):
         return self
 
     def as_range(self, contract: str) -> VersionRange:
-        """Return what is meant, with the reference of the version that its own stands for."""
+        """Return the range, with the reference resolved to a version."""
         times = isinstance(self.start, datetime) or isinstance(self.end, datetime)
         start = _number(self.start) if self.start != 0 else None
         return VersionRange(start, _number(self.end), contract, TIMES if times else OFFSETS)

@@ -30,7 +30,7 @@ class VersionRange(NamedTuple):
     unit: str = OFFSETS
 
     def holds(self, offset: int, timestamp: int | None) -> bool:
-        """Return whether a record lies in it; one without a timestamp lies in no range of times."""
+        """Return whether it contains a record; a record without a timestamp is in no range of times."""
         at = offset if self.unit == OFFSETS else timestamp
         if at is None:
             return False
@@ -108,7 +108,7 @@ class VersionRanges:
         return self.places.get((topic, partition), self.places.get((topic, None), ()))
 
     def find(self, topic: str, partition: int, offset: int, timestamp: int | None) -> VersionRange | None:
-        """Return the range that a record lies in, None if there is none."""
+        """Return the range that contains a record, None if there is none."""
         return next((one for one in self.ranges_of(topic, partition) if one.holds(offset, timestamp)), None)
 
     @cached_property

@@ -35,7 +35,7 @@ _LINKS_TO_ONE: Final = 10
 WEAK: Final = frozenset({PLAINER, COLUMN_FORM})
 """Kinds that make a contract likely, never certain."""
 HINTS: Final = frozenset({DDL_SEEN, DOUBTED_CHAIN, COLUMN_TURN, SELDOM_REPEAT})
-"""Kinds that are told and decide nothing: another product may send what one document leaves out, and chains of keys
+"""Kinds that are reported and decide nothing: another product may send what one document leaves out, and chains of keys
 that do not hold everywhere come from a stream with something missing, or from two versions. A column that turns in
 mid-stream speaks for one version before and for another since, so for neither of the whole. A value that repeats now
 and then was sent again; batches repeat it all the time."""

@@ -201,7 +201,7 @@ class _Attempt:
         return self._files(self._sections)
 
     def version(self) -> Version:
-        """Return the version as it stands in the folder."""
+        """Return the version as it is in the folder."""
         return self._catalogue().version(self.reference)
 
     def write(self, files: dict[str, bytes]) -> None:

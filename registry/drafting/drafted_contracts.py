@@ -23,7 +23,7 @@ _ZONED: Final = ("sql-datetime-instant",)
 
 @dataclass
 class ContractDraft:
-    """A contract as far as messages show it; what does not hold for all of them is taken back by `withdraw`."""
+    """A contract as far as messages show it; `withdraw` removes what does not hold for all of them."""
 
     reference: str
     document: str

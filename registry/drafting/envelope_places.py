@@ -1,4 +1,4 @@
-"""Envelope places: which members name the table, tell times and positions, and list the key."""
+"""Envelope places: which members name the table, give times and positions, and list the key."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ def words_of(name: str) -> tuple[str, ...]:
 
 
 class Members:
-    """The members of messages that lie in objects, by their place; those inside of arrays are left out."""
+    """The members of messages that are in objects, by their place; those inside arrays are left out."""
 
     def __init__(self, messages: Iterable[SampleMessage]) -> None:
         self.messages = list(messages)

@@ -38,7 +38,7 @@ class TypesPlace:
 
 @dataclass
 class RowPlaces:
-    """The members that hold rows, in order of their places, and what stands beside them."""
+    """The members that hold rows, in order of their places, and their neighbours."""
 
     container: str = "object"
     images: list[Parts] = field(default_factory=list)

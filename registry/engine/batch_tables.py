@@ -65,7 +65,7 @@ class Tables:
         return numbers[self.codes]
 
     def marked(self, holds: Callable[[str | None], bool]) -> NDArray[np.bool_]:
-        """Say for each record whether something holds of what its table is called."""
+        """Return for each record whether a condition holds for the name of its table."""
         if len(self.called) == 1:
             return np.full(len(self.codes), holds(self.called[0]), np.bool_)
         held = self.held()

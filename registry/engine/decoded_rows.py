@@ -1,4 +1,4 @@
-"""Decoded rows: the row changes of a batch. What is needed for `changes/` alone is made when it is asked for."""
+"""Decoded rows: the row changes of a batch. What only `changes/` needs is built on demand."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class UntypedRows:
 
 @dataclass(frozen=True, eq=False)
 class DecodedRows:
-    """The row changes of a batch: what typed rows are made of, and what makes all columns of `changes/`.
+    """The row changes of a batch: the input of typed rows and of all columns of `changes/`.
 
     Nothing is `untyped` where rows of several subjects were put in order.
     """

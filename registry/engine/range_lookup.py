@@ -1,4 +1,4 @@
-"""Range lookup: the range of a versions file that each record of a batch lies in, found for many records at once."""
+"""Range lookup: the range of a versions file that contains each record of a batch, found for many records at once."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class RangeFinder:
             yield name, _take(batch, np.flatnonzero(result == code))
 
     def numbers(self, batch: Batch, topic: str, partition: int, records: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return for each record the index of the range of its partition that it lies in."""
+        """Return for each record the index of the range of its partition that contains it."""
         return _number(self._ranges.ranges_of(topic, partition), batch, records)
 
 

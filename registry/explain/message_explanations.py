@@ -64,7 +64,7 @@ class Other:
 class MessageExplanation(Struct, frozen=True, kw_only=True):
     """The explanation of one value, as written by `why --json`.
 
-    `verdict` is what exit codes stand for, and `place` is not known before it is written. `contract` is what it was
+    `verdict` determines the exit code, and `place` is not known before it is written. `contract` is what it was
     validated under, None if none is similar; `choice` says why that one. If `wrapping` names a wrapping, `inside` are
     the contracts that the unwrapped message fits.
     """

@@ -77,7 +77,7 @@ class ColumnWriter(dict["str | None", str]):
 
 
 def type_code(source_type: str, table: str) -> int:
-    """Return the number that stands for a source type in a table of codes."""
+    """Return the number of a source type in a table of codes."""
     return _DRS_DATETIME if (source_type, table) == ("DATETIME", "drs-codes") else _CODES.get(source_type, _OTHER)
 
 

@@ -56,7 +56,7 @@ class Drifter:
 
     @property
     def takes_messages_without_rows(self) -> bool:
-        """Whether a message that holds no row may break the rule that is asked for."""
+        """Whether a message without a row may break the requested rule."""
         return self._rule is not None and self._rule.without_rows
 
     def render(self, event: Event) -> bytes | None:

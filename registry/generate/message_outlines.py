@@ -42,7 +42,7 @@ def complete_message(schema: Mapping[str, Any], facts: Filled, tests: Iterable[T
     """Return the message as fixed texts and functions, in the order of the schema's members.
 
     Members without a fact are null if allowed, else left out if allowed, else the simplest value that the schema
-    accepts. Members that a discriminator wants absent are left out.
+    accepts. Members that a discriminator requires to be absent are left out.
     """
     tests = tuple(tests)
     facts = dict(facts)

@@ -92,8 +92,8 @@ class LintFinding:
 class LintReport:
     """The result of linting: findings by file and line, how much was checked, and what comments ignore.
 
-    `judged` is False if samples were left out because some contract is inconsistent; `shipped` is True if nothing was
-    named or found, so that the shipped contracts were linted.
+    `judged` is False if samples were not validated because some contract is inconsistent; `shipped` is True if
+    nothing was named or found, so that the shipped contracts were linted.
     """
 
     findings: tuple[LintFinding, ...]

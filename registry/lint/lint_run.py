@@ -98,7 +98,7 @@ class LintRun(LintInput):
         return found
 
     def claims(self, version: Version, message: dict[str, Any]) -> bool:
-        """Return whether the discriminators of a version hold for a message."""
+        """Return whether the discriminators of a version match a message."""
         meaning = self.meanings.get(version.reference)
         return meaning is not None and all_hold(meaning.discriminators, message)
 

@@ -98,7 +98,7 @@ class Batch:
         return Source(*self.sources[int(self.source_of[number])])
 
     def by_source(self, numbers: NDArray[np.int64]) -> Iterator[tuple[Source, slice | NDArray[np.int64]]]:
-        """Yield the partitions that some records lie in, and which of the records lie in each."""
+        """Yield the partitions of some records, with the records in each."""
         if not len(numbers):
             return
         sources = self.source_of[numbers]
@@ -109,7 +109,7 @@ class Batch:
             yield Source(*self.sources[place]), chosen
 
     def by_topic(self, numbers: NDArray[np.int64]) -> Iterator[tuple[str, slice | NDArray[np.int64]]]:
-        """Yield the topics that some records lie in, and which of the records lie in each."""
+        """Yield the topics of some records, with the records in each."""
         topics = list(dict.fromkeys(topic for topic, _ in self.sources))
         if len(topics) == 1:
             yield topics[0], slice(None)

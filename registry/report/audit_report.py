@@ -147,11 +147,11 @@ def judge_run(
     unproven: bool = False,
     refutations: Sequence[Refutation] = (),
 ) -> Verdict:
-    """Return the verdict of a run: drift where a finding is severe enough, inconclusive where nothing can be decided.
+    """Return the verdict of a run: drift if a finding is severe enough, inconclusive if nothing can be decided.
 
-    Nothing can be decided either where records were read by the version that a sample supports, and others of the range
-    prove another; where key chains contradict the version that was asked for, too few to prove another; and what a run
-    that ended early has not found may still be there. `unproven` says that a declared version is.
+    Nothing can be decided either if records were read by the version that a sample supports and others of the range
+    prove another; if key chains contradict the declared version, but are too few to prove another; or if the run ended
+    early. `unproven` says that a declared version is unproven.
     """
     refuted = detection is not None and any(tally.refutes(version.reference) for version in detection.preferences)
     doubted = any(one.stretch.links and one.whole for one in refutations)

@@ -21,7 +21,7 @@ class Markup(str):
 
 
 def element(name: str, /, *content: str | None, **attributes: Attribute) -> Markup:
-    """Return an element. `class_` stands for class, `aria_label` for aria-label; None leaves things out."""
+    """Return an element. `class_` means class, `aria_label` aria-label; what is None is left out."""
     given = "".join(
         f" {key.rstrip('_').replace('_', '-')}" + ("" if value is True else f'="{_attribute(value)}"')
         for key, value in attributes.items()

@@ -1,4 +1,4 @@
-"""Reported profile: what the rows of a topic hold, in whole numbers; whoever reads it computes the shares."""
+"""Reported profile: what the rows of a topic hold, as integers; readers compute the shares."""
 
 from __future__ import annotations
 

@@ -89,8 +89,8 @@ Column = dict[Writing, Stretch]
 class ColumnWriting:
     """The ways in which values of each column were written.
 
-    If one value of a kind has no characteristic layout, the layouts of the others mean nothing either, and only the
-    kind is kept. Bounded: of too many tables the first by name are kept, and `cut` is set.
+    If one value of a kind has no characteristic layout, the layouts of the others are not significant either, and only
+    the kind is kept. Bounded: if there are too many tables, the first by name are kept and `cut` is set.
     """
 
     seen: dict[WrittenTable, dict[str, Column]] = field(default_factory=dict)

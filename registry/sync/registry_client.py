@@ -164,7 +164,7 @@ def _text(value: Any) -> str:
 def _refusal(answer: httpx.Response, named: str) -> RefusedError:
     """Return the refusal of a registry. Raises UnavailableError if the answer is not that of a registry.
 
-    Only reads are judged so: not every registry supports every write request.
+    This is for reads only: not every registry supports every write request.
     """
     if not named.startswith("GET ") and answer.status_code in _UNKNOWN and not _is_subject_error(answer):
         status = answer.status_code

@@ -94,7 +94,7 @@ class ValidationContext:
     ranges: VersionRanges | None = None
     left_open: bool = False
     made: dict[Version, ReferenceValidator] = field(default_factory=dict, repr=False, compare=False)
-    """The judges made so far; scopes of one catalogue on the same terms may share them."""
+    """The validators created so far; contexts of one catalogue with the same options may share them."""
 
     @property
     def subject(self) -> str:

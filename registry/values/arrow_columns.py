@@ -158,7 +158,7 @@ class Texts:
         return slide(self.padded, width, (self.starts if places is None else places) + PAD)
 
     def rows_of(self, places: Ints) -> Ints:
-        """Give the row that each place (ascending) lies in."""
+        """Return the row that contains each position; positions ascend."""
         if len(places) == len(self.starts) and bool(((places >= self.starts) & (places < self.ends)).all()):
             return np.arange(len(places))  # one in every row, as for decimal points
         return np.searchsorted(self.starts, places, side="right") - 1

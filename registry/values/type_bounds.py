@@ -66,7 +66,7 @@ class TypeBound:
     limits: DigitLimits | None = None
 
     def judge(self, text: str) -> Misfit:
-        """Return the reason why the value of a text does not fit; nothing if it fits."""
+        """Return the reason why the value of a text does not fit, or nothing if it fits."""
         found = Misfit(0)
         for misfit, pattern in self.patterns:
             if re.fullmatch(pattern, text) is None:

@@ -60,7 +60,7 @@ class Deliveries(Generic[_T]):
             self._changed.notify_all()
 
     def close(self, seconds: float) -> None:
-        """Wait so long at most for what is queued, then give up the rest."""
+        """Wait for queued deliveries, at most this long, then drop the rest."""
         with self._changed:
             self._closing = True
             self._changed.notify_all()

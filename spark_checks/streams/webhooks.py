@@ -23,9 +23,9 @@ _REFUSED: Final = 300
 
 
 def findings_document(report: Report, *, stream: str, batch: int) -> dict[str, Any] | None:
-    """Return what is posted of a batch, None if it has no finding graver than info.
+    """Return what is posted for a batch, None if it has no finding above severity info.
 
-    `id` is the same where a batch is read again after a crash, so that the receiver can tell.
+    `id` is the same if a batch is read again after a crash, so that the receiver can recognise it.
     """
     grave = [one for one in write_document(report)["findings"] if one["severity"] != INFO]
     if not grave:

@@ -58,9 +58,9 @@ class ParquetTables:
 
 
 def keep_provisional(order: WriteOrder) -> tuple[list[TypedWrite], dict[FilePart, AbstractSet[TableName] | None]]:
-    """Return the provisional rows that count, and which tables of which changes files have to be typed still.
+    """Return the provisional rows that count, and which tables of which changes files must still be typed.
 
-    None stands for all of them. What does not count is removed.
+    None means all of them. Rows that do not count are removed.
     """
     kept: list[TypedWrite] = []
     again: dict[FilePart, AbstractSet[TableName] | None] = dict.fromkeys(order.changes)

@@ -1,6 +1,6 @@
-"""Provisional tables: typed rows that tasks write while they validate, by the layouts that they can know so far.
+"""Provisional tables: typed rows that tasks write while they validate, by the layouts known so far.
 
-They count only where the layout that the whole run comes to is the same; the driver has the other rows typed again.
+They count only if the final layout of the whole run is the same; the driver has the other rows typed again.
 """
 
 from __future__ import annotations

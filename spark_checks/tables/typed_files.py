@@ -41,8 +41,8 @@ def join_writes(writes: Iterable[TypedWrite]) -> TypedWrite:
 class TypedFiles:
     """The rows of one task, table by table: those that wait, and the files that are open.
 
-    `layout_of` returns the layout of a table whenever rows of it are typed; None leaves the table out from then
-    on. With `patience` so many bytes of rows wait before that of a table is asked for the first time.
+    `layout_of` returns the layout of a table whenever rows of it are typed; None leaves the table out from then on.
+    `patience` is how many bytes of rows wait before the layout of a table is first needed.
     """
 
     def __init__(

@@ -1,1 +1,1 @@
-"""Drift classes: what a finding may be, one class a file, with the causes that it tells apart."""
+"""Drift classes: the kinds of findings, one file per class, with the causes that it distinguishes."""

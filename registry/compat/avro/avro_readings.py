@@ -1,7 +1,7 @@
 """Avro readings: how real readers read a message: fastavro, and Apache's library for messages that fastavro accepts.
 
-fastavro reads logical types as the writer's schema has them. A consumer goes by those of its own schema, as Apache's
-Java does: the message is resolved on the bare types, and the reader's logical types are put on what comes out.
+fastavro reads logical types as the writer's schema has them. A consumer uses those of its own schema, as
+Apache's Java does: the message is resolved on the bare types, and the reader's logical types are applied to the result.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ def steps(trail: TypePath | None) -> Iterator[TypePath]:
 
 
 def message_pointer(trail: TypePath | None) -> str:
-    """Return where in a message a path leads: 0 stands for any item of an array, * for any key of a map."""
+    """Return the pointer of a path in a message: 0 means any item of an array, * any key of a map."""
     members = [step.member for step in steps(trail)]
     return join_pointer(*(member for member in reversed(members) if member is not None))
 

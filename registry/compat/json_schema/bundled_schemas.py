@@ -64,7 +64,7 @@ class BundledSchema:
 
     @property
     def slow_judge(self) -> Any:
-        """An independent validator of the same schema. It may raise anything where a reference leads elsewhere."""
+        """An independent validator of the same schema. It may raise any exception if a reference leads elsewhere."""
         return SLOW_JUDGES[draft_of(self.written)](self.written, registry=REGISTRY)
 
     def mentions(self, *words: str) -> bool:

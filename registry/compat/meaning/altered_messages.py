@@ -60,7 +60,7 @@ def walk(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
 
 
 def look(value: Any, path: Path) -> Any:
-    """Return what lies at the end of a way, or DROPPED where it ends early."""
+    """Return the value at the end of a path, or DROPPED if it ends early."""
     for part in path:
         is_there = part in value if isinstance(value, dict) else isinstance(value, list) and part in range(len(value))
         if not is_there:

@@ -28,7 +28,7 @@ _LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def place_of_key(version: Version, key: Key) -> TextPlace | None:
-    """Return where a version says a fact: in its own contract, else in the nearest that it is based on.
+    """Return where a version states a fact: in its own contract, else in the nearest that it is based on.
 
     What a version takes away stands where it does so. What none of them says stands where it would: at the deepest
     key on the way there.

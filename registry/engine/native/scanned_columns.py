@@ -160,7 +160,7 @@ class ScannedColumn(Sequence[Any]):
         return numbers
 
     def strip_names(self, names: tuple[str, ...]) -> tuple[ScannedColumn, NDArray[np.uint8]]:
-        """Return what stands behind one of some names, and the place of the name of each value.
+        """Return what follows one of some names, and the index of the name of each value.
 
         A text with none of them is null and has the place NAMELESS; a value that is no text is null and has 0.
         """

@@ -107,7 +107,7 @@ def check_target(target: str, form: MessageForm, framing: Framing | None) -> Non
 
 
 def default_framing(target: str) -> Framing:
-    """Return how Avro records are framed in a file that is written, where nothing else is asked for."""
+    """Return how Avro records are framed by default in a file that is written."""
     return Framing.CONFLUENT if Path(target).suffix == ".parquet" else Framing.CONTAINER
 
 

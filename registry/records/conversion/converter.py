@@ -44,7 +44,7 @@ class ConversionRefused(Exception):
 class Conversion:
     """What is asked for, as a value that can be pickled: the Avro schema, the form, the framing, and the id in a frame.
 
-    Where records are read, no framing means that containers are known by their beginning and all else is framed.
+    When reading, no framing means that containers are recognised by their beginning and everything else is framed.
     """
 
     schema: Any
@@ -63,7 +63,7 @@ class Conversion:
         return self._to_avro(codec) if self.form is MessageForm.AVRO else self._to_json(codec)
 
     def check(self) -> None:
-        """Raise UsageError if a frame is asked for and its id is not known."""
+        """Raise UsageError if frames are required and their id is not known."""
         if self.framing is Framing.CONFLUENT:
             self._frame_id()
 

@@ -37,7 +37,7 @@ def read_tables(path: Traversable) -> list[FiledTable]:
 
 
 def published_tables(reference: str, path: Path) -> list[FiledTable]:
-    """Return the table contracts that a folder held at a git ref; none if it was not there yet.
+    """Return the table contracts of a folder at a git ref; none if it did not exist yet.
 
     Raises UsageError if there is no such ref, UnavailableError if there is no repository.
     """

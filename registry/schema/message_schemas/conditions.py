@@ -28,7 +28,7 @@ def codes_of(meaning: Meaning, op: str) -> list[str]:
 
 
 def op_is(meaning: Meaning, ops: Sequence[str]) -> dict[str, object]:
-    """Return the condition that holds for the messages of some canonical ops. Flags decide first, as in reading."""
+    """Return the condition that matches the messages of some canonical ops. Flags decide first, as in reading."""
     flags = meaning.envelope.op.flags
     ways = [
         all_of([_flag_holds(meaning, flag), *(negate(_flag_holds(meaning, one)) for one in flags[:number])])
@@ -45,19 +45,19 @@ def op_is(meaning: Meaning, ops: Sequence[str]) -> dict[str, object]:
 
 
 def op_holds_rows(meaning: Meaning) -> dict[str, object]:
-    """Return the condition that holds for the messages that say what became of rows."""
+    """Return the condition that matches messages with rows."""
     return op_is(meaning, ROW_OPS)
 
 
 def op_is_known(meaning: Meaning) -> dict[str, object]:
-    """Return what refuses an op code that means nothing, unless a flag decides whatever the code is."""
+    """Return the schema that rejects unknown op codes, unless a flag decides whatever the code is."""
     free = [_flag_holds(meaning, flag) for flag in meaning.envelope.op.flags if flag.of is None]
     known = within(meaning.envelope.op.at, one_of(list(meaning.ops)), required=False)
     return any_of([*free, known])
 
 
 def mapping_choices(version: Version) -> Iterator[MappingCondition]:
-    """Yield the value mappings of a version with the messages they hold for."""
+    """Yield the value mappings of a version with the messages they apply to."""
     choice = version.meaning.values.mapping
     named = version.catalogue.mapping
     if isinstance(choice, str):
@@ -88,5 +88,5 @@ def _kind_pattern(kind: str) -> str:
 
 
 def any_case(letter: str) -> str:
-    """Return the pattern of a letter in either case; any other character stands for itself."""
+    """Return the pattern of a letter in either case; any other character matches itself."""
     return f"[{letter.upper()}{letter.lower()}]" if letter.isalpha() else re.escape(letter)

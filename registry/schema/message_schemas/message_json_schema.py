@@ -68,7 +68,7 @@ def schema_id(version: Version) -> str:
 
 
 def title_of(version: Version) -> str:
-    """Return what a schema is called: product, dialect, version and what it holds for."""
+    """Return the title of a schema: product, dialect, version and what it applies to."""
     name = version.resolved.get("title", version.subject)
     held = span(version)
     return f"{name}, version {version.number}" + ("" if held == "always" else f" ({held})")
@@ -196,9 +196,9 @@ def _columns_up_to(meaning: Meaning, pointer: str, count: int) -> dict[str, Any]
 
 
 def moments(meaning: Meaning) -> Iterator[dict[str, Any]]:
-    """Yield what the times of an envelope may count.
+    """Yield the bounds of the times of an envelope.
 
-    A checkpoint reads no row, and one in another unit is only warned of: nothing is asked of it here.
+    A checkpoint has none here: one in another unit is only a warning, since no row depends on it.
     """
     for place in meaning.envelope.times:
         if place == meaning.envelope.checkpoint or place.at is None or unit_of_form(place) is None:

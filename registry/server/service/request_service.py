@@ -91,7 +91,7 @@ class Deleted:
         return self.deleted_only or self.python_deleted_only
 
     def wants(self, deleted: bool) -> bool:  # noqa: FBT001  a fact, no switch
-        """Return whether to include a version, given whether it is deleted."""
+        """Return whether a request includes a version, given whether the version is deleted."""
         if self.only_deleted:
             return deleted
         return self.deleted or not deleted

@@ -38,7 +38,7 @@ class Definitions:
 def read_create_table(text: str, dialect: str, database: str | None = None) -> Definitions:
     """Return the table contracts of a text in the SQL of `mysql` or `oracle`.
 
-    A table without a database in front is in the one that USE named last, else in `database`.
+    A table without a database is in the one that USE named last, else in `database`.
     Raises KeyError if there is no such dialect of SQL; whatever else is wrong is reported as a problem.
     """
     grammar = GRAMMARS[dialect]

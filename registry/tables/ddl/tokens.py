@@ -53,7 +53,7 @@ class Word(NamedTuple):
 
     @property
     def is_name(self) -> bool:
-        """Whether it may name something; where MySQL runs with ANSI_QUOTES, names stand in double quotes."""
+        """Whether it may be a name; with ANSI_QUOTES, MySQL writes names in double quotes."""
         return self.kind in (PLAIN, QUOTED) or (self.kind == TEXT and self.written.startswith('"'))
 
 
@@ -121,7 +121,7 @@ class Words:
         return Words(self.words[begin : self.at - 1])
 
     def split(self) -> Iterator[Words]:
-        """Yield what is left, cut at the commas that stand in no bracket."""
+        """Yield the rest, split at the commas outside brackets."""
         begin, depth = self.at, 0
         for at in range(self.at, len(self.words)):
             word = self.words[at]

@@ -11,7 +11,7 @@ from cdc_contracts.registry.validate.rule_view import Breach, RuleView
 def check(view: RuleView) -> Iterator[Breach]:
     """A positional image has one value for each field, and each field has a name of its own.
 
-    An image that does not cannot be put in order and stays a list.
+    Any other image cannot be mapped to columns and stays a list.
     """
     for pointer in view.reading.meaning.images.pointers():
         if isinstance(view.reading.at(pointer), list):
