@@ -13,7 +13,7 @@ class Test(Document):
     """One test on one message; `any` holds a list of tests of which one has to hold."""
 
     present: At | None = None
-    """The member is present; its value may be null."""
+    """The member is there; its value may be null."""
     absent: At | None = None
     """The member is not there."""
     unset: At | None = None
