@@ -14,6 +14,7 @@ from cdc_contracts.cli.options.shared_options import AsJson, ContractFolders, sp
 from cdc_contracts.cli.options.validation_options import Contract, Parameters, Table, ValidationOptions
 from cdc_contracts.cli.output import console
 from cdc_contracts.cli.output.table_output import Folder, Replace, check_output, file_tables
+from cdc_contracts.registry.common import signals
 from cdc_contracts.registry.common.errors import UndetectedError
 from cdc_contracts.registry.common.exit_codes import DRIFT, EXIT_CODES, INCONCLUSIVE
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from cdc_contracts.registry.tables.inference.proposals import Proposal
     from cdc_contracts.registry.validate.validation_context import Undetected, ValidationContext
     from cdc_contracts.spark_checks.engines import Engine, Input
+    from cdc_contracts.spark_checks.stopping import Stop
 
 _LONGEST_NAME = 30
 """How much of a column's name is shown beside its evidence; the files have all of it."""
@@ -88,34 +90,52 @@ def _infer(
     replace: bool,
     as_json: bool,
 ) -> None:
-    from cdc_contracts.registry.detect.topic_samples import ENOUGH, find_validation
-    from cdc_contracts.registry.tables.inference.column_evidence import InferenceEvidence
     from cdc_contracts.registry.tables.inference.proposal_reports import head_of, notes_of, write_account
     from cdc_contracts.registry.tables.inference.proposals import propose
     from cdc_contracts.spark_checks.stopping import stopping
 
-    total = InferenceEvidence()
     with stopping(reading.time_limit) as stop:
-        for source, validation in inputs:
-            found, _ = find_validation(validation, partial(source.peek, engine, ENOUGH))
-            if found is None:
-                raise UndetectedError(
-                    "the contract of the messages cannot be detected",
-                    hint="name it with --contract; `detect` shows the evidence",
-                )
-            total.merge(engine.infer(source, found, stop))
+        total = _collect(engine, inputs, stop)
+    stopped = stop.reason
     proposals = propose(total, inputs[0][1].catalogue) if inputs else []
     if as_json:
         console.print_json(write_account(total, proposals))
     else:
         _print_result(proposals)
     _print_rest(total)
+    if stopped is not None:
+        console.say(f"stopped before the end ({stopped}): the result covers what was read until then")
+    if stop.signal is not None:
+        if output is not None:
+            console.say("no file was written; --time-limit or --to end the reading where files are wanted")
+        raise typer.Exit(signals.code_of(stop.signal))
     if not proposals:
         raise typer.Exit(EXIT_CODES[INCONCLUSIVE])
     if output is not None:
         made = [(one.contract, notes_of(one), head_of(one)) for one in proposals]
         if not file_tables(made, output, replace=replace):
             raise typer.Exit(EXIT_CODES[DRIFT])
+
+
+def _collect(
+    engine: Engine, inputs: Sequence[tuple[Input, ValidationContext | Undetected]], stop: Stop
+) -> InferenceEvidence:
+    """Return the evidence of the inputs, or of what was read when the run had to stop."""
+    from cdc_contracts.registry.detect.topic_samples import ENOUGH, find_validation
+    from cdc_contracts.registry.tables.inference.column_evidence import InferenceEvidence
+
+    total = InferenceEvidence()
+    for source, validation in inputs:
+        found, _ = find_validation(validation, partial(source.peek, engine, ENOUGH))
+        if found is None:
+            raise UndetectedError(
+                "the contract of the messages cannot be detected",
+                hint="name it with --contract; `detect` shows the evidence",
+            )
+        total.merge(engine.infer(source, found, stop))
+        if stop.reason is not None:
+            break
+    return total
 
 
 def _print_result(proposals: Sequence[Proposal]) -> None:

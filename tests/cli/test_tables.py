@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 
 import pytest
@@ -10,6 +12,7 @@ import yaml
 from topics import rendered
 
 from cdc_contracts.cli.app import main
+from cdc_contracts.spark_checks.local_engine import LocalEngine
 
 DDL = """CREATE TABLE `orders` (
   `id` bigint unsigned NOT NULL,
@@ -260,6 +263,33 @@ def test_what_is_known_of_columns_is_shown_whatever_they_are_called(here, capsys
     assert "decimal(9,2)" in reported["total"]
     assert "text" in reported["no\\nte"]
     assert "varchar" in reported["x" * 30 + "…"]
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_inference_that_is_interrupted_says_so_and_writes_no_file(here, capsys, monkeypatch, number, code):
+    infer = LocalEngine.infer
+
+    def infer_and_be_stopped(*arguments):
+        found = infer(*arguments)
+        os.kill(os.getpid(), number)
+        return found
+
+    monkeypatch.setattr(LocalEngine, "infer", infer_and_be_stopped)
+    (here / "orders.jsonl").write_bytes(b"\n".join(rendered("dts/canal@2", 30)))
+    call = ["tables", "infer", "file", "orders.jsonl", "--contract", "dts/canal@2", "--engine", "local", "-o", "t"]
+    assert main(call) == code
+    told = capsys.readouterr()
+    assert told.out.startswith("shop.orders\nInferred from ")
+    assert "stopped before the end (interrupted): the result covers what was read until then\n" in told.err
+    assert "no file was written" in told.err
+    assert not (here / "t").exists()
+
+
+def test_an_inference_that_a_time_limit_ends_says_so(here, capsys):
+    (here / "orders.jsonl").write_bytes(b"\n".join(rendered("dts/canal@2", 30)))
+    call = ["tables", "infer", "file", "orders.jsonl", "--contract", "dts/canal@2", "--engine", "local"]
+    assert main([*call, "--time-limit", "0.001"]) == 4
+    assert "stopped before the end (time limit): the result covers what was read" in capsys.readouterr().err
 
 
 def test_where_there_is_no_row_nothing_is_inferred(here, capsys):
