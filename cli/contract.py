@@ -134,15 +134,22 @@ def _of_topics(topics: Sequence[str], most: int, client: ConnectionOptions) -> I
 
 
 def _write(drafted: ContractFolder, target: Path) -> None:
-    """Write the files. Raises UsageError if one exists already."""
-    from cdc_contracts.registry.common.atomic_files import write_whole
+    """Write all of the files or none. Raises UsageError if one exists already, UnavailableError if one is refused."""
+    from cdc_contracts.registry.common.atomic_files import make_folder, write_whole
 
     for name in drafted.files:
         if (target / name).exists():
             raise UsageError("the file exists already", where=str(target / name), hint="give --to another folder")
-    for name, content in drafted.files.items():
-        (target / name).parent.mkdir(parents=True, exist_ok=True)
-        write_whole(target / name, content)
+    written: list[Path] = []
+    try:
+        for name, content in drafted.files.items():
+            make_folder((target / name).parent)
+            write_whole(target / name, content)
+            written.append(target / name)
+    except BaseException:  # a part of a contract would be in the way of the next call
+        for file in written:
+            file.unlink()
+        raise
 
 
 def _report(drafted: ContractFolder, target: Path, total: int, *, keep_values: bool) -> None:

@@ -64,6 +64,7 @@ def replay_quarantine(
         return
     with (
         run_options.start_engine(chosen, kafka=False, formats=[output.table_format]) as engine,
+        output_options.naming_full_output(directory),
         progress(engine, source.spans) as watch,
     ):
         opened = output.open(validation.catalogue)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import errno
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -11,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cdc_contracts.cli.output import console, report_output
-from cdc_contracts.registry.common.errors import UsageError
+from cdc_contracts.registry.common.errors import UsageError, refused
 from cdc_contracts.registry.common.exit_codes import DRIFT, EXIT_CODES
 from cdc_contracts.registry.common.safe_text import visible
 
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from cdc_contracts.spark_checks.tables.typed_tables import TableCommit
 
 SCHEMA = "table:"
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _MOST_TABLES = 20
 _MOST_COLUMNS = 10
 
@@ -89,6 +92,8 @@ class OutputOptions:
 
     def check(self, *, local: bool = False) -> None:
         """Raise UsageError if options are incompatible; `local` means that there is no Spark."""
+        if not self.directory:
+            raise UsageError("the output directory has no name", hint="write --to . for the directory you are in")
         parquet, named = self.table_format is TableFormat.PARQUET, self.target.startswith(SCHEMA)
         if local and (named or self.current or not parquet):
             option = "--current" if self.current else self.target if parquet else f"--table-format {self.table_format}"
@@ -162,6 +167,17 @@ class OutputOptions:
         )
 
 
+@contextmanager
+def naming_full_output(directory: str) -> Iterator[None]:
+    """Name the directory where there is no room left for a file of which the error does not say the name."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in _FULL or error.filename:
+            raise
+        raise refused(error, directory, what="the output cannot be written") from error
+
+
 def watch_decode(
     engine: Engine, source: Input, validation: ValidationContext | Undetected, output: Output, fail_on: str
 ) -> DecodedRun:
@@ -169,7 +185,7 @@ def watch_decode(
     from cdc_contracts.cli.output.progress import progress
     from cdc_contracts.spark_checks.decoding import decode_input
 
-    with progress(engine, source.spans) as watch:
+    with naming_full_output(output.directory), progress(engine, source.spans) as watch:
         return decode_input(engine, source, validation, output, fail_on=fail_on, watch=watch)
 
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import io
 import sys
+from pathlib import Path
 
 import pytest
 from home_made import flat, listed, written
 
 from cdc_contracts.cli.app import main
+from cdc_contracts.registry.common import atomic_files
+from cdc_contracts.registry.common.errors import UnavailableError
 
 
 @pytest.fixture
@@ -100,3 +103,17 @@ def test_one_message_and_one_sample_are_in_the_singular(messages, capsys):
         "contracts/acme/one/v1: acme/one@1, to which the one message conforms\n"
         "contracts/acme/one/v1/samples: 1 sample, with rewritten values\n"
     )
+
+
+def test_where_a_file_cannot_be_written_no_other_is_left(messages, capsys, monkeypatch):
+    write = atomic_files.write_whole
+
+    def refuse_schemas(target, content):
+        if target.suffix == ".avsc":
+            raise UnavailableError("it cannot be written: No space left on device", where=str(target))
+        write(target, content)
+
+    monkeypatch.setattr(atomic_files, "write_whole", refuse_schemas)
+    assert main(["contract", "new", "acme/flat", "flat.jsonl"]) == 3
+    assert "No space left on device" in capsys.readouterr().err
+    assert [file for file in Path("contracts").rglob("*") if file.is_file()] == []

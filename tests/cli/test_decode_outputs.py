@@ -1,5 +1,6 @@
 """`decode --outputs tables` keeps typed tables alone, and says what does not go with it."""
 
+import errno
 import json
 import shutil
 
@@ -9,6 +10,7 @@ from topics import rendered
 
 from cdc_contracts.cli.app import main
 from cdc_contracts.registry.common.errors import UsageError
+from cdc_contracts.spark_checks import decoding
 from cdc_contracts.spark_checks.split_updates import join_split_updates
 
 REFERENCE = "oms-community/canal@2"
@@ -95,3 +97,23 @@ def test_a_run_that_is_there_is_not_written_again_in_the_other_way(here, capsys)
     assert "choose another directory, or continue with --outputs tables" in capsys.readouterr().err
     shutil.rmtree(here / "out")
     assert decode() == 1
+
+
+def test_a_directory_without_a_name_is_refused(here, capsys):
+    assert decode(out="") == 2
+    assert capsys.readouterr().err.endswith(
+        "error: the output directory has no name\n  write --to . for the directory you are in\n"
+    )
+    assert [path.name for path in here.iterdir()] == ["a.jsonl"]
+
+
+def test_where_there_is_no_room_the_directory_is_named(here, capsys, monkeypatch):
+    def refuse(*_, **__):
+        raise OSError(errno.ENOSPC, "No space left on device")  # as Arrow does: it names no file
+
+    monkeypatch.setattr(decoding, "decode_input", refuse)
+    assert decode() == 3
+    assert capsys.readouterr().err.endswith(
+        "error: the output cannot be written: No space left on device (out)\n"
+        "  Free some space there, or choose another location.\n"
+    )

@@ -29,6 +29,8 @@ SLOW = {"typer", "rich", "pydantic", "yaml", "pyarrow", "numpy", "pyspark", "msg
     [
         ("audit topic orders -b localhost:9092", "audit: loading contracts\n"),
         ("decode file a.jsonl --to out", "decode: loading contracts\n"),
+        ("decode files out shop.orders", ""),
+        ("decode join out", "decode: loading the engine\n"),
         ("demo", "demo: generating messages\n"),
         ("audit", ""),
         ("audit topic --help", ""),
