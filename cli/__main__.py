@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import sys
+from typing import Final
 
 from cdc_contracts.cli.output import waiting
 from cdc_contracts.registry.common import signals
-from cdc_contracts.registry.common.garbage_collection import collect_rarely
+from cdc_contracts.registry.common.garbage_collection import collect_rarely, leave_garbage, stop_collecting
+
+KEEPING: Final = frozenset({"lint", "ci"})
+"""Commands that keep the documents and samples that they read to the end."""
 
 
 def main() -> int:
     """Run the command that this process was started with, and return its exit code."""
     signals.end_at_once()
     collect_rarely()
+    if not KEEPING.isdisjoint(sys.argv[1:2]):
+        stop_collecting()
     waiting.announce(sys.argv[1:])
     from cdc_contracts.cli import app
 
-    return app.run(app.main)
+    code = app.run(app.main)
+    leave_garbage()
+    return code
 
 
 if __name__ == "__main__":

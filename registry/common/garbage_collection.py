@@ -15,6 +15,16 @@ def collect_rarely() -> None:
     gc.set_threshold(_OBJECTS_BETWEEN, *gc.get_threshold()[1:])
 
 
+def stop_collecting() -> None:
+    """Look for garbage no more: for a process that keeps nearly all that it makes, and ends soon."""
+    gc.disable()
+
+
+def leave_garbage() -> None:
+    """Spare the end of the process a walk over all objects: it gives back all memory anyway."""
+    gc.freeze()
+
+
 @contextmanager
 def put_off_collection() -> Iterator[None]:
     """Put off the garbage collector: walking all objects over and over takes long, and finds nothing."""

@@ -12,6 +12,7 @@ MAX_BYTES: Final = 64 * 1024 * 1024
 MAX_DEPTH: Final = 128
 EXPECTED: Final = "one JSON object"
 
+_KINDS: Final = {type(None): "null", bool: "boolean", Number: "number", str: "string", list: "array"}
 _BLANK = b" \t\r\n"
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*+"', re.DOTALL)
 _AS_BRACKETS = bytes.maketrans(b"{}", b"[]")
@@ -52,13 +53,7 @@ def parse_message(value: bytes, *, max_bytes: int = MAX_BYTES, strict: bool = Fa
     if depth_exceeds(value, MAX_DEPTH):
         raise Unreadable("depth", f"nesting deeper than {MAX_DEPTH}")
     try:
-        message = json.loads(
-            text,
-            parse_int=Number,
-            parse_float=Number,
-            parse_constant=_refuse_constant,
-            object_pairs_hook=_unique_members if strict else None,
-        )
+        message = (_STRICT if strict else _LENIENT).decode(text)
     except (ValueError, RecursionError) as error:
         if isinstance(error, _DuplicateMember):
             raise Unreadable("duplicate-member", "a member name twice") from None
@@ -72,15 +67,7 @@ def parse_message(value: bytes, *, max_bytes: int = MAX_BYTES, strict: bool = Fa
 
 def kind_of(value: Any) -> str:
     """Return the JSON kind of a parsed value: null, boolean, number, string, array or object."""
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "boolean"
-    if isinstance(value, Number):
-        return "number"
-    if isinstance(value, str):
-        return "string"
-    return "array" if isinstance(value, list) else "object"
+    return _KINDS.get(type(value), "object")
 
 
 def depth_exceeds(value: bytes, limit: int) -> bool:
@@ -142,3 +129,9 @@ def _holds_lone_surrogate(value: Any) -> bool:
     if isinstance(value, str):
         return any("\ud800" <= character <= "\udfff" for character in value)
     return isinstance(value, list | tuple) and any(_holds_lone_surrogate(item) for item in value)
+
+
+_LENIENT: Final = json.JSONDecoder(parse_int=Number, parse_float=Number, parse_constant=_refuse_constant)
+_STRICT: Final = json.JSONDecoder(
+    parse_int=Number, parse_float=Number, parse_constant=_refuse_constant, object_pairs_hook=_unique_members
+)

@@ -93,6 +93,8 @@ class Codec:
 
 def same_message(left: Any, right: Any) -> bool:
     """Return whether two parsed messages are the same to the digit: `1.0` is not `1.00`, and null is not absent."""
+    if isinstance(left, str):
+        return isinstance(right, str) and left == right
     if isinstance(left, Number) or isinstance(right, Number):
         return isinstance(left, Number) and isinstance(right, Number) and left.token == right.token
     if isinstance(left, dict) and isinstance(right, dict):

@@ -101,9 +101,11 @@ def unit_observed(value: Any, place: Place) -> str | None:
     wanted = unit_of_form(place)
     if wanted is None:
         return None
+    count = count_in(value, place)
+    if count is not None and SPANS[wanted][0] <= count < SPANS[wanted][1]:
+        return None
     if is_beyond(value, place):
         return BEYOND
-    count = count_in(value, place)
     result = next((unit for unit, (first, end) in SPANS.items() if count is not None and first <= count < end), None)
     return result if result != wanted else None
 

@@ -69,6 +69,12 @@ class Reading:
         return self.op in ROW_OPS
 
     @cached_property
+    def sides(self) -> tuple[Side, ...]:
+        """The images that the op has, the one before the change first."""
+        images = self.meaning.images.of(self.op or "")
+        return tuple(side for side in (images.before, images.after) if side) if images else ()
+
+    @cached_property
     def names(self) -> TableNames:
         envelope = self.meaning.envelope
         if envelope.table is not None and envelope.table.source is not None:
@@ -139,14 +145,12 @@ class Reading:
 
     def _is_completed(self, pointer: str) -> bool:
         """Return whether an image is an object that the message's op completes from another that holds a row."""
-        sides = self.meaning.images.of(self.op or "")
         return (
             self.meaning.images.hold_one_row
             and isinstance(self.at(pointer), dict)
             and any(
                 side.at == pointer and side.over is not None and self._rows_at(side.over) is not None
-                for side in ((sides.before, sides.after) if sides else ())
-                if side is not None
+                for side in self.sides
             )
         )
 
@@ -178,8 +182,7 @@ class Reading:
             return ()
         if types.at is not None:
             return (types.at,)
-        sides = self.meaning.images.of(self.op or "")
-        sources = [self.source(side) for side in (sides.after, sides.before) if side] if sides else []
+        sources = [self.source(side) for side in reversed(self.sides)]
         return tuple(source + join_pointer(types.in_image or "") for source in sources if source is not None)
 
     def _time(self, place: Place | None) -> EventTime:
@@ -278,7 +281,7 @@ def _group_of(value: Any, member: str | None) -> Any:
 def read_types(value: Any, name: str | None, type_: str | None) -> dict[str, str] | None:
     """Return types by column from an object of texts, or from a list of objects with `name` and `type_` members."""
     if isinstance(value, dict):
-        return value if all(isinstance(item, str) for item in value.values()) else None
+        return value if set(map(type, value.values())) <= {str} else None
     if isinstance(value, list) and name and type_:
         pairs = [(item.get(name), _code(item.get(type_))) for item in value if isinstance(item, dict)]
         if len(pairs) == len(value) and all(isinstance(part, str) for pair in pairs for part in pair):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from cdc_contracts.registry.contract.image_model import Side
 from cdc_contracts.registry.message.canonical_changes import Change, Control, Image
 from cdc_contracts.registry.message.reading import Reading, Row, column_path
 from cdc_contracts.registry.validate.form_selection import FormSelection, TypedColumns
@@ -55,17 +54,10 @@ def update_part(op: str, before: bool, after: bool) -> tuple[str, str | None]:  
             return op, None
 
 
-def sides_of(reading: Reading) -> list[Side]:
-    """Return the images that the op of a message has, the one before the change first."""
-    images = reading.meaning.images.of(reading.op or "")
-    return [side for side in (images.before, images.after) if side] if images else []
-
-
 def placed_at(reading: Reading) -> str:
     """Return the pointer to the rows of a message: the after image, otherwise the before image."""
-    images = reading.meaning.images.of(reading.op or "")
-    for side in (images.after, images.before) if images else ():
-        source = reading.source(side) if side else None
+    for side in reversed(reading.sides):
+        source = reading.source(side)
         if source is not None:
             return source
     return ""
@@ -74,7 +66,7 @@ def placed_at(reading: Reading) -> str:
 def forms_of_values(reading: Reading, columns: TypedColumns, forms: FormSelection) -> dict[str, str]:
     """Return by path the names of the forms that the values of a message have to have."""
     names = {}
-    for side in sides_of(reading):
+    for side in reading.sides:
         for pointer in (reading.source(side), side.over):
             for row in (reading.rows(pointer) or ()) if pointer is not None else ():
                 for name, value in row.items():
@@ -160,7 +152,7 @@ def _image(row: Row | None, columns: TypedColumns, forms: FormSelection) -> tupl
 
 
 def _changed(reading: Reading, index: int) -> list[str] | None:
-    for side in sides_of(reading):
+    for side in reading.sides:
         if side.over is None or reading.source(side) != side.at:
             continue
         own, below = (reading.rows(side.at) or []), (reading.rows(side.over) or [])

@@ -13,6 +13,7 @@ from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.contract.table_contracts import TableContract
 from cdc_contracts.registry.contract.value_mappings import ValueMapping
 from cdc_contracts.registry.message.reading import Reading
+from cdc_contracts.registry.message.schema_violations import SchemaJudge
 from cdc_contracts.registry.values import FORMS, Context, ValueForm
 
 _WIRE_KINDS = {"string": "text", "number": "number", "boolean": "boolean", "null": "text"}
@@ -38,6 +39,7 @@ class FormSelection:
         self._version, self._options = version, reading_options
         self._form_of_type = lru_cache(4096)(ValueMapping.form_of)
         self._context = lru_cache(1024)(self._build_context)
+        self._schema = lru_cache(1024)(self._build_schema)
 
     @cached_property
     def mapping(self) -> ValueMapping:
@@ -76,6 +78,10 @@ class FormSelection:
         """Return the context of a form; a table's zone overrides the parameter."""
         return self._context(form, table.source_time_zone if table else None, mapping or self.mapping)
 
+    def schema_of(self, form: ValueForm, table: TableContract | None, mapping: ValueMapping) -> SchemaJudge:
+        """Return the validator of the schema of a form in the same context."""
+        return self._schema(form, table.source_time_zone if table else None, mapping)
+
     def form_of_type(self, mapping: ValueMapping, source_type: str) -> str | None:
         """Return the name of the form of a source type, None if it is not in the mapping."""
         return self._form_of_type(mapping, source_type)
@@ -87,6 +93,14 @@ class FormSelection:
             return Context(zone, keep, literal, zeros_left_out=mapping.leaves_out_zeros(form.name))
         return Context(zone, keep, literal, self._options.second_digits(self._version.meaning.avro.fraction))
 
+    def _build_schema(self, form: ValueForm, own_zone: str | None, mapping: ValueMapping) -> SchemaJudge:
+        return _schema_of(form, self._context(form, own_zone, mapping))
+
     def lenient(self, form: ValueForm) -> bool:
         """Return whether the form is undocumented in this version, so that other text is kept with a warning."""
         return self._version.meaning.leaves_open(form.kind)
+
+
+@lru_cache(1024)
+def _schema_of(form: ValueForm, context: Context) -> SchemaJudge:
+    return SchemaJudge(dict(form.schema_in(context)))

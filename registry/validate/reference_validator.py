@@ -29,7 +29,6 @@ from cdc_contracts.registry.validate.decoded_changes import (
     decode_changes,
     forms_of_values,
     placed_at,
-    sides_of,
 )
 from cdc_contracts.registry.validate.drift_rule import DriftRule, drift_rules
 from cdc_contracts.registry.validate.form_selection import FormSelection, TypedColumns
@@ -43,11 +42,12 @@ from cdc_contracts.registry.validate.table_promises import (
     is_null,
 )
 from cdc_contracts.registry.validate.verdicts import Opinion
-from cdc_contracts.registry.values import FIRST_RECORD, RECORDS, BrokenValue, Context, Flag, ValueForm, describe_shape
+from cdc_contracts.registry.values import FIRST_RECORD, RECORDS, BrokenValue, Flag, ValueForm, describe_shape
 from cdc_contracts.registry.values.fractions import TRAILING_ZEROS
 from cdc_contracts.registry.values.type_bounds import CAUSES, bound_of
 
 _JSON_KINDS = {"text": "string", "number": "number", "boolean": "boolean"}
+_WIRE_KINDS = {kind: wire for wire, kind in _JSON_KINDS.items()}
 _NO_TEXTS: Final = frozenset({"true", "false", "None"})
 _CAUSES = {"unknown": "unknown-field", "missing": "missing-field", "kind": "type-change", "enum": "unknown-enum"}
 
@@ -142,7 +142,7 @@ class ReferenceValidator:
             return
         sources = {
             pointer: None
-            for side in sides_of(reading)
+            for side in reading.sides
             for pointer in (reading.source(side), side.over)
             if pointer is not None
         }
@@ -155,10 +155,9 @@ class ReferenceValidator:
         yield from self._unknown_types(reading, columns)
 
     def _judge_row(self, reading: Reading, pointer: str, row: Row, columns: TypedColumns) -> Iterator[Finding]:
-        typed = {
-            name: value for name, value in row.items() if columns.origin != "message" or name in (columns.types or {})
-        }
-        for name, value in typed.items():
+        for name, value in row.items():
+            if columns.origin == "message" and name not in (columns.types or {}):
+                continue
             if is_null(columns.table, name, value):
                 path = column_path(reading, pointer, name)
                 yield self._finding("table-schema", NOT_NULL, path, "a value", "NULL")
@@ -166,7 +165,7 @@ class ReferenceValidator:
             if form is None or value is None:
                 continue
             path, kind = column_path(reading, pointer, name), kind_of(value)
-            if kind not in {_JSON_KINDS[wire] for wire in form.wire}:
+            if _WIRE_KINDS.get(kind) not in form.wire:
                 expected = " or ".join(sorted(_JSON_KINDS[wire] for wire in form.wire))
                 yield self._finding("type-change", None, path, expected, kind)
             else:
@@ -177,7 +176,7 @@ class ReferenceValidator:
         self, form: ValueForm, value: Any, path: str, columns: TypedColumns, declared: str | None
     ) -> Iterator[Finding]:
         context = self.forms.context_of(form, columns.table, columns.mapping)
-        refused = not _schema_of(form, context).fits(value)
+        refused = not self.forms.schema_of(form, columns.table, columns.mapping).fits(value)
         flag: int
         text = None
         try:
@@ -301,8 +300,3 @@ def _one_each(findings: Iterable[Finding]) -> list[Finding]:
 def _judge_of(version: Version) -> SchemaJudge:
     """Return the validator of the shape of a version's messages, the same under any reading options."""
     return SchemaJudge(version.schema)
-
-
-@lru_cache(1024)
-def _schema_of(form: ValueForm, context: Context) -> SchemaJudge:
-    return SchemaJudge(dict(form.schema_in(context)))

@@ -27,11 +27,9 @@ class RuleView:
     reading: Reading
     mapping: ValueMapping
 
-    def sides(self) -> Iterator[Side]:
-        """Yield the sides that the message's op names, before first."""
-        images = self.reading.meaning.images.of(self.reading.op or "")
-        if images:
-            yield from (side for side in (images.before, images.after) if side)
+    def sides(self) -> tuple[Side, ...]:
+        """Return the sides that the message's op names, before first."""
+        return self.reading.sides
 
     def full_rows(self) -> Iterator[tuple[Row, ...]]:
         """Yield the rows of each side, completed."""

@@ -342,14 +342,18 @@ def test_a_message_that_conforms_needs_neither_jsonschema_nor_arrays():
     assert {"jsonschema", "pyarrow", "numpy", "fastavro"} & loaded == set()
 
 
-def test_a_process_of_a_command_looks_for_garbage_rarely():
-    told = "import gc; from cdc_contracts.cli.__main__ import main; main(); print(gc.get_threshold()[0] >= 50_000)"
+@pytest.mark.parametrize(("arguments", "collects"), [(["--version"], True), (["lint", "--help"], False)])
+def test_a_process_of_a_command_looks_for_garbage_rarely_and_not_at_its_end(arguments, collects):
+    told = (
+        "import gc; from cdc_contracts.cli.__main__ import main; main();"
+        "print(gc.get_threshold()[0] >= 50_000, gc.isenabled(), gc.get_freeze_count() > 1_000)"
+    )
     ended = subprocess.run(
-        [sys.executable, "-c", told, "--version"],
+        [sys.executable, "-c", told, *arguments],
         env={**os.environ, "PYTHONPATH": str(ROOT / ".src")},
         capture_output=True, text=True, check=True, timeout=300,
     )  # fmt: skip
-    assert ended.stdout.splitlines()[-1] == "True"
+    assert ended.stdout.splitlines()[-1] == f"True {collects} True"
 
 
 def test_the_table_of_commands_is_the_help_of_each():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from json.encoder import encode_basestring as quote
 from pathlib import Path
 from typing import Any, Final
@@ -74,13 +75,17 @@ def _write(value: Any, indent: int, before: int) -> str:
 
 def _room_after(value: Any, room: int) -> int:
     """Return how much of the room a value leaves at most; a negative number is enough to know of a long value."""
-    if isinstance(value, str):
-        return room - len(value) - 2
-    if not isinstance(value, dict | list):
-        return room - 1
-    is_object = isinstance(value, dict)
-    for item in value:  # `, ` or two brackets, and `"": `
-        room = _room_after(value[item], room - len(item) - 6) if is_object else _room_after(item, room - 2)
+    if isinstance(value, dict):
+        room -= sum(map(len, value)) + 6 * len(value)  # `"": ` and `, ` or two brackets
+        items: Iterable[Any] = value.values()
+    else:
+        room -= 2 * len(value)
+        items = value
+    for item in items:
         if room < 0:
             break
+        if isinstance(item, str):
+            room -= len(item) + 2
+        elif isinstance(item, dict | list):
+            room = _room_after(item, room)
     return room

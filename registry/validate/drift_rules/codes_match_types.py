@@ -19,10 +19,10 @@ def check(view: RuleView) -> Iterator[Breach]:
         return
     found = reading.at(codes.at)
     for name, code in found.items() if isinstance(found, dict) else ():
-        known = JDBC_CODES.get(view.mapping.normalise(reading.types.get(name, "")))
+        of = view.mapping.normalise(reading.types.get(name, ""))
+        known = JDBC_CODES.get(of)
         if known is None or not is_integer(code):
             continue
-        of = view.mapping.normalise(reading.types[name])
         own = codes.table == "drs-codes" and of == "DATETIME" and code.token == DRS_DATETIME
         if code.token not in known and not own:
             shown = code.token if is_type_code(code.token) else describe_shape(code)
