@@ -47,7 +47,7 @@ class Frame(StrEnum):
 
 Quarantine = Annotated[
     Path | None,
-    typer.Option("--quarantine", metavar="FILE.parquet", help="Save refused messages there, with the reasons."),
+    typer.Option("--quarantine", metavar="FILE.parquet", help="Save refused messages to this file, with the reasons."),
 ]
 Replace = Annotated[bool, typer.Option("--replace", help="Overwrite existing files.")]
 

@@ -111,7 +111,7 @@ def join(
 @app.command("files", short_help="Print the files that hold the rows of typed tables.")
 def files(
     directory: Annotated[str, typer.Argument(metavar="DIR", help="The directory of `decode --to`.")],
-    table: Annotated[str | None, typer.Argument(metavar="[TABLE]", help="DATABASE.TABLE; else all tables.")] = None,
+    table: Annotated[str | None, typer.Argument(metavar="[TABLE]", help="DATABASE.TABLE; default: all tables.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Print the files that finished runs wrote for a typed table, one per line, for any Parquet reader."""

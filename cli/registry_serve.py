@@ -71,7 +71,7 @@ class Listening:
         Path | None, typer.Option("--tls-client-ca", metavar="FILE", help="The CA of client certificates (PEM).")
     ] = None
     connections: Annotated[
-        int, typer.Option("--connections", min=1, help="The maximum; beyond it the longest-waiting one is closed.")
+        int, typer.Option("--connections", min=1, help="The maximum; beyond it, the one idle longest is closed.")
     ] = 1_000
     open_metrics: Annotated[bool, typer.Option("--open-metrics", help="Allow /metrics without authentication.")] = False
     insecure: Annotated[bool, typer.Option("--insecure", help="Allow access from other machines without --users.")] = (

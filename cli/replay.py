@@ -33,11 +33,13 @@ def replay_quarantine(
     *,
     directory: Annotated[str, typer.Argument(metavar="DIR", help="The directory of `decode --to`.")],
     judging: RangedValidationOptions,
-    topics: Annotated[list[str] | None, typer.Option("--topic", metavar="TOPIC", help="Only this. Repeatable.")] = None,
+    topics: Annotated[
+        list[str] | None, typer.Option("--topic", metavar="TOPIC", help="Replay only this topic. Repeatable.")
+    ] = None,
     schema: Annotated[
         str | None,
         typer.Option(
-            "--to", metavar="table:CATALOG.DB", help="Where the typed tables are, if the runs do not record it."
+            "--to", metavar="table:CATALOG.DB", help="Where the typed tables are, if the runs do not record this."
         ),
     ] = None,
     trust_contract: Annotated[

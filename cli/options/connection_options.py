@@ -29,14 +29,17 @@ Bootstrap = Annotated[
     str | None,
     typer.Option(
         "--bootstrap-servers", "--bootstrap", "-b", metavar="HOST:PORT",
-        help="The brokers, comma-separated; or as the settings or the environment name them.",
+        help="The brokers, comma-separated; default: from the settings or the environment.",
     ),
 ]  # fmt: skip
 EnvironmentName = Annotated[
     str | None, typer.Option("--env", metavar="NAME", help="The brokers of an environment in cdc-contracts.yaml.")
 ]
 KafkaConfig = Annotated[
-    Path | None, typer.Option("--kafka-config", metavar="FILE", help="A client.properties file: security settings etc.")
+    Path | None,
+    typer.Option(
+        "--kafka-config", metavar="FILE", help="A client.properties file, for example with security settings."
+    ),
 ]
 KafkaOptions = Annotated[
     list[str] | None,

@@ -44,7 +44,7 @@ class Following(NotificationOptions):
     follow: Annotated[bool, typer.Option("--follow", help="Process new records, batch by batch.")] = False
     once: Annotated[bool, typer.Option("--once", help="Process what is there now, then exit.")] = False
     checkpoint: Annotated[
-        str | None, typer.Option("--checkpoint", metavar="DIR", help="Where a stream keeps its progress.")
+        str | None, typer.Option("--checkpoint", metavar="DIR", help="Where a stream records its progress.")
     ] = None
     interval: Annotated[
         float, typer.Option("--interval", metavar="SECONDS", help="The minimum between batch starts.", min=0.1)
@@ -53,17 +53,21 @@ class Following(NotificationOptions):
         int | None, typer.Option("--max-offsets", metavar="N", help="The maximum number of offsets in a batch.", min=1)
     ] = None
     grace: Annotated[
-        float, typer.Option("--grace", metavar="SECONDS", help="How long a batch may take to finish on a stop.", min=0)
+        float,
+        typer.Option("--grace", metavar="SECONDS", help="How long a batch may take to finish after a signal.", min=0),
     ] = 30.0
     metrics_file: Annotated[
         Path | None, typer.Option("--metrics-file", metavar="FILE", help="Write Prometheus metrics to FILE.")
     ] = None
     metrics_port: Annotated[
         int | None,
-        typer.Option("--metrics-port", metavar="PORT", help="Serve them at ADDRESS:PORT/metrics.", min=0, max=65535),
+        typer.Option(
+            "--metrics-port", metavar="PORT", help="Serve Prometheus metrics at ADDRESS:PORT/metrics.", min=0, max=65535
+        ),
     ] = None
     metrics_address: Annotated[
-        str, typer.Option("--metrics-address", metavar="ADDRESS", help="An address of this machine; 0.0.0.0 for all.")
+        str,
+        typer.Option("--metrics-address", metavar="ADDRESS", help="The address to serve metrics at; 0.0.0.0 for all."),
     ] = "127.0.0.1"
 
     def check(self, *, refused: Mapping[str, bool]) -> None:

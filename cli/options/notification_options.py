@@ -38,16 +38,16 @@ class NotificationOptions:
 
     interval_reports: Annotated[
         Path | None,
-        typer.Option("--interval-reports", metavar="DIR", help="Write a report of each batch alone; keeps 1,000."),
+        typer.Option("--interval-reports", metavar="DIR", help="Write a report of each batch; keep the newest 1,000."),
     ] = None
     webhook: Annotated[
         str | None,
-        typer.Option("--webhook", metavar="URL", help=f"Post findings there as JSON; or set {WEBHOOK_VARIABLE}."),
+        typer.Option("--webhook", metavar="URL", help=f"Post findings to it as JSON; default: ${WEBHOOK_VARIABLE}."),
     ] = None
 
-    openlineage: Annotated[
-        bool, typer.Option("--openlineage", help="Send OpenLineage events, to where OPENLINEAGE_URL says.")
-    ] = False
+    openlineage: Annotated[bool, typer.Option("--openlineage", help="Send OpenLineage events to $OPENLINEAGE_URL.")] = (
+        False
+    )
 
     @contextmanager
     def open(self, command: str, bootstrap: str, topics: Sequence[str]) -> Iterator[Notifier]:

@@ -29,7 +29,7 @@ class Remote:
     """The registry and its user. Password and token come from the environment, never from the command line."""
 
     url: Annotated[
-        str | None, typer.Option("--url", metavar="URL", help=f"The registry; else ${URL}.", show_default=False)
+        str | None, typer.Option("--url", metavar="URL", help=f"The registry; default: ${URL}.", show_default=False)
     ] = None
     user: Annotated[
         str | None, typer.Option("--user", metavar="NAME", help=f"The user; the password is ${PASSWORD} or prompted.")

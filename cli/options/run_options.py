@@ -46,9 +46,7 @@ Until = Annotated[
     str, typer.Option("--until", metavar="WHERE", help="latest, offset:N, a time, or JSON: the end, exclusive.")
 ]
 Cores = Annotated[int | None, typer.Option("--cores", help="How many cores to use; default: all.", min=1)]
-Jars = Annotated[
-    list[Path] | None, typer.Option("--jars", metavar="JAR", help="A connector already on disk. Repeatable.")
-]
+Jars = Annotated[list[Path] | None, typer.Option("--jars", metavar="JAR", help="A connector on disk. Repeatable.")]
 Packages = Annotated[
     list[str] | None,
     typer.Option("--packages", metavar="G:A:V", help="A connector by its Maven coordinates. Repeatable."),
@@ -56,7 +54,9 @@ Packages = Annotated[
 Master = Annotated[
     str | None,
     typer.Option(
-        "--master", metavar="URL", help="The cluster: spark://HOST:PORT, yarn, k8s://URL; else as Spark is configured."
+        "--master",
+        metavar="URL",
+        help="The cluster: spark://HOST:PORT, yarn, k8s://URL; default: as Spark is configured.",
     ),
 ]
 Remote = Annotated[
@@ -64,7 +64,7 @@ Remote = Annotated[
 ]
 Settings = Annotated[
     list[str] | None,
-    typer.Option("--conf", metavar="NAME=VALUE", help="A setting of Spark, such as spark.archives=FILE. Repeatable."),
+    typer.Option("--conf", metavar="NAME=VALUE", help="A Spark property, such as spark.archives=FILE. Repeatable."),
 ]
 
 
@@ -157,7 +157,9 @@ class RunOptions:
     ] = None
     time_limit: Annotated[
         float | None,
-        typer.Option("--time-limit", metavar="SECONDS", help="Then stop and report what was read.", min=0.001),
+        typer.Option(
+            "--time-limit", metavar="SECONDS", help="Stop after this time and report what was read.", min=0.001
+        ),
     ] = None
     include: Annotated[
         list[str] | None,

@@ -43,7 +43,9 @@ Table = Annotated[
 Parameters = Annotated[
     list[str] | None,
     typer.Option(
-        "--parameter", metavar="NAME=VALUE", help="A fact not in the messages: timestamp_zone=+08:00. Repeatable."
+        "--parameter",
+        metavar="NAME=VALUE",
+        help="A fact that messages do not carry: timestamp_zone=+08:00. Repeatable.",
     ),
 ]
 

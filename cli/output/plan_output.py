@@ -54,7 +54,7 @@ def _describe_step(step: PlanStep) -> str:
     at = f" {step.version}" if step.version else ""
     if step.action == "register":
         contract = step.schema.contract if step.schema else None
-        said = [f"id {step.id}" if step.id else "id given by the server", *([str(contract)] if contract else [])]
+        said = [f"id {step.id}" if step.id else "id assigned by the server", *([str(contract)] if contract else [])]
         said += ["deleted"] if step.schema and step.schema.deleted else []
         return f"+ {step.subject}{at} ({', '.join(said)})"
     if step.action == "delete":

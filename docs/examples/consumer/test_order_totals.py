@@ -10,7 +10,7 @@ def test_both_sides_of_2022_03_20_lead_to_the_same_totals(cdc_case):
     assert totals.by_id == {row["id"]: row["total"] for row in cdc_case.rows}
 
 
-def test_an_op_that_is_not_known_is_refused(cdc_messages):
+def test_an_unknown_op_is_rejected(cdc_messages):
     totals = OrderTotals()
     with pytest.raises(ValueError, match="unknown type"):
         for message in cdc_messages("dts/canal@2", n=10, drift="unknown-enum"):

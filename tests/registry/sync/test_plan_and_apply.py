@@ -37,14 +37,14 @@ def test_a_plan_is_carried_out_once(folder, server, call, ask):
     )
     reported = [
         "~ orders-value config unset -> compatibility=FULL",
-        "+ orders-value 1 (id given by the server)",
+        "+ orders-value 1 (id assigned by the server)",
         "~ orders-value mode unset -> READONLY",
     ]
     code, out, err = call("plan", folder, "--url", server)
     assert (code, sorted(out.splitlines()), err) == (1, sorted(reported), "1 to register, 2 to set\n")
     assert ask("GET", "/subjects") == []
     code, out, _ = call("apply", folder, "--url", server)
-    assert (code, out.splitlines()) == (0, [one.replace("id given by the server", "id 1") for one in reported])
+    assert (code, out.splitlines()) == (0, [one.replace("id assigned by the server", "id 1") for one in reported])
     assert (folder / "ids.lock").read_text().splitlines()[1].startswith("1 orders-value@1 JSON ")
     assert call("apply", folder, "--url", server) == (0, "nothing to do\n", "")
     assert call("plan", folder, "--url", server) == (0, "", "nothing to do\n")
