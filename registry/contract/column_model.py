@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Literal
 
 from pydantic import Field, model_validator
@@ -82,9 +83,13 @@ class MappingChoice(Document):
             raise ValueError(f"`else: parameter` needs a mapping for {missing[0]}")
         return self
 
+    @cached_property
+    def _by_kind(self) -> dict[str, str]:
+        return {normalise_kind(name): mapping for name, mapping in self.map.items()}
+
     def name_for(self, kind: str | None, mode: str | None) -> str:
         """Return the mapping for a kind of source database, in a mode where the kind does not say."""
-        by_kind = {normalise_kind(name): mapping for name, mapping in self.map.items()}
+        by_kind = self._by_kind
         if kind is not None and normalise_kind(kind) in by_kind:
             return by_kind[normalise_kind(kind)]
         return by_kind[normalise_kind(mode or SOURCE_MODES[0])] if self.otherwise == "parameter" else self.otherwise

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import repeat
 from typing import Any
 
 from cdc_contracts.registry.common.json_messages import Record
@@ -13,7 +14,7 @@ from cdc_contracts.registry.contract.relations import starts_with
 
 def all_hold(tests: Iterable[Test], message: dict[str, Any]) -> bool:
     """Return whether every test holds for a parsed message."""
-    return all(holds(test, message) for test in tests)
+    return all(map(holds, tests, repeat(message)))
 
 
 def holds(test: Test, message: dict[str, Any]) -> bool:

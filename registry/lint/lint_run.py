@@ -90,10 +90,13 @@ class LintRun(LintInput):
         everyone = list(self.catalogue.all_versions())
         found = []
         for version in everyone:
+            if version.reference not in self.meanings:
+                continue
+            tests = self.meanings[version.reference].discriminators
             for other in everyone:
                 if other.subject == version.subject or not (self.is_under_lint(version) or self.is_under_lint(other)):
                     continue
-                taken = (sample for sample, message in self.messages[other.reference] if self.claims(version, message))
+                taken = (sample for sample, message in self.messages[other.reference] if all_hold(tests, message))
                 found += [(version, other, sample) for sample in islice(taken, 1)]
         return found
 

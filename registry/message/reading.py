@@ -167,7 +167,7 @@ class Reading:
         Where each image has its own, those of the row after come first.
         """
         types = self.meaning.columns.types
-        if types == "none":
+        if isinstance(types, str):  # none
             return None
         if types.at is not None:
             return read_types(self.at(types.at), types.name, types.type)
@@ -178,7 +178,7 @@ class Reading:
     def types_at(self) -> tuple[str, ...]:
         """Where this message says its types: the place of all, or one in each image that holds a row."""
         types = self.meaning.columns.types
-        if types == "none":
+        if isinstance(types, str):  # none
             return ()
         if types.at is not None:
             return (types.at,)
@@ -215,7 +215,7 @@ def non_column_members(meaning: Meaning, pointer: str) -> frozenset[str]:
     """Return the members of an image that are no columns: those the contract names, and the types of its columns."""
     members = meaning.images.non_column_members(pointer)
     types = meaning.columns.types
-    return members if types == "none" or types.in_image is None else members | {types.in_image}
+    return members if isinstance(types, str) or types.in_image is None else members | {types.in_image}
 
 
 def may_hold_rows(reading: Reading, pointer: str) -> bool:

@@ -56,7 +56,7 @@ class FormSelection:
         names = reading.names
         table = self._options.tables.of(names.database, names.schema, names.table)
         mapping = self._version.catalogue.mapping(reading.mapping_name)
-        if self._version.meaning.columns.types != "none":
+        if not isinstance(self._version.meaning.columns.types, str):  # none
             return TypedColumns(reading.types, "message", table, mapping)
         return (
             TypedColumns(table.types, "table", table, mapping) if table else TypedColumns(None, "none", None, mapping)

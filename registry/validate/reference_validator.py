@@ -106,20 +106,12 @@ class ReferenceValidator:
         if reading.op is None:
             breaches += self._unknown_op(reading)
         else:
-            for rule in self._rules if reading.holds_rows else self._rules_without_rows:
-                breaches += (self._cross_field(rule, breach) for breach in rule.check(view))
+            rules = self._rules if reading.holds_rows else self._rules_without_rows
+            breaches += [self._cross_field(rule, breach) for rule in rules for breach in rule.check(view)]
             if reading.holds_rows:
                 breaches += self._judge_values(reading, columns)
                 breaches += self._judge_promises(reading, columns)
-        misplaced = {finding.path for finding in breaches if finding.rule == "D09.image-present-for-op"}
-        recounted = {finding.path for finding in breaches if finding.rule == rule_id("value-form", TIME_UNIT)}
-        shape = [
-            found
-            for violation in self._schema.violations(message)
-            if violation.path not in misplaced
-            and not ((found := self._shape_finding(violation)).name == "value-form" and found.path in recounted)
-        ]
-        findings = _one_each([*breaches[::-1], *shape])
+        findings = _one_each([*breaches[::-1], *self._judge_shape(message, breaches)])
         opinion = Opinion(
             version=self.version,
             findings=tuple(sorted(findings, key=lambda finding: finding.order)),
@@ -136,6 +128,18 @@ class ReferenceValidator:
         return Judgement(self.version, opinion, changes, control, reading, columns)
 
     # --- findings
+
+    def _judge_shape(self, message: dict[str, Any], breaches: Iterable[Finding]) -> Iterator[Finding]:
+        """Yield where a message breaks the schema, except for what a breach already says of the same member."""
+        violations = self._schema.violations(message)
+        if not violations:
+            return
+        misplaced = {finding.path for finding in breaches if finding.rule == "D09.image-present-for-op"}
+        recounted = {finding.path for finding in breaches if finding.rule == rule_id("value-form", TIME_UNIT)}
+        for violation in violations:
+            found = self._shape_finding(violation)
+            if found.path not in misplaced and not (found.name == "value-form" and found.path in recounted):
+                yield found
 
     def _judge_values(self, reading: Reading, columns: TypedColumns) -> Iterator[Finding]:
         if columns.origin == "message" and columns.types is None:

@@ -114,7 +114,7 @@ def _copy(value: Any, copied: dict[int, Any]) -> Any:
         return value
     if id(value) not in copied:
         items = value.items() if isinstance(value, dict) else enumerate(value)
-        found = {key: _copy(below, copied) for key, below in items}
+        found = {key: below if isinstance(below, str) else _copy(below, copied) for key, below in items}
         copied[id(value)] = found if isinstance(value, dict) else list(found.values())
     return copied[id(value)]
 
