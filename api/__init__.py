@@ -1,4 +1,4 @@
-"""The Python interface: messages, batches and DataFrames by their contract, in values of Python.
+"""The Python interface: messages, batches and DataFrames read by their contract, as Python values.
 
-`import cdc_contracts` exports all of it, and imports nothing before it is used.
+`import cdc_contracts` exports all of it and imports each part on first use.
 """

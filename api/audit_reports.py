@@ -1,4 +1,4 @@
-"""Audit reports: the published JSON report as a value of Python."""
+"""Audit reports: the published JSON report as a Python value."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ from cdc_contracts.registry.validate.validation_context import ValidationContext
 class DecodedBatch:
     """Decoded messages as Arrow tables: `changes`, `control` and `quarantine` have the columns that `decode` writes.
 
-    `offset` is the number of the message, from 0, where the input has no column `offset`.
+    `offset` is the number of the message, from 0, if the input has no column `offset`.
     """
 
     changes: pa.Table
@@ -69,7 +69,7 @@ class DecodedBatch:
 
 
 class BatchValidator:
-    """Validates batches under one contract; keeps the layouts that the kernel has learnt from call to call."""
+    """Validates batches under one contract; layouts that the kernel has learnt are kept between calls."""
 
     def __init__(self, validation: ValidationContext) -> None:
         self._validation = validation

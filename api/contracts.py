@@ -92,8 +92,8 @@ def detect(
     """Return the contract that messages follow, with the evidence; at most the first `most` messages are read.
 
     `messages` is an iterable of single ones, or columns as `Contract.check_batch` takes them.
-    Messages are in the order of their topic: versions that differ in what is before and what is after are told apart
-    by the sequence of changes of one row. Raises UsageError if an argument is wrong.
+    Messages must be in the order of their topic: versions that swap the images before and after a change are
+    distinguished by consecutive changes of a row. Raises UsageError if an argument is wrong.
     """
     from cdc_contracts.registry.detect.classifier import detect as conclude
     from cdc_contracts.registry.detect.evidence_accumulator import EvidenceAccumulator
@@ -122,7 +122,7 @@ def detect(
 class Contract:
     """A contract, open to validate and decode messages; `contract()` returns it.
 
-    It may be used by several threads; batches are validated one after the other.
+    Several threads may share it; batches are validated one after the other.
     """
 
     def __init__(self, validation: ValidationContext) -> None:
@@ -154,7 +154,7 @@ class Contract:
         )
 
     def decode(self, message: Message) -> DecodedMessage:
-        """Validate one message and return its row changes as values of Python; without any if it does not conform."""
+        """Validate one message and return its row changes as Python values; none if it does not conform."""
         judged = self._validation.judge(value_of(message))
         verdict = judged.verdict
         return DecodedMessage(
@@ -209,8 +209,8 @@ class Contract:
     def decode_batch(self, messages: Messages) -> DecodedBatch:
         """Validate many messages and return their rows as Arrow tables. Needs the extra `arrow`.
 
-        `messages` is as for `check_batch`. Rows are not held back for evidence against the contract in all messages
-        together, as the command `decode` does; `check_batch` reports that evidence. Raises as that does.
+        `messages` and errors are as for `check_batch`. Unlike the command `decode`, this does not withhold rows if all
+        messages together contradict the contract; `check_batch` reports such evidence.
         """
         return self._batches.decode(messages)
 

@@ -1,4 +1,4 @@
-"""Results: what the functions of the interface return, as frozen values of Python."""
+"""Results: what the functions of the interface return, as frozen Python values."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Change:
     """
 
     op: str
-    """`insert`, `update`, `delete`, `snapshot`, or `upsert` where a dialect cannot tell insert from update."""
+    """`insert`, `update`, `delete`, `snapshot`, or `upsert` if the dialect does not distinguish insert from update."""
     tenant: str | None
     database: str | None
     schema: str | None
@@ -89,7 +89,7 @@ class Change:
     event_time: datetime | None
     """When the row changed in the source, in UTC."""
     event_time_text: str | None
-    """The same as sent, where `event_time` is None or coarser."""
+    """The time as sent, if `event_time` is None or less precise."""
     process_time: datetime | None
     """When the product handled the change, in UTC."""
     position: str | None
@@ -139,7 +139,7 @@ class ExplainedFinding(Finding):
     meaning: str
     """What the rule says."""
     contract_says: tuple[str, ...]
-    """What the contract says of that place."""
+    """What the contract says about that place."""
     action: str
     """What to do."""
 
@@ -157,7 +157,7 @@ class Explanation:
     fits: tuple[str, ...]
     """Other contract versions that the message conforms to."""
     document: Mapping[str, Any] = field(repr=False)
-    """All of it, with every member and column, as `cdc-contracts why --json` writes it."""
+    """The whole explanation, with every member and column, as `cdc-contracts why --json` writes it."""
 
     def __str__(self) -> str:
         lines = [f"{self.outcome.upper()} {self.contract or ''}".rstrip() + f" ({self.choice})"]
@@ -178,7 +178,7 @@ class Detection:
     contract: str | None
     """The reference for `contract()`, with its version if that is decided; None if none is found."""
     equivalent: tuple[str, ...]
-    """Contracts that read every one of these messages the same."""
+    """Contracts that read each of these messages in the same way."""
     nearest: str | None
     """The contract that comes closest, if none fits."""
     evidence: tuple[str, ...]
@@ -186,7 +186,7 @@ class Detection:
     messages: int
     """How many messages were examined."""
     settle: str | None
-    """What would decide between the contracts that are left."""
+    """What would decide between the remaining contracts."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,10 +65,10 @@ def audit(
 ) -> FrameAudit:
     """Validate a batch or streaming DataFrame with the columns of Spark's Kafka source. Needs the extra `spark`.
 
-    The columns are `value`, `topic`, `partition`, `offset`, and if there are `key`, `timestamp`, `timestampType` and
-    `headers`. `contract` is a reference or an open contract; `versions` instead is a file that says which version holds
-    in which offsets of which partition. The other arguments are those of `contract()`. Workers on this machine run this
-    interpreter unless `PYSPARK_PYTHON` names another.
+    The columns are `value`, `topic`, `partition`, `offset`, and optionally `key`, `timestamp`, `timestampType` and
+    `headers`. `contract` is a reference or an open contract; alternatively, `versions` is a versions file, which says
+    which version applies to which offsets of which partition. The other arguments are those of
+    `contract()`. Workers on this machine run this interpreter unless `PYSPARK_PYTHON` names another.
     Raises UsageError if a column or the contract is missing, UnavailableError without the extra.
     """
     require_extra("spark")
@@ -90,8 +90,8 @@ def decode(
 ) -> DecodedFrames:
     """Decode a batch or streaming DataFrame into DataFrames of changes, control messages and quarantine.
 
-    Arguments and errors are those of `audit`. Rows are not held back for evidence against the contract in all messages
-    together: only the command `decode` reads every record before it publishes one. `audit` reports that evidence.
+    Arguments and errors are those of `audit`. Rows are not withheld if all messages together contradict the
+    contract: only the command `decode` reads every record before it publishes one. `audit` reports such evidence.
     """
     require_extra("spark")
     from cdc_contracts.spark_checks.dataframes import decode_frame

@@ -26,7 +26,7 @@ Layers import in one direction: `testing` → `cli` and `api` → `spark_checks`
 |---|---|
 | `testing` | is the pytest plugin: messages of every version for tests of consumers |
 | `cli` | parses options, calls one function and prints |
-| `api` | is the Python interface: one message, a batch or a DataFrame by its contract, in values of Python |
+| `api` | is the Python interface: reads one message, a batch or a DataFrame by its contract, as Python values |
 | `spark_checks` | reads topics and files, runs the registry on them in Spark or in one process, publishes runs |
 | `registry` | knows what contracts mean: validates, decodes, detects, compares, lints, serves; no Spark, no Kafka |
 | `contracts` | is data: a folder for each version of a dialect |

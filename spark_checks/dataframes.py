@@ -69,10 +69,9 @@ def audit(
 ) -> DataFrame:
     """Return a DataFrame of one row whose `report` is the JSON report of `cdc-contracts audit --json`.
 
-    Either `contract` or `versions` declares the contract of the messages; `versions` is a file that says which version
-    holds in which offsets or times of which partition (as `--versions` takes it).
-    Raises UsageError if a column, or the contract of the messages, is missing; LedgerError, from Spark, where counts
-    do not add up.
+    Either `contract` or `versions` declares the contract of the messages; `versions` is a versions file, as for
+    `--versions`. Raises UsageError if a column, or the contract of the messages, is missing; LedgerError, from Spark,
+    if counts do not add up.
     """
     return audit_frame(df, _scope(contract, versions, tables, parameters, severities, catalogue), fail_on)
 

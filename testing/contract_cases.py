@@ -1,4 +1,4 @@
-"""Contract cases: the messages of one version, and what a consumer has to read from them."""
+"""Contract cases: the messages of one version, and what a consumer should read from them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class ContractCase:
 
     @cached_property
     def decoded(self) -> list[DecodedMessage]:
-        """What each message says by the contract: its changes in values of Python, or why it does not conform."""
+        """The result of decoding each message: its changes as Python values, or why it does not conform."""
         return [self.sender.receiver.decode(message) for message in self.messages]
 
     @property

@@ -1,4 +1,4 @@
-"""Golden files: what a test found once, kept beside it and compared from then on."""
+"""Golden files: the result of a test, stored beside it and compared with later results."""
 
 from __future__ import annotations
 

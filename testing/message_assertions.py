@@ -1,4 +1,4 @@
-"""Message assertions: messages conform to a contract, or the findings are the failure."""
+"""Message assertions: messages must conform to a contract; a failure lists the findings."""
 
 from __future__ import annotations
 

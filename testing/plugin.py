@@ -1,6 +1,6 @@
-"""The pytest plugin: fixtures for messages, a mark for every version of a contract, golden files.
+"""The pytest plugin: fixtures for messages, a marker for every version of a contract, golden files.
 
-pytest loads it in every run, so it imports the rest when a test asks for it.
+pytest loads it in every run, so it imports the rest when a test uses it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the mark."""
+    """Register the marker."""
     config.addinivalue_line(
         "markers",
         "cdc_contract(reference, *, drift=(), edges=False, n=50, seed=1, table=None, parameters=None, contracts=None): "
@@ -35,7 +35,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Give a test that is marked with a contract a case for each of its versions."""
+    """Run a test that is marked with a contract once for each of its versions."""
     marks = list(metafunc.definition.iter_markers(MARK))
     if not marks:
         return
@@ -47,7 +47,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture
 def cdc_case(request: pytest.FixtureRequest) -> ContractCase:
-    """The messages of one version, with what they say; the mark `cdc_contract` gives a test one for each version."""
+    """The messages of one version, with their rows; the marker `cdc_contract` runs a test with one for each version."""
     from cdc_contracts.registry.common.errors import UsageError
 
     case: ContractCase | None = getattr(request, "param", None)

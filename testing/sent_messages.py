@@ -1,4 +1,4 @@
-"""Sent messages: what a producer of a contract version would send, made from the contract itself."""
+"""Sent messages: what a producer of a contract version would send, generated from the contract."""
 
 from __future__ import annotations
 

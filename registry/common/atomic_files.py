@@ -13,7 +13,7 @@ from cdc_contracts.registry.common.errors import UnavailableError, UsageError, r
 
 
 def check_place(given: Path, *, kept: Sequence[Path] = ()) -> None:
-    """Make sure that a file can be put there and that none there has to be kept.
+    """Check that a file can be written there and that no existing one has to be kept.
 
     Raises UsageError or UnavailableError if it cannot.
     """

@@ -45,7 +45,7 @@ class ConformingMessage(Protocol):
         """Return a text in another record, where values say in which record they are."""
 
     def put(self, path: Path, value: Any) -> Iterator[bytes]:
-        """Yield the message with another value in one place, where it can be written so; ABSENT takes it out."""
+        """Yield the message with another value in one place, if it can be written; ABSENT removes the member."""
 
     def by_other_versions(self) -> Iterator[bytes]:
         """Yield the same change or control message as written by other versions of the subject."""

@@ -1,4 +1,4 @@
-"""Garbage collection, put off or made rare where many objects are made and hardly any reference cycles."""
+"""Garbage collection, postponed or made rare where many objects and hardly any reference cycles are created."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _OBJECTS_BETWEEN: Final = 50_000
 
 
 def collect_rarely() -> None:
-    """Let Python look for garbage after 50,000 new objects instead of 700: imports make many that stay."""
+    """Collect garbage after 50,000 new objects instead of 700: imports create many that stay."""
     gc.set_threshold(_OBJECTS_BETWEEN, *gc.get_threshold()[1:])
 
 

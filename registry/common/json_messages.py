@@ -22,7 +22,7 @@ _ESCAPED_SURROGATE = re.compile(r"\\u[dD][89abAB]|\\u[dD][c-fC-F]")
 
 
 class Unreadable(Exception):
-    """The bytes are not a message: `cause` names the rule, `observed` says what they are instead."""
+    """The bytes are not a message: `cause` names the rule, `observed` describes them."""
 
     def __init__(self, cause: str, observed: str) -> None:
         super().__init__(observed)

@@ -194,7 +194,7 @@ class _Attempt:
         return files, questions
 
     def text(self) -> tuple[dict[str, bytes], list[str]]:
-        """Return the files again, with what was found out since."""
+        """Return the files again, with what was learnt since."""
         if self.draft is None:
             return self._overlay()
         self.draft.not_separable = self.lookalikes

@@ -57,7 +57,7 @@ class DecodedImages:
 
 @dataclass(frozen=True, eq=False)
 class UntypedRows:
-    """What typed rows are made of: columns (`TYPED_COLUMNS`), and images."""
+    """The input of typed rows: columns (`TYPED_COLUMNS`), and images."""
 
     columns: pa.RecordBatch
     images: DecodedImages
@@ -95,12 +95,12 @@ class DecodedRows:
 
     @property
     def source(self) -> pa.RecordBatch | UntypedRows:
-        """What typed rows are made of, in whichever form there is."""
+        """The input of typed rows, in whichever form exists."""
         return self.changes if self.untyped is None else self.untyped
 
     @property
     def columns(self) -> pa.RecordBatch:
-        """The columns besides maps that typed rows are made of, and perhaps others."""
+        """The columns, besides maps, that typed rows need, and perhaps others."""
         return self.changes if self.untyped is None else self.untyped.columns
 
 

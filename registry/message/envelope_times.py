@@ -64,7 +64,7 @@ def read_time(value: Any, place: Place, zone: Zone | None) -> EventTime:
 
 
 def read_integer_times(values: Sequence[int], place: Place) -> list[int] | None:
-    """Return many moments at once, as `read_time` reads each; None if one of them has to be looked at."""
+    """Return many times at once, as `read_time` reads each; None if one of them has to be read separately."""
     scale = _SCALES.get(place.form or "epoch-millis")
     if scale is None or (place.absent_value is not None and place.absent_value in values):
         return None
@@ -72,7 +72,7 @@ def read_integer_times(values: Sequence[int], place: Place) -> list[int] | None:
 
 
 def read_listed_times(counts: Sequence[int]) -> list[int] | None:
-    """Return many times at once, each the last of a list of milliseconds; None if one of them has to be looked at."""
+    """Return many times at once, each the last of a list of milliseconds; None if one has to be read separately."""
     return _to_micros(counts, 1_000)
 
 
@@ -117,7 +117,7 @@ def count_in(value: Any, place: Place) -> int | None:
 
 
 def is_beyond(value: Any, place: Place) -> bool:
-    """Return whether a member of the envelope counts what is no moment of any calendar, in whatever unit it is read."""
+    """Return whether a member of the envelope is not a valid time in any unit."""
     text = _counted(value, place)
     if not isinstance(text, str) or not _INTEGER.match(text) or value == place.absent_value:
         return False

@@ -15,7 +15,7 @@ _VOID: Final = frozenset({*_EMPTY, "rect", "line", "path"})
 
 
 class Markup(str):
-    """Text that is made of elements; any other text is escaped before it becomes part of one."""
+    """Text that consists of elements; any other text is escaped before it becomes part of one."""
 
     __slots__ = ()
 
@@ -61,7 +61,7 @@ def fold(title: str, *content: str | None) -> Markup:
 
 
 def more(number: int, noun: str) -> Markup | None:
-    """Return the line that says what the page leaves out, None if that is nothing."""
+    """Return the line that says what the page leaves out, None if it is complete."""
     return element("p", f"and {number:,} more {noun}, in the JSON report", class_="more") if number > 0 else None
 
 

@@ -15,7 +15,7 @@ from cdc_contracts.registry.sync.schema_digests import schema_digest
 
 @dataclass(frozen=True, slots=True)
 class Numbered:
-    """The result of numbering: entries that are new, and entries whose contract is gone."""
+    """The result of numbering: new entries, and entries whose contract was removed."""
 
     new: tuple[Entry, ...]
     retired: tuple[Entry, ...]

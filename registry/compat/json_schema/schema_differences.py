@@ -62,10 +62,10 @@ class Walking(Protocol):
         """Return the shape of a schema of the reader's document."""
 
     def writer_parts(self, shape: SchemaShape) -> tuple[SchemaShape, ...]:
-        """Return what a combination of the writer is made of."""
+        """Return the parts of a combination of the writer."""
 
     def reader_parts(self, shape: SchemaShape) -> tuple[SchemaShape, ...]:
-        """Return what a combination of the reader is made of."""
+        """Return the parts of a combination of the reader."""
 
 
 def differ(

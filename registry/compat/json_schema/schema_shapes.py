@@ -87,7 +87,7 @@ class ShapeReader:
         return self.text if shape.schema is self.document else json.dumps(shape.schema)
 
     def read_parts(self, shape: SchemaShape) -> tuple[SchemaShape, ...]:
-        """Return what a combination is made of."""
+        """Return the parts of a combination."""
         if shape.made_of:
             return shape.made_of
         return tuple(

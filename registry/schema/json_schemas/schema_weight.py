@@ -39,7 +39,7 @@ _MAX_UNBOUNDED: Final = 2
 
 
 def is_light(document: Any, references: Mapping[str, Any]) -> bool:
-    """Return whether containment of a schema can be worked out at once, as far as can be seen from outside."""
+    """Return whether containment of a schema can be computed quickly, as far as its structure shows."""
     if not any(map(_is_demanding, (document, *references.values()))):
         return True
     try:

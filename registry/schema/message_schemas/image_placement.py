@@ -45,7 +45,7 @@ def reachable_ops(meaning: Meaning) -> set[str]:
 
 
 def no_row(meaning: Meaning, pointer: str) -> dict[str, Any]:
-    """Return what an image that holds no row looks like."""
+    """Return the schema of an image without a row."""
     if not meaning.images.hold_one_row:
         return {"maxItems": 0}
     excluded = non_column_members(meaning, pointer)

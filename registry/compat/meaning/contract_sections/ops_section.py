@@ -39,7 +39,7 @@ OP_CODE_ADDED: Final = CompatibilityRule(
 
 
 def rule_of(key: Key, old: ContractFact | None, new: ContractFact | None) -> CompatibilityRule:
-    """Return whether a code is new, gone, or means something else."""
+    """Return the rule for a code that is new, removed, or has another meaning."""
     return OP_CODE_ADDED if old is None else OP_CODE_REMOVED if new is None else OP_CODE_MEANING
 
 

@@ -33,7 +33,7 @@ RULE_REMOVED: Final = CompatibilityRule(
 
 
 def rule_of(key: Key, old: ContractFact | None, new: ContractFact | None) -> CompatibilityRule:
-    """Return whether a rule is new or gone."""
+    """Return the rule for a rule that is new or removed."""
     return RULE_ADDED if old is None else RULE_REMOVED
 
 
