@@ -110,7 +110,7 @@ def test_check_and_audit_report_the_same(spark, here, capsys):
         (["check", "a.jsonl", "--contract", "dts/canal@2", "--parameter", "zone=x"], 2, "there is no parameter `zone`"),
         (["check", "a.jsonl", "--contract", "dts/canal@2", "--parameter", "timestamp_zone=Mars"], 2, "not a time zone"),
         (["check", "a.jsonl", "--contract", "dts/canal@2", "--tables", "none.yaml"], 2, "no file or folder none.yaml"),
-        (["audit", "file", "a.jsonl", "--contract", "dts/canal@2", "--from", "2026-01-01T00:00:00Z"], 2, "not by times"),
+        (["audit", "file", "a.jsonl", "--contract", "dts/canal@2", "--from", "2026-01-01T00:00:00Z"], 2, "offsets, not times"),
         (["audit", "file", "a.jsonl", "--contract", "dts/canal@2", "--from", "2026-01-01T00:00:00"], 2, "zone"),
         (["audit", "file", "a.jsonl", "--contract", "dts/canal@2", "--from", "offset:9"], 3, "9"),
         (["audit", "file", "a.jsonl", "--contract", "dts/canal@2", "--report", "r.pdf"], 2, "not a report format"),

@@ -24,9 +24,9 @@ SECOND = 1_718_000_000
 
 @cache
 def profiled(reference, selection=None):
-    """The context of a version with a profile; what validates single messages is shared with other tests."""
+    """The context of a version with a profile, and with validators of its own: those of other options have none."""
     options = replace(PLAIN, profiled=True, **({} if selection is None else {"selection": selection}))
-    return replace(scope_of(reference), reading_options=options)
+    return replace(scope_of(reference), reading_options=options, made={})
 
 
 def canal(op, data, *, old=None, table="orders", es=SECOND * 1000, ts=SECOND * 1000 + 5, types=None):
