@@ -2,34 +2,24 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Final
 
 from cdc_contracts.registry.common.atomic_files import check_place, place_of, write_whole
 from cdc_contracts.registry.common.errors import UnavailableError, UsageError
 from cdc_contracts.registry.report.html_page import render_page
+from cdc_contracts.registry.report.json_documents import render_json
 from cdc_contracts.registry.report.report_junit import render_junit
 from cdc_contracts.registry.report.report_markdown import render_markdown
 from cdc_contracts.registry.report.report_model import Report
 from cdc_contracts.registry.report.stored_reports import write_document
 
-_LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
-
 
 def render_report(report: Report) -> str:
     """Return the report as the JSON document that its schema describes."""
     return render_json(write_document(report))
-
-
-def render_json(document: Mapping[str, Any]) -> str:
-    """Return a document as JSON text."""
-    text = json.dumps(document, indent=2, ensure_ascii=False)
-    # half a pair of surrogates has no UTF-8, but JSON can still say it
-    return _LONE_SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n"
 
 
 KINDS: Final[Mapping[str, Callable[[Report], str]]] = MappingProxyType(

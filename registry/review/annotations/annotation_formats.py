@@ -14,7 +14,7 @@ from cdc_contracts.registry.common.atomic_files import check_place, write_whole
 from cdc_contracts.registry.common.errors import UnavailableError, UsageError
 from cdc_contracts.registry.common.findings import ERROR, INFO, WARNING
 from cdc_contracts.registry.common.safe_text import visible
-from cdc_contracts.registry.report.report_formats import render_json
+from cdc_contracts.registry.report.json_documents import render_json
 from cdc_contracts.registry.report.report_markdown import join_parts, literal
 from cdc_contracts.registry.review.annotations.annotation import (
     ORDER,

@@ -11,7 +11,7 @@ from urllib.parse import quote
 from cdc_contracts.registry.common.findings import ERROR, INFO, WARNING
 from cdc_contracts.registry.compat.compatibility_rule import BREAKING, NOTE, UNDECIDED
 from cdc_contracts.registry.explain.rulebook import RuleEntry, find_rule
-from cdc_contracts.registry.report.report_formats import render_json
+from cdc_contracts.registry.report.json_documents import render_json
 from cdc_contracts.registry.review.annotations.annotation import Annotation, Review, Suppression, relative_to_repository
 
 _SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
