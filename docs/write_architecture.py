@@ -24,12 +24,12 @@ Layers import in one direction: `testing` → `cli` and `api` → `spark_checks`
 
 | layer | what it does |
 |---|---|
-| `testing` | is the pytest plugin: messages of every version for tests of consumers |
+| `testing` | generates messages of every version for tests of consumers, as a pytest plugin |
 | `cli` | parses options, calls one function and prints |
-| `api` | is the Python interface: reads one message, a batch or a DataFrame by its contract, as Python values |
+| `api` | offers the Python interface: one message, a batch or a DataFrame read by its contract, as Python values |
 | `spark_checks` | reads topics and files, runs the registry on them in Spark or in one process, publishes runs |
 | `registry` | knows what contracts mean: validates, decodes, detects, compares, lints, serves; no Spark, no Kafka |
-| `contracts` | is data: a folder for each version of a dialect |
+| `contracts` | holds data: a folder for each version of a dialect |
 
 This page is written by `python docs/write_architecture.py`; a test compares it with the imports of the code.
 
