@@ -329,7 +329,7 @@ def _write_ddl(draft: ContractDraft, value: Any, lines: Lines) -> None:
 
 
 def _write_discriminators(_: ContractDraft, value: Any, lines: Lines) -> None:
-    lines.ask("what tells these messages from all other formats? All tests have to hold.")
+    lines.ask("what distinguishes these messages from all other formats? All tests must hold.")
     lines.add("discriminators", None)
     lines.lines += ["  - " + to_yaml(test) for test in value]
 
