@@ -124,16 +124,18 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 
 
 @pytest.fixture
-def first_versions(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def first_versions(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let commands know the versions of `dts/canal` that scenarios are about, and none that came later."""
-    from topics import leave_out_later_versions
+    from topics import SCENARIOS, leave_out_later_versions
 
     from cdc_contracts.registry.contract.catalogue import Catalogue, shipped_catalogue
 
     monkeypatch.setattr(Catalogue, "_scan", leave_out_later_versions)
-    shipped_catalogue.cache_clear()
-    yield
-    shipped_catalogue.cache_clear()
+    shipped = shipped_catalogue()
+    monkeypatch.setattr(shipped, "_versions", {
+        subject: {number: shipped._versions[subject][number] for number in versions}
+        for subject, versions in SCENARIOS._versions.items()
+    })  # fmt: skip
 
 
 @pytest.fixture(scope="session")

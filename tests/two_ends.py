@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xdist.scheduler import LoadFileScheduling
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     from xdist.workermanage import WorkerController
 
 JAVA = "java"
+SHARED = ("spark", "broker")
+"""Fixtures that start a Java virtual machine once in each process, the slower one first."""
 LONGEST = (
     "test_current_rows.py", "test_follow.py", "test_kills.py", "test_lakehouse.py", "test_decode_failures.py",
     "test_engines.py", "test_validating_commands.py", "test_replay.py", "test_exact_values.py",
@@ -30,8 +33,8 @@ SLOWEST = (
 class TwoEnds(LoadFileScheduling):
     """The first process takes files from the front of the queue, the others take them from its back.
 
-    Where files that start Java stand in front, one process warms up one Java virtual machine with them, and another
-    one starts its own only when all that does without is done.
+    Where files that start Java stand in front, one process warms up one Java virtual machine with them. The others take
+    such files when all that do without are done: first those that start their own in any case.
     """
 
     def _assign_work_unit(self, node: WorkerController) -> None:
@@ -44,11 +47,17 @@ def order_files(items: Sequence[pytest.Item]) -> list[pytest.Item]:
     """Return tests as the queue of files is to be: Java in front, and at both ends what takes long."""
     tests = Counter(item.path for item in items)
     java = {item.path for item in items if item.get_closest_marker(JAVA)}
+    shared: dict[Path, int] = {}
+    for item in items:
+        names = getattr(item, "fixturenames", ())
+        kind = next((place for place, name in enumerate(SHARED) if name in names), len(SHARED))
+        shared[item.path] = min(kind, shared.get(item.path, kind))
 
-    def place(item: pytest.Item) -> tuple[bool, int, int]:
+    def place(item: pytest.Item) -> tuple[bool, int, int, int]:
         name = item.path.name
         if item.path not in java:
-            return True, SLOWEST[::-1].index(name) + 1 if name in SLOWEST else 0, tests[item.path]
-        return False, LONGEST.index(name) if name in LONGEST else len(LONGEST), -tests[item.path]
+            return True, SLOWEST[::-1].index(name) + 1 if name in SLOWEST else 0, 0, tests[item.path]
+        first = LONGEST.index(name) if name in LONGEST else len(LONGEST)
+        return False, first, shared[item.path], -tests[item.path]
 
     return sorted(items, key=place)

@@ -117,6 +117,7 @@ def test_a_changed_value_form_is_reported_on_its_line_with_a_message_that_proves
     assert "**C401 published-meaning /values/TIMESTAMP** contracts/oms-community/types/oms-mysql.yaml:30:26" in summary
 
 
+@pytest.mark.nightly
 def test_a_moved_image_is_reported_on_its_line_with_a_message_that_is_refused_now(fork):
     edit(fork / IMAGES, "update: {before: {at: /old, over: /data}, after: {at: /data, over: }}",
          "update: {before: {at: /data}, after: {at: /old, over: /data}}")  # fmt: skip
