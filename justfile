@@ -1,4 +1,4 @@
-# Every chore by name; `just` alone runs the tests, which include lint, types and layers.
+# `just` alone runs the tests, which include lint, types and layers.
 
 python := ".venv/bin/python"
 nightly := python + " -m pytest --nightly"
@@ -13,7 +13,7 @@ setup:
 test *ARGS:
     {{python}} -m pytest {{ARGS}}
 
-# All that a default run of the tests leaves out, and their long forms
+# Everything that a default test run leaves out, and the long forms of tests
 nightly:
     {{nightly}} -m "nightly or one_in"
     CDC_CONTRACTS_MUTATIONS=kinds {{nightly}} --timeout=3600 tests/registry/engine/test_record_pairs.py \
@@ -41,16 +41,16 @@ nightly:
     CDC_CONTRACTS_BYTES=all just native-sanitized
     CDC_CONTRACTS_SPARK=own {{nightly}} tests/spark_checks tests/cli/test_engines.py tests/cli/test_validating_commands.py
 
-# What depends on the versions of Python, Java, Spark and Kafka; CDC_CONTRACTS_KAFKA names that of the broker
+# Tests that depend on the versions of Python, Java, Spark and Kafka; CDC_CONTRACTS_KAFKA is that of the broker
 versions *ARGS:
     {{nightly}} tests/api tests/testing tests/spark_checks tests/cli/test_app.py tests/cli/test_decode_engines.py \
         tests/cli/test_engines.py tests/registry/engine/test_native_agreement.py tests/registry/values {{ARGS}}
 
-# The native part compiled for this checkout, as an installation does it
+# Compile the native part for this checkout, as an installation does
 native *ARGS:
     {{python}} hatch_build.py {{ARGS}}
 
-# The native part under AddressSanitizer and UndefinedBehaviorSanitizer, on changed and hostile bytes
+# Test the native part under AddressSanitizer and UndefinedBehaviorSanitizer, with changed and hostile bytes
 native-sanitized:
     mkdir -p build
     CDC_CONTRACTS_CC=cc {{python}} hatch_build.py --to build/libcdc_sanitized.so \
@@ -72,7 +72,7 @@ format:
     .venv/bin/ruff check --fix .
     .venv/bin/ruff format .
 
-# The pages of docs/catalogue, as the contracts are now
+# Renew the generated pages, such as docs/catalogue
 pages:
     {{python}} docs/write_catalogue.py
 
@@ -80,18 +80,18 @@ pages:
 docs:
     NO_MKDOCS_2_WARNING=1 {{python}} -m mkdocs build --strict --quiet
 
-# The same at an address of this machine, built anew when a page changes
+# The same, served locally and rebuilt when a page changes
 docs-serve:
     NO_MKDOCS_2_WARNING=1 {{python}} -m mkdocs serve
 
-# The pictures in docs/images, as pages look now
+# Renew the pictures in docs/images
 screenshots:
     {{python}} docs/write_screenshots.py
 
 bench *ARGS:
     {{python}} bench/run.py {{ARGS}}
 
-# Whether the kernel has become slower than bench/ratios.json says
+# Fail if the kernel has become slower than bench/ratios.json says
 gate *ARGS:
     {{python}} bench/gate.py {{ARGS}}
 
@@ -99,10 +99,10 @@ gate *ARGS:
 mutate *ARGS:
     {{python}} bench/mutate.py {{ARGS}}
 
-# The walks of the documentation, typed in fresh folders with installations of their own, with the seconds of each step
+# Run the walkthroughs of the documentation in fresh folders and installations, with the seconds of each step
 walks *ARGS:
     {{python}} docs/run_walk.py {{ARGS}}
 
-# The versions that tests are locked to
+# Lock the versions that tests use
 lock:
     .venv/bin/pip freeze --exclude-editable | grep -v '^cdc-contracts' > requirements.lock

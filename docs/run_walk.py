@@ -1,10 +1,10 @@
-"""Type the commands of a page of the documentation into a shell, and say how long each takes.
+"""Run the commands of a documentation page in a shell, and report how long each takes.
 
     python docs/run_walk.py [NAME...]       # pages of docs/how-to; default: all of WALKS
 
-Each page is typed in a folder of its own, with a virtual environment of its own, as its reader does; `pip install
-cdc-contracts` installs this checkout. Output that the page shows is compared. Where a page reads topics at
-localhost:9092, a broker is started. Exits with 1 if something else is printed than the page shows.
+Each page is run in its own folder with its own virtual environment, as a reader would; `pip install
+cdc-contracts` installs this checkout. The output is compared with the page. If a page reads topics at
+localhost:9092, a broker is started. Exits with 1 if the output differs from the page.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ Say = Callable[[str], object]
 
 @dataclass
 class Walk:
-    """What a walk took, in seconds on the clock, and what was not as the page shows it."""
+    """The wall-clock seconds of a walkthrough, and the output that differs from the page."""
 
     name: str
     installation: float = 0.0
