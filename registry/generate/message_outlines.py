@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, Final
 
 from cdc_contracts.registry.common.linear_patterns import compile_pattern
@@ -69,6 +69,11 @@ class _Outline:
     wanted: set[tuple[str, ...]]
     definitions: Mapping[str, Any]
 
+    @cached_property
+    def _above(self) -> set[tuple[str, ...]]:
+        """The paths of all members that hold facts deeper down."""
+        return {place[:depth] for place in self.facts for depth in range(len(place))}
+
     def plain(self) -> dict[str, Any]:
         """Return the fixed facts as a message, which decides the branches of the schema that apply."""
         message: dict[str, Any] = {}
@@ -84,7 +89,7 @@ class _Outline:
     def write(self, schema: Mapping[str, Any], path: tuple[str, ...], *, required: bool, into: list[Any]) -> bool:
         """Append a member's JSON and return True, or return False if it is left out."""
         fact = self.facts.get(path)
-        below = any(len(place) > len(path) and place[: len(path)] == path for place in self.facts)
+        below = path in self._above
         if fact is not None and not below:
             into.append(write_json(fact.value) if isinstance(fact, Literal) else fact)
             return True

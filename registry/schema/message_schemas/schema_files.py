@@ -55,6 +55,8 @@ def lay_out(document: Any) -> str:
 
 def _write(value: Any, indent: int, before: int) -> str:
     """Return a value; `before` are the characters that stand before it on its line, or after it."""
+    if isinstance(value, str):
+        return quote(value)
     if not isinstance(value, dict | list) or not value:
         return _on_one_line(value)
     room = _WIDTH - indent - before
@@ -65,9 +67,8 @@ def _write(value: Any, indent: int, before: int) -> str:
         items = [_write(item, inner, 1) for item in value]
         opening, closing = "[]"
     else:
-        names = [f"{quote(name)}: " for name in value]
-        written = (_write(item, inner, len(name) + 1) for name, item in zip(names, value.values(), strict=True))
-        items = [name + text for name, text in zip(names, written, strict=True)]
+        names = {f"{quote(name)}: ": item for name, item in value.items()}
+        items = [name + _write(item, inner, len(name) + 1) for name, item in names.items()]
         opening, closing = "{}"
     between = ",\n" + " " * inner
     return f"{opening}\n{' ' * inner}{between.join(items)}\n{' ' * indent}{closing}"
