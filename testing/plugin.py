@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 MARK = "cdc_contract"
 CASE = "cdc_case"
+_ARGUMENTS = frozenset({"drift", "edges", "n", "seed", "table", "parameters", "contracts"})
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -41,6 +42,14 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         return
     if CASE not in metafunc.fixturenames:
         raise pytest.UsageError(f"{metafunc.definition.nodeid} is marked {MARK} but does not use the fixture `{CASE}`")
+    for mark in marks:
+        unknown = sorted(mark.kwargs.keys() - _ARGUMENTS)
+        if unknown or len(mark.args) != 1:
+            what = f"there is no argument `{unknown[0]}`" if unknown else "it takes one reference"
+            raise pytest.UsageError(
+                f"{metafunc.definition.nodeid}: @pytest.mark.{MARK}: {what}; "
+                f'@pytest.mark.{MARK}("dts/canal"), with any of {", ".join(sorted(_ARGUMENTS))}'
+            )
     cases = [case for mark in marks for case in _cases(*mark.args, **mark.kwargs)]
     metafunc.parametrize(CASE, cases, ids=[_name_of(case) for case in cases], indirect=True)
 
@@ -100,13 +109,20 @@ def _cases(
 
 
 def _drifts(drift: str | Sequence[str] | bool) -> list[str]:  # noqa: FBT001  as the mark has it
-    if isinstance(drift, str):
-        return [drift]
-    if not isinstance(drift, bool):
-        return list(drift)
+    """Return the classes or rules that a mark names. Raises UsageError if one is unknown: no version would show it."""
+    from cdc_contracts.registry.common.errors import UsageError
     from cdc_contracts.registry.common.findings import CLASSES
+    from cdc_contracts.registry.common.similar_names import similar_names
+    from cdc_contracts.registry.generate.drifting_messages import find_drift_rule
 
-    return [one.name for one in CLASSES.values() if one.breaks] if drift else []
+    if isinstance(drift, bool):
+        return [one.name for one in CLASSES.values() if one.breaks] if drift else []
+    named, known = [drift] if isinstance(drift, str) else list(drift), [one.name for one in CLASSES.values()]
+    for name in named:
+        if name not in CLASSES and find_drift_rule(name) is None:
+            hint = f"did you mean {', '.join(close)}?" if (close := similar_names(name, known)) else ", ".join(known)
+            raise UsageError(f"`{name}` is not a drift class", where="drift", hint=hint)
+    return named
 
 
 def _name_of(case: ContractCase) -> str:

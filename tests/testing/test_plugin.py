@@ -93,10 +93,19 @@ def test_a_version_that_cannot_show_a_drift_is_skipped_with_the_reason(run):
     ("text", "what"),
     [
         ('@pytest.mark.cdc_contract("dts/canal")\ndef test_it(): ...', "*is marked cdc_contract and but does not use*"),
+        (
+            '@pytest.mark.cdc_contract("dts/canal", drift="unknown-enm")\ndef test_it(cdc_case): ...',
+            "*mean unknown-enum?*",
+        ),
+        (
+            '@pytest.mark.cdc_contract("dts/canal", edge=True)\ndef test_it(cdc_case): ...',
+            "*no argument `edge`; *edges*",
+        ),
+        ("@pytest.mark.cdc_contract\ndef test_it(cdc_case): ...", "*it takes one reference; *"),
         ("def test_it(cdc_case): ...", '*`cdc_case` needs a mark, such as @pytest.mark.cdc_contract("dts/canal")*'),
         ('@pytest.mark.cdc_contract("dts/cannal")\ndef test_it(cdc_case): ...', "*did you mean dts/canal?*"),
     ],
-    ids=["no case", "no mark", "no contract"],
+    ids=["no case", "no class", "no argument", "no reference", "no mark", "no contract"],
 )
 def test_a_wrong_use_says_what_to_do(run, text, what):
     run("import pytest\n\n" + text).stdout.fnmatch_lines([what])
