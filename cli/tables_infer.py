@@ -107,7 +107,7 @@ def _infer(
         console.say(f"stopped before the end ({stopped}): the result covers what was read until then")
     if stop.signal is not None:
         if output is not None:
-            console.say("no file was written; --time-limit or --to end the reading where files are wanted")
+            console.say("no file was written; use --time-limit or --to for files from part of the messages")
         raise typer.Exit(signals.code_of(stop.signal))
     if not proposals:
         raise typer.Exit(EXIT_CODES[INCONCLUSIVE])
