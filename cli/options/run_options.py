@@ -355,13 +355,14 @@ def finish(
 
 
 def _print_ranges(source: TopicInput | FileInput) -> None:
+    from cdc_contracts.registry.common.safe_text import visible
     from cdc_contracts.spark_checks.kafka.offsets import bounds_of, by_topic, range_words
 
     found = by_topic(bounds_of(source.spans))
     for topic, words in range_words(found).items():
         bounds = found[topic].values()
         if len(bounds) <= _MOST_PARTITIONS:
-            console.note(f"{topic}: --from '{words['from']}' --until '{words['to']}'")
+            console.note(f"{visible(topic)}: --from '{words['from']}' --until '{words['to']}'")
         else:
             read = sum(end - start for start, end in bounds)
-            console.note(f"{topic}: {read:,} offsets of {len(bounds):,} partitions, listed in the report")
+            console.note(f"{visible(topic)}: {read:,} offsets of {len(bounds):,} partitions, listed in the report")

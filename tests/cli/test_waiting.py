@@ -127,6 +127,13 @@ def test_the_ranges_of_many_partitions_are_summed_up_in_a_line(tmp_path, capsys,
     assert line in capsys.readouterr().err
 
 
+def test_the_name_of_a_file_is_on_the_line_of_its_range(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("a\nerror: b.jsonl").write_bytes(b"\n".join(rendered("dts/canal@2", 10)))
+    assert main(["audit", "file", "a\nerror: b.jsonl", "--contract", "dts/canal@2", "--engine", "local"]) == 0
+    assert """a\\nerror: b.jsonl: --from '{"0": 0}' --until '{"0": 10}'\n""" in capsys.readouterr().err
+
+
 def test_quiet_leaves_out_progress_and_keeps_results_and_errors(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     Path("a.jsonl").write_bytes(b"\n".join(rendered("dts/canal@2", 10)))

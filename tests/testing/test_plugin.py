@@ -92,7 +92,7 @@ def test_a_version_that_cannot_show_a_drift_is_skipped_with_the_reason(run):
 @pytest.mark.parametrize(
     ("text", "what"),
     [
-        ('@pytest.mark.cdc_contract("dts/canal")\ndef test_it(): ...', "*is marked cdc_contract and but does not use*"),
+        ('@pytest.mark.cdc_contract("dts/canal")\ndef test_it(): ...', "*is marked cdc_contract but does not use*"),
         (
             '@pytest.mark.cdc_contract("dts/canal", drift="unknown-enm")\ndef test_it(cdc_case): ...',
             "*mean unknown-enum?*",
