@@ -14,6 +14,8 @@ from cdc_contracts.registry.common.errors import UnavailableError, UsageError
 from cdc_contracts.registry.detect.reported_detection import ReportedDetection
 from cdc_contracts.registry.report.report_model import REPORT_VERSION, Report
 
+_MOST_DIGITS = 20
+
 
 def report_schema() -> dict[str, Any]:
     """Return the JSON Schema of a report."""
@@ -34,12 +36,21 @@ def read_report(path: Path) -> Report:
     Raises UnavailableError if it cannot be read, UsageError if it is something else.
     """
     try:
-        document = json.loads(path.read_bytes())
+        document = json.loads(path.read_bytes(), parse_int=_whole_number)
     except OSError as error:
         raise UnavailableError(f"the report cannot be read: {error.strerror}", where=str(path)) from error
     except (ValueError, RecursionError) as error:
         raise UsageError("this is not a report: it is not JSON", where=str(path)) from error
+    except OverflowError as error:
+        raise UsageError(f"this is not a report: {error}", where=str(path)) from error
     return read_document(document, str(path))
+
+
+def _whole_number(token: str) -> int:
+    """Return a count or an offset. Raises OverflowError far beyond 64 bits: no share of it can be computed."""
+    if len(token) > _MOST_DIGITS:
+        raise OverflowError(f"it has a number of {len(token):,} digits")
+    return int(token)
 
 
 def read_document(document: Any, where: str) -> Report:

@@ -166,7 +166,8 @@ def test_a_baseline_is_made_of_a_stored_report_and_hides_it(capsys):
 @pytest.mark.parametrize(
     ("arguments", "code", "reported"),
     [(["none.json"], 3, "the report cannot be read: No such file or directory (none.json)"),
-     (["bad.json"], 2, "this is not a report"), (["deep.json"], 2, "this is not a report: it is not JSON"), (["bad.json", "-o", "x.pdf"], 2, "`.pdf` is not a report format"),
+     (["bad.json"], 2, "this is not a report"), (["deep.json"], 2, "this is not a report: it is not JSON"),
+     (["long.json"], 2, "this is not a report: it has a number of 400 digits (long.json)"), (["bad.json", "-o", "x.pdf"], 2, "`.pdf` is not a report format"),
      (["bad.json", "-o", "no/x.md"], 2, "there is no such folder (no)"),
      (["bad.json", "--baseline", "none.json"], 2, "the baseline cannot be read"),
      (["bad.json", "--write-baseline", "no/b.json"], 2, "there is no such folder (no)")],
@@ -174,6 +175,7 @@ def test_a_baseline_is_made_of_a_stored_report_and_hides_it(capsys):
 def test_a_call_that_cannot_be_carried_out_says_why(tmp_path, capsys, arguments, code, reported):
     (tmp_path / "bad.json").write_text("[]")
     (tmp_path / "deep.json").write_text("[" * 100_000)
+    (tmp_path / "long.json").write_text("[" + "9" * 400 + "]")
     assert main(["report", "render", *arguments]) == code
     out, err = capsys.readouterr()
     assert out == ""
