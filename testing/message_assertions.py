@@ -23,6 +23,7 @@ def assert_conforms(
 ) -> None:
     """Fail with the findings if a message does not conform to a contract, or has a finding of `fail_on` or above.
 
+    It fails without messages, too: a producer that sent nothing, or an iterator that was read before, proves nothing.
     The other arguments are those of `cdc_contracts.contract()`. Raises AssertionError, or UsageError for a wrong call.
     """
     __tracebackhide__ = True
@@ -36,6 +37,8 @@ def assert_conforms(
         found = [finding for finding in checked.findings if finding.severity in grave]
         failed += bool(found)
         lines += (f"message {number}: {finding}" for finding in found)
+    if read == 0:
+        raise AssertionError(f"there are no messages to check against {reference}")
     if failed:
         more = [f"and {len(lines) - _MOST_SHOWN} more"] if len(lines) > _MOST_SHOWN else []
         head = f"{failed} of {read} messages {'does' if failed == 1 else 'do'} not conform to {reference}"

@@ -19,11 +19,20 @@ import errno
 from types import MappingProxyType
 from typing import Final
 
+from cdc_contracts.registry.common.exit_codes import (
+    COULD_NOT_RUN,
+    COUNTS_DIFFER,
+    DRIFT,
+    EXIT_CODES,
+    INCONCLUSIVE,
+    USAGE,
+)
+
 
 class CdcContractsError(Exception):
     """A failure that a user has to see: what, where, how to fix it."""
 
-    exit_code = 3
+    exit_code = COULD_NOT_RUN
 
     def __init__(self, what: str, *, where: str = "", hint: str = "") -> None:
         super().__init__(what)
@@ -40,7 +49,7 @@ class CdcContractsError(Exception):
 class UsageError(CdcContractsError):
     """The call itself cannot be carried out: a bad option, an unknown name."""
 
-    exit_code = 2
+    exit_code = USAGE
 
 
 class ContractError(UsageError):
@@ -58,25 +67,25 @@ class SchemaTooLarge(InvalidSchema):
 class UnavailableError(CdcContractsError):
     """Something outside did not answer, or the data asked for is not there."""
 
-    exit_code = 3
+    exit_code = COULD_NOT_RUN
 
 
 class WithheldError(CdcContractsError):
     """Records prove another version than the one that they were to be read by, so that no row is published."""
 
-    exit_code = 1
+    exit_code = EXIT_CODES[DRIFT]
 
 
 class UndetectedError(CdcContractsError):
     """The contract of the messages cannot be detected, so that nothing was done."""
 
-    exit_code = 4
+    exit_code = EXIT_CODES[INCONCLUSIVE]
 
 
 class LedgerError(CdcContractsError):
     """The counts do not add up. This is a bug in cdc-contracts."""
 
-    exit_code = 5
+    exit_code = COUNTS_DIFFER
 
 
 _HINTS: Final = MappingProxyType({

@@ -15,5 +15,6 @@ INCONCLUSIVE: Final = "inconclusive"
 EXIT_CODES: Final[Mapping[str, int]] = MappingProxyType({PASS: 0, DRIFT: 1, INCONCLUSIVE: 4})
 USAGE: Final = 2
 COULD_NOT_RUN: Final = 3
+COUNTS_DIFFER: Final = 5
 INTERRUPTED: Final = 130
 TERMINATED: Final = 143

@@ -49,7 +49,7 @@ class _Left(NamedTuple):
     offset: int
 
 
-class KeyChains:
+class ChainVotes:
     """The rows of a topic as each version of a subject would have left them.
 
     Of two consecutive changes of a row, the after image of the first is the before image of the second. Versions that

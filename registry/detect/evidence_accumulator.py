@@ -16,7 +16,7 @@ from cdc_contracts.registry.contract.catalogue import Catalogue, Version
 from cdc_contracts.registry.contract.discriminator_model import Evidence
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.contract.table_contracts import table_name
-from cdc_contracts.registry.detect.chain_votes import KeyChains
+from cdc_contracts.registry.detect.chain_votes import ChainVotes
 from cdc_contracts.registry.detect.column_forms import ColumnForms
 from cdc_contracts.registry.detect.message_evidence import CatalogueValidators, MessageEvidence, RecordPlace
 from cdc_contracts.registry.detect.outliers import enough
@@ -216,14 +216,14 @@ class EvidenceAccumulator:
                 self.votes.cast(one, other, kind, says, place)
 
     @cached_property
-    def _chains(self) -> Mapping[str, KeyChains]:
+    def _chains(self) -> Mapping[str, ChainVotes]:
         """The key chains of every subject with versions that place the images differently."""
         found = {}
         for subject in self.catalogue.subjects():
             versions = self.catalogue.versions(subject)
             chained = [one for one in versions if any(entry.key_chain for entry in one.meaning.version_evidence)]
             if len(chained) > 1:
-                found[subject] = KeyChains(chained)
+                found[subject] = ChainVotes(chained)
         return found
 
     @cached_property

@@ -282,17 +282,26 @@ def test_capture_looks_where_it_writes_before_anything_is_started(here, capsys, 
     assert (here / "c.parquet").read_bytes() == b"mine"
 
 
+def test_the_demo_finds_an_upgrade_in_every_partition_and_decodes_around_it(spark, here, capsys):
+    assert main(["demo", "--messages", "2000", "--to", "d"]) == 0
+    check_demo(capsys.readouterr().out, here / "d")
+
+
+@pytest.mark.nightly
 @pytest.mark.java
 def test_the_demo_runs_as_a_newcomer_would_run_it(here):
     found = run("demo", "--messages", "2000", "--to", "d", cwd=here)
     assert found.returncode == 0, found.stderr
-    out = found.stdout.decode()
+    check_demo(found.stdout.decode(), here / "d")
+
+
+def check_demo(out, folder):
     assert out.startswith("DRIFT: ")
     assert "upgraded at offset 275" in out
-    report = json.loads((here / "d" / "report.json").read_text())
+    report = json.loads((folder / "report.json").read_text())
     assert [one["at"] for one in report["switches"]] == [275, 240, 305, 260]
-    assert 'aria-labelledby="timeline"' in (here / "d" / "report.html").read_text()
-    assert len(list((here / "d" / "decoded" / "_runs").glob("*.json"))) == 1
+    assert 'aria-labelledby="timeline"' in (folder / "report.html").read_text()
+    assert len(list((folder / "decoded" / "_runs").glob("*.json"))) == 1
 
 
 def test_the_demo_needs_a_place_for_a_folder(here, capsys):

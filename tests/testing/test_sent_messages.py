@@ -53,6 +53,14 @@ def test_a_message_that_does_not_conform_fails_with_at_most_ten_findings():
     assert len(lines) == 12
 
 
+def test_nothing_sent_proves_nothing():
+    sent = iter(MessageSender("dts/canal@2").stream(3, seed=1))
+    assert_conforms(sent, "dts/canal@2")
+    for nothing in ([], sent):
+        with pytest.raises(AssertionError, match="there are no messages to check against dts/canal@2"):
+            assert_conforms(nothing, "dts/canal@2")
+
+
 def test_warnings_fail_unless_only_errors_are_asked_for():
     messages = MessageSender("dts/canal@2").stream(10, seed=1, drift="unknown-field")
     assert_conforms(messages, "dts/canal@2", fail_on="error")
