@@ -80,17 +80,21 @@ QUESTIONS: Final = {
         "with their functions, `registry/values/timestamps.py` has those of instants"
     ),
     "Which classes of drift are there, and how severe are they?": (
-        "one file each in `registry/common/drift_classes/`; rules across fields in `registry/validate/drift_rules/`"
+        "one file each in `registry/common/drift_classes/`; where they are found: rules across fields in "
+        "`registry/validate/drift_rules/`, op codes, members and values in `registry/validate/reference_validator.py`"
     ),
     "How does a message become a verdict?": (
         "`registry/validate/reference_validator.py`; for batches `registry/engine/kernel.py`"
     ),
     "Which contract does a topic follow?": ("`registry/detect/classifier.py`"),
+    "Which version do the changes of one row prove, where versions swap its images?": (
+        "`registry/stats/key_chains.py`; in a sample, `registry/detect/chain_votes.py`"
+    ),
     "What is the verdict of a run?": ("`judge_run` in `registry/report/audit_report.py`"),
     "Which exit code means what, and where is it chosen?": (
-        "the meanings in `docs/reference/exit-codes.md`, the codes in `registry/common/exit_codes.py` and, of failures,"
-        " in `registry/common/errors.py`; a command ends with the code of its verdict, `audit` and `decode` in "
-        "`cli/options/run_options.py`, the others in the module of the command"
+        "the meanings in `docs/reference/exit-codes.md`, the codes in `registry/common/exit_codes.py`, those of "
+        "failures by their class in `registry/common/errors.py`; a command ends with the code of its verdict, `audit` "
+        "and `decode` in `cli/options/run_options.py`, the others in the module of the command"
     ),
     "Where is a section of the HTML report written?": (
         "`registry/report/html_page.py`; the findings in `registry/report/html_findings.py`"
@@ -102,7 +106,11 @@ QUESTIONS: Final = {
         "`spark_checks/spark_tasks.py`"
     ),
     "When is a run published?": (
-        "`spark_checks/runs/transactions.py`; which files count then: `spark_checks/runs/run_directory.py`"
+        "`spark_checks/runs/transactions.py`; its record is written last, by `spark_checks/runs/run_directory.py`, "
+        "which also knows which files count then"
+    ),
+    "Where does a stream deliver its findings, and try again?": (
+        "`spark_checks/streams/deliveries.py`; one request in `spark_checks/streams/webhooks.py`"
     ),
     "Which rows repeat earlier ones?": (
         "the definition in `spark_checks/repeat_search.py`; where to compare in "
