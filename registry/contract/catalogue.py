@@ -20,6 +20,7 @@ from cdc_contracts.registry.common.contract_references import (
     release_order,
 )
 from cdc_contracts.registry.common.errors import ContractError, UsageError
+from cdc_contracts.registry.common.json_files import parse_json_file
 from cdc_contracts.registry.common.linear_patterns import refuse_endless_patterns
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ class Version:
     @cached_property
     def written_schema(self) -> Any:
         """The JSON Schema of the envelope as it is written: the version's own file, else that of its base."""
-        return self._inherited_json(ENVELOPE)
+        return self.read_json(ENVELOPE)
 
     @cached_property
     def schema(self) -> dict[str, Any]:
@@ -98,7 +99,7 @@ class Version:
     @cached_property
     def avro_schema(self) -> Any:
         """The Avro schema of the envelope: the version's own file, else that of its base."""
-        return self._inherited_json(AVRO_ENVELOPE)
+        return self.read_json(AVRO_ENVELOPE)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -132,16 +133,15 @@ class Version:
             return own
         return self.base.file(name) if self.base else None
 
-    def _inherited_json(self, name: str) -> Any:
+    def read_json(self, name: str) -> Any:
+        """Return the value of a JSON file, own or inherited. Raises ContractError if there is none."""
         found = self.file(name)
         if found is None:
             raise ContractError(f"{self.reference} has no {name}", where=str(self.folder))
         try:
-            return json.loads(_read_text(found))
+            return parse_json_file(_read_text(found))
         except ValueError as error:
-            raise ContractError(f"not readable as JSON: {error}", where=f"{found}") from error
-        except RecursionError as error:
-            raise ContractError("not readable as JSON: nested too deeply", where=f"{found}") from error
+            raise ContractError(f"not readable as JSON: {error}", where=str(found)) from error
 
 
 class Catalogue:

@@ -8,7 +8,6 @@ that one message cannot show. `samples/tables/*.yaml` are table contracts that h
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,6 +17,7 @@ from typing import Any, Final
 from cdc_contracts.registry.common import yaml_documents
 from cdc_contracts.registry.common.errors import ContractError
 from cdc_contracts.registry.common.findings import INFO
+from cdc_contracts.registry.common.json_files import parse_json_file
 from cdc_contracts.registry.contract.catalogue import Version
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.contract.table_contracts import TableContracts, parse_table_contract
@@ -51,7 +51,7 @@ class Sample:
 
     @cached_property
     def _expected(self) -> Any:
-        return json.loads(self.expected_text)
+        return parse_json_file(self.expected_text)
 
     def expected(self) -> Any:
         """Return the changes, or the outcome with its findings. Raises ContractError if that is no JSON."""
@@ -59,8 +59,6 @@ class Sample:
             return self._expected
         except ValueError as error:
             raise ContractError(f"not readable as JSON: {error}", where=str(self.expectation)) from error
-        except RecursionError as error:
-            raise ContractError("not readable as JSON: nested too deeply", where=str(self.expectation)) from error
 
 
 @dataclass(frozen=True)

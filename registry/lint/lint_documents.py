@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from importlib.resources.abc import Traversable
 from typing import TYPE_CHECKING, Any, Final
 
 from cdc_contracts.registry.common import yaml_documents
 from cdc_contracts.registry.common.errors import ContractError
+from cdc_contracts.registry.common.json_files import parse_json_file
 from cdc_contracts.registry.contract.catalogue import AVRO_ENVELOPE, AVRO_MESSAGE_SCHEMA, ENVELOPE, MESSAGE_SCHEMA
 from cdc_contracts.registry.lint.lint_rule import LintFault
 
@@ -67,10 +67,7 @@ def _refuse_duplicate_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _parse_json(text: str) -> Any:
     """Return what a JSON text holds. Raises ValueError if it is no JSON, nested too deeply, or names a member twice."""
-    try:
-        return json.loads(text, object_pairs_hook=_refuse_duplicate_names)
-    except RecursionError as error:
-        raise ValueError("nested too deeply") from error
+    return parse_json_file(text, _refuse_duplicate_names)
 
 
 def show_short(value: Any) -> str:

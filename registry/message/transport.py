@@ -90,13 +90,7 @@ class AvroTransport:
         """The parsed reader schemas by name, in the order they are tried."""
         import fastavro
 
-        found = {}
-        for name in self._names:
-            file = self._version.file(name)
-            if file is None:
-                raise ContractError(f"there is no {name}", where=self._version.reference)
-            found[name] = fastavro.parse_schema(json.loads(file.read_text(encoding="utf-8")))
-        return found
+        return {name: fastavro.parse_schema(self._version.read_json(name)) for name in self._names}
 
     @cached_property
     def _readers(self) -> list[Callable[[bytes, int], tuple[str, int]]]:

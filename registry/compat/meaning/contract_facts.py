@@ -6,7 +6,6 @@ against the model, so that a section that is added cannot be forgotten.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from functools import cache
 from types import MappingProxyType
@@ -71,9 +70,8 @@ def _with_schemas(version: Version, fact: ContractFact) -> ContractFact:
     """Return the fact of the Avro wire with the reader schemas that are files beside `envelope.avsc`."""
     schemas = {}
     for name in fact.value["schemas"]:
-        file = version.file(name)
-        if name != AVRO_ENVELOPE and file is not None:
-            schemas[name] = json.loads(file.read_text(encoding="utf-8"))
+        if name != AVRO_ENVELOPE and version.file(name) is not None:
+            schemas[name] = version.read_json(name)
     return ContractFact({**fact.value, "documents": schemas}, fact.words)
 
 
