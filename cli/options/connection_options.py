@@ -21,9 +21,11 @@ import typer
 
 from cdc_contracts.cli.output import console
 from cdc_contracts.registry.common.errors import UsageError
+from cdc_contracts.registry.common.safe_text import visible
 
 BOOTSTRAP_VARIABLE: Final = "CDC_CONTRACTS_BOOTSTRAP_SERVERS"
 _PROPERTY: Final = "bootstrap.servers"
+_LAST_PORT: Final = 65_535
 
 Bootstrap = Annotated[
     str | None,
@@ -77,8 +79,8 @@ class ConnectionOptions:
     def open(self) -> Connection:
         """Return the brokers and the client properties, without a request to the broker.
 
-        Raises UsageError if no broker is named anywhere, or the environment is unknown, and as
-        `read_client_properties`.
+        Raises UsageError if no broker is named anywhere, a broker is not HOST:PORT, or the environment is unknown, and
+        as `read_client_properties`.
         """
         from cdc_contracts.registry.contract.settings import read_settings
         from cdc_contracts.spark_checks.kafka.client_properties import read_client_properties
@@ -96,9 +98,14 @@ class ConnectionOptions:
         properties = own if self.kafka_config is not None else {**kept, **own}
         stored = named.bootstrap_servers or kept.get(_PROPERTY)
         variable = os.environ.get(BOOTSTRAP_VARIABLE)
-        places = [stored] if self.environment is not None else [variable, stored]
-        for bootstrap in (self.bootstrap, own.get(_PROPERTY), *places):
+        kept_there = [("cdc-contracts.yaml", stored)]
+        for place, bootstrap in (
+            ("--bootstrap-servers", self.bootstrap),
+            (_PROPERTY, own.get(_PROPERTY)),
+            *(kept_there if self.environment is not None else [(BOOTSTRAP_VARIABLE, variable), *kept_there]),
+        ):
             if bootstrap and bootstrap.strip():
+                _refuse_wrong_brokers(bootstrap, place)
                 return Connection(bootstrap, properties)
         if self.environment is not None:
             raise UsageError(
@@ -110,4 +117,24 @@ class ConnectionOptions:
             "no broker is named",
             hint=f"give -b HOST:PORT, or set {BOOTSTRAP_VARIABLE}, or write `bootstrap_servers: HOST:PORT` into "
             "cdc-contracts.yaml",
+        )
+
+
+def _refuse_wrong_brokers(bootstrap: str, place: str) -> None:
+    """Raise UsageError if a broker is not HOST:PORT.
+
+    Java's client refuses it only after Spark has started; librdkafka assumes a port.
+    """
+    for broker in filter(None, (one.strip() for one in bootstrap.split(","))):
+        host, colon, port = broker.rpartition("://")[2].rpartition(":")
+        if not (colon and port) or port.endswith("]"):
+            fault = " has no port"
+        elif not host:
+            fault = " has no host"
+        elif not (port.isascii() and port.isdigit() and 0 < int(port[:6]) <= _LAST_PORT):
+            fault = f": {port} is not a port"
+        else:
+            continue
+        raise UsageError(
+            visible(f"the broker `{broker}`{fault}"), where=place, hint="write HOST:PORT, for example kafka1:9092"
         )

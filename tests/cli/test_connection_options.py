@@ -33,6 +33,10 @@ def settings(text=SETTINGS):
     Path("cdc-contracts.yaml").write_text(text)
 
 
+def opened(bootstrap=None):
+    return ConnectionOptions(bootstrap).open()
+
+
 def test_brokers_are_taken_from_the_first_place_that_names_them(monkeypatch):
     settings()
     given = {"bootstrap": "option:1", "environment": "prod", "kafka_config": Path("named.properties")}
@@ -104,6 +108,44 @@ def test_a_topic_without_brokers_is_refused_before_anything_starts_and_three_way
     )
     assert main([*command, "-b", ""]) == 2
     assert "the brokers are empty" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("brokers", "says"),
+    [
+        ("kafka1", "`kafka1` has no port"),
+        ("kafka1:9092, kafka2", "`kafka2` has no port"),
+        ("SASL_SSL://kafka1", "`SASL_SSL://kafka1` has no port"),
+        ("[::1]", "`[::1]` has no port"),
+        ("kafka1:", "`kafka1:` has no port"),
+        (":9092", "`:9092` has no host"),
+        ("kafka1:kafka", "`kafka1:kafka`: kafka is not a port"),
+        ("kafka1:99999", "`kafka1:99999`: 99999 is not a port"),
+        ("kafka1\u202e:x", "`kafka1\\u202e:x`: x is not a port"),
+    ],
+)
+def test_a_broker_without_a_usable_port_is_refused_in_one_sentence(brokers, says, capsys):
+    assert main(["audit", "topic", "orders", "--contract", "dts/canal@2", "-b", brokers]) == 2
+    assert capsys.readouterr().err.removeprefix("audit: loading contracts\n") == (
+        f"error: the broker {says} (--bootstrap-servers)\n  write HOST:PORT, for example kafka1:9092\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "brokers",
+    ["kafka1:9092", "kafka1:9092,kafka2:9092, kafka3:9092,", "[::1]:9092", "SSL://k-1.example.com:9093", "k_1:1"],
+)
+def test_brokers_are_taken_in_every_form_that_both_clients_read(brokers):
+    assert opened(brokers).bootstrap == brokers
+
+
+def test_the_place_of_a_broker_without_a_port_is_named(monkeypatch):
+    settings("bootstrap_servers: stored\n")
+    with pytest.raises(UsageError, match=r"`stored` has no port \(cdc-contracts\.yaml\)"):
+        opened()
+    monkeypatch.setenv(BOOTSTRAP_VARIABLE, "variable")
+    with pytest.raises(UsageError, match=rf"`variable` has no port \({BOOTSTRAP_VARIABLE}\)"):
+        opened()
 
 
 def test_a_topic_is_audited_at_the_brokers_of_an_environment(broker, make_topic, capsys):
