@@ -153,9 +153,11 @@ def _write(drafted: ContractFolder, target: Path) -> None:
 
 
 def _report(drafted: ContractFolder, target: Path, total: int, *, keep_values: bool) -> None:
+    from cdc_contracts.registry.drafting.draft_folders import count_messages
+
     subject, _, number = drafted.reference.partition("@")
     folder = target / subject / f"v{number}"
-    console.print_line(f"{folder}: {drafted.reference}, to which {_all(total)}")
+    console.print_line(f"{folder}: {drafted.reference}, to which {count_messages(total)}")
     values = "with the values of the messages" if keep_values else "with rewritten values"
     left = f"; {drafted.left_out:,} could not be rewritten" if drafted.left_out else ""
     console.print_line(
@@ -170,10 +172,6 @@ def _report(drafted: ContractFolder, target: Path, total: int, *, keep_values: b
                 console.print_line(f"{target / name}:{line}: {text.strip().removeprefix(_QUESTION)}")
     if keep_values:
         console.say("warning: the samples contain data: review them before you commit them")
-
-
-def _all(total: int) -> str:
-    return "the one message conforms" if total == 1 else f"all {total:,} messages conform"
 
 
 def _lint(drafted: ContractFolder, target: Path) -> int:

@@ -81,9 +81,16 @@ def make_folder(
     """Return the files of a contract that takes all of the messages.
 
     `like` is a contract that it states its differences to. Raises UndetectedError if contracts cannot express the
-    messages, UsageError if `like` is not known.
+    messages, UsageError if `like` is not known, or is not given and a version of the subject takes all of the messages.
     """
-    number = max((version.number for version in _versions(catalogue, subject)), default=0) + 1
+    versions = _versions(catalogue, subject)
+    number = max((version.number for version in versions), default=0) + 1
+    taken = next((one for one in reversed(versions) if like is None and _all_fit(catalogue, one, messages)), None)
+    if taken is not None:
+        raise UsageError(
+            f"{count_messages(len(messages))} to {taken.reference}, so nothing was drafted", where=str(taken.folder),
+            hint=f"edit that version; --like {taken.reference} drafts the next one",
+        )  # fmt: skip
     reference = f"{subject}@{number}"
     base = None if like is None else catalogue.version(like)
     draft = None
@@ -107,6 +114,11 @@ def make_folder(
         likely = (version for version in catalogue.all_versions() if _may_take(version, messages))
         found.fits = [version.reference for version in likely if _all_fit(catalogue, version, messages)]
     return found
+
+
+def count_messages(total: int) -> str:
+    """Return how many messages conform, as a sentence without its object."""
+    return "the one message conforms" if total == 1 else f"all {total:,} messages conform"
 
 
 def _versions(catalogue: Catalogue, subject: str) -> list[Version]:

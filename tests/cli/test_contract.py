@@ -46,12 +46,28 @@ def test_messages_of_a_topic_are_read_with_their_offsets(messages, capsys, broke
     assert f"document: {topic}" in text
 
 
+def test_the_same_messages_are_not_drafted_twice_unless_the_next_version_is_asked_for(messages, capsys):
+    assert main(["contract", "new", "acme/flat", "flat.jsonl"]) == 0
+    before = sorted(Path("contracts").rglob("*"))
+    capsys.readouterr()
+    assert main(["contract", "new", "acme/flat", "flat.jsonl"]) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert told.err == (
+        "error: all 30 messages conform to acme/flat@1, so nothing was drafted (contracts/acme/flat/v1)\n"
+        "  edit that version; --like acme/flat@1 drafts the next one\n"
+    )
+    assert sorted(Path("contracts").rglob("*")) == before
+    main(["contract", "new", "acme/flat", "flat.jsonl", "--like", "acme/flat@1"])
+    assert "based_on: acme/flat@1" in Path("contracts/acme/flat/v2/contract.yaml").read_text()
+
+
 @pytest.mark.nightly
 def test_a_second_contract_beside_the_first_is_told_from_it(messages, capsys, monkeypatch):
     assert main(["contract", "new", "acme/flat", "flat.jsonl"]) == 0
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO((messages / "listed.jsonl").read_bytes())))
     assert main(["contract", "new", "acme/listed", "-", "--keep-values"]) == 0
-    assert "warning: the samples hold data" in capsys.readouterr().err
+    assert "warning: the samples contain data" in capsys.readouterr().err
     assert main(["lint", "contracts"]) == 0
 
 
