@@ -48,7 +48,6 @@ Folders = str | Path | Sequence[str | Path]
 """One or several folders of contracts."""
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_EXAMPLE: Final = 'cdc_contracts.contract("dts/canal@2"), for example'
 _ENOUGH: Final = 2_000
 
 
@@ -73,7 +72,7 @@ def contract(
 
     Raises UsageError if there is no such contract or an argument is wrong.
     """
-    if _text(reference) == AUTO:
+    if as_text("a reference", reference, "dts/canal@2") == AUTO:
         raise UsageError(
             "the contract of single messages must be given", hint="cdc_contracts.detect(messages).contract finds it"
         )
@@ -100,6 +99,8 @@ def detect(
     from cdc_contracts.registry.detect.message_evidence import RecordPlace
     from cdc_contracts.registry.report.report_wording import evidence_list
 
+    if isinstance(most, bool) or not isinstance(most, int) or most < 1:
+        raise UsageError(f"most is a number from 1, not {most!r}", hint="leave it out to read the first 2,000 messages")
     accumulator = EvidenceAccumulator(*open_options(tables, None, parameters, None, contracts))
     for number, value in enumerate(islice(_values(messages), most)):
         place = RecordPlace("messages", 0, number)
@@ -202,9 +203,10 @@ class Contract:
 
         `messages` is an iterable of single ones, or columns with one named `value`: an Arrow table, record batch or
         reader, a pandas DataFrame or Series, a Polars or DuckDB result. Severities and classes in `fail_on` lead to the
-        verdict `drift`. Raises UsageError if there are no messages in it, UnavailableError without the extra.
+        verdict `drift`, no messages at all to `inconclusive`. Raises UsageError if there is no column `value`, or what
+        is given is no message; UnavailableError without the extra.
         """
-        return self._batches.check(messages, fail_on)
+        return self._batches.check(messages, as_text("fail_on", fail_on, "warning"))
 
     def decode_batch(self, messages: Messages) -> DecodedBatch:
         """Validate many messages and return their rows as Arrow tables. Needs the extra `arrow`.
@@ -261,7 +263,7 @@ def open_options(
         tables=open_tables(tables),
         severities=Severities(_mapping("severities", severities, '{"unknown-field": "error"}')),
         strict_json=strict_json,
-        table=table,
+        table=None if table is None else as_text("a table", table, "shop.orders"),
     )
 
 
@@ -300,10 +302,13 @@ def as_findings(findings: Iterable[internal.Finding]) -> tuple[Finding, ...]:
     )
 
 
-def _text(reference: object) -> str:
-    if not isinstance(reference, str):
-        raise UsageError(f"a reference is text, not of the type {type(reference).__name__}", hint=_EXAMPLE)
-    return reference
+def as_text(name: str, given: object, example: str) -> str:
+    """Return an argument that is text. Raises UsageError if it is not."""
+    if not isinstance(given, str):
+        raise UsageError(
+            f"{name} is text, not of the type {type(given).__name__}", hint=f'give "{example}", for example'
+        )
+    return given
 
 
 def _change(change: canonical_changes.Change, before: Kinds, after: Kinds) -> Change:

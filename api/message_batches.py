@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
@@ -57,6 +57,7 @@ def _columns(messages: Any) -> Iterator[pa.RecordBatch]:
     if isinstance(messages, pa.RecordBatch):
         messages = pa.Table.from_batches([messages])
     if isinstance(messages, pa.Table):
+        _refuse_no_values(messages.schema.names)
         yield from messages.to_batches(max_chunksize=_ROWS)
         return
     try:
@@ -76,6 +77,7 @@ def _from_pandas(messages: Any) -> pa.Table:
 
     if not hasattr(messages, "columns"):  # a Series
         messages = messages.to_frame("value")
+    _refuse_no_values([str(name) for name in messages.columns])
     known = [name for name in ("value", "topic", "partition", "offset", *_OPTIONAL) if name in messages.columns]
     try:
         return pa.Table.from_pandas(messages[known], preserve_index=False)
@@ -90,11 +92,7 @@ def _with_coordinates(batch: pa.RecordBatch, first: int) -> pa.RecordBatch:
     import pyarrow as pa
 
     names, rows = batch.schema.names, batch.num_rows
-    if "value" not in names:
-        raise UsageError(
-            f"there is no column `value` among {', '.join(names) or 'none'}",
-            hint="name the column of the messages `value`, as Kafka sources do",
-        )
+    _refuse_no_values(names)
     columns = {
         "value": _cast(batch, "value", pa.binary()),
         "topic": _cast(batch, "topic", pa.string()) if "topic" in names else pa.array([_TOPIC] * rows),
@@ -110,6 +108,14 @@ def _with_coordinates(batch: pa.RecordBatch, first: int) -> pa.RecordBatch:
     for name in (name for name in _OPTIONAL if name in names):
         columns[name] = _cast(batch, name, kinds[name]) if name in kinds else batch.column(name)
     return pa.RecordBatch.from_pydict(columns)
+
+
+def _refuse_no_values(names: Sequence[str]) -> None:
+    if "value" not in names:
+        raise UsageError(
+            f"there is no column `value` among {', '.join(names) or 'none'}",
+            hint="name the column of the messages `value`, as Kafka sources do",
+        )
 
 
 def _cast(batch: pa.RecordBatch, name: str, wanted: pa.DataType) -> pa.Array:

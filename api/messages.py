@@ -31,7 +31,8 @@ def value_of(message: Message) -> bytes | None:
     if isinstance(message, str):
         return message.encode("utf-8", "surrogatepass")  # a lone surrogate is a finding, not an exception
     if not hasattr(message, "value"):
-        raise UsageError(f"a message cannot be of the type {type(message).__name__}", hint=f"give {_KINDS}")
+        hint = "give the bytes or the text as they were received" if isinstance(message, Mapping) else f"give {_KINDS}"
+        raise UsageError(f"a message cannot be of the type {type(message).__name__}", hint=hint)
     failure = part_of(message, "error")
     if failure is not None:
         raise UsageError(f"the consumer returned an error instead of a message: {failure}", hint="skip such records")

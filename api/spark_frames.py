@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cdc_contracts.api.audit_reports import read_report
-from cdc_contracts.api.contracts import Contract, Folders, Tables, open_options, validation_of
+from cdc_contracts.api.contracts import Contract, Folders, Tables, as_text, open_options, validation_of
 from cdc_contracts.api.results import AuditReport
 from cdc_contracts.registry.common.errors import UsageError
 from cdc_contracts.registry.common.extras import require_extra
@@ -69,13 +69,14 @@ def audit(
     `headers`. `contract` is a reference or an open contract; alternatively, `versions` is a versions file, which says
     which version applies to which offsets of which partition. The other arguments are those of
     `contract()`. Workers on this machine run this interpreter unless `PYSPARK_PYTHON` names another.
-    Raises UsageError if a column or the contract is missing, UnavailableError without the extra.
+    Raises UsageError if a column or the contract is missing, or an argument is wrong; UnavailableError without the
+    extra.
     """
     require_extra("spark")
     from cdc_contracts.spark_checks.dataframes import audit_frame
 
     validation = _open(contract, versions, tables, parameters, severities, contracts)
-    return FrameAudit(audit_frame(df, validation, fail_on))
+    return FrameAudit(audit_frame(df, validation, as_text("fail_on", fail_on, "warning")))
 
 
 def decode(
@@ -96,8 +97,7 @@ def decode(
     require_extra("spark")
     from cdc_contracts.spark_checks.dataframes import decode_frame
 
-    found = decode_frame(df, _open(contract, versions, tables, parameters, severities, contracts))
-    return DecodedFrames(found.changes, found.control, found.quarantine)
+    return DecodedFrames(*decode_frame(df, _open(contract, versions, tables, parameters, severities, contracts)))
 
 
 def _open(

@@ -1,4 +1,4 @@
-"""DataFrames, the checks as a library: any DataFrame with the columns of the Kafka source in, DataFrames out.
+"""DataFrames of Spark, audited and decoded: any with the columns of the Kafka source in, DataFrames out.
 
 The columns are `value` (binary), `topic`, `partition`, `offset`, and optionally `key`, `timestamp`, `timestampType`
 and `headers`. Everything is lazy: nothing is read until Spark computes rows. DataFrames may be batch or streaming; a
@@ -8,24 +8,18 @@ stream has a report for each micro-batch.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 
 from cdc_contracts.registry.common.errors import UsageError
-from cdc_contracts.registry.common.findings import Severities
-from cdc_contracts.registry.contract.catalogue import Catalogue, shipped_catalogue
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.contract.table_contracts import TableContracts, read_table_contracts
-from cdc_contracts.registry.contract.version_files import read_versions
+from cdc_contracts.registry.common.thresholds import parse_threshold
 from cdc_contracts.registry.records.output_schemas import CHANGES_SCHEMA, CONTROL_SCHEMA, QUARANTINE_SCHEMA
 from cdc_contracts.registry.report.audit_report import build_report
 from cdc_contracts.registry.report.report_model import ReportSource
 from cdc_contracts.registry.report.stored_reports import write_document
-from cdc_contracts.registry.validate.validation_context import AUTO, ValidationContext, open_ranges, open_validation
+from cdc_contracts.registry.validate.validation_context import ValidationContext
 from cdc_contracts.spark_checks.decode_tasks import rows_work
 from cdc_contracts.spark_checks.spark_session import use_this_python
 from cdc_contracts.spark_checks.spark_tasks import (
@@ -47,65 +41,26 @@ _USED: Final = (*_NEEDED, "key", "timestamp", "timestampType", "headers")
 _REPORT: Final = pa.schema([pa.field("report", pa.string())])
 
 
-@dataclass(frozen=True)
-class Decoded:
-    """The rows of a decode. Each frame reads the input when it is computed; cache the input to read it once."""
-
-    changes: DataFrame
-    control: DataFrame
-    quarantine: DataFrame
-
-
-def audit(
-    df: DataFrame,
-    contract: str | None = None,
-    *,
-    versions: str | Path | None = None,
-    tables: str | Path | TableContracts | None = None,
-    parameters: Mapping[str, str] | None = None,
-    severities: Mapping[str, str] | None = None,
-    fail_on: str = "warning",
-    catalogue: Catalogue | None = None,
-) -> DataFrame:
+def audit_frame(df: DataFrame, validation: ValidationContext, fail_on: str) -> DataFrame:
     """Return a DataFrame of one row whose `report` is the JSON report of `cdc-contracts audit --json`.
 
-    Either `contract` or `versions` declares the contract of the messages; `versions` is a versions file, as for
-    `--versions`. Raises UsageError if a column, or the contract of the messages, is missing; LedgerError, from Spark,
-    if counts do not add up.
+    Raises UsageError if it is no DataFrame, a column is missing, or `fail_on` is not known; LedgerError, from Spark, if
+    counts do not add up.
     """
-    return audit_frame(df, _scope(contract, versions, tables, parameters, severities, catalogue), fail_on)
-
-
-def audit_frame(df: DataFrame, validation: ValidationContext, fail_on: str) -> DataFrame:
-    """Return the report of an audit as `audit` does. Raises UsageError if a column is missing."""
+    parse_threshold(fail_on)
     frame = _input(df)
     use_this_python()
     results = frame.mapInArrow(audit_work(describe_validation(validation)), RESULT_SCHEMA)
     return results.coalesce(1).mapInArrow(_report_work(validation, fail_on), "report string")
 
 
-def decode(
-    df: DataFrame,
-    contract: str | None = None,
-    *,
-    versions: str | Path | None = None,
-    tables: str | Path | TableContracts | None = None,
-    parameters: Mapping[str, str] | None = None,
-    severities: Mapping[str, str] | None = None,
-    catalogue: Catalogue | None = None,
-) -> Decoded:
-    """Return the decoded records as DataFrames of `changes/`, `control/` and `quarantine/`.
+def decode_frame(df: DataFrame, validation: ValidationContext) -> tuple[DataFrame, DataFrame, DataFrame]:
+    """Return the rows of `changes/`, `control/` and `quarantine/`; each computes the input anew.
 
-    `contract` and `versions` are as for `audit`; records that no range of a versions file covers are in `quarantine`.
-    Evidence against the declared version as a whole is not considered: only `cdc-contracts decode` does that, as it
-    reads every record before it publishes one.
-    Raises UsageError if a column, or the contract of the messages, is missing.
+    Records that no range of a versions file covers are in `quarantine`. Evidence against the declared version as a
+    whole is not considered: only the command `decode` does that, as it reads every record before it publishes one.
+    Raises UsageError if it is no DataFrame, or a column is missing.
     """
-    return decode_frame(df, _scope(contract, versions, tables, parameters, severities, catalogue))
-
-
-def decode_frame(df: DataFrame, validation: ValidationContext) -> Decoded:
-    """Return the decoded records as `decode` does. Raises UsageError if a column is missing."""
     frame, spec = _input(df), describe_validation(validation)
     use_this_python()
     changes, control, quarantine = (
@@ -116,34 +71,15 @@ def decode_frame(df: DataFrame, validation: ValidationContext) -> Decoded:
             ("quarantine", QUARANTINE_SCHEMA),
         )
     )
-    return Decoded(changes, control, quarantine)
-
-
-def _scope(
-    contract: str | None,
-    versions: str | Path | None,
-    tables: str | Path | TableContracts | None,
-    parameters: Mapping[str, str] | None,
-    severities: Mapping[str, str] | None,
-    catalogue: Catalogue | None,
-) -> ValidationContext:
-    if (contract is None) == (versions is None):
-        raise UsageError(
-            "a DataFrame needs either a contract or a versions file", hint="`audit(df, 'dts/canal@2')`, for example"
-        )
-    if contract == AUTO:
-        raise UsageError(
-            "the contract of a DataFrame must be given", hint="`cdc-contracts detect` detects it from the source"
-        )
-    found = read_table_contracts(Path(tables)) if isinstance(tables, str | Path) else tables or TableContracts()
-    reading_options = ReadingOptions(dict(parameters or {}), found, Severities(severities))
-    known = catalogue or shipped_catalogue()
-    if versions is not None:
-        return open_ranges(known, read_versions(Path(versions), known), reading_options)
-    return open_validation(known, contract or "", reading_options)
+    return changes, control, quarantine
 
 
 def _input(df: DataFrame) -> DataFrame:
+    if not hasattr(df, "mapInArrow"):
+        raise UsageError(
+            f"not a DataFrame of Spark, but of the type {type(df).__name__}",
+            hint="`Contract.check_batch` and `decode_batch` take messages, pandas and Arrow",
+        )
     missing = [name for name in _NEEDED if name not in df.columns]
     if missing:
         raise UsageError(

@@ -112,6 +112,8 @@ def test_the_contract_of_a_batch_is_detected(messages):
     ("given", "what"),
     [
         (lambda: pa.table({"message": [b"{}"]}), "no column `value` among message\n  name the column of the messages"),
+        (lambda: pa.table({"message": pa.array([], pa.binary())}), "no column `value` among message"),
+        (lambda: data_frame([b"{}"]).rename(columns={"value": "message"}), "no column `value` among message"),
         (lambda: pa.table({"value": [1]}), "`value` is of the type int64\n  bytes or text are needed"),
         (lambda: pa.table({"value": [b"{}"], "offset": ["x"]}), "`offset` is of the type string\n  int64 is needed"),
         (lambda: pa.table({"value": [b"{}"], "topic": [None]}), "`topic` contains nulls"),
@@ -125,6 +127,11 @@ def test_a_batch_that_cannot_be_read_says_what_to_pass(orders, given, what):
     with pytest.raises(cdc.UsageError) as refused:
         orders.decode_batch(given())
     assert what in str(refused.value)
+
+
+def test_a_threshold_that_is_none_is_refused(orders):
+    with pytest.raises(cdc.UsageError, match="fail_on is text, not of the type NoneType"):
+        orders.check_batch([], fail_on=None)
 
 
 def test_a_table_without_rows_is_refused_with_those_that_have_some(orders, messages):

@@ -153,7 +153,7 @@ def test_text_that_is_no_utf_8_is_a_finding(orders):
     [
         (lambda: cdc.contract("dts/cannal@2"), "there is no contract `dts/cannal`\n  did you mean dts/canal?"),
         (lambda: cdc.contract("dts"), "`dts` is not a reference to a contract\n  write SYSTEM/DIALECT or"),
-        (lambda: cdc.contract(2), 'a reference is text, not of the type int\n  cdc_contracts.contract("dts/canal@2")'),
+        (lambda: cdc.contract(2), 'a reference is text, not of the type int\n  give "dts/canal@2", for example'),
         (lambda: cdc.contract("auto"), "must be given\n  cdc_contracts.detect(messages).contract finds it"),
         (lambda: cdc.contract("dts/canal@2", tables=[1]), 'of the type list\n  give a file, a folder, or {"table"'),
         (lambda: cdc.contract("dts/canal@2", tables="no/such"), "there is no file or folder no/such"),
@@ -168,6 +168,10 @@ def test_text_that_is_no_utf_8_is_a_finding(orders):
         (lambda: cdc.contract("dts/canal@2").check(5), "cannot be of the type int\n  give bytes, str, None, or a record"),
         (lambda: cdc.contract("dts/canal@2").check(ConsumerRecord({})), "of the type dict\n  consume without a deser"),
         (lambda: cdc.contract("dts/canal@2").check(ConfluentMessage(None, "end")), "an error instead of a message: end"),
+        (lambda: cdc.contract("dts/canal@2").check({"type": "INSERT"}), "of the type dict\n  give the bytes or the text as they were received"),
+        (lambda: cdc.contract("dts/canal@2", table=5), "a table is text, not of the type int"),
+        (lambda: cdc.detect([b"{}"], most=-1), "most is a number from 1, not -1\n  leave it out"),
+        (lambda: cdc.detect([b"{}"], most="all"), "most is a number from 1, not 'all'"),
         (lambda: cdc.detect(b"{}"), "several messages are needed, and this is one\n  put it into a list"),
     ],
 )  # fmt: skip

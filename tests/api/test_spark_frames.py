@@ -24,6 +24,9 @@ class Frame:
         self.columns = columns
         self.isStreaming = True
 
+    def mapInArrow(self, *_):  # noqa: N802  the name that Spark gave it
+        raise AssertionError("Spark is asked for rows")
+
 
 @pytest.mark.parametrize(
     ("call", "what"),
@@ -33,6 +36,8 @@ class Frame:
         (lambda: cdc.audit(Frame(), "auto"), "the contract of a DataFrame must be given"),
         (lambda: cdc.decode(Frame(), "dts/cannal"), "there is no contract `dts/cannal`\n  did you mean dts/canal?"),
         (lambda: cdc.audit(Frame(), cdc.contract(REFERENCE), parameters={"timestamp_zone": "Z"}), "give them to `contract()`"),
+        (lambda: cdc.audit(Frame("value", "topic", "partition", "offset"), REFERENCE, fail_on="drift"), "`drift` is neither a severity nor"),
+        (lambda: cdc.audit(None, REFERENCE), "not a DataFrame of Spark, but of the type NoneType\n  `Contract.check_batch` and"),
         (lambda: cdc.FrameAudit(Frame()).report(), "a report for each micro-batch\n  write `.frame` with `writeStream`"),
     ],
 )  # fmt: skip

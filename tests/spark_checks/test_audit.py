@@ -9,13 +9,14 @@ from producing import delete_records
 from topics import CATALOGUE, WITH_TABLES, rendered, scope_of
 from written_reports import build_report, document_of
 
+import cdc_contracts as cdc
 from cdc_contracts.registry.common.errors import UnavailableError
 from cdc_contracts.registry.engine.kernel import Kernel
 from cdc_contracts.registry.records.file_batches import read_slice
 from cdc_contracts.registry.records.input_files import plan_files
 from cdc_contracts.registry.report.audit_report import Span
 from cdc_contracts.registry.stats.tally import Tally
-from cdc_contracts.spark_checks import audit, decode, task_shares
+from cdc_contracts.spark_checks import task_shares
 from cdc_contracts.spark_checks.auditing import audit_input
 from cdc_contracts.spark_checks.decoding import Output, decode_input
 from cdc_contracts.spark_checks.file_inputs import read_files
@@ -333,10 +334,10 @@ def test_any_dataframe_with_the_columns_of_the_kafka_source_can_be_audited_and_d
     values = rendered("dts/canal@2", 60)
     rows = [(value, "t", 0, number) for number, value in enumerate(values)]
     frame = spark.createDataFrame(rows, "value binary, topic string, partition int, offset bigint")
-    report = json.loads(audit(frame, "dts/canal@2").first().report)
+    report = json.loads(cdc.audit(frame, "dts/canal@2").frame.first().report)
     assert (report["verdict"], report["ledger"]["read"]) == ("pass", 60)
     assert [(one["start"], one["end"]) for one in report["ledger"]["partitions"]] == [(0, 60)]
-    decoded = decode(frame, "dts/canal@2")
+    decoded = cdc.decode(frame, "dts/canal@2")
     assert decoded.changes.count() == 60
     assert decoded.quarantine.count() == 0
     assert decoded.changes.select("after.id").where("op = 'insert'").first()[0] is not None

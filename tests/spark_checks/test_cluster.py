@@ -192,11 +192,11 @@ def test_a_dataframe_of_spark_connect_is_audited_and_decoded(tmp_path, connect):
         "import json\n"
         "from pyspark.sql import SparkSession\n"
         "from topics import rendered\n"
-        "from cdc_contracts.spark_checks import audit, decode\n"
+        "from cdc_contracts import audit, decode\n"
         f"spark = SparkSession.builder.remote({connect!r}).getOrCreate()\n"
         "rows = [(bytearray(value), 't', 0, number) for number, value in enumerate(rendered('dts/canal@2', 60))]\n"
         "frame = spark.createDataFrame(rows, 'value binary, topic string, partition int, offset bigint')\n"
-        "report = json.loads(audit(frame, 'dts/canal@2').first().report)\n"
+        "report = json.loads(audit(frame, 'dts/canal@2').frame.first().report)\n"
         "decoded = decode(frame, 'dts/canal@2')\n"
         "print(report['verdict'], report['ledger']['read'], decoded.changes.count(), decoded.quarantine.count())\n"
     )

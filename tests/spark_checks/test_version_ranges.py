@@ -8,9 +8,9 @@ import pyarrow.parquet as pq
 import pytest
 from topics import rendered, scope_of
 
+import cdc_contracts as cdc
 from cdc_contracts.cli.app import main
 from cdc_contracts.registry.common.errors import UsageError
-from cdc_contracts.spark_checks import audit, decode
 from cdc_contracts.spark_checks.table_readers import read_table
 
 OLD, NEW = "dts/canal@1", "dts/canal@2"
@@ -164,11 +164,11 @@ def test_a_data_frame_is_read_by_a_versions_file_too(spark, here):
     df = spark.createDataFrame(rows, "value binary, topic string, partition int, offset long").repartition(3)
     ranges = {"topics": {"orders": file_of(at=[(one, one) for one in SWITCHES])}}
     (here / "versions.yaml").write_text(json.dumps(ranges))
-    decoded = decode(df, versions=here / "versions.yaml")
+    decoded = cdc.decode(df, versions=here / "versions.yaml")
     assert decoded.quarantine.count() == 0
     changes = [row.asDict(recursive=True) for row in decoded.changes.collect()]
     assert_as_sent(changes, [(p, offset) for p in range(2) for offset, sides in sent(p).items() for _ in sides])
-    report = json.loads(audit(df, versions=here / "versions.yaml").first().report)
+    report = json.loads(cdc.audit(df, versions=here / "versions.yaml").frame.first().report)
     assert report["verdict"] == "pass"
 
 
@@ -176,4 +176,4 @@ def test_a_data_frame_is_read_by_a_versions_file_too(spark, here):
 def test_the_contract_of_a_data_frame_is_declared_in_one_way(spark, reported):
     df = spark.createDataFrame([], "value binary, topic string, partition int, offset long")
     with pytest.raises(UsageError, match="either a contract or a versions file"):
-        audit(df, **reported)
+        cdc.audit(df, **reported)
