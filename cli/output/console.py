@@ -23,6 +23,10 @@ _NUMBER: Final = re.compile(r"[-0-9.,]*")
 """Numbers, ranges of them, and nothing."""
 _GAP: Final = 2
 _LEAST: Final = 12
+_CONTINUED: Final = " \\"
+_WORD: Final = r"""(?:\$'(?:\\.|[^'\\])*'|'[^']*'|"[^"]*"|[^\s'"])+"""
+_PARTS: Final = re.compile(rf"--?[a-z][a-z-]* {_WORD}|{_WORD}")
+"""The parts of a shell command that stay on one line: words, and options with their values."""
 """The narrowest a column of words may become before names beside it are broken."""
 
 
@@ -155,6 +159,25 @@ def print_table(header: Sequence[str], rows: Iterable[Sequence[Cell]], *, fixed:
     for row in shown:
         table.add_row(*map(_text, row))
     _print(table)
+
+
+def continued(command: str, *, beside: str) -> str:
+    """Return a shell command for a table, right of a cell: a line that is too long is continued after a backslash.
+
+    An option stays on a line with its value.
+    """
+    room = _console().width - len(beside) - _GAP
+    parts = _PARTS.findall(command)
+    if len(command) <= room or " ".join(parts) != command:
+        return command
+    room -= len(_CONTINUED)
+    lines = [""]
+    for part in parts:
+        if lines[-1] and len(lines[-1]) + 1 + len(part) > room:
+            lines.append(part)
+        else:
+            lines[-1] = f"{lines[-1]} {part}".lstrip()
+    return f"{_CONTINUED}\n".join(lines)
 
 
 @contextmanager

@@ -124,8 +124,11 @@ def _print_findings(findings: Sequence[ReportedFinding]) -> None:
     for finding in findings[:_MOST_SHOWN]:
         result = f"{finding.severity} {finding.name} ({finding.rule}) {subject_line(finding)}"
         console.print_text(result, first=_STYLES.get(finding.severity, ""))
-        again = visible(command(finding) or "", most=None)
-        rows = [*_facts(finding), *_advice(finding, above), (_REPRODUCE.get(finding.name, "reproduce"), again)]
+        rows = [*_facts(finding), *_advice(finding, above)]
+        if again := visible(command(finding) or "", most=None):
+            title = _REPRODUCE.get(finding.name, "reproduce")
+            widest = max((f"  {title}" for title, text in (*rows, (title, again)) if text), key=len)
+            rows.append((title, console.continued(again, beside=widest)))
         console.print_table(["", ""], [[f"  {title}", text] for title, text in rows if text])
         above = finding
     if len(findings) > _MOST_SHOWN:

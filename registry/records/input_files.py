@@ -36,6 +36,10 @@ def plan_files(paths: Sequence[Path], *, whole: bool = False) -> FilePlan:
     seen: SeenOffsets | None = None
     for number, given in enumerate(sorted(_expand(paths))):
         path = given.absolute()  # slices may be read in another working directory
+        if not _is_utf8(str(path)):
+            raise UsageError(
+                "the file name is not UTF-8", where=str(path), hint="rename it, or pass its content to standard input"
+            )
         kind = "whole" if whole else _KINDS.get(path.suffix)
         if kind is None:
             raise UsageError(
@@ -89,6 +93,14 @@ def read_plain_input(data: bytes, *, whole: bool) -> Iterator[PlainRecords]:
         yield PlainRecords(STDIN, 0, [0], [data])
         return
     yield from _cut_lines(data, STDIN, 0, 0, (0, sys.maxsize))
+
+
+def _is_utf8(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _expand(paths: Sequence[Path]) -> Iterator[Path]:

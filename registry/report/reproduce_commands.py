@@ -12,6 +12,7 @@ from cdc_contracts.registry.report.report_model import ReportSource
 _PROGRAM: Final = "cdc-contracts"
 _LINES: Final = (".jsonl", ".ndjson")
 _ROWS: Final = ".parquet"
+_STDIN: Final = "-"
 
 
 def why_command(source: ReportSource, topic: str, partition: int, offset: int, contract: str | None) -> str | None:
@@ -24,11 +25,7 @@ def why_command(source: ReportSource, topic: str, partition: int, offset: int, c
         words = ["topic", topic, "-b", source.bootstrap or "", *_at(partition, offset)]
     elif source.kind == "file":
         words = _in_file(list(source.paths or ()), topic, partition, offset)
-    return (
-        None
-        if words is None
-        else shlex.join([_PROGRAM, "why", *words, *(["--contract", contract] if contract else [])])
-    )
+    return None if words is None else _join(["why", *words, *(["--contract", contract] if contract else [])])
 
 
 def detect_command(source: ReportSource, topics: Iterable[str]) -> str | None:
@@ -37,21 +34,43 @@ def detect_command(source: ReportSource, topics: Iterable[str]) -> str | None:
     if source.kind == "kafka":
         words = ["topic", *dict.fromkeys(topics), "-b", source.bootstrap or ""]
     elif source.kind == "file":
-        words = list(source.paths or ())
-    return None if not words or words == ["-"] else shlex.join([_PROGRAM, "detect", *words])
+        words = [_as_path(path) for path in source.paths or ()]
+    return None if not words or words == [_STDIN] else _join(["detect", *words])
 
 
 def _in_file(paths: list[str], topic: str, partition: int, offset: int) -> list[str] | None:
     """Name the record in the one file that it can be in; files below a folder are not known by name here."""
     named = [path for path in paths if PurePath(path).name == topic]
     if len(named) == 1 and PurePath(named[0]).suffix in _LINES:
-        return [named[0], "--line", str(offset + 1)]
+        return [_as_path(named[0]), "--line", str(offset + 1)]
     if len(paths) == 1 and PurePath(paths[0]).suffix == _ROWS:
-        return [paths[0], *_at(partition, offset)]
+        return [_as_path(paths[0]), *_at(partition, offset)]
     if len(named) == 1 and PurePath(named[0]).suffix != _ROWS:
-        return named
+        return [_as_path(named[0])]
     return None
 
 
 def _at(partition: int, offset: int) -> list[str]:
     return ["--partition", str(partition), "--offset", str(offset)]
+
+
+def _as_path(path: str) -> str:
+    """Return a path that no command takes for an option."""
+    return f"./{path}" if path.startswith("-") and path != _STDIN else path
+
+
+def _join(words: Iterable[str]) -> str:
+    """Return words as a command on one line, to be copied into a shell."""
+    return " ".join(_quote(word) for word in (_PROGRAM, *words))
+
+
+def _quote(word: str) -> str:
+    """Return a word as bash and zsh read it, in printable characters only: any other would not survive a terminal."""
+    if word.isprintable():
+        return shlex.quote(word)
+    escaped = (char if char.isprintable() and char not in "\\'" else _escape(char) for char in word)
+    return f"$'{''.join(escaped)}'"
+
+
+def _escape(char: str) -> str:
+    return f"\\{char}" if char in "\\'" else char.encode("unicode_escape").decode("ascii")

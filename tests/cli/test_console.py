@@ -9,6 +9,7 @@ import pytest
 
 from cdc_contracts.cli.output import console
 
+COMMAND = "cdc-contracts why topic 'a b' --partition 2 --offset 3777 -b one:9092,two:9092 --contract dts/canal@2"
 LEDGER = ["partition", "offsets", "read", "conform", "control", "null", "quarantine", "gaps"]
 
 
@@ -58,3 +59,21 @@ def test_what_is_said_stands_after_what_was_printed_before_in_the_log_of_a_pipe(
         [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=True
     )
     assert ended.stdout == "one\ntwo\nthree\nfour\n"
+
+
+@pytest.mark.parametrize(
+    ("width", "expected"),
+    [
+        ("80", ["  reproduce  cdc-contracts why topic 'a b' --partition 2 --offset 3777 \\",
+                "             -b one:9092,two:9092 --contract dts/canal@2"]),
+        ("44", ["  reproduce  cdc-contracts why topic 'a b' \\", "             --partition 2 --offset 3777 \\",
+                "             -b one:9092,two:9092 \\", "             --contract dts/canal@2"]),
+        ("200", [f"  reproduce  {COMMAND}"]),
+    ],
+)  # fmt: skip
+def test_a_long_command_is_continued_as_a_shell_reads_it_and_no_option_loses_its_value(
+    width, expected, monkeypatch, capsys
+):
+    monkeypatch.setenv("COLUMNS", width)
+    console.print_table(["", ""], [["  reproduce", console.continued(COMMAND, beside="  reproduce")]])
+    assert capsys.readouterr().out.splitlines() == expected

@@ -88,7 +88,7 @@ info not-exercised (D15) any table (message)
   fix       Read a longer range before trusting a green result.
 """)  # fmt: skip
     assert "  observed   number (90), object (20), array (10)\n" in text
-    assert "  reproduce  cdc-contracts why topic shop.changes --partition 2 --offset 3777 -b\n" in text
+    assert "  reproduce  cdc-contracts why topic shop.changes --partition 2 --offset 3777 \\\n             -b " in text
 
 
 def test_advice_is_said_once_where_it_is_the_same(tmp_path, capsys):

@@ -116,3 +116,10 @@ def test_what_is_no_file_of_messages_is_said_clearly(tmp_path):
         plan_files([tmp_path / "b.parquet"])
     with pytest.raises(UnavailableError, match="cannot be read"):
         plan_files([tmp_path / "c.parquet"])
+
+
+@pytest.mark.parametrize("given", ["bad\udcff.jsonl", "."])
+def test_a_file_name_that_is_no_utf_8_is_refused(tmp_path, given):
+    (tmp_path / "bad\udcff.jsonl").write_bytes(b"{}\n")
+    with pytest.raises(UsageError, match="the file name is not UTF-8"):
+        plan_files([tmp_path / given])
