@@ -53,7 +53,7 @@ def run(*arguments, **environment):
         ),
     ],
 )
-def test_an_error_is_told_on_stderr_with_its_exit_code(arguments, code, told, capsys):
+def test_an_error_is_printed_on_stderr_with_its_exit_code(arguments, code, told, capsys):
     assert main(arguments) == code
     out, err = capsys.readouterr()
     assert out == ""
@@ -127,7 +127,7 @@ def test_help_and_version_are_data(arguments, capsys):
         (KeyboardInterrupt(), 130, ""),
     ],
 )
-def test_whatever_happens_is_told_in_one_message(failure, code, told, capsys, monkeypatch):
+def test_every_failure_is_reported_in_one_message(failure, code, told, capsys, monkeypatch):
     def fail(*_):
         raise failure
 
@@ -180,7 +180,7 @@ def test_a_reader_that_goes_away_is_no_error():
      *(pytest.param(one, marks=pytest.mark.nightly) for one in (["list"], ["rules"], ["--version"], ["show", "dts/canal"]))],
     ids=" ".join,
 )  # fmt: skip
-def test_where_standard_output_takes_no_more_it_is_told_and_is_no_bug(arguments):
+def test_a_full_standard_output_is_reported_and_is_no_bug(arguments):
     with Path("/dev/full").open("w") as full:
         ended = subprocess.run(
             [sys.executable, "-m", "cdc_contracts.cli", *arguments],
@@ -195,7 +195,7 @@ def test_where_standard_output_takes_no_more_it_is_told_and_is_no_bug(arguments)
 
 
 @pytest.mark.parametrize("name", ["a.jsonl", "a.parquet"])
-def test_a_file_that_the_system_does_not_take_whole_is_told_and_not_there(name, tmp_path):
+def test_a_file_that_cannot_be_written_whole_is_reported_and_removed(name, tmp_path):
     """A limit to the length of files stands for a disk that is full; Python may not cut its own files by it."""
     command = f"ulimit -f 8; exec {sys.executable} -m cdc_contracts.cli sample dts/canal@2 -n 2000 -o {name}"
     ended = subprocess.run(
@@ -221,7 +221,7 @@ def test_a_file_that_the_system_does_not_take_whole_is_told_and_not_there(name, 
      ["registry", "dump", "/proc/out", "--url", "http://127.0.0.1:9"]],
     ids=lambda given: " ".join(given[:2]),
 )  # fmt: skip
-def test_a_folder_that_cannot_be_written_to_is_told_before_any_work(arguments, tmp_path, monkeypatch, capsys):
+def test_a_folder_that_cannot_be_written_to_is_reported_before_any_work(arguments, tmp_path, monkeypatch, capsys):
     """No Java is found in this test: there was no Spark yet."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.jsonl").write_bytes(b"{}")
@@ -229,7 +229,7 @@ def test_a_folder_that_cannot_be_written_to_is_told_before_any_work(arguments, t
     assert capsys.readouterr().err.startswith("error: nothing can be written there: ")
 
 
-def test_where_nobody_can_be_told_of_it_a_command_goes_on():
+def test_a_command_goes_on_if_stderr_cannot_be_written():
     with Path("/dev/full").open("w") as full:
         ended = subprocess.run(
             [sys.executable, "-m", "cdc_contracts.cli", "lint", "tests/registry/lint/contracts"],

@@ -77,7 +77,7 @@ def test_a_password_on_the_command_line_is_warned_of_without_showing_it(capsys):
     )
 
 
-def test_an_environment_that_is_not_there_is_told_with_those_that_are(capsys):
+def test_an_unknown_environment_is_reported_with_the_known_ones(capsys):
     settings()
     assert main(["audit", "topic", "orders", "--env", "prd", "--contract", "dts/canal@2"]) == 2
     assert capsys.readouterr().err == (

@@ -63,7 +63,7 @@ def test_the_same_messages_are_not_drafted_twice_unless_the_next_version_is_aske
 
 
 @pytest.mark.nightly
-def test_a_second_contract_beside_the_first_is_told_from_it(messages, capsys, monkeypatch):
+def test_a_second_contract_beside_the_first_is_distinguished_from_it(messages, capsys, monkeypatch):
     assert main(["contract", "new", "acme/flat", "flat.jsonl"]) == 0
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO((messages / "listed.jsonl").read_bytes())))
     assert main(["contract", "new", "acme/listed", "-", "--keep-values"]) == 0

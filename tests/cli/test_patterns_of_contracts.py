@@ -49,7 +49,7 @@ def write_contract(pattern, *, keyed=False):
     [(["check"], True), (["detect"], False), (["check"], False), (["why"], True), (["audit", "file"], True)],
     ids=["check", "detect", "check-auto", "why", "audit"],
 )
-def test_a_pattern_that_others_try_without_end_comes_to_an_end(message, command, declared, capsys):
+def test_a_pattern_that_backtracks_without_end_elsewhere_is_matched_in_bounded_time(message, command, declared, capsys):
     write_contract(ENDLESS)
     engine = ["--engine", "local"] if command[0] == "audit" else []
     contract = ["--contract", "acme/plain@1"] if declared else []

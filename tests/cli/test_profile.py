@@ -209,7 +209,7 @@ def test_changes_fail_a_run_where_that_is_asked_for(here, capsys, arguments):
     assert changes_in(out) == [(level, *one) for one in CHANGES]
 
 
-def test_the_headline_tells_a_changed_profile_from_messages_that_do_not_conform(here, capsys):
+def test_the_headline_distinguishes_a_changed_profile_from_messages_that_do_not_conform(here, capsys):
     write_two_days(here, capsys)
     _, out = audit(capsys, "--against", "monday.json", "--severity", "profile-change=warning")
     headline = " ".join(out.partition("\n\n")[0].split())

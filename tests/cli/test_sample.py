@@ -118,7 +118,7 @@ def test_a_table_of_the_users_takes_the_place_of_our_own(tmp_path, capfdbinary):
     assert {*messages[0]["mysqlType"]} == {"no", "seen"}
 
 
-def test_an_update_goes_out_in_two_halves_where_the_dialect_can(capfdbinary):
+def test_an_update_is_written_as_two_messages_where_the_dialect_allows_it(capfdbinary):
     assert main(["sample", "dataworks/streamx", "-n", "40", "--split-updates"]) == 0
     codes = [json.loads(line)["payload"]["op"] for line in capfdbinary.readouterr().out.splitlines()]
     assert codes.count("UPDATE_BEFOR") >= 5

@@ -29,7 +29,7 @@ def _here(tmp_path, monkeypatch):
     ],
     ids=lambda value: str(value)[:20],
 )
-def test_settings_that_are_wrong_are_told_by_key(tmp_path, capsys, text, told):
+def test_settings_that_are_wrong_are_reported_by_key(tmp_path, capsys, text, told):
     (tmp_path / "cdc-contracts.yaml").write_bytes(text if isinstance(text, bytes) else text.encode())
     assert main(["bind", "--list"]) == 2
     out, err = capsys.readouterr()
@@ -57,7 +57,7 @@ def test_empty_settings_are_no_settings(tmp_path, capsys, text):
     ],
     ids=lambda value: value[:40],
 )
-def test_table_contracts_that_are_wrong_are_told_by_key(tmp_path, capsys, text, told):
+def test_table_contracts_that_are_wrong_are_reported_by_key(tmp_path, capsys, text, told):
     (tmp_path / "a.jsonl").write_text("{}\n")
     (tmp_path / "t.yaml").write_text(f"table: shop.orders\n{text}\n")
     assert main(["check", "a.jsonl", "--contract", "dts/canal@2", "--tables", "t.yaml"]) == 2

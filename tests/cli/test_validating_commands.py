@@ -41,7 +41,7 @@ def run(*arguments, **options):
     )  # fmt: skip
 
 
-def test_check_tells_a_line_per_finding_then_what_only_the_stream_shows_and_a_summary(here, capsys):
+def test_check_prints_a_line_per_finding_then_what_only_the_stream_shows_and_a_summary(here, capsys):
     lines = [*rendered("dts/canal@2", 3), b"", b'{"a":1', b'{"shard":3,' + rendered("dts/canal@2", 1)[0][1:]]
     assert main(["check", write_lines(here / "a.jsonl", lines), "--contract", "dts/canal@2"]) == 1
     out, err = capsys.readouterr()
@@ -61,7 +61,7 @@ def test_where_there_is_no_message_check_says_so(here, capsys, content):
     assert capsys.readouterr() == ("", "error: there is no message to detect the contract from (empty.jsonl)\n")
 
 
-def test_a_packed_file_is_not_read_and_the_mend_is_told(here, capsys):
+def test_a_packed_file_is_not_read_and_the_error_says_how_to_unpack_it(here, capsys):
     (here / "a.jsonl.gz").write_bytes(b"\x1f\x8b\x08")
     assert main(["check", "a.jsonl.gz"]) == 2
     assert "unpack it first, or pipe what it holds to `check -`" in capsys.readouterr().err

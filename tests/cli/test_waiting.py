@@ -104,7 +104,7 @@ def test_where_there_is_no_terminal_progress_is_a_line_now_and_then(monkeypatch,
         (1_000_001, 10, "1,000,001 of 1,000,000 (100%), 100,000 a second, about 0 s to go, 7 quarantined"),
     ],
 )
-def test_progress_is_told_as_rate_share_and_time_left(read, seconds, line):
+def test_progress_is_reported_as_rate_share_and_time_left(read, seconds, line):
     assert progress.describe(read, 7, 1_000_000, seconds) == line
 
 
@@ -149,7 +149,7 @@ def test_quiet_leaves_out_progress_and_keeps_results_and_errors(tmp_path, monkey
         assert watch is None
 
 
-def test_fetching_tells_how_many_jars_are_resolved_and_fetched(tmp_path, monkeypatch):
+def test_fetching_reports_how_many_jars_are_resolved_and_fetched(tmp_path, monkeypatch):
     ivy = tmp_path / "spark" / "jars" / "ivy-2.jar"
     ivy.parent.mkdir(parents=True)
     ivy.touch()

@@ -56,7 +56,9 @@ def test_a_stream_of_an_older_version_passes_without_a_finding_above_info(engine
     assert report["ledger"]["read"] == len(lines) == report["ledger"]["conforming"] + report["ledger"]["control"]
 
 
-def test_dts_messages_of_the_old_version_are_told_by_their_deletes_and_by_the_chains_of_their_keys(engine, tmp_path):
+def test_dts_messages_of_the_old_version_are_recognised_by_their_deletes_and_by_the_chains_of_their_keys(
+    engine, tmp_path
+):
     lines = rendered("dts/canal@1", 3_000)
     ops = [json.loads(line)["type"] for line in lines]
     deletes = [number for number, op in enumerate(ops) if op == "DELETE"]
@@ -72,7 +74,7 @@ def test_dts_messages_of_the_old_version_are_told_by_their_deletes_and_by_the_ch
     assert finding["first"]["offset"] == min(ops.index("UPDATE"), deletes[0])
 
 
-def test_oms_messages_from_before_330_are_told_by_exactly_the_columns_that_changed(engine, tmp_path):
+def test_oms_messages_from_before_330_are_recognised_by_exactly_the_columns_that_changed(engine, tmp_path):
     lines = rendered("oms-community/canal@1", 3_000, fractions=False)
     report = audit_lines(engine, tmp_path, lines, "oms-community/canal@2")
     assert report["verdict"] == "drift"
@@ -88,7 +90,7 @@ def test_without_types_the_default_dialect_is_undecided_and_passes(engine, tmp_p
     assert report["versions_undecided"] == report["ledger"]["read"] == len(lines)
 
 
-def test_with_tables_the_default_dialect_is_told_by_the_columns_that_changed(engine, tmp_path):
+def test_with_tables_the_default_dialect_is_recognised_by_the_columns_that_changed(engine, tmp_path):
     lines = rendered("oms-community/default@1", 3_000, fractions=False, reading_options=WITH_TABLES)
     report = audit_lines(engine, tmp_path, lines, "oms-community/default@2", tables=WITH_TABLES.tables)
     assert report["verdict"] == "drift"
@@ -176,7 +178,7 @@ def switching_topic(broker, make_topic):
     return make_topic(records, partitions=4), switches
 
 
-def test_a_topic_of_104000_messages_is_audited_and_its_switches_are_told_exactly(engine, broker, switching_topic):
+def test_a_topic_of_104000_messages_is_audited_and_its_switches_are_found_exactly(engine, broker, switching_topic):
     topic, switches = switching_topic
     report = audit_topic(engine, broker, topic, "oms-community/canal")
     assert report["verdict"] == "pass"

@@ -215,7 +215,7 @@ def test_a_file_that_is_not_there_is_named_with_its_property(name, tmp_path):
 # --- secrets and principals
 
 
-def test_values_that_are_secret_are_told_from_those_that_are_not():
+def test_values_that_are_secret_are_distinguished_from_those_that_are_not():
     secret = ["sasl.password", "sasl.jaas.config", "ssl.key.password", "ssl.keystore.password", "ssl.keystore.key",
               "ssl.key.pem", "sasl.oauthbearer.client.secret", "sasl.oauthbearer.client.credentials.client.secret"]  # fmt: skip
     public = ["sasl.username", "ssl.key.location", "ssl.keystore.location", "sasl.oauthbearer.token.endpoint.url",

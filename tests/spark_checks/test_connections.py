@@ -138,7 +138,7 @@ def test_one_broker_of_several_that_does_not_listen_is_no_failure(broker):
         ("SSLHandshakeException: Received fatal alert: bad_certificate", "certificate of this client"),
     ],
 )
-def test_what_openssl_and_java_say_of_certificates_is_told_alike(told, fault):
+def test_what_openssl_and_java_say_of_certificates_is_reported_in_the_same_words(told, fault):
     assert fault in find_certificate_fault(told)[0]
 
 

@@ -122,7 +122,7 @@ def test_one_record_is_read_with_its_headers(reader, varied):
     ("partition", "offset", "told"),
     [(0, 100, "no record at offset 100"), (0, 101, "has no offset 101"), (9, 0, "no partition 9")],
 )
-def test_a_record_that_is_not_there_is_told(reader, varied, partition, offset, told):
+def test_a_record_that_is_not_there_is_reported(reader, varied, partition, offset, told):
     with pytest.raises(UnavailableError, match=told):
         read_record(reader, varied, partition, offset)
 
@@ -162,7 +162,7 @@ def test_nothing_is_joined_or_committed(broker, reader, varied):
     assert [group.group_id for group in groups.valid if group.group_id == consumer.GROUP] == []
 
 
-def test_a_password_lets_in_and_a_wrong_one_is_told_at_once_and_not_shown(broker, varied):
+def test_a_password_lets_in_and_a_wrong_one_is_reported_at_once_and_not_shown(broker, varied):
     with open_reader(broker.addresses["login"], login()) as opened:
         assert len(read(opened, varied, "last:1")) == 2
     with open_reader(broker.addresses["login"], login("hunter2")) as opened, pytest.raises(UnavailableError) as failure:
@@ -171,7 +171,7 @@ def test_a_password_lets_in_and_a_wrong_one_is_told_at_once_and_not_shown(broker
     assert "hunter2" not in str(failure.value)
 
 
-def test_a_topic_that_is_not_there_is_told_with_those_near_it_and_not_created(reader, varied):
+def test_a_topic_that_is_not_there_is_reported_with_similar_ones_and_not_created(reader, varied):
     with pytest.raises(UnavailableError) as failure:
         reader.resolve(varied + "x", parse_range())
     assert failure.value.what == f"there is no topic {varied}x"
@@ -184,14 +184,14 @@ def test_a_topic_that_is_not_there_is_told_with_those_near_it_and_not_created(re
     ("bootstrap", "told"),
     [("127.0.0.1:9", "no broker is listening at this address"), ("no-such-host.invalid:9092", "address")],
 )
-def test_a_broker_that_is_not_there_is_told(monkeypatch, bootstrap, told):
+def test_a_broker_that_is_not_there_is_reported(monkeypatch, bootstrap, told):
     monkeypatch.setattr(consumer, "TIMEOUT_SECONDS", 2)
     with pytest.raises(UnavailableError, match=told) as failure, open_reader(bootstrap, {}) as opened:
         opened.resolve("t", parse_range())
     assert failure.value.where == bootstrap
 
 
-def test_records_that_are_deleted_before_they_are_read_are_told(broker, reader, make_topic):
+def test_records_that_are_deleted_before_they_are_read_are_reported(broker, reader, make_topic):
     topic = make_topic([(0, b"x")] * 200)
     selected = reader.resolve(topic, parse_range())
     delete_records(broker, topic, 0, before=150)
@@ -237,7 +237,7 @@ def test_names_of_java_clients_are_translated(authority):
         ({"sasl.login.callback.handler.class": "x.Y"}, "--engine spark"),
     ],
 )
-def test_what_only_a_java_client_can_use_is_told_with_what_to_give_instead(properties, hint):
+def test_what_only_a_java_client_can_use_is_reported_with_what_to_give_instead(properties, hint):
     with pytest.raises(UsageError) as failure:
         translate_to_librdkafka(properties)
     assert failure.value.where == next(iter(properties))

@@ -216,7 +216,7 @@ def drawn():
     return made
 
 
-def test_current_rows_are_what_the_changes_come_to_however_they_are_batched_and_repeated(spark, tables, drawn):
+def test_current_rows_are_what_the_changes_lead_to_however_they_are_batched_and_repeated(spark, tables, drawn):
     """The table is truncated at position 2, which comes with the first batch, and at 5, which comes with the second."""
     batches, offset = ([], []), 0
     for number, (changes, cut) in enumerate(drawn):

@@ -145,7 +145,7 @@ def test_the_same_run_again_is_judged_by_what_fails_a_run_now(engine, tmp_path):
     assert [report.fail_on for report in verdicts] == [("error",), ("missing-field",)]
 
 
-def test_a_range_that_another_run_has_read_is_refused_until_told_to_replace_it(engine, tmp_path):
+def test_a_range_that_another_run_has_read_is_refused_without_the_option_that_replaces_it(engine, tmp_path):
     path, out = write_lines(tmp_path / "a.jsonl", rendered("dts/canal@2", 40)), tmp_path / "out"
     decode_lines(engine, path, out, "dts/canal@2", window=("earliest", "offset:10"))
     with pytest.raises(UnavailableError, match="has decoded some of these records"):

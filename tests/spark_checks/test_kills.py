@@ -174,7 +174,7 @@ def test_an_audit_that_is_killed_neither_loses_nor_repeats_a_record_in_its_rolli
 @long_form
 @pytest.mark.timeout(7_200)
 @pytest.mark.parametrize("table_format", FORMATS)
-def test_however_often_a_stream_is_killed_it_comes_to_the_same(broker, topic, log, tmp_path, table_format):
+def test_a_stream_has_the_same_result_however_often_it_is_killed(broker, topic, log, tmp_path, table_format):
     undisturbed = following(broker, topic, tmp_path / "undisturbed", table_format, UNDISTURBED)
     check_end(undisturbed.run(), tmp_path / "undisturbed" / "out", topic, log)
     digest = digest_of(tmp_path / "undisturbed" / "out", log)

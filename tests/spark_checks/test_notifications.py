@@ -172,7 +172,7 @@ def events_of(path):
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
-def test_openlineage_events_tell_the_run_its_batches_and_what_their_messages_break(audited, tmp_path, monkeypatch):
+def test_openlineage_events_describe_the_run_its_batches_and_what_their_messages_break(audited, tmp_path, monkeypatch):
     pytest.importorskip("openlineage.client")
     from openlineage.client import OpenLineageClient
     from openlineage.client.event_v2 import RunState
@@ -203,7 +203,7 @@ def test_openlineage_events_tell_the_run_its_batches_and_what_their_messages_bre
     assert (broken["severity"], broken["params"]["records"]) == ("error", 1)
 
 
-def test_a_stream_that_fails_is_told_so_and_a_client_that_cannot_send_disturbs_nothing(monkeypatch, capsys):
+def test_a_stream_that_fails_is_reported_and_a_client_that_cannot_send_disturbs_nothing(monkeypatch, capsys):
     pytest.importorskip("openlineage.client")
     from cdc_contracts.spark_checks.streams import lineage_events
 

@@ -66,7 +66,9 @@ def test_halves_are_joined_alike_wherever_runs_and_tasks_end(spark, engine, tmp_
 
 
 @pytest.mark.nightly
-def test_a_half_without_the_other_is_reported_with_its_offset_and_stays(spark, engine, tmp_path, capsys):
+def test_one_message_of_a_split_update_without_the_other_is_reported_with_its_offset_and_stays(
+    spark, engine, tmp_path, capsys
+):
     lines = list(messages())
     after = next(place for place, line in enumerate(lines) if b'"UPDATE_AFTER"' in line)
     before = next(place for place, line in enumerate(lines) if place > after and b'"UPDATE_BEFOR"' in line)
@@ -85,7 +87,7 @@ def test_a_half_without_the_other_is_reported_with_its_offset_and_stays(spark, e
 
 
 @pytest.mark.nightly
-def test_a_half_that_was_sent_again_is_counted_and_is_no_loss(spark, engine, tmp_path, capsys):
+def test_one_message_of_a_split_update_that_was_sent_again_is_counted_and_is_no_loss(spark, engine, tmp_path, capsys):
     lines = list(messages())
     after = next(place for place, line in enumerate(lines) if b'"UPDATE_AFTER"' in line)
     path = tmp_path / "topic.jsonl"

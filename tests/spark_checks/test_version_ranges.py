@@ -77,7 +77,7 @@ def files(here):
 
 
 @pytest.mark.nightly
-def test_what_a_file_leaves_open_is_decoded_once_by_a_replay_with_the_file_mended(spark, here, capsys):
+def test_what_a_file_leaves_open_is_decoded_once_by_a_replay_with_the_corrected_file(spark, here, capsys):
     write = files(here)
     decode = ["decode", "file", "p0.jsonl", "p1.jsonl", "--versions", "v.yaml", "--to", "out"]
     everything = [(partition, offset) for partition in range(2) for offset in range(COUNT)]

@@ -80,7 +80,7 @@ def test_chains_that_prove_one_version_after_the_other_show_a_switch():
 
 
 @pytest.mark.parametrize(("swapped", "left"), [(True, ["dts/canal@1"]), (False, None)])
-def test_chains_speak_against_every_contract_that_reads_the_rows_so_whatever_its_subject(swapped, left):
+def test_chains_are_evidence_against_every_contract_that_reads_the_rows_so_whatever_its_subject(swapped, left):
     rows = updates(range(10), 3, swapped=swapped)
     both = [message.replace(b', "gtid": "g:%d"' % number, b"") for number, message in enumerate(rows)]
 
@@ -157,7 +157,7 @@ def test_rows_that_two_readings_leave_torn_decide_nothing():
     assert {one.kind for one in between} == {"doubted-key-chain"}
 
 
-def test_chains_in_one_part_of_the_messages_do_not_speak_for_the_others():
+def test_chains_in_one_part_of_the_messages_are_no_evidence_for_the_others():
     old = updates(range(100, 160), 1, swapped=True)
     new = updates(range(10), 4, swapped=False)
 
@@ -206,7 +206,7 @@ def test_interleaved_dialects_are_reported_one_by_one():
     assert [version.subject for version in found.detected] == ["dts/canal", "oms/default", "dts/avro"]
 
 
-def test_a_few_strays_do_not_make_a_topic_mixed():
+def test_a_few_outliers_do_not_make_a_topic_mixed():
     strays = [b'{"op_type": "I", "pos": "00001", "after": {}}', b"{}", b"not json", b"[1]"]
 
     found = detect_messages([*sampled("oms-community/canal@1", 200), *strays])
@@ -236,7 +236,7 @@ def test_of_two_dialects_that_take_the_same_messages_each_has_its_own_in_a_mixtu
     assert [version.subject for version in found.detected] == ["drs/json", "dts/canal"]
 
 
-def test_nothing_is_spoken_that_a_relative_in_the_same_topic_may_be_taken_for():
+def test_no_subject_is_detected_that_a_relative_in_the_same_topic_may_be_mistaken_for():
     relative = [
         message.replace(b'"varchar"', b'"varchar(32)"')
         for message in (canal("INSERT", 7, data=[{"id": "1", "name": "a"}]), canal("ALTER", 8))

@@ -130,7 +130,7 @@ def test_two_of_15_shareplex_messages_that_drift_do_not_send_the_others_away(pla
 
 
 @pytest.mark.parametrize("at", [0, 10, 21])
-def test_one_foreign_message_in_22_is_no_mixture_and_is_reported_as_a_stray(at):
+def test_one_foreign_message_in_22_is_no_mixture_and_is_reported_as_an_outlier(at):
     messages = sampled("oms-community/dataworks@1", 21)
     messages.insert(at, sampled("oms-community/debezium@1", 3)[1])
 

@@ -65,7 +65,7 @@ def assert_alike(validation, parts):
 
 @pytest.mark.one_in(20)
 @pytest.mark.parametrize("version", VERSIONS, ids=str)
-def test_samples_and_broken_messages_come_to_the_same(version):
+def test_samples_and_broken_messages_have_the_same_results(version):
     values = [*(value for _, value in samples()[version.reference]), *broken(version), *rendered(str(version), 20)]
     Random(version.reference).shuffle(values)
     for options in (ReadingOptions(show_values=True), WITH_TABLES):
@@ -94,7 +94,7 @@ def test_the_changes_of_a_row_prove_the_same_version(declared, habits):
     assert any(sum(line["links"].values()) for line in report["chains"])
 
 
-def test_ranges_of_versions_and_what_follows_against_them_come_to_the_same():
+def test_ranges_of_versions_and_the_evidence_against_them_have_the_same_results():
     values = [*rendered("dts/canal@1", 60), *rendered("dts/canal@2", 60, seed=2)]
     ranges = VersionRanges({
         ("messages.jsonl", 0): (VersionRange(None, 40, "dts/canal@1"), VersionRange(40, 100, "dts/canal@2"))
@@ -103,7 +103,7 @@ def test_ranges_of_versions_and_what_follows_against_them_come_to_the_same():
     assert [line["contract"] for line in report["versions"]] == ["dts/canal@1", "dts/canal@2"]
 
 
-def test_several_subjects_of_one_topic_come_to_the_same():
+def test_several_subjects_of_one_topic_have_the_same_results():
     values = [*rendered("dts/canal@2", 30), *rendered("drs/json@2", 30, seed=2), b"{}", b"no message"]
     Random(3).shuffle(values)
     records = PlainRecords("messages.jsonl", 0, list(range(len(values))), values)

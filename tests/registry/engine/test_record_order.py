@@ -93,7 +93,7 @@ def by_value(version: Version, values: Sequence[bytes | None]) -> dict[bytes | N
 
 @pytest.mark.one_in(5)
 @pytest.mark.parametrize("version", VERSIONS, ids=str)
-def test_a_record_comes_to_the_same_whatever_came_before(version):
+def test_a_record_has_the_same_result_whatever_came_before(version):
     values = list(records_of(version))
     expected = by_value(version, values)
     draw = Random(version.reference)

@@ -221,7 +221,7 @@ def test_a_contradiction_counts_within_its_range_alone():
     assert reported.startswith(f"orders partition 0 offset {at} is proven to be another version than dts/canal@1")
 
 
-def test_key_chains_speak_against_the_range_that_they_lie_in():
+def test_key_chains_are_evidence_against_the_range_that_contains_them():
     values = [value for value in rendered("dts/canal@2", 300) if b'"DELETE"' not in value]
     tally, reported = contradicted(values, *around(100, 180))
     assert tally.outcomes["other-version"] == 0

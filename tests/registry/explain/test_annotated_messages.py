@@ -47,7 +47,7 @@ def test_no_value_of_a_row_is_in_the_document():
         assert [hidden for hidden in case.get("hides", ()) if hidden in text] == [], path.stem
 
 
-def test_every_kind_of_sample_is_told_as_its_judge_says():
+def test_every_kind_of_sample_is_annotated_as_its_validator_decides():
     for version, file in SAMPLES[::60]:
         value = file.read_bytes()
         document = document_of(value, version.reference)
@@ -78,14 +78,14 @@ def test_values_are_shown_only_where_asked():
     }
 
 
-def test_a_record_that_its_schema_does_not_read_is_told_by_its_bytes():
+def test_a_record_that_its_schema_does_not_read_is_shown_by_its_bytes():
     record = rendered("dts/avro@1", 1)[0]
     told = document_of(record[:-4], "dts/avro@1")
     assert (told["outcome"], told["fault"]["cause"], told["fault"]["position"]) == ("unreadable", "avro", None)
     assert "show REF --schema avro" in told["fault"]["action"]
 
 
-def test_a_message_of_many_members_and_rows_is_told_in_part_and_counted_in_full():
+def test_a_message_of_many_members_and_rows_is_shown_in_part_and_counted_in_full():
     rows = [{"id": str(number)} for number in range(50)]
     extra = {f"m{number}": number for number in range(1000)}
     value = {"data": rows, "type": "INSERT", "isDdl": False, "es": 0, "id": 1, "mysqlType": {"id": "int"}, **extra}
@@ -137,7 +137,7 @@ def test_whatever_is_wrong_with_the_bytes_has_its_place(sample, at, cut, put):
     assert fault.action
 
 
-def test_a_value_over_the_limit_is_told_by_its_size():
+def test_a_value_over_the_limit_is_shown_by_its_size():
     short = ReadingOptions(max_bytes=4)
     told = explain_message(b'{"id":1}', CATALOGUE, short, validation=open_validation(CATALOGUE, "dts/canal@2", short))
     assert (told.fault.cause, told.fault.reason) == (Unreadable("too-long", "").cause, "more than 4 bytes")

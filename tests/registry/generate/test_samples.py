@@ -17,7 +17,7 @@ OWN = Path(__file__).parents[1] / "lint" / "contracts"
 
 
 @pytest.mark.parametrize("version", list(CATALOGUE.all_versions()), ids=str)
-def test_every_sample_comes_to_what_stands_beside_it(version):
+def test_every_sample_has_the_result_that_is_written_beside_it(version):
     samples = find_samples(version)
     assert samples.unpaired == ()
     validation = open_validation(CATALOGUE, version.reference, samples.reading_options())
@@ -46,7 +46,7 @@ def test_samples_are_found_by_their_names(version):
     assert not samples.tables()
 
 
-def test_halves_of_samples_are_strays(version):
+def test_samples_without_their_expectation_and_expectations_without_their_sample_are_unpaired(version):
     folder = version.folder / "samples"
     (folder / "alone.json").write_text("{}")
     (folder / "lost.change.json").write_text("[]")
@@ -86,7 +86,7 @@ def test_tables_beside_samples_hold_for_all_of_them(version):
     assert find_samples(version).tables().of("shop", None, "orders").types == {"id": "int"}
 
 
-def test_an_expectation_that_is_no_json_is_told_with_its_place(version):
+def test_an_expectation_that_is_no_json_is_reported_with_its_place(version):
     file = version.folder / "samples" / "add.change.json"
     file.write_text("[")
     with pytest.raises(ContractError) as error:

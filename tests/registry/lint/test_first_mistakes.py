@@ -77,7 +77,7 @@ def test_a_mistake_in_a_document_names_the_key_and_shows_how_it_is_written(file,
     assert told_of(contracts) == says
 
 
-def test_a_missing_half_of_a_sample_or_schema_says_what_it_holds_and_who_writes_it(contracts):
+def test_a_missing_file_of_a_sample_or_schema_is_reported_with_its_content_and_what_writes_it(contracts):
     folder = contracts / "acme/plain/v1"
     (folder / "samples/add.change.json").rename(folder / "add.kept")
     assert told_of(contracts, "L05").startswith("L05 : expected a document of a contract")

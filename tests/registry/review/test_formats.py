@@ -140,7 +140,7 @@ def fingerprints(review):
     return [one["partialFingerprints"]["cdcContracts/v1"] for one in results]
 
 
-def test_github_is_told_the_place_from_the_top_of_the_repository(review):
+def test_github_gets_paths_from_the_top_of_the_repository(review):
     assert render_review(review, "github").splitlines() == [
         "::error file=data/contracts/acme/plain/v1/contract.yaml,line=8,col=12,title=L15 erratum-exists /provenance/errata/0::expected an entry of errata.yaml; found E9002%0A`cdc-contracts rules show L15` explains it",
         "::warning file=data/contracts/acme/plain/v2/contract.yaml,line=1,col=1,title=L21 op-sampled /ops::expected a sample of every op; found none of heartbeat%0A`cdc-contracts rules show L21` explains it",

@@ -154,7 +154,7 @@ def test_a_foreign_validator_of_schemas_takes_them_all():
     assert (done.returncode, done.stderr) == (0, ""), done.stdout
 
 
-def test_files_are_written_once_and_a_stale_one_is_found_and_mended(tmp_path, capsys):
+def test_files_are_written_once_and_a_stale_one_is_found_and_renewed(tmp_path, capsys):
     folder = tmp_path / "contracts/acme/orders/v1"
     folder.mkdir(parents=True)
     text = "contract: acme/orders@1\nbased_on: dts/canal@2\ntitle: Orders of Acme\n"

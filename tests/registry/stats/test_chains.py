@@ -186,7 +186,7 @@ def test_a_word_of_fail_on_that_is_none_names_unproven_among_those_that_are():
     assert "unproven" in error.value.hint
 
 
-def test_the_chains_of_earlier_batches_of_a_stream_speak_against_a_later_one():
+def test_the_chains_of_earlier_batches_of_a_stream_are_evidence_against_a_later_one():
     rows = Rows(range(20))
     values = [rows.step(number, NEW) for number in range(200)]
     kernel = Kernel(scope_of(NEW))

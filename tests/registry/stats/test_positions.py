@@ -41,7 +41,7 @@ def test_a_position_may_come_again_only_where_one_fell_or_stayed(positions, if_s
         assert whole.comes_again(each_its_own=True) is if_each_its_own, cut
 
 
-def test_the_halves_of_an_update_share_a_position_by_right():
+def test_both_messages_of_a_split_update_may_share_a_position():
     seen = Positions()
     seen.note(rows(["1", "1", "2", "2"], parts=["before", "after"] * 2))
     (whole,) = seen.whole().values()

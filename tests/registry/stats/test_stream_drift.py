@@ -68,7 +68,7 @@ def test_nothing_drifts_in_a_stream_as_the_documents_have_it(reference, split):
 
 @pytest.mark.one_in(5)
 @pytest.mark.parametrize("reference", ["dts/canal@2", "oms-community/default@2", "dataworks/streamx@1", "dts/avro@1"])
-def test_the_fast_path_comes_to_the_course_that_the_reference_comes_to(reference):
+def test_the_fast_path_has_the_stream_statistics_of_the_reference(reference):
     version, validation = CATALOGUE.version(reference), open_validation(CATALOGUE, reference, WITH_TABLES)
     source = Source("orders", 0)
     for drift in (None, "order", "table-schema", "unknown-table", "value-form", "type-change"):
@@ -90,7 +90,7 @@ def test_the_fast_path_comes_to_the_course_that_the_reference_comes_to(reference
 
 @settings(max_examples=100 if LONG else 30)
 @given(st.data())
-def test_a_stream_comes_to_the_same_however_it_is_cut_and_put_together(data):
+def test_a_stream_has_the_same_statistics_however_it_is_split_and_merged(data):
     values = drifting_stream()
     cuts = sorted(data.draw(st.sets(st.integers(1, len(values) - 1), max_size=12)))
     bounds = [0, *cuts, len(values)]
@@ -233,7 +233,7 @@ def inserts(reference, tables, reading_options=None):
     ]
 
 
-def test_a_column_that_comes_to_a_table_is_found_where_it_comes():
+def test_a_column_that_is_added_to_a_table_is_found_where_it_appears():
     values = inserts("dts/canal@2", [ORDERS, ORDERS, WIDER, WIDER])
     (finding,) = [one for one in report_of(in_one_partition(values), "dts/canal@2")["findings"] if one["count"]]
     assert {name: finding[name] for name in ("rule", "class", "severity", "table", "path", "count", "expected")} == {

@@ -118,7 +118,7 @@ def test_a_decimal_without_digits_gets_those_that_were_seen():
     assert notes_of(proposal)["price"] == "2 values, no NULL seen, up to 4+3 digits; messages give none"
 
 
-def test_types_that_changed_are_told_and_the_widest_is_taken():
+def test_types_that_changed_are_reported_and_the_widest_is_taken():
     rows = [({"id": 1, "n": 1}, {"id": "int", "n": "int"}), ({"id": 2, "n": 2}, {"id": "int", "n": "bigint"})]
     rows.append(({"id": 3, "n": "three"}, {"id": "varchar(5)", "n": "varchar(5)"}))
     rows[2][0]["id"] = "3"
@@ -144,14 +144,14 @@ def test_types_that_changed_are_told_and_the_widest_is_taken():
         ([[], []], (), "messages say that there is no primary key"),
     ],
 )
-def test_the_key_is_what_most_messages_tell(keys, key, remark):
+def test_the_key_is_the_one_that_most_messages_name(keys, key, remark):
     types = {"id": "int", "shop": "int"}
     _, (proposal,) = inferred([canal({"id": 1, "shop": 2}, types, keys=one) for one in keys], TYPED)
     assert proposal.contract.primary_key == key
     assert proposal.remarks == (() if remark is None else (remark,))
 
 
-def test_without_types_the_values_speak_and_it_says_so():
+def test_without_types_the_values_decide_and_a_remark_says_so():
     rows = [
         {"id": 1, "price": 12.25, "code": "00123", "at": "1480937452.878926", "yes": True, "none": None, "big": 10**20, "mixed": 1},
         {"id": 22, "price": 3, "code": "7", "at": "1480937452.1", "yes": False, "none": None, "big": 1, "mixed": "x"},

@@ -47,13 +47,13 @@ KAFKA = pa.schema([
 ])  # fmt: skip
 
 
-def test_without_a_contract_the_messages_tell_the_columns_in_their_order():
+def test_without_a_contract_the_messages_give_the_columns_in_their_order():
     layouts = resolve_layouts({}, NONE, seen((TOTAL, ID)), {})
     assert told(layouts) == [("total", "decimal(10,2)"), ("id", "int64")]
     assert layouts[ORDERS].origin == "messages"
 
 
-def test_a_contract_tells_columns_order_and_types_and_a_column_it_does_not_list_is_none():
+def test_a_contract_gives_columns_order_and_types_and_a_column_it_does_not_list_is_none():
     layouts = resolve_layouts(
         {},
         contract(id="bigint unsigned", total="decimal(12,2)"),
@@ -116,7 +116,7 @@ def test_the_rows_after_deletes_that_held_keys_alone_have_all_their_columns():
     assert seen_columns[1] == list(messages[0]["postStruct"])
 
 
-def test_a_layout_grows_where_nobody_tells_types():
+def test_a_layout_grows_where_types_are_unknown():
     key, name, note = (ObservedColumn(one, None, None) for one in ("id", "name", "note"))
     known = resolve_layouts({}, NONE, seen((key,)), {})
     assert told(known) == [("id", "string")]

@@ -87,7 +87,7 @@ def test_a_value_without_a_type_is_no_bytes_even_where_it_looks_like_base64():
     assert (row["after"], row["_raw"]) == ({"photo": None}, {"after.photo": "abcd"})
 
 
-def test_what_a_partial_image_sent_is_told():
+def test_a_row_lists_the_columns_that_a_partial_image_changed_and_lacks():
     rows, _ = typed(
         [row_of(1, {"id": "1"}, {"id": "1"}, changed=["id"]), row_of(2, None, {"id": "1"})], layout_of("id", "note")
     )

@@ -160,7 +160,7 @@ def test_a_sample_conforms_as_the_op_that_its_document_shows(sample):
 
 
 @each_repair
-def test_a_repair_finds_what_it_mends(sample, one):
+def test_a_repair_finds_what_it_corrects(sample, one):
     assert repaired(SEEDS, sample, save=one) != repaired(SEEDS, sample)
 
 

@@ -179,7 +179,7 @@ def test_the_same_members_are_the_same_however_either_version_says_what_it_has(d
 
 
 @pytest.mark.parametrize("draft", NAMES)
-def test_a_narrower_member_is_told_at_the_member_however_it_is_reached(draft):
+def test_a_narrower_member_is_reported_at_the_member_however_it_is_reached(draft):
     schema = {"$schema": NAMES[draft]}
     for old, new in zip(referring(draft, ["k", "x"]), referring(draft, ["k", "x"]), strict=True):
         text = json.dumps({**schema, **new}).replace(
