@@ -72,9 +72,10 @@ format:
     .venv/bin/ruff check --fix .
     .venv/bin/ruff format .
 
-# Renew the generated pages, such as docs/catalogue
+# Renew the generated pages: docs/catalogue, docs/architecture.md and others
 pages:
     {{python}} docs/write_catalogue.py
+    {{python}} docs/write_architecture.py
 
 # The documentation as a site, in site/
 docs:

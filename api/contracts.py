@@ -10,6 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from cdc_contracts.api.arguments import as_mapping, as_number, as_text
 from cdc_contracts.api.message_batches import Messages, is_columnar, read_batches
 from cdc_contracts.api.messages import Message, value_of, values_of
 from cdc_contracts.api.results import (
@@ -99,10 +100,8 @@ def detect(
     from cdc_contracts.registry.detect.message_evidence import RecordPlace
     from cdc_contracts.registry.report.report_wording import evidence_list
 
-    if isinstance(most, bool) or not isinstance(most, int) or most < 1:
-        raise UsageError(f"most is a number from 1, not {most!r}", hint="leave it out to read the first 2,000 messages")
     accumulator = EvidenceAccumulator(*open_options(tables, None, parameters, None, contracts))
-    for number, value in enumerate(islice(_values(messages), most)):
+    for number, value in enumerate(islice(_values(messages), as_number("most", most, least=1))):
         place = RecordPlace("messages", 0, number)
         if value is None:
             accumulator.pass_over(place)
@@ -259,24 +258,12 @@ def open_options(
             f"contracts cannot be of the type {type(contracts).__name__}", hint="give a folder, or several"
         )
     return open_catalogue([Path(folder) for folder in folders]), ReadingOptions(
-        parameters=_mapping("parameters", parameters, '{"timestamp_zone": "+08:00"}'),
+        parameters=as_mapping("parameters", parameters, '{"timestamp_zone": "+08:00"}'),
         tables=open_tables(tables),
-        severities=Severities(_mapping("severities", severities, '{"unknown-field": "error"}')),
+        severities=Severities(as_mapping("severities", severities, '{"unknown-field": "error"}')),
         strict_json=strict_json,
         table=None if table is None else as_text("a table", table, "shop.orders"),
     )
-
-
-def _mapping(name: str, given: Mapping[str, str] | None, example: str) -> dict[str, str]:
-    """Return what is given as a mapping of texts. Raises UsageError if it is none."""
-    if given is not None and not isinstance(given, Mapping):
-        raise UsageError(f"{name} cannot be of the type {type(given).__name__}", hint=f"give {example}, for example")
-    for value in (given or {}).values():
-        if not isinstance(value, str):
-            raise UsageError(
-                f"a value of {name} is text, not of the type {type(value).__name__}", hint=f"give {example}"
-            )
-    return dict(given or {})
 
 
 def open_tables(tables: Tables | None) -> TableContracts:
@@ -300,15 +287,6 @@ def as_findings(findings: Iterable[internal.Finding]) -> tuple[Finding, ...]:
         Finding(one.rule, one.name, cast("Severity", one.severity), one.path, one.expected, one.observed)
         for one in findings
     )
-
-
-def as_text(name: str, given: object, example: str) -> str:
-    """Return an argument that is text. Raises UsageError if it is not."""
-    if not isinstance(given, str):
-        raise UsageError(
-            f"{name} is text, not of the type {type(given).__name__}", hint=f'give "{example}", for example'
-        )
-    return given
 
 
 def _change(change: canonical_changes.Change, before: Kinds, after: Kinds) -> Change:

@@ -32,7 +32,8 @@ class Finding:
     @property
     def sentence(self) -> str:
         """The finding as a sentence."""
-        return f"{self.drift_class} at {self.path or '(message)'}: expected {self.expected}, observed {self.observed}"
+        observed = f", observed {self.observed}" if self.observed else ""
+        return f"{self.drift_class} at {self.path or '(message)'}: expected {self.expected}{observed}"
 
     def __str__(self) -> str:
         return f"{self.severity} {self.rule}: {self.sentence}"

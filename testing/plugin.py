@@ -36,21 +36,25 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Run a test that is marked with a contract once for each of its versions."""
+    """Run a test that is marked with a contract once for each of its versions; a wrong mark is a failure to collect."""
+    from cdc_contracts.registry.common.errors import CdcContractsError
+
     marks = list(metafunc.definition.iter_markers(MARK))
     if not marks:
         return
+    name = metafunc.definition.nodeid
     if CASE not in metafunc.fixturenames:
-        raise pytest.UsageError(f"{metafunc.definition.nodeid} is marked {MARK} but does not use the fixture `{CASE}`")
+        pytest.fail(f"{name} is marked {MARK} but does not use the fixture `{CASE}`", pytrace=False)
     for mark in marks:
         unknown = sorted(mark.kwargs.keys() - _ARGUMENTS)
         if unknown or len(mark.args) != 1:
             what = f"there is no argument `{unknown[0]}`" if unknown else "it takes one reference"
-            raise pytest.UsageError(
-                f"{metafunc.definition.nodeid}: @pytest.mark.{MARK}: {what}; "
-                f'@pytest.mark.{MARK}("dts/canal"), with any of {", ".join(sorted(_ARGUMENTS))}'
-            )
-    cases = [case for mark in marks for case in _cases(*mark.args, **mark.kwargs)]
+            example = f'@pytest.mark.{MARK}("dts/canal"), with any of {", ".join(sorted(_ARGUMENTS))}'
+            pytest.fail(f"{name}: @pytest.mark.{MARK}: {what}; {example}", pytrace=False)
+    try:
+        cases = [case for mark in marks for case in _cases(*mark.args, **mark.kwargs)]
+    except CdcContractsError as error:
+        pytest.fail(f"{name}: @pytest.mark.{MARK}: {error}", pytrace=False)
     metafunc.parametrize(CASE, cases, ids=[_name_of(case) for case in cases], indirect=True)
 
 
@@ -98,10 +102,13 @@ def _cases(
     **sending: Any,
 ) -> Iterator[ContractCase]:
     """Yield the cases of a mark: of each version a stream, and as it says edge rows and classes of drift."""
+    from cdc_contracts.api.arguments import as_number
     from cdc_contracts.api.contracts import contract
     from cdc_contracts.testing.contract_cases import EDGES, STREAM, ContractCase
     from cdc_contracts.testing.sent_messages import MessageSender
 
+    as_number("n", n, least=1)  # a test of no messages would pass
+    as_number("seed", seed)
     kinds = [STREAM, *([EDGES] if edges else []), *_drifts(drift)]
     for version in contract(reference, contracts=sending.get("contracts")).versions:
         sender = MessageSender(version, **sending)

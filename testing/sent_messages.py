@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from cdc_contracts.api.arguments import as_number, as_text
 from cdc_contracts.api.contracts import Contract, Folders, Tables, open_options
 from cdc_contracts.registry.contract.catalogue import Catalogue, Version
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
@@ -35,7 +36,7 @@ def messages(
     * With `drift`, a class or rule such as `unknown-enum`, every tenth message drifts.
     * `split_updates` sends an update as two messages, if the dialect does.
 
-    Raises UsageError if there is no such contract, or the version cannot express what is asked.
+    Raises UsageError if there is no such contract, an argument is wrong, or the version cannot express what is asked.
     """
     sender = MessageSender(reference, table=table, parameters=parameters, contracts=contracts)
     return sender.stream(n, seed=seed, drift=drift, split_updates=split_updates)
@@ -67,10 +68,18 @@ class MessageSender:
         return sampled_table(self.options[1])
 
     def stream(self, n: int, *, seed: int, drift: str | None = None, split_updates: bool = False) -> list[bytes]:
-        """Return messages of a stream of changes. Raises UsageError if the version cannot express what is asked."""
+        """Return messages of a stream of changes.
+
+        Raises UsageError if the version cannot express what is asked, or an argument is wrong.
+        """
         return list(
             sample_messages(
-                self.version, n, seed=seed, reading_options=self.options[1], drift=drift, split_updates=split_updates
+                self.version,
+                as_number("n", n, least=1),
+                seed=as_number("seed", seed),
+                reading_options=self.options[1],
+                drift=None if drift is None else as_text("drift", drift, "unknown-enum"),
+                split_updates=split_updates,
             )
         )
 

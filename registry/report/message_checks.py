@@ -94,7 +94,5 @@ def check_batches(
 
 def _line(where: str, finding: Finding) -> str:
     path = finding.path or "(message)"
-    result = (
-        f"{where} {finding.severity} {finding.name} {path} expected {finding.expected}, observed {finding.observed}"
-    )
-    return visible(result, most=None)
+    observed = f", observed {finding.observed}" if finding.observed else ""
+    return visible(f"{where} {finding.severity} {finding.name} {path} expected {finding.expected}{observed}", most=None)

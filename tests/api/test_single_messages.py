@@ -170,8 +170,8 @@ def test_text_that_is_no_utf_8_is_a_finding(orders):
         (lambda: cdc.contract("dts/canal@2").check(ConfluentMessage(None, "end")), "an error instead of a message: end"),
         (lambda: cdc.contract("dts/canal@2").check({"type": "INSERT"}), "of the type dict\n  give the bytes or the text as they were received"),
         (lambda: cdc.contract("dts/canal@2", table=5), "a table is text, not of the type int"),
-        (lambda: cdc.detect([b"{}"], most=-1), "most is a number from 1, not -1\n  leave it out"),
-        (lambda: cdc.detect([b"{}"], most="all"), "most is a number from 1, not 'all'"),
+        (lambda: cdc.detect([b"{}"], most=-1), "most is a whole number from 1, not -1"),
+        (lambda: cdc.detect([b"{}"], most="all"), "most is a whole number from 1, not 'all'"),
         (lambda: cdc.detect(b"{}"), "several messages are needed, and this is one\n  put it into a list"),
     ],
 )  # fmt: skip

@@ -101,11 +101,15 @@ def test_a_version_that_cannot_show_a_drift_is_skipped_with_the_reason(run):
             '@pytest.mark.cdc_contract("dts/canal", edge=True)\ndef test_it(cdc_case): ...',
             "*no argument `edge`; *edges*",
         ),
+        (
+            '@pytest.mark.cdc_contract("dts/canal", n=0)\ndef test_it(cdc_case): ...',
+            "*test_it: @pytest.mark.cdc_contract: n is a whole number from 1, not 0*",
+        ),
         ("@pytest.mark.cdc_contract\ndef test_it(cdc_case): ...", "*it takes one reference; *"),
         ("def test_it(cdc_case): ...", '*`cdc_case` needs a mark, such as @pytest.mark.cdc_contract("dts/canal")*'),
         ('@pytest.mark.cdc_contract("dts/cannal")\ndef test_it(cdc_case): ...', "*did you mean dts/canal?*"),
     ],
-    ids=["no case", "no class", "no argument", "no reference", "no mark", "no contract"],
+    ids=["no case", "no class", "no argument", "no messages", "no reference", "no mark", "no contract"],
 )
 def test_a_wrong_use_says_what_to_do(run, text, what):
     run("import pytest\n\n" + text).stdout.fnmatch_lines([what])

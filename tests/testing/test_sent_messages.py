@@ -1,9 +1,12 @@
 """Messages for tests of consumers, in every version."""
 
+import re
+
 import pytest
 from topics import CATALOGUE
 
-from cdc_contracts.testing import assert_conforms
+from cdc_contracts import UsageError
+from cdc_contracts.testing import assert_conforms, messages
 from cdc_contracts.testing.contract_cases import ContractCase
 from cdc_contracts.testing.sent_messages import MessageSender
 
@@ -44,10 +47,27 @@ def test_messages_of_a_dialect_that_names_no_table_are_those_of_the_given_one():
     assert type(case.rows[0]["id"]) is int
 
 
+@pytest.mark.parametrize(
+    ("given", "what"),
+    [
+        ({"n": 0}, "n is a whole number from 1, not 0"),
+        ({"n": 1.5}, "n is a whole number from 1, not 1.5"),
+        ({"seed": "x"}, "seed is a whole number, not 'x'"),
+        ({"drift": ["unknown-enum"]}, "drift is text, not of the type list"),
+        ({"drift": "unknown-enm"}, "unknown-enm"),
+        ({"parameters": {"time_zone": "Mars"}}, "`Mars` is not a time zone"),
+    ],
+)
+def test_a_wrong_argument_is_refused(given, what):
+    with pytest.raises(UsageError, match=re.escape(what)):
+        messages("dts/canal@2", **given)
+
+
 def test_a_message_that_does_not_conform_fails_with_at_most_ten_findings():
     with pytest.raises(AssertionError) as failed:
         assert_conforms([b"{}" for _ in range(12)], "dts/canal@2")
     lines = str(failed.value).splitlines()
+    assert lines[1] == "message 0: error D02: other-dialect at (message): expected dts/canal"
     assert lines[0] == "12 of 12 messages do not conform to dts/canal@2"
     assert lines[-1] == "and 2 more"
     assert len(lines) == 12

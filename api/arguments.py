@@ -1,0 +1,35 @@
+"""Arguments of the Python interface, checked so that a wrong one is refused where it was given."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from cdc_contracts.registry.common.errors import UsageError
+
+
+def as_text(name: str, given: object, example: str) -> str:
+    """Return an argument that is text. Raises UsageError if it is not."""
+    if not isinstance(given, str):
+        raise UsageError(
+            f"{name} is text, not of the type {type(given).__name__}", hint=f'give "{example}", for example'
+        )
+    return given
+
+
+def as_number(name: str, given: object, *, least: int | None = None) -> int:
+    """Return an argument that is a whole number. Raises UsageError if it is not, or less than the least."""
+    if isinstance(given, bool) or not isinstance(given, int) or (least is not None and given < least):
+        raise UsageError(f"{name} is a whole number{'' if least is None else f' from {least}'}, not {given!r}")
+    return given
+
+
+def as_mapping(name: str, given: Mapping[str, str] | None, example: str) -> dict[str, str]:
+    """Return an argument that is a mapping of texts. Raises UsageError if it is not."""
+    if given is not None and not isinstance(given, Mapping):
+        raise UsageError(f"{name} cannot be of the type {type(given).__name__}", hint=f"give {example}, for example")
+    for value in (given or {}).values():
+        if not isinstance(value, str):
+            raise UsageError(
+                f"a value of {name} is text, not of the type {type(value).__name__}", hint=f"give {example}"
+            )
+    return dict(given or {})
