@@ -1,6 +1,6 @@
 """Run the commands of a documentation page in a shell, and report how long each takes.
 
-    python docs/run_walk.py [NAME...]       # pages of docs/how-to; default: all of WALKS
+    python docs/run_walk.py [NAME...]       # pages of docs/how-to; default: all walkthroughs
 
 Each page is run in its own folder with its own virtual environment, as a reader would; `pip install
 cdc-contracts` installs this checkout. The output is compared with the page. If a page reads topics at
@@ -9,6 +9,7 @@ localhost:9092, a broker is started. Exits with 1 if the output differs from the
 
 from __future__ import annotations
 
+import argparse
 import os
 import re
 import subprocess
@@ -140,7 +141,7 @@ def _broker(folder: Path, say: Say) -> Iterator[str]:
 
 
 def main(names: list[str]) -> int:
-    """Walk, and return the exit code."""
+    """Run walkthroughs, and return the exit code."""
     say = partial(print, flush=True)
     walks = []
     for name in names or WALKS:
@@ -161,5 +162,16 @@ def main(names: list[str]) -> int:
     return 1 if wrong else 0
 
 
+def pages_to_walk() -> list[str]:
+    """Return the names of the command line, all of WALKS without one. Ends the program if a page cannot be run."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"any of {', '.join(WALKS)}")
+    names: list[str] = parser.parse_args().names
+    for name in names:
+        if name not in WALKS:
+            parser.error(f"{name} is not a walkthrough. Walkthroughs are: {', '.join(WALKS)}")
+    return names
+
+
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main(pages_to_walk()))
