@@ -187,7 +187,7 @@ def test_a_batch_that_comes_again_is_read_by_what_it_was_read_by_at_first(
     produce(broker, topic, rendered(f"{dialect}@2", 10))
     _, said, _ = call(*follow, "--tables", "new.yaml", contract=dialect)
     assert "batch 0 is retried with the contracts of its first attempt" in said
-    assert "in force from batch 1 on" in said
+    assert "they apply from batch 1 on" in said
     call("decode", topic, "--to", "old", "--until", "offset:40", "--tables", "old.yaml", contract=dialect)
     call("decode", topic, "--to", "new", "--from", "offset:40", "--tables", "new.yaml", contract=dialect)
     rows = {
