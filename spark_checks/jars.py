@@ -19,6 +19,8 @@ from cdc_contracts.registry.common.errors import UnavailableError, UsageError
 Say = Callable[[str], None]
 
 OLDEST_JAVA: Final = 17
+TOO_NEW_JAVA: Final = {"4.0": 24, "4.1": 24}
+"""The first Java on which a Spark does not run, by its minor version; none is known for later versions of Spark."""
 MIRROR: Final = "CDCC_MAVEN_MIRROR"
 LISTING: Final = "LIST"
 SILENCE_SECONDS: Final = 10
@@ -96,6 +98,21 @@ def find_java() -> str:
             hint=f"Install Java {OLDEST_JAVA} or newer, or set JAVA_HOME to it.",
         )
     return java
+
+
+def check_java(java: str, version: str) -> None:
+    """Raise UnavailableError if the installed Spark does not run on a Java of this version, such as `25`.
+
+    Spark itself starts on some of them, and fails in the middle of a job.
+    """
+    spark = spark_versions()[1]
+    too_new = TOO_NEW_JAVA.get(".".join(spark.split(".")[:2]))
+    if too_new and int(version) >= too_new:
+        raise UnavailableError(
+            f"Spark {spark} does not run on Java {version}",
+            where=java,
+            hint=f"Set JAVA_HOME to Java {OLDEST_JAVA} or 21, install a later pyspark, or use --engine local.",
+        )
 
 
 def java_failure(what: str, java: str, output: IO[bytes], why: Exception | None = None) -> UnavailableError:

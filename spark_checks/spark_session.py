@@ -22,6 +22,7 @@ from cdc_contracts.spark_checks.connectors import CONNECTORS, Connector
 from cdc_contracts.spark_checks.jars import (
     Say,
     cache_directory,
+    check_java,
     fetch_jars,
     find_java,
     java_failure,
@@ -63,7 +64,7 @@ def open_session(
     names them, win over those that Spark is configured with. The output of the JVM is shown only if the start fails.
 
     Raises:
-        UnavailableError: Java is missing or too old, Spark does not start, a connector cannot be fetched, or a
+        UnavailableError: Java is missing, too old or too new, Spark does not start, a connector cannot be fetched, or a
             running session lacks settings that a format needs.
         UsageError: a package is not `group:artifact:version`, a file of `jars` does not exist, or a user setting
             conflicts with a format.
@@ -88,6 +89,7 @@ def open_session(
             if SparkContext._gateway is None:  # noqa: SLF001  as below
                 say(f"starting Spark {spark_versions()[1]} with {java}")
             gateway = SparkContext._gateway or _launch(output)  # noqa: SLF001  of a session that was stopped
+            check_java(java, gateway.jvm.java.lang.System.getProperty("java.specification.version"))
             given = dict(settings or {}) | ({} if master is None else {"spark.master": master})
             packed = given.pop(_PACKED, "")
             conf, local = _settings(gateway.jvm, given, cores, say)

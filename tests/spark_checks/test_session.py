@@ -11,7 +11,7 @@ import pytest
 import cdc_contracts
 from cdc_contracts.registry.common.errors import UnavailableError, UsageError
 from cdc_contracts.spark_checks import jars
-from cdc_contracts.spark_checks.jars import fetch_jars, find_java, kafka_connector
+from cdc_contracts.spark_checks.jars import check_java, fetch_jars, find_java, kafka_connector
 from cdc_contracts.spark_checks.spark_session import open_session
 
 if TYPE_CHECKING:
@@ -133,6 +133,22 @@ def test_a_missing_java_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     with pytest.raises(UnavailableError, match="Java was not found") as failure:
         find_java()
     assert failure.value.where == f"JAVA_HOME={tmp_path}"
+
+
+@pytest.mark.parametrize("version", ["24", "25"])
+def test_a_java_that_is_too_new_for_the_installed_spark_is_refused(
+    monkeypatch: pytest.MonkeyPatch, version: str
+) -> None:
+    monkeypatch.setattr(jars, "spark_versions", lambda: ("2.13", "4.1.1"))
+    with pytest.raises(UnavailableError, match=rf"^Spark 4\.1\.1 does not run on Java {version}") as failure:
+        check_java("/opt/java/bin/java", version)
+    assert "Java 17 or 21" in failure.value.hint
+
+
+@pytest.mark.parametrize(("spark", "version"), [("4.0.0", "17"), ("4.1.1", "21"), ("4.2.0", "25"), ("5.0.0", "33")])
+def test_no_other_java_is_too_new(monkeypatch: pytest.MonkeyPatch, spark: str, version: str) -> None:
+    monkeypatch.setattr(jars, "spark_versions", lambda: ("2.13", spark))
+    check_java("/opt/java/bin/java", version)
 
 
 def test_a_jar_that_does_not_exist_is_refused() -> None:
