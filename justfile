@@ -24,6 +24,7 @@ nightly:
     CDC_CONTRACTS_LINT=all CDC_CONTRACTS_UNITS=all {{nightly}} tests/registry/lint/test_lint.py \
         tests/registry/stats/test_time_units.py
     CDC_SIGNAL_POINTS=20 CDC_SPARK_SIGNALS=1 {{nightly}} tests/cli/test_signals.py tests/cli/test_decode_engines.py
+    CDC_CONTRACTS_INSTALL=1 {{nightly}} tests/cli/test_ci.py
     CDC_EXACT_VALUES=1 {{nightly}} tests/spark_checks/test_exact_values.py
     CDC_RANGE_CASES=200 CDC_PROPOSED_TOPICS=200 {{nightly}} tests/registry/engine/test_validation_by_range.py \
         tests/registry/stats/test_version_proposals.py

@@ -21,6 +21,7 @@ from cdc_contracts.registry.common.extras import name_extra
 PROGRAM = "cdc-contracts"
 _CallError: type[Exception] = typer.BadParameter.__mro__[2]
 """Click's own error, from wherever this release of typer imports click."""
+_OF_PYDANTIC = "Value error, "
 
 
 def _print_version(wanted: bool) -> None:
@@ -142,6 +143,7 @@ def _report_error(error: BaseException, *, debug: bool) -> int:
             what = "a file" if error.filename else "standard output, or a file,"  # typer and rich name neither
             return _report_error(refused(error, what=f"{what} cannot be written or read"), debug=False)
         case _CallError():
+            error.message = error.message.replace(_OF_PYDANTIC, "")  # type: ignore[attr-defined]
             error.show()  # type: ignore[attr-defined]
             return int(error.exit_code)  # type: ignore[attr-defined]
         case Exception():

@@ -61,6 +61,11 @@ def test_an_error_is_printed_on_stderr_with_its_exit_code(arguments, code, told,
     assert "Traceback" not in err
 
 
+def test_a_value_that_an_option_does_not_take_is_reported_with_those_it_takes(capsys):
+    assert main(["audit", "file", "a.jsonl", "--engine", "lcal"]) == 2
+    assert "Invalid value for '--engine': 'lcal' is not one of 'spark', 'local'." in capsys.readouterr().err
+
+
 def test_a_file_of_client_properties_that_is_not_there_is_named(capsys):
     given = ["audit", "topic", "orders", "-b", "localhost:1", "--engine", "local", "--contract", "dts/canal@2"]
     assert main([*given, "--kafka-config", "none.properties"]) == 3

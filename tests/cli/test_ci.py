@@ -322,7 +322,7 @@ def steps_of_the_action():
 def run_step(step, folder, inputs, **environment):
     """Run the shell of a step as GitHub does: every expression in its environment is an input."""
     expressions = {f"${{{{ inputs.{name} }}}}": value for name, value in inputs.items()}
-    expressions["${{ inputs.package || github.action_path }}"] = inputs["package"] or str(ROOT)
+    expressions["${{ github.action_path }}"] = str(ROOT)
     given = {name: expressions[text] for name, text in step["env"].items()}
     return subprocess.run(
         ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]],
@@ -378,18 +378,28 @@ def test_the_action_installs_what_it_runs(small, tmp_path):
             step, small, defaults_of_the_action(), RUNNER_TEMP=str(tmp_path / "temp"), GITHUB_BASE_REF="main"
         )
         assert done.returncode == 0, done.stderr
+    pip = tmp_path / "temp/cdc-contracts/bin/pip"
+    frozen = subprocess.run([pip, "freeze", "--exclude", "cdc-contracts"], capture_output=True, text=True, check=True)
+    assert set(frozen.stdout.split("\n")) <= {*(ROOT / "requirements.lock").read_text().split("\n")}
 
 
 @pytest.mark.skipif(
     "CDC_CONTRACTS_INSTALL" not in os.environ, reason="installing takes minutes: CDC_CONTRACTS_INSTALL=1"
 )
-@pytest.mark.parametrize(("hook", "code"), [("cdc-contracts-lint", 0), ("cdc-contracts-breaking", 1)])
-def test_pre_commit_runs_the_hooks(hook, code, small):
+@pytest.mark.timeout(900)
+def test_pre_commit_runs_the_hooks(small, tmp_path):
+    subprocess.run([sys.executable, "-m", "venv", tmp_path / "tools"], check=True)
+    subprocess.run([tmp_path / "tools/bin/pip", "install", "-q", "pre-commit"], check=True)
     edit(small / "contracts/acme/plain/v1/contract.yaml", 'until: "2.0"', 'until: "1.0"')
     edit(small / "contracts/acme/plain/v2/contract.yaml", 'since: "2.0"', 'since: "1.0"')
     git(small, "add", "-A")
-    done = subprocess.run(
-        ["pre-commit", "try-repo", str(ROOT), hook, "--all-files", "--verbose"],
-        cwd=small, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == code, done.stdout + done.stderr
+    environment = os.environ | {"PRE_COMMIT_HOME": str(tmp_path / "hooks")}
+    for hook, code, says in (
+        ("cdc-contracts-lint", 0, "no findings"),
+        ("cdc-contracts-breaking", 1, "C406"),
+    ):
+        done = subprocess.run(
+            [tmp_path / "tools/bin/pre-commit", "try-repo", str(ROOT), hook, "--all-files", "--verbose"],
+            cwd=small, env=environment, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert (done.returncode, says in done.stdout) == (code, True), done.stdout + done.stderr
