@@ -1,4 +1,4 @@
-"""`cdc-contracts audit`: whether every message of a topic or file says what its contract says."""
+"""`cdc-contracts audit`: whether every message of a topic or file conforms to its contract."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`cdc-contracts contract`: contracts of your own, begun from messages."""
+"""`cdc-contracts contract`: contracts of your own, drafted from messages."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ class Serving:
     level: Annotated[Level, typer.Option("--level", help="The default level.", case_sensitive=False)] = Level.BACKWARD
     policy: Annotated[Policy, typer.Option("--policy", help="The default policy.")] = Policy.CONFLUENT_STRICT
     conflict_code: Annotated[
-        Conflict, typer.Option("--conflict-code", help="Error code of an incompatible schema; newer servers say 40901.")
+        Conflict, typer.Option("--conflict-code", help="Error code of an incompatible schema; newer ones return 40901.")
     ] = Conflict.OLD
     log: Annotated[Log, typer.Option("--log", help="How requests are logged, on stderr.")] = Log.TEXT
 

@@ -31,7 +31,7 @@ class Schema(StrEnum):
 
 def show(
     reference: Annotated[
-        str, typer.Argument(metavar="REF", help="SYSTEM/DIALECT, SYSTEM/DIALECT@N, or what is named below.")
+        str, typer.Argument(metavar="REF", help="SYSTEM/DIALECT, SYSTEM/DIALECT@N, or a name listed above.")
     ],
     schema: Annotated[Schema | None, typer.Option("--schema", help="Print the JSON Schema or the Avro schema.")] = None,
     contracts: ContractFolders = None,

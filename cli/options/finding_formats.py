@@ -33,7 +33,7 @@ class FailOn(StrEnum):
 
 
 Form = Annotated[FindingFormat, typer.Option("--format", "-f", help="How findings are written to stdout.")]
-Failing = Annotated[FailOn, typer.Option("--fail-on", help="The lightest severity that fails.")]
+Failing = Annotated[FailOn, typer.Option("--fail-on", help="The lowest severity that fails.")]
 ReportFiles = Annotated[
     list[Path] | None,
     typer.Option(

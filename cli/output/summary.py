@@ -77,7 +77,7 @@ def _print_detection(detection: ReportedDetection) -> None:
     if len(result) > _MOST_EVIDENCE:
         rows.append(["", f"and {len(result) - _MOST_EVIDENCE} more: --json shows all"])
     if detection.settle:
-        rows.append(["settle", sentence(detection.settle)])
+        rows.append(["to decide", sentence(detection.settle)])
     console.print_table(["", ""], rows)
 
 

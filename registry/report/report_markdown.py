@@ -106,7 +106,7 @@ def _detection(topic: str | None, detection: ReportedDetection) -> list[str]:
     if detection.equivalent:
         result.append(f"equal on every message: {', '.join(code(one) for one in detection.equivalent)}")
     if detection.settle:
-        result.append(f"to settle it: {literal(sentence(detection.settle))}")
+        result.append(f"to decide it: {literal(sentence(detection.settle))}")
     evidence = [f"- {literal(says)} ({literal(support)})" for says, support in evidence_list(detection)]
     return ["; ".join(result), *(["\n".join(evidence)] if evidence else [])]
 

@@ -59,8 +59,8 @@ def test_a_summary_says_the_verdict_first_and_then_what_a_person_asks_next(capsy
         "DRIFT: 10,802 of 19,996 messages do not conform to oms-community/canal@2\n"
         "2 findings omitted because known.json lists them.\n\n"
         "Contract\n"
-        "found    several contracts in one topic, all of oms-community/canal, from 19,996\n"
-        "         messages\n"
+        "found      several contracts in one topic, all of oms-community/canal, from\n"
+        "           19,996 messages\n"
     )
     headings = [line for line in text.splitlines() if line in ("Contract", "Ledger", "Versions", "Findings")]
     assert headings == ["Contract", "Ledger", "Versions", "Findings"]
