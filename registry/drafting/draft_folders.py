@@ -32,6 +32,8 @@ from cdc_contracts.registry.values import Number
 
 MOST_SAMPLES: Final = 3
 """So many samples are written of each kind of message."""
+_AVRO: Final = b"Obj\x01"
+"""What an Avro file begins with."""
 _ROUNDS: Final = 30
 _SHOWN: Final = 3
 _FITTING: Final = (CONFORMING, CONTROL)
@@ -60,10 +62,14 @@ def read_samples(records: Sequence[tuple[str, bytes]]) -> list[SampleMessage]:
         try:
             messages.append(SampleMessage(place, value, parse_message(value)))
         except Unreadable as error:
-            raise UndetectedError(
-                f"not a message in JSON: {error.observed}", where=place,
-                hint="contracts are drafted from JSON objects, one a line; --unwrap is for `audit` and `detect`",
-            ) from error  # fmt: skip
+            if value.startswith(_AVRO):
+                raise UndetectedError(
+                    "messages in Avro", where=place, hint="contracts are drafted from JSON messages"
+                ) from error
+            hint = "contracts are drafted from JSON objects, one a line; --unwrap is for `audit` and `detect`"
+            if b"\n" in value.strip():
+                hint = "a .json file is one message; name a file .jsonl if each line is one"
+            raise UndetectedError(f"not a message in JSON: {error.observed}", where=place, hint=hint) from error
     if not messages:
         raise UndetectedError("there is no message to draft a contract from")
     return messages

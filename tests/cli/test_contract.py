@@ -94,6 +94,8 @@ def test_a_version_that_follows_another_has_the_next_number(messages, capsys):
         (["tables/plain", "flat.jsonl"], 2, "error: `tables/plain`: tables is reserved"),
         (["acme/plain", "nothing.jsonl"], 3, "error: there is no such file"),
         (["acme/plain", "text.jsonl"], 4, "error: not a message in JSON: "),
+        (["acme/plain", "lines.json"], 4, "(lines.json:1)\n  a .json file is one message; name a file .jsonl if each line is one\n"),
+        (["acme/plain", "packed.avro"], 4, "error: messages in Avro (packed.avro:1)\n  contracts are drafted from JSON messages\n"),
         (["acme/plain", "empty.jsonl"], 4, "error: there is no message to draft a contract from"),
         (["acme/plain", "flat.jsonl", "--like", "dts/canl@2"], 2, "error: there is no contract `dts/canl`"),
         (["acme/plain", "flat.jsonl", "-b", "localhost:1"], 2, "error: "),
@@ -105,6 +107,8 @@ def test_what_cannot_be_drafted_is_said_and_nothing_is_written(arguments, code, 
     (messages / "cells.jsonl").write_text('{"op":"I","after":[{"name":"id","value":1}]}\n')
     (messages / "text.jsonl").write_text("no JSON\n")
     (messages / "empty.jsonl").write_text("")
+    (messages / "lines.json").write_bytes((messages / "flat.jsonl").read_bytes())
+    (messages / "packed.avro").write_bytes(b"Obj\x01\x02\x16avro.schema")
     assert main(["contract", "new", *arguments]) == code
     told = capsys.readouterr()
     assert says in told.err
