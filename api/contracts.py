@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, NoReturn, cast
 
 from cdc_contracts.api.arguments import as_mapping, as_number, as_text
 from cdc_contracts.api.message_batches import Messages, is_columnar, read_batches
@@ -126,7 +126,12 @@ class Contract:
     """
 
     def __init__(self, validation: ValidationContext) -> None:
+        if not isinstance(validation, ValidationContext):
+            raise UsageError("a contract is opened by a function", hint='cdc_contracts.contract("dts/canal@2")')
         self._validation = validation
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(f"{self!r} cannot be pickled or copied: open it in each process that uses it")
 
     @property
     def reference(self) -> str:

@@ -1,6 +1,7 @@
 """Single messages by the Python interface: checked, decoded into exact values, explained."""
 
 import json
+import pickle
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -163,6 +164,7 @@ def test_text_that_is_no_utf_8_is_a_finding(orders):
         (lambda: cdc.contract("dts/canal@2", parameters={"time_zone": 8}), "a value of parameters is text, not of the type int"),
         (lambda: cdc.contract("dts/canal@2", severities=["error"]), "severities cannot be of the type list"),
         (lambda: cdc.contract("dts/canal@2", contracts=5), "contracts cannot be of the type int\n  give a folder"),
+        (lambda: cdc.Contract("dts/canal@2"), 'is opened by a function\n  cdc_contracts.contract("dts/canal@2")'),
         (lambda: cdc.detect(None), "messages cannot be of the type NoneType\n  give an iterable of bytes"),
         (lambda: cdc.detect({"value": [b"{}"]}), "messages cannot be of the type dict"),
         (lambda: cdc.contract("dts/canal@2").check(5), "cannot be of the type int\n  give bytes, str, None, or a record"),
@@ -180,6 +182,12 @@ def test_a_wrong_call_says_what_to_pass(call, what):
         call()
     assert what in str(refused.value)
     assert isinstance(refused.value, cdc.CdcContractsError)
+
+
+def test_a_contract_that_is_sent_to_another_process_says_what_to_do(orders):
+    with pytest.raises(TypeError, match="open it in each process that uses it"):
+        pickle.dumps(orders)
+    assert pickle.loads(pickle.dumps(orders.check(b"{}"))) == orders.check(b"{}")
 
 
 def test_a_message_is_explained_as_the_command_explains_it(orders):
