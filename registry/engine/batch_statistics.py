@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
@@ -130,8 +131,8 @@ class _CountedPart:
 
     def count(self, tally: Tally, statements: Mapping[Source, list[int]]) -> None:
         """Count the records by kind and partition, each with the first and the last of them."""
-        for facts, table, source, stretch in self._stretches(statements):
-            count_facts(tally, facts, table, source, stretch)
+        for facts, sources, tables, stretches in self._stretches(statements):
+            count_facts(tally, facts, sources, tables, stretches)
         totals = np.bincount(self._codes[self._codes >= 0], minlength=len(self.facts)).tolist()
         record_group: dict[int, int] = {}
         for facts, total in zip(self.facts, totals, strict=True):
@@ -187,8 +188,10 @@ class _CountedPart:
         for source, chosen in self.batch.by_source(numbers):
             yield source, self.batch.offsets[numbers[chosen]].tolist()
 
-    def _stretches(self, statements: Mapping[Source, list[int]]) -> Iterator[tuple[Facts, str | None, Source, Stretch]]:
-        """Yield each kind of records of each table in each partition, cut at the statements of the partition."""
+    def _stretches(
+        self, statements: Mapping[Source, list[int]]
+    ) -> Iterator[tuple[Facts, list[Source], list[str | None], list[Stretch]]]:
+        """Yield each kind of records by partition and table, cut at the statements of the partition."""
         order = self._order()
         order = order[self._codes[order] >= 0]
         keys = self._codes[order] * len(self.batch.sources) + self.batch.source_of[order]
@@ -206,14 +209,24 @@ class _CountedPart:
         order, keys = order[by_key], keys[by_key]
         starts = np.flatnonzero(np.append(True, np.diff(keys) != 0)) if len(keys) else np.zeros(0, np.int64)
         ends = np.append(starts[1:], len(keys))
-        firsts, lasts = self.batch.points(order[starts]), self.batch.points(order[ends - 1])
-        sources = [Source(*pair) for pair in self.batch.sources]
-        totals, tables = (ends - starts).tolist(), self._tables[order[starts]].tolist()
-        codes, places = self._codes[order[starts]].tolist(), self.batch.source_of[order[starts]].tolist()
-        for code, place, table, total, first, last in zip(codes, places, tables, totals, firsts, lasts, strict=True):
-            facts = self.facts[code]
-            ops = {facts.code: total} if facts.code is not None else {}
-            yield facts, called[table], sources[place], Stretch(total, first, last, {facts.contract: total}, ops)
+        firsts = self.batch.points(order[starts])
+        lasts, several = firsts.copy(), np.flatnonzero(ends - starts > 1)
+        for place, point in zip(several.tolist(), self.batch.points(order[ends[several] - 1]), strict=True):
+            lasts[place] = point
+        known = [Source(*pair) for pair in self.batch.sources]
+        sources = [known[place] for place in self.batch.source_of[order[starts]].tolist()]
+        tables = [called[table] for table in self._tables[order[starts]].tolist()]
+        totals, codes = (ends - starts).tolist(), self._codes[order[starts]]
+        begins = np.flatnonzero(np.diff(codes, prepend=-1)).tolist()
+        for begin, end in pairwise([*begins, len(starts)]):
+            facts, mine = self.facts[codes[begin]], slice(begin, end)
+            stretches = [
+                Stretch(
+                    total, first, last, {facts.contract: total}, {facts.code: total} if facts.code is not None else {}
+                )
+                for total, first, last in zip(totals[mine], firsts[mine], lasts[mine], strict=True)
+            ]
+            yield facts, sources[mine], tables[mine], stretches
 
     def _step(self, number: Any) -> PositionStep:
         facts = self.facts[self._codes[number]]

@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import repeat
 from typing import Any
 
 import numpy as np
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from cdc_contracts.registry.contract.envelope_model import Envelope
 from cdc_contracts.registry.contract.model import Meaning
 from cdc_contracts.registry.contract.table_contracts import table_name
 from cdc_contracts.registry.engine.decoded_batches import DecodedBatch
@@ -21,6 +22,7 @@ from cdc_contracts.registry.engine.native.scanned_columns import ABSENT, NULL, T
 from cdc_contracts.registry.message.reading import TableNames, names_outside, split_names
 
 Codes = NDArray[np.int64]
+Names = Sequence[str | None]
 
 
 def distinct_values(values: Sequence[Any]) -> tuple[NDArray[Any], list[Any]]:
@@ -29,15 +31,7 @@ def distinct_values(values: Sequence[Any]) -> tuple[NDArray[Any], list[Any]]:
         if values.distinct is not None:
             return values.distinct
         if values.are_all(TEXTS | 1 << NULL | 1 << ABSENT):
-            kinds, firsts = values.by_kind
-            texts = pc.dictionary_encode(values.texts(TEXTS))
-            found: list[Any] = texts.dictionary.to_pylist()
-            codes = pc.fill_null(texts.indices, 0).to_numpy().astype(np.int64)
-            others = [place for place, first in enumerate(firsts) if type(first) is not str]
-            for place in others:
-                codes[kinds == place] = len(found)
-                found.append(firsts[place])
-            return codes, found
+            return values.distinct_texts
         values = values.objects
     known: dict[Any, int] = {}
     places = [known.setdefault((type(value), value), len(known)) for value in values]
@@ -75,7 +69,7 @@ class Tables:
 
     def held(self) -> list[int]:
         """Return the places of the tables that some record is of."""
-        places: list[int] = [0] if len(self.called) == 1 else np.unique(self.codes).tolist()
+        places: list[int] = np.flatnonzero(np.bincount(self.codes, minlength=len(self.called))).tolist()
         return places
 
     def each(self) -> list[TableNames]:
@@ -87,9 +81,9 @@ class Tables:
         """Return how many records there are of each table."""
         counts = np.bincount(self.codes, minlength=len(self.called)).tolist()
         totals: dict[str | None, int] = {}
-        for called, count in zip(self.called, counts, strict=True):
-            if count:  # names that differ in the tenant, or in where their dots are, may be called the same
-                totals[called] = totals.get(called, 0) + count
+        for code in self.held():  # names that differ in the tenant, or in where their dots are, may be called the same
+            called = self.called[code]
+            totals[called] = totals.get(called, 0) + counts[code]
         return totals
 
     def select(self, positions: Any) -> Tables:
@@ -99,7 +93,7 @@ class Tables:
 
 def table_of_all(names: TableNames, records: int) -> Tables:
     """Return the one table that some records are of."""
-    return Tables(np.zeros(records, np.int64), [names], [_called(names)])
+    return Tables(np.zeros(records, np.int64), [names], [table_name(names.database, names.schema, names.table)])
 
 
 def join_tables(parts: Sequence[Tables]) -> Tables:
@@ -133,39 +127,46 @@ class BatchTables:
             return table_of_all(names_outside(self._outside), total)
         places = (envelope.database, envelope.schema_name, envelope.table, envelope.database_table)
         codes = np.zeros(total, np.int64)
-        combinations: list[tuple[Any, ...]] = [()]
+        columns: list[Names] = []
         for place in places:
             values = self._decoded_batch.members.get(place.at or "") if place is not None else None
-            if values is None:
-                combinations = [(*one, None) for one in combinations]
-                continue
-            own, found = distinct_values(values)
+            own, found = (codes, [None]) if values is None else distinct_values(values)
             texts = [value if type(value) is str else None for value in found]
-            codes, combinations = _combine(codes, combinations, own, texts)
-        known: dict[TableNames, int] = {}
-        numbers = [
-            known.setdefault(
-                split_names(envelope.database, database, schema, table, envelope.database_table, joined), len(known)
-            )
-            for database, schema, table, joined in combinations
-        ]
-        if len(known) < len(numbers):
-            codes = np.array(numbers)[codes]
-        return Tables(codes, [*known], [_called(one) for one in known])
+            codes, columns = _combine(codes, columns, own, texts)
+        names = _split(envelope, columns)
+        known = {one: number for number, one in enumerate(dict.fromkeys(names))}
+        if len(known) < len(names):
+            codes = np.array([known[one] for one in names])[codes]
+        return Tables(codes, [*known], _call([*known]))
 
 
-def _combine(
-    codes: Codes, combinations: list[Any], own: NDArray[Any], found: Sequence[str | None]
-) -> tuple[Codes, list[Any]]:
-    """Return combinations of names with one name more, and which of them each record has."""
+def _combine(codes: Codes, columns: list[Names], own: NDArray[Any], found: Names) -> tuple[Codes, list[Names]]:
+    """Return combinations of names, a column each, with one name more, and which of them each record has."""
+    total = len(columns[0]) if columns else 1
     if len(found) == 1:
-        return codes, [(*one, found[0]) for one in combinations]
-    if len(combinations) == 1:
-        return own.astype(np.int64), [(*combinations[0], one) for one in found]
+        return codes, [*columns, [found[0]] * total]
+    if total == 1:
+        return own.astype(np.int64), [*([column[0]] * len(found) for column in columns), found]
     both, codes = np.unique(codes * len(found) + own, return_inverse=True)
-    pairs = (divmod(one, len(found)) for one in both.tolist())
-    return codes, [(*combinations[left], found[right]) for left, right in pairs]
+    left, right = (places.tolist() for places in np.divmod(both, len(found)))
+    return codes, [*([column[one] for one in left] for column in columns), [found[one] for one in right]]
 
 
-def _called(names: TableNames) -> str | None:
-    return table_name(names.database, names.schema, names.table)
+def _split(envelope: Envelope, columns: Sequence[Names]) -> list[TableNames]:
+    """Return the names of tables; only what a contract splits is looked at name by name."""
+    databases, schemas, tables, joined = columns
+    if (envelope.database is None or envelope.database.split is None) and envelope.database_table is None:
+        return list(map(TableNames, repeat(None), databases, schemas, tables))
+    return [
+        split_names(envelope.database, database, schema, table, envelope.database_table, both)
+        for database, schema, table, both in zip(databases, schemas, tables, joined, strict=True)
+    ]
+
+
+def _call(names: Sequence[TableNames]) -> list[str | None]:
+    """Return what findings call each table."""
+    _, databases, schemas, tables = zip(*names, strict=True)
+    if len(set(databases)) == len(set(schemas)) == 1 and all(tables):
+        head = table_name(databases[0], schemas[0], "")
+        return [f"{head}.{table}" for table in tables] if head else list(tables)
+    return [table_name(one.database, one.schema, one.table) for one in names]

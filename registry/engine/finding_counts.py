@@ -14,8 +14,11 @@ from cdc_contracts.registry.stats.finding_onsets import ANY_OP, FindingSeries, S
 from cdc_contracts.registry.stats.finding_tallies import Extent, FindingExample, FindingKey, FindingTally
 from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.registry.stats.reference_tally import make_example
-from cdc_contracts.registry.stats.tally import TableOp, Tally
+from cdc_contracts.registry.stats.tally import Tally
 from cdc_contracts.registry.validate.verdicts import TOMBSTONE
+
+TableOp = tuple[str | None, str]
+"""A table and a canonical op."""
 
 
 def add_findings(
@@ -66,11 +69,8 @@ def find_series(tally: Tally, parts: Sequence[PartitionRecords]) -> None:
     for part in parts:
         if part.verdict_records.verdict.outcome == TOMBSTONE:
             continue
-        lasts = tally.lasts.setdefault(part.source, {})
         for op in {part.verdict_records.canonical_op, ANY_OP}:
-            for table, last in part.lasts.items():
-                if last >= lasts.get((table, op), last):
-                    lasts[table, op] = last
+            tally.note_lasts(part.source, op, part.lasts)
         for key in tally.findings.keys() & part.verdict_records.keys:  # if there are too many, not all are kept
             found.setdefault((part.source, key), []).append(part)
     by_table_and_op = _by_table_and_op(parts) if found else {}

@@ -86,6 +86,8 @@ class _KeyPart:
 def _part_of_names(values: Sequence[Any]) -> _KeyPart:
     """What belongs to the key of a name: the parts between its dots that are empty, and whatever is not a text."""
     codes, names = distinct_values(values)
+    if set(map(type, names)) == {str} and all(names) and "." not in "".join(names):
+        return _KeyPart(_build_of(names[0]))
     return _coded(codes, [_build_of(name) for name in names])
 
 

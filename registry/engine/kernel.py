@@ -68,24 +68,27 @@ class Kernel:
 
     def audit(self, records: pa.RecordBatch) -> Tally:
         """Return the tally of the records."""
-        total, selection, wrapping = (
-            Tally(),
-            self.validation.reading_options.selection,
-            self.validation.reading_options.wrapping,
-        )
         with put_off_collection():
-            for batch in cut(records):
-                if wrapping is not None:
-                    batch, closed, failures = open_wrapped(batch, wrapping)  # noqa: PLW2901  what it holds
-                    total.merge(count(failures, closed))
-                parts = []
-                for part, batch_result in self._parts(batch, texts=self._several):
-                    if selection:
-                        batch_result, excluded = exclude(batch_result, part, selection)  # noqa: PLW2901  the rest of it
-                        total.merge(excluded)
-                    parts.append((part, batch_result))
-                total.merge(self._count(parts))
+            tallies = self._tallies(records)
+            total = next(tallies, Tally())
+            for tally in tallies:
+                total.merge(tally)
         return total
+
+    def _tallies(self, records: pa.RecordBatch) -> Iterator[Tally]:
+        """Yield the tallies of parts of the records."""
+        selection, wrapping = self.validation.reading_options.selection, self.validation.reading_options.wrapping
+        for batch in cut(records):
+            if wrapping is not None:
+                batch, closed, failures = open_wrapped(batch, wrapping)  # noqa: PLW2901  what it holds
+                yield count(failures, closed)
+            parts = []
+            for part, batch_result in self._parts(batch, texts=self._several):
+                if selection:
+                    batch_result, excluded = exclude(batch_result, part, selection)  # noqa: PLW2901  the rest of it
+                    yield excluded
+                parts.append((part, batch_result))
+            yield self._count(parts)
 
     def decode(self, records: pa.RecordBatch) -> Iterator[Written]:
         """Yield the tally and the rows of the records, in parts of bounded size."""

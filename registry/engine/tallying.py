@@ -10,6 +10,7 @@ import numpy as np
 
 from cdc_contracts.registry.engine.batch_results import BatchResult
 from cdc_contracts.registry.engine.batch_statistics import count_statistics
+from cdc_contracts.registry.engine.batch_tables import Tables, join_tables
 from cdc_contracts.registry.engine.chain_links import follow_chains
 from cdc_contracts.registry.engine.finding_counts import add_findings, find_series
 from cdc_contracts.registry.engine.image_placings import Placing
@@ -29,7 +30,7 @@ from cdc_contracts.registry.stats.finding_tallies import FindingExample
 from cdc_contracts.registry.stats.partition_tallies import PartitionTally, Source
 from cdc_contracts.registry.stats.read_offsets import ReadOffsets
 from cdc_contracts.registry.stats.tally import Tally
-from cdc_contracts.registry.stats.version_runs import Run, join_runs
+from cdc_contracts.registry.stats.version_runs import Run
 from cdc_contracts.registry.validate.verdicts import AMBIGUOUS, CONFORMING, CONTROL, QUARANTINED, TOMBSTONE, Verdict
 
 _LATEST: Final = 2**63 - 1
@@ -86,11 +87,14 @@ def _count_part(
     proven = np.full(len(batch), -1, np.int64)
     parts: list[PartitionRecords] = []
     examples: dict[int, FindingExample] = {}
+    several: list[Tables] = []
     for one in result:
         verdict, total = one.verdict, len(one.numbers)
         tally.outcomes[verdict.outcome] += total
-        if one.readable:
-            tally.readable.update({one.table: total} if one.tables is None else one.tables.totals())
+        if one.readable and one.tables is None:
+            tally.readable[one.table] += total
+        elif one.readable and one.tables is not None:
+            several.append(one.tables)
         if len(verdict.fits) == 1:
             reference = verdict.fits[0].reference
             if reference not in versions:
@@ -105,6 +109,8 @@ def _count_part(
         if verdict.findings:
             add_findings(tally, one, mine, batch, examples)
         tally.statements += one.statements
+    if several:
+        tally.readable.update(join_tables(several).totals())
     _note_extents(tally, parts)
     tally.statements = keep_first(tally.statements)
     return tally, parts, proven
@@ -115,10 +121,13 @@ def _count_partitions(tally: Tally, one: VerdictRecords, batch: Batch) -> list[P
     if not len(one.numbers):
         return []
     order: Numbers | slice = slice(None)
-    starts = np.zeros(1, np.int64)
+    starts, sources = np.zeros(1, np.int64), batch.source_of[one.numbers]
+    if one.tables is not None and (np.diff(batch.offsets[one.numbers]) < 0).any():
+        order = np.lexsort((batch.offsets[one.numbers], sources))
+    elif len(batch.sources) > 1:
+        order = np.argsort(sources, kind="stable")
     if len(batch.sources) > 1:
-        order = np.argsort(batch.source_of[one.numbers], kind="stable")
-        starts = np.flatnonzero(np.diff(batch.source_of[one.numbers[order]], prepend=-1))
+        starts = np.flatnonzero(np.diff(sources[order], prepend=-1))
     numbers = one.numbers[order]
     offsets, times = batch.offsets[numbers], batch.timestamps[numbers]
     ends = np.append(starts[1:], len(numbers))
@@ -130,7 +139,8 @@ def _count_partitions(tally: Tally, one: VerdictRecords, batch: Batch) -> list[P
         np.minimum.reduceat(np.where(times == NO_TIMESTAMP, _LATEST, times), starts).tolist(),
         np.maximum.reduceat(times, starts).tolist(), strict=True,
     )  # fmt: skip
-    tables = None if one.tables is None else one.tables.select(order)
+    called = [] if one.tables is None else [one.tables.called[code] for code in one.tables.codes[order].tolist()]
+    rising = offsets.tolist() if called else []
     column, parts = _LEDGER.get(one.verdict.outcome, "quarantined"), []
     for place, start, end, changed, first, last, earliest, latest in found:
         source, chosen = Source(*batch.sources[place]), slice(start, end)
@@ -138,10 +148,13 @@ def _count_partitions(tally: Tally, one: VerdictRecords, batch: Batch) -> list[P
         partition.read += end - start
         setattr(partition, column, getattr(partition, column) + end - start)
         partition.changes += changed
-        own = None if tables is None else tables.select(chosen)
         span = None if latest == NO_TIMESTAMP else (earliest, latest)
+        lasts: dict[str | None, int] = dict(zip(called[chosen], rising[chosen], strict=True))
+        if not called and one.readable:
+            lasts[one.table] = last
+        lasts[None] = last
         parts.append(
-            PartitionRecords(one, source, numbers[chosen], offsets[chosen], times[chosen], first, last, span, own)
+            PartitionRecords(one, source, numbers[chosen], offsets[chosen], times[chosen], first, last, span, lasts)
         )
     return parts
 
@@ -165,10 +178,7 @@ def note_extent(tally: Tally, source: Source, offsets: Numbers, times: Numbers) 
 
 
 def _note(tally: Tally, source: Source, offsets: tuple[int, int], times: tuple[int, int] | None) -> None:
-    extent = PartitionTally(first_offset=offsets[0], last_offset=offsets[1])
-    if times is not None:
-        extent.first_timestamp, extent.last_timestamp = times
-    tally.partitions.setdefault(source, PartitionTally()).merge(extent)
+    tally.partitions.setdefault(source, PartitionTally()).widen(*offsets, *(times or (None, None)))
     tally.statistics.shapes.add_read(*source, ReadOffsets([offsets]))
 
 
@@ -191,14 +201,14 @@ def _find_runs(tally: Tally, judged: Iterable[tuple[Batch, Numbers]], versions: 
     starts = np.flatnonzero(np.append(True, (np.diff(codes) != 0) | (np.diff(sources) != 0)))
     ends = np.append(starts[1:], len(codes)) - 1
     found: dict[int, list[Run]] = {}
-    for start, end, place, code in zip(
-        starts.tolist(), ends.tolist(), sources[starts].tolist(), codes[starts].tolist(), strict=True
-    ):
-        moments = time_of(times[start]), time_of(times[end])
-        run = Run(versions[code], int(offsets[start]), int(offsets[end]), end - start + 1, *moments)
+    for place, code, first, last, total, begin, end in zip(
+        sources[starts].tolist(), codes[starts].tolist(), offsets[starts].tolist(), offsets[ends].tolist(),
+        (ends - starts + 1).tolist(), times[starts].tolist(), times[ends].tolist(), strict=True,
+    ):  # fmt: skip
+        run = Run(versions[code], first, last, total, time_of(begin), time_of(end))
         found.setdefault(place, []).append(run)
     pairs = list(known)
-    tally.runs |= {Source(*pairs[place]): join_runs(runs) for place, runs in found.items()}
+    tally.runs |= {Source(*pairs[place]): runs for place, runs in found.items()}
 
 
 _LEDGER = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -72,7 +72,8 @@ class VerdictRecords:
 class PartitionRecords:
     """The records of one verdict in one partition, by their numbers in the batch and their offsets.
 
-    `first` and `last` are the ends of their offsets, `span` those of their times in microseconds.
+    `first` and `last` are the ends of their offsets, `span` those of their times in microseconds, `lasts` the last
+    offset of each table, and under None of all tables.
     """
 
     verdict_records: VerdictRecords
@@ -83,19 +84,7 @@ class PartitionRecords:
     first: int
     last: int
     span: tuple[int, int] | None
-    tables: Tables | None = None
-
-    @cached_property
-    def lasts(self) -> dict[str | None, int]:
-        """The last offset of each table, and under None of all tables."""
-        if not self.verdict_records.readable:
-            return {None: self.last}
-        if self.tables is None:
-            return {self.verdict_records.table: self.last, None: self.last}
-        order = np.argsort(self.offsets, kind="stable")
-        called, codes = self.tables.called, self.tables.codes[order]
-        offsets = self.offsets[order].tolist()
-        return {called[code]: offset for code, offset in zip(codes.tolist(), offsets, strict=True)} | {None: self.last}
+    lasts: Mapping[str | None, int]
 
 
 def _table_of(reading: Reading) -> str | None:

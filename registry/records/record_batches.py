@@ -87,11 +87,11 @@ class Batch:
 
     def points(self, numbers: NDArray[np.int64]) -> list[Point]:
         """Return some records by offset and time."""
-        times = self.timestamps[numbers].tolist()
-        return [
-            Point(offset, None if time == NO_TIMESTAMP else time)
-            for offset, time in zip(self.offsets[numbers].tolist(), times, strict=True)
-        ]
+        held = self.timestamps[numbers]
+        times: list[int | None] = held.tolist()
+        if (held == NO_TIMESTAMP).any():
+            times = [None if time == NO_TIMESTAMP else time for time in times]
+        return list(map(Point._make, zip(self.offsets[numbers].tolist(), times, strict=True)))
 
     def source(self, number: int) -> Source:
         """Return the partition of a record."""

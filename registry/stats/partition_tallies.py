@@ -58,10 +58,16 @@ class PartitionTally:
         self.quarantined += other.quarantined
         self.excluded += other.excluded
         self.changes += other.changes
-        self.first_offset = _least(self.first_offset, other.first_offset)
-        self.last_offset = _most(self.last_offset, other.last_offset)
-        self.first_timestamp = _least(self.first_timestamp, other.first_timestamp)
-        self.last_timestamp = _most(self.last_timestamp, other.last_timestamp)
+        self.widen(other.first_offset, other.last_offset, other.first_timestamp, other.last_timestamp)
+
+    def widen(
+        self, first_offset: int | None, last_offset: int | None, first_timestamp: int | None, last_timestamp: int | None
+    ) -> None:
+        """Note offsets and times that were read."""
+        self.first_offset = _least(self.first_offset, first_offset)
+        self.last_offset = _most(self.last_offset, last_offset)
+        self.first_timestamp = _least(self.first_timestamp, first_timestamp)
+        self.last_timestamp = _most(self.last_timestamp, last_timestamp)
 
 
 def _least(left: int | None, right: int | None) -> int | None:

@@ -29,7 +29,7 @@ class Point(NamedTuple):
     timestamp: int | None
 
 
-@dataclass
+@dataclass(slots=True)
 class Stretch:
     """Records of a partition: the first, the last, and counts by contract and by op code as sent."""
 
@@ -45,9 +45,11 @@ class Stretch:
             self.first = other.first
         if other.last.offset > self.last.offset:
             self.last = other.last
-        for mine, theirs in ((self.contracts, other.contracts), (self.ops, other.ops)):
-            for name, count in theirs.items():
-                mine[name] = mine.get(name, 0) + count
+        contracts, ops = self.contracts, self.ops
+        for name, count in other.contracts.items():
+            contracts[name] = contracts.get(name, 0) + count
+        for name, count in other.ops.items():
+            ops[name] = ops.get(name, 0) + count
 
     def joined(self, other: Stretch) -> Stretch:
         """Return the union of both."""

@@ -36,6 +36,9 @@ class ReadOffsets:
 
     def merge(self, other: ReadOffsets) -> bool:
         """Merge the offsets of another part of the run; return whether rows in different cells may share one now."""
+        if not self.spans and len(other.spans) == 1 and not (self.statements or other.statements):
+            self.spans = other.spans.copy()
+            return False
         known, most = self.spans, (self.statements or [0])[-1]
         self.spans = _bound(_join([*known, *other.spans])) if other.spans != known else known
         if other.statements:

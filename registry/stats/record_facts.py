@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import difflib
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import repeat
 from typing import Any, Final, NamedTuple
 
 from cdc_contracts.registry.common.findings import Finding, Severities, rule_id
@@ -132,27 +134,40 @@ def facts_of_one(judged: JudgedMessage) -> Facts | None:
     return facts_of(judged.verdict, judged.reading, judged.columns)
 
 
-def count_facts(tally: Tally, facts: Facts, table: str | None, source: Source, stretch: Stretch) -> None:
-    """Count records of one kind and table in a partition."""
+def count_facts(
+    tally: Tally,
+    facts: Facts,
+    sources: Sequence[Source],
+    tables: Sequence[str | None],
+    stretches: Sequence[Stretch],
+) -> None:
+    """Count records of one kind in stretches, each of one partition and table."""
     statistics = tally.statistics
+    if facts.unlisted is not None:  # first, since a stretch that is kept may grow by later ones
+        for source, table, stretch in zip(sources, tables, stretches, strict=True):
+            tally.add_finding(facts.unlisted, table, _find_unlisted(facts, facts.unlisted, source, stretch))
     if facts.rows is not None:
-        group = RowGroup(*source, table, facts.subject, facts.rows.kind, facts.rows.at, facts.rows.listed)
-        statistics.shapes.add(group, facts.rows.shape, stretch)
+        topics, partitions = zip(*sources, strict=True)
+        rest = (repeat(one) for one in (facts.subject, facts.rows.kind, facts.rows.at, facts.rows.listed))
+        groups = map(RowGroup._make, zip(topics, partitions, tables, *rest))  # noqa: B905  the rest has no end
+        statistics.shapes.add(groups, facts.rows.shape, stretches)
     if facts.control is not None:
-        statistics.add_control(ControlKind(*source, *facts.control), stretch)
-    if facts.unlisted is not None:
-        finding = facts.unlisted
-        first, last = Moment(*source, *stretch.first), Moment(*source, *stretch.last)
-        series_by_op = {
-            op: FindingSeries(stretch.count, last.offset, starts=[Start(*stretch.first, stretch.count)])
-            for op in (facts.op_of_code, ANY_OP)
-        }
-        extent = Extent(stretch.count, first, last, series_by_op)
-        found = FindingTally(
-            finding.severity, Counter({finding.expected: stretch.count}), Counter({finding.observed: stretch.count}),
-            Counter(stretch.ops), Counter(stretch.contracts), {source: extent},
-        )  # fmt: skip
-        tally.add_finding(finding, table, found)
+        for source, stretch in zip(sources, stretches, strict=True):
+            statistics.add_control(ControlKind(*source, *facts.control), stretch)
+
+
+def _find_unlisted(facts: Facts, finding: Finding, source: Source, stretch: Stretch) -> FindingTally:
+    """Return the finding on a table that no table contract lists, as often as its records."""
+    first, last = Moment(*source, *stretch.first), Moment(*source, *stretch.last)
+    series_by_op = {
+        op: FindingSeries(stretch.count, last.offset, starts=[Start(*stretch.first, stretch.count)])
+        for op in (facts.op_of_code, ANY_OP)
+    }
+    extent = Extent(stretch.count, first, last, series_by_op)
+    return FindingTally(
+        finding.severity, Counter({finding.expected: stretch.count}), Counter({finding.observed: stretch.count}),
+        Counter(stretch.ops), Counter(stretch.contracts), {source: extent},
+    )  # fmt: skip
 
 
 def written_table(table: str | None, facts: Facts, rows: WrittenRows, source: Source) -> WrittenTable:

@@ -86,7 +86,7 @@ def account_of(
     lanes = {_canonical_op(judged), ANY_OP}
     _count_versions(tally, judged.verdict, source, point)
     if outcome != TOMBSTONE:
-        tally.lasts[source] = dict.fromkeys(((one, op) for one in (table, None) for op in lanes), offset)
+        tally.lasts[source] = {op: {table: offset, None: offset} for op in lanes}
     example = None if value is None else make_example(judged.verdict, source, offset, value)
     for finding in judged.verdict.findings:
         found = _once(finding, judged, moment, show_values=show_values)
@@ -104,7 +104,7 @@ def account_of(
     if facts is not None and version is not None and judged.reading is not None:
         contract = version.reference
         ops = {facts.code: 1} if facts.code is not None else {}
-        count_facts(tally, facts, facts.table, source, Stretch(1, point, point, {contract: 1}, ops))
+        count_facts(tally, facts, [source], [facts.table], [Stretch(1, point, point, {contract: 1}, ops)])
         count_coverage(tally, facts, 1)
         if facts.written is not None:
             written = written_table(facts.table, facts, facts.written, source)

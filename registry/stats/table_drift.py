@@ -11,7 +11,7 @@ from __future__ import annotations
 import heapq
 from bisect import bisect
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -79,13 +79,17 @@ class TableShapes:
     eras: dict[RowGroup, dict[Shape, list[Stretch]]] = field(default_factory=dict)
     """The rows of a shape in parts, where a statement, or what was not read, lies between some of them."""
 
-    def add(self, group: RowGroup, shape: Shape, stretch: Stretch) -> None:
-        """Count rows of a group without a statement between them."""
-        if group in self.seen or self._is_parted(group):
-            self._count(group, shape, [stretch], stretch)
-            self._bound(group)
-        else:
-            self._take(group, {shape: stretch})
+    def add(self, groups: Iterable[RowGroup], shape: Shape, stretches: Iterable[Stretch]) -> None:
+        """Count rows of groups that have a shape, those of each group as a stretch without a statement in it."""
+        parted = self._parted()
+        for group, stretch in zip(groups, stretches, strict=True):
+            if parted and group[:2] in parted:
+                self._count_parts(group, shape, [stretch])
+            if (shapes := self.seen.get(group)) is None:
+                self._take(group, {shape: stretch})
+            else:
+                _count(shapes, shape, stretch)
+                self._bound(group, shapes)
 
     def add_read(self, topic: str, partition: int, offsets: ReadOffsets) -> None:
         """Record the offsets read from a partition and those of its statements, before its rows are counted."""
@@ -102,14 +106,17 @@ class TableShapes:
         self.cut |= other.cut
         for place, offsets in other.offsets.items():
             self.add_read(*place, offsets)
-        parted = any(offsets.parted for offsets in self.offsets.values())
+        parted = self._parted()
         for group, shapes in other.seen.items():
-            if group not in self.seen and not (parted and self._is_parted(group)):
+            if parted and group[:2] in parted:
+                for shape in shapes:
+                    self._count_parts(group, shape, other.parts(group, shape))
+            if (known := self.seen.get(group)) is None:
                 self._take(group, dict(shapes))
                 continue
             for shape, stretch in shapes.items():
-                self._count(group, shape, other.parts(group, shape), stretch)
-            self._bound(group)
+                _count(known, shape, stretch)
+            self._bound(group, known)
 
     def breaches(self) -> Iterator[TableBreach]:
         """Yield every unexpected or missing column, by group and shape."""
@@ -127,29 +134,21 @@ class TableShapes:
             due = wanted.keys() & of_kind | wanted.keys() - of_any
             yield from _breaches_of(group, shapes, wanted, due)
 
-    def _is_parted(self, group: RowGroup) -> bool:
-        """Return whether rows of the group are counted in parts."""
-        offsets = self.offsets.get(group[:2])
-        return offsets is not None and offsets.parted
+    def _parted(self) -> set[Place]:
+        """Return the partitions whose rows are counted in parts."""
+        return {place for place, offsets in self.offsets.items() if offsets.parted}
 
     def _take(self, group: RowGroup, shapes: dict[Shape, Stretch]) -> None:
-        """Keep the shapes of a group that is new here, and does not come in parts."""
+        """Keep the shapes of a group that is new here."""
         self.seen[group] = shapes
         if len(self.seen) > 2 * MOST_GROUPS:
             self.bound()
 
-    def _count(self, group: RowGroup, shape: Shape, parts: Sequence[Stretch], whole: Stretch) -> None:
-        """Count rows, in parts and as a whole."""
-        shapes, offsets = self.seen.setdefault(group, {}), self.offsets.get(group[:2])
-        if offsets is not None and offsets.parted:
-            known = self.eras.get(group, {}).get(shape) or [
-                one.copy() for one in [shapes.get(shape)] if one is not None
-            ]
-            self._keep_parts(group, shape, _in_parts(known, parts, offsets))
-        if shape in shapes:
-            shapes[shape].add(whole)
-        else:
-            shapes[shape] = whole
+    def _count_parts(self, group: RowGroup, shape: Shape, parts: Sequence[Stretch]) -> None:
+        """Count rows in parts, before they are counted as a whole."""
+        whole = self.seen.get(group, {}).get(shape)
+        known = self.eras.get(group, {}).get(shape) or [one.copy() for one in [whole] if one is not None]
+        self._keep_parts(group, shape, _in_parts(known, parts, self.offsets[group[:2]]))
 
     def _keep_parts(self, group: RowGroup, shape: Shape, parts: list[Stretch]) -> None:
         """Keep the parts of a shape; a single part is not kept, as it is the whole."""
@@ -167,16 +166,14 @@ class TableShapes:
             for shape, parts in [*self.eras[group].items()]:
                 self._keep_parts(group, shape, _in_parts([], parts, offsets))
 
-    def _bound(self, group: RowGroup) -> None:
-        shapes = self.seen[group]
+    def _bound(self, group: RowGroup, shapes: dict[Shape, Stretch]) -> None:
+        """Keep the first shapes of a group by name, and the one that came first."""
         if len(shapes) > MOST_SHAPES:
             kept = {_first(shapes), *heapq.nsmallest(MOST_SHAPES, shapes)}
             self.cut |= len(kept) < len(shapes)
             self.seen[group] = {shape: stretch for shape, stretch in shapes.items() if shape in kept}
             for shape in shapes.keys() - kept:
                 self._keep_parts(group, shape, [])
-        if len(self.seen) > 2 * MOST_GROUPS:
-            self.bound()
 
     def bound(self) -> None:
         """Keep the first groups by name."""
@@ -184,6 +181,15 @@ class TableShapes:
             self.seen = {group: self.seen[group] for group in heapq.nsmallest(MOST_GROUPS, self.seen, key=_name)}
             self.eras = {group: shapes for group, shapes in self.eras.items() if group in self.seen}
             self.cut = True
+
+
+def _count(shapes: dict[Shape, Stretch], shape: Shape, stretch: Stretch) -> None:
+    """Count rows of a shape."""
+    known = shapes.get(shape)
+    if known is None:
+        shapes[shape] = stretch
+    else:
+        known.add(stretch)
 
 
 def _in_parts(known: list[Stretch], found: Sequence[Stretch], offsets: ReadOffsets) -> list[Stretch]:

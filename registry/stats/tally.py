@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -33,15 +34,12 @@ from cdc_contracts.registry.stats.version_runs import MOST_RUNS, Run, gather_run
 
 MOST_FINDINGS: Final = 5_000
 
-TableOp = tuple[str | None, str]
-"""A table and a canonical op."""
-
 
 @dataclass
 class Tally:
     """Everything that a report needs.
 
-    `lasts` has the last offset of a message of each table, by canonical op and over all; a table None stands for all
+    `lasts` has by canonical op, and over all, the last offset of a message of each table; a table None stands for all
     messages with a value. `total_findings` counts the records of all findings, kept or not. `cuts` are the
     offsets from which on runs are not kept. `stakes` are there where ranges declare versions, `profiles` where they are
     wanted and a message conforms.
@@ -51,7 +49,7 @@ class Tally:
     findings: dict[FindingKey, FindingTally] = field(default_factory=dict)
     outcomes: Counter[str] = field(default_factory=Counter)
     readable: Counter[str | None] = field(default_factory=Counter)
-    lasts: dict[Source, dict[TableOp, int]] = field(default_factory=dict)
+    lasts: dict[Source, dict[str, dict[str | None, int]]] = field(default_factory=dict)
     seen: Counter[str] = field(default_factory=Counter)
     undecided: int = 0
     differing: int = 0
@@ -82,11 +80,9 @@ class Tally:
         self._close_ranks(other)
         self.outcomes.update(other.outcomes)
         self.readable.update(other.readable)
-        for source, lanes in other.lasts.items():
-            mine = self.lasts.setdefault(source, {})
-            for lane, offset in lanes.items():
-                if offset >= mine.get(lane, -1):
-                    mine[lane] = offset
+        for source, by_op in other.lasts.items():
+            for op, lasts in by_op.items():
+                self.note_lasts(source, op, lasts)
         self.seen.update(other.seen)
         self.undecided += other.undecided
         self.differing += other.differing
@@ -168,12 +164,23 @@ class Tally:
     def unbroken(self, key: FindingKey, source: Source) -> Start | None:
         """Return the record of a partition from which every message has a finding; None if the last does not."""
         series_by_op = self.findings[key].extents[source].series_by_op
-        lasts = self.lasts.get(source, {})
-        return (
-            unbroken_series(series_by_op, {op: lasts.get((key.table, op), -1) for op in series_by_op})
-            if series_by_op
-            else None
-        )
+        lasts = {op: self.last_offset(source, op, key.table) for op in series_by_op}
+        return unbroken_series(series_by_op, lasts) if series_by_op else None
+
+    def note_lasts(self, source: Source, op: str, lasts: Mapping[str | None, int]) -> None:
+        """Record messages of an op, or of all, by the last offset of each table."""
+        by_op = self.lasts.setdefault(source, {})
+        known = by_op.get(op)
+        if known is None:
+            by_op[op] = dict(lasts)
+            return
+        for table, offset in lasts.items():
+            if offset >= known.get(table, -1):
+                known[table] = offset
+
+    def last_offset(self, source: Source, op: str, table: str | None) -> int:
+        """Return the last offset of a message of a table by op; -1 if there is none."""
+        return self.lasts.get(source, {}).get(op, {}).get(table, -1)
 
     def _merge_findings(self, other: Tally) -> None:
         """Add the findings, each with the last messages without it that the other side has seen."""
@@ -197,10 +204,9 @@ class Tally:
         for source, extent in finding.extents.items():
             theirs = other.findings[key].extents.get(source) if key in other.findings else None
             for op, series in extent.series_by_op.items():
-                lane = (key.table, op)
-                series.see_clean(series.clean_up_to(self.lasts.get(source, {}).get(lane, -1)))
+                series.see_clean(series.clean_up_to(self.last_offset(source, op, key.table)))
                 if theirs is None or op not in theirs.series_by_op:
-                    series.see_clean(other.lasts.get(source, {}).get(lane, -1))
+                    series.see_clean(other.last_offset(source, op, key.table))
 
     def _close_ranks(self, other: Tally) -> None:
         """Shorten the lists of starts of findings to which the other side has added."""

@@ -14,6 +14,7 @@ from typing import Any, Final
 import msgspec
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from msgspec import UNSET
 from numpy.typing import NDArray
 
@@ -127,6 +128,19 @@ class ScannedColumn(Sequence[Any]):
             return None
         codes, firsts = self.codes
         return codes, [self[first] for first in firsts]
+
+    @cached_property
+    def distinct_texts(self) -> tuple[NDArray[np.int64], list[Any]]:
+        """The same where every value is a text, null or absent, however many there are; each is there once."""
+        kinds, firsts = self.by_kind
+        texts = pc.dictionary_encode(self.texts(TEXTS))
+        found: list[Any] = texts.dictionary.to_pylist()
+        codes = pc.fill_null(texts.indices, 0).to_numpy().astype(np.int64)
+        for place, first in enumerate(firsts):
+            if type(first) is not str:
+                codes[kinds == place] = len(found)
+                found.append(first)
+        return codes, found
 
     @cached_property
     def by_kind(self) -> tuple[NDArray[np.uint8], list[Any]]:

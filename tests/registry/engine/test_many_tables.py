@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 from dataclasses import replace
 
 import pytest
@@ -24,6 +25,7 @@ TYPED = [version.reference for version in CATALOGUE.all_versions() if version.me
 JSON = [version.reference for version in CATALOGUE.all_versions() if version.meaning.transport == "json"]
 UNTYPED = sorted(set(JSON) - set(TYPED))
 LONG = os.environ.get("CDC_CONTRACTS_MUTATIONS", "some") != "some"
+CANAL = "oms-community/canal@2"
 MESSAGES = 400 if LONG else 150
 """Of so many tables one message each is no new case."""
 NAMES = ["visits", "a.b", ".", "", "ORDERS", "t\\u002Eu", "ünï", "1"]
@@ -99,6 +101,23 @@ def test_records_of_many_tables_are_as_few_groups_as_those_of_one(reference):
         return sum(len(result.group_results) for _, result in Kernel(scope_of(reference)).batch_results(batch))
 
     assert groups("t{}".format) == groups(lambda _: "t")
+
+
+def test_a_new_table_in_each_message_costs_few_calls_of_functions():
+    calls = []
+
+    def count(name):
+        kernel, batch = Kernel(scope_of(CANAL)), records_of(list(stream(CANAL, 600, name)))
+        kernel.audit(batch)
+        calls.clear()
+        sys.setprofile(lambda _, event, __: calls.append(event) if event == "call" else None)
+        try:
+            kernel.audit(batch)
+        finally:
+            sys.setprofile(None)
+        return len(calls)
+
+    assert count("t{}".format) - count(lambda _: "t") < 8 * 600
 
 
 @pytest.mark.parametrize("reference", ["oms-community/default@1", "oms-community/default@2", "oms/default@2"])
