@@ -49,7 +49,7 @@ def read_create_table(text: str, dialect: str, database: str | None = None) -> D
     try:
         words = read_words(text, dialect)
     except DdlError as error:
-        drafts.refuse(error.line, error.what, "Nothing of the file was read; mend it there.")
+        drafts.refuse(error.line, error.what, "Nothing in the file was read; correct it there.")
         return drafts_as_definitions(drafts, passed)
     for statement in _statements(words):
         try:

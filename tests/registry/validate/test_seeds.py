@@ -1,4 +1,4 @@
-"""Every sample of the vendors' documents is a message of its subject, once the errata are mended and not before.
+"""Every sample of the vendors' documents is a message of its subject, once the errata are corrected and not before.
 
 The documents are no part of the project: CDC_CONTRACTS_SEEDS names the folder that holds them.
 """
