@@ -111,7 +111,7 @@ def _refuse_of_comparison(form: FindingFormat, reports: list[Path] | None, fail_
 def _lint(
     paths: list[Path], form: FindingFormat, reports: list[Path] | None, fail_on: FailOn, contracts: list[Path] | None
 ) -> None:
-    from cdc_contracts.registry.contract.table_contract_files import table_files
+    from cdc_contracts.registry.contract.table_contracts import table_files
     from cdc_contracts.registry.lint import lint
     from cdc_contracts.registry.review.annotations.lint_annotations import review_lint
 

@@ -12,9 +12,7 @@ from urllib.parse import quote
 
 import yaml
 
-from cdc_contracts.registry.common import yaml_documents
-from cdc_contracts.registry.common.errors import ContractError, UsageError
-from cdc_contracts.registry.contract.table_contracts import TableColumn, TableContract, parse_table_contract
+from cdc_contracts.registry.contract.table_contracts import TableColumn, TableContract, read_table_files
 
 _LONGEST: Final = 180
 """The longest name that is not cut; most file systems allow 255 bytes."""
@@ -80,13 +78,7 @@ def file_contracts(folder: Path, contracts: Iterable[TableContract]) -> list[Fil
     A table that has a contract there under another name of file keeps that file.
     Raises ContractError if a file in the folder cannot be read.
     """
-    held: dict[str, tuple[Path, TableContract]] = {}
-    for file in sorted(folder.rglob("*.yaml")) if folder.is_dir() else ():
-        there = parse_table_contract(yaml_documents.read_document(file), str(file))
-        if there.table in held:
-            where = f"{file} and {held[there.table][0]}"
-            raise ContractError(f"two contracts for table {there.table}", where=where)
-        held[there.table] = (file, there)
+    held = read_table_files(sorted(folder.rglob("*.yaml")) if folder.is_dir() else ())
     filings = []
     taken = {str(file).casefold() for file, _ in held.values()}
     for contract in contracts:
@@ -160,19 +152,3 @@ def write_scalar(text: str) -> str:
     if _PLAIN.fullmatch(text) and text.lower() not in _NO_TEXT:
         return text
     return yaml.safe_dump(text, default_style='"', allow_unicode=text.isprintable(), width=float("inf")).strip()
-
-
-def table_files(paths: Iterable[Path]) -> list[Path]:
-    """Return the files that some paths name: themselves, or every `.yaml` file below a folder.
-
-    Raises UsageError if a path leads to none.
-    """
-    found: list[Path] = []
-    for path in paths:
-        if not path.exists():
-            raise UsageError(f"there is no file or folder {path}")
-        below = sorted(path.rglob("*.yaml")) if path.is_dir() else [path]
-        if not below:
-            raise UsageError(f"no .yaml file below {path}")
-        found += below
-    return found

@@ -125,21 +125,39 @@ def read_table_contracts(path: Path) -> TableContracts:
 
     Raises ContractError if a document is wrong, UsageError if there is none.
     """
-    if not path.exists():
-        raise UsageError(f"there is no file or folder {path}", hint="--tables takes a YAML file or a folder of them")
-    found = sorted(path.rglob("*.yaml")) if path.is_dir() else [path]
-    if not found:
-        raise UsageError(f"no .yaml file below {path}")
-    contracts: dict[str, TableContract] = {}
-    files: dict[str, Path] = {}
-    for file in found:
+    return TableContracts(contract for _, contract in read_table_files(table_files([path])).values())
+
+
+def table_files(paths: Iterable[Path]) -> list[Path]:
+    """Return the files that some paths name: themselves, or every `.yaml` file below a folder.
+
+    Raises UsageError if a path leads to none.
+    """
+    found: list[Path] = []
+    for path in paths:
+        if not path.exists():
+            raise UsageError(f"there is no file or folder {path}", hint="give a YAML file or a folder of them")
+        below = sorted(path.rglob("*.yaml")) if path.is_dir() else [path]
+        if not below:
+            raise UsageError(f"no .yaml file below {path}")
+        found += below
+    return found
+
+
+def read_table_files(files: Iterable[Path]) -> dict[str, tuple[Path, TableContract]]:
+    """Return the table contracts of files by table, each with its file.
+
+    Raises ContractError if a document is wrong, or a table has two contracts.
+    """
+    found: dict[str, tuple[Path, TableContract]] = {}
+    for file in files:
         contract = parse_table_contract(yaml_documents.read_document(file), str(file))
-        if contract.table in contracts:
+        if contract.table in found:
             raise ContractError(
-                f"two contracts for table {contract.table}", where=f"{files[contract.table]} and {file}"
+                f"two contracts for table {contract.table}", where=f"{found[contract.table][0]} and {file}"
             )
-        contracts[contract.table], files[contract.table] = contract, file
-    return TableContracts(contracts.values())
+        found[contract.table] = (file, contract)
+    return found
 
 
 def parse_table_contract(document: dict[str, Any], where: str) -> TableContract:

@@ -15,4 +15,4 @@ from cdc_contracts.registry.lint.suppressions import fault_of
 def ignores_are_current(run: LintRun) -> Faults:
     for one in run.ignores:
         if not one.problem and one.is_over(run.today):
-            yield fault_of(one, "the finding fixed and the comment removed, or a later date", f"ignored until {one.until}")
+            yield fault_of(one, "a fix without the comment, or a later date", f"ignored until {one.until}")
