@@ -52,7 +52,8 @@ def _plan_row_groups(path: Path, number: int, plan: FilePlan, seen: SeenOffsets)
             one = ParquetRowGroup(str(path), path.name, number, group, first, size)
             plan.slices.append(one)
             table = file.read_row_group(group, columns=wanted)
-            for source, offsets in _coordinates(table, one, rows):
+            columns = pa.RecordBatch.from_arrays([column.combine_chunks() for column in table.columns], wanted)
+            for source, offsets in _coordinates(columns, one, rows):
                 seen.add(source, offsets, f"{path} row group {group}")
                 low, high = plan.limits.get(source, (sys.maxsize, 0))
                 plan.limits[source] = (min(low, int(offsets.min())), max(high, int(offsets.max()) + 1))
@@ -100,26 +101,32 @@ def _twice(source: Source, offset: int, first: str, second: str) -> UnavailableE
 
 
 def _coordinates(
-    table: pa.Table, one: ParquetRowGroup, rows: int
+    records: pa.RecordBatch, one: ParquetRowGroup, rows: int
 ) -> Iterator[tuple[Source, np.ndarray[Any, np.dtype[np.int64]]]]:
-    if not rows:
+    topics, partitions, offsets = _columns(records, one, rows)
+    for source, chosen in _rows_by_source(topics, partitions):
+        yield source, offsets[chosen]
+
+
+def _rows_by_source(topics: pa.Array, partitions: Any) -> Iterator[tuple[Source, Any]]:
+    """Yield each partition with the rows that are its records, as an index of arrays."""
+    if not len(topics):
         return
-    topics, partitions, offsets = _columns(table, one, rows)
     codes, kinds = pc.dictionary_encode(topics), pc.dictionary_encode(pa.array(partitions))
     names, numbers = codes.dictionary.to_pylist(), kinds.dictionary.to_pylist()
     if len(names) == len(numbers) == 1:
-        yield Source(names[0], numbers[0]), offsets
+        yield Source(names[0], numbers[0]), slice(None)
         return
     pairs = codes.indices.to_numpy().astype(np.int64) * len(numbers) + kinds.indices.to_numpy()
     for pair in np.unique(pairs).tolist():
-        yield Source(names[pair // len(numbers)], numbers[pair % len(numbers)]), offsets[pairs == pair]
+        yield Source(names[pair // len(numbers)], numbers[pair % len(numbers)]), pairs == pair
 
 
-def _columns(table: pa.Table, one: ParquetRowGroup, rows: int) -> tuple[pa.Array, Any, Any]:
+def _columns(records: pa.RecordBatch, one: ParquetRowGroup, rows: int) -> tuple[pa.Array, Any, Any]:
     def column(name: str, kind: pa.DataType, default: Any) -> pa.Array:
-        if name not in table.column_names:
+        if name not in records.schema.names:
             return default()
-        found = table.column(name).combine_chunks().cast(kind)
+        found = records.column(name).cast(kind)
         if found.null_count:
             raise UsageError(f"its column `{name}` contains nulls", where=one.path)
         return found
@@ -136,22 +143,21 @@ def read_row_group(one: ParquetRowGroup, windows: Mapping[Source, Window]) -> It
     with pq.ParquetFile(one.path) as file:
         wanted = [name for name in _SOURCE_COLUMNS if name in file.schema_arrow.names]
         for part in file.iter_batches(BATCH_ROWS, row_groups=[one.group], columns=wanted):
-            table = pa.Table.from_batches([part])
-            rows = table.num_rows
+            rows = part.num_rows
             shifted = replace(one, first=first)
-            topics, partitions, offsets = _columns(table, shifted, rows)
+            topics, partitions, offsets = _columns(part, shifted, rows)
             first += rows
             columns = {
-                "key": _taken(table, "key", pa.binary(), rows),
-                "value": _taken(table, "value", pa.binary(), rows),
+                "key": _taken(part, "key", pa.binary(), rows),
+                "value": _taken(part, "value", pa.binary(), rows),
                 "topic": topics,
                 "partition": pa.array(partitions, pa.int32()),
                 "offset": pa.array(offsets, pa.int64()),
-                "timestamp": _taken(table, "timestamp", INSTANT, rows),
-                "timestampType": _taken(table, "timestampType", pa.int32(), rows),
+                "timestamp": _taken(part, "timestamp", INSTANT, rows),
+                "timestampType": _taken(part, "timestampType", pa.int32(), rows),
             }
-            if "headers" in table.column_names:
-                columns["headers"] = table.column("headers").combine_chunks()
+            if "headers" in part.schema.names:
+                columns["headers"] = part.column("headers")
             batch = pa.RecordBatch.from_pydict(columns)
             inside = _inside(topics, partitions, offsets, windows)
             yield batch if inside.all() else batch.filter(pa.array(inside))
@@ -161,16 +167,17 @@ def _inside(
     topics: pa.Array, partitions: Any, offsets: Any, windows: Mapping[Source, Window]
 ) -> np.ndarray[Any, np.dtype[np.bool_]]:
     inside = np.zeros(len(offsets), np.bool_)
-    for source, (start, end) in windows.items():
-        mine = pc.equal(topics, source.topic).to_numpy(zero_copy_only=False) & (partitions == source.partition)
-        inside |= mine & (offsets >= start) & (offsets < end)
+    for source, chosen in _rows_by_source(topics, partitions):
+        if source in windows:
+            start, end = windows[source]
+            inside[chosen] = (offsets[chosen] >= start) & (offsets[chosen] < end)
     return inside
 
 
-def _taken(table: pa.Table, name: str, kind: pa.DataType, rows: int) -> pa.Array:
-    if name not in table.column_names:
+def _taken(records: pa.RecordBatch, name: str, kind: pa.DataType, rows: int) -> pa.Array:
+    if name not in records.schema.names:
         return pa.nulls(rows, kind)
-    column = table.column(name).combine_chunks()
+    column = records.column(name)
     if pa.types.is_timestamp(kind) and pa.types.is_timestamp(column.type) and column.type.tz is None:
         column = column.cast(pa.timestamp("us")).cast(pa.int64())  # a stored wall clock is taken as UTC
     return column.cast(kind)
