@@ -16,7 +16,6 @@ import pyarrow as pa
 from cdc_contracts.registry.common.errors import UnavailableError, UsageError
 from cdc_contracts.registry.common.extras import require_extra
 from cdc_contracts.registry.records.output_schemas import HEADERS_TYPE
-from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.spark_checks.kafka.connections import check_listening, find_protocol_fault, verify_broker
 from cdc_contracts.spark_checks.kafka.credentials import hide
 from cdc_contracts.spark_checks.kafka.failures import TIMEOUT_SECONDS, lost_records, raise_failure
@@ -60,6 +59,10 @@ _JAVA_NAMES: Final = {
 _HOPELESS: Final = re.compile("_AUTHENTICATION|_RESOLVE|_SSL: .*(certificate|alert)|_TRANSPORT: .*alert .*certificate")
 _AFTER_OTHERS: Final = "_ALL_BROKERS_DOWN"
 """Follows the failures of the single brokers, and is less informative."""
+
+
+_Place = tuple[str, int]
+"""A topic and a partition; unlike a `Source`, it costs next to nothing to make for each message."""
 
 
 @dataclass
@@ -136,7 +139,7 @@ class PartitionReader:
         """Yield the records of stretches, at most one per partition, as `read` does."""
         from confluent_kafka import TopicPartition
 
-        waiting = {Source(one.topic, one.partition): one for one in stretches if one.start < one.end}
+        waiting = {(one.topic, one.partition): one for one in stretches if one.start < one.end}
         self.consumer.assign([TopicPartition(*place, one.start) for place, one in waiting.items()])
         rows: list[Any] = []
         held, chunk, heard = 0, _FIRST_CHUNK, time.monotonic()
@@ -152,7 +155,7 @@ class PartitionReader:
                 # Few long messages or many short ones take the same memory.
                 chunk = max(1, min(_CHUNK_ROWS, len(messages) * _CHUNK_BYTES // max(1, size)))
             elif self.failures and (self._hopeless() or time.monotonic() - heard > _SILENCE_SECONDS):
-                self._fail(self._cause(), ", ".join(sorted({place.topic for place in waiting})), reading=True)
+                self._fail(self._cause(), ", ".join(sorted({topic for topic, _ in waiting})), reading=True)
             if over and waiting:
                 self.consumer.incremental_unassign([TopicPartition(*place) for place in over])
             if len(rows) >= BATCH_ROWS or held >= BATCH_BYTES or not messages:
@@ -163,11 +166,11 @@ class PartitionReader:
         if rows:
             yield _as_batch(rows, headers=headers)
 
-    def _take(self, messages: Sequence[Any], waiting: dict[Source, OffsetStretch]) -> tuple[list[Any], list[Source]]:
+    def _take(self, messages: Sequence[Any], waiting: dict[_Place, OffsetStretch]) -> tuple[list[Any], list[_Place]]:
         """Return the requested messages, and the partitions that are finished with them."""
         found, over = [], []
         for message in messages:
-            place = Source(message.topic(), message.partition())
+            place = message.topic(), message.partition()
             stretch = waiting.get(place)
             if message.error() is not None:
                 ends = self._ends(message, stretch)
