@@ -9,8 +9,8 @@ from cdc_contracts.registry.stats.partition_tallies import Source
 
 Window = tuple[int, int]
 
-BATCH_ROWS: Final = 16_384
-"""How many messages are read at once, from any file."""
+BATCH_ROWS: Final = 10_240
+"""How many messages are read at once, from any file: as many as are validated at once."""
 
 
 @dataclass(frozen=True)

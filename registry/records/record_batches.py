@@ -19,7 +19,7 @@ from cdc_contracts.registry.records.output_schemas import HEADERS_TYPE, INSTANT
 from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.registry.stats.position_sequences import Point
 
-MOST_RECORDS: Final = 6_144  # few enough for a cache, enough for the cost of a call
+MOST_RECORDS: Final = 10_240  # enough for the cost of calls; more save hardly anything and take memory
 MOST_BYTES: Final = 16 * 1024 * 1024
 
 

@@ -91,7 +91,7 @@ EXPORT int64_t cdc_canonical(const uint8_t *data, const uint64_t *cells, int64_t
     int64_t total = 0, opened = 0;
     make_sextets(table);
     for (int64_t i = 0; i < count; i++) {
-        fetch_ahead(data, cells, i, count);
+        FETCH_AHEAD(data, cells, i, count);
         unsigned kind = kind_of(cells[i]);
         offsets[i] = (int32_t)total;
         if (!(kinds >> kind & 1) || (flags[i] != OK && flags[i] != NOTED)) continue;

@@ -68,11 +68,14 @@ static inline uint32_t length_of(uint64_t cell) { return (uint32_t)(cell >> 4) &
 static inline uint32_t start_of(uint64_t cell) { return (uint32_t)(cell >> 32); }
 static inline int is_digit(uint8_t byte) { return (uint8_t)(byte - '0') < 10; }
 
-/* Asks for the bytes of a value some places ahead: the values of a column lie a whole message apart. */
+/* Asks for the bytes of a value some places ahead: the values of a column lie a whole message apart. A macro, because GCC
+ * takes a function that only does this for one without effects, and removes its calls.
+ */
 #define AHEAD 12
-static inline void fetch_ahead(const uint8_t *data, const uint64_t *cells, int64_t place, int64_t count) {
-    if (place + AHEAD < count) __builtin_prefetch(data + start_of(cells[place + AHEAD]));
-}
+#define FETCH_AHEAD(data, cells, place, count) \
+    do { \
+        if ((place) + AHEAD < (count)) __builtin_prefetch((data) + start_of((cells)[(place) + AHEAD])); \
+    } while (0)
 
 #if defined(_WIN32)
 #define EXPORT __declspec(dllexport)

@@ -57,7 +57,7 @@ EXPORT int64_t cdc_texts(const uint8_t *data, const uint64_t *cells, int64_t cou
                          uint8_t *text, uint8_t *valid) {
     int64_t total = 0;
     for (int64_t i = 0; i < count; i++) {
-        fetch_ahead(data, cells, i, count);
+        FETCH_AHEAD(data, cells, i, count);
         unsigned kind = kind_of(cells[i]);
         offsets[i] = (int32_t)total;
         if (!(kinds >> kind & 1)) continue;
@@ -117,7 +117,7 @@ EXPORT int64_t cdc_count_characters(const uint8_t *data, const uint64_t *cells, 
                                     int32_t *characters, uint8_t *replaced) {
     int64_t found = 0;
     for (int64_t i = 0; i < count; i++) {
-        fetch_ahead(data, cells, i, count);
+        FETCH_AHEAD(data, cells, i, count);
         unsigned kind = kind_of(cells[i]);
         characters[i] = 0;
         if (kind != TEXT && kind != ESCAPED) continue;
@@ -135,7 +135,7 @@ EXPORT int64_t cdc_count_characters(const uint8_t *data, const uint64_t *cells, 
 /* Reads values of the kind INTEGER; the others are 0. */
 EXPORT void cdc_integers(const uint8_t *data, const uint64_t *cells, int64_t count, int64_t *numbers) {
     for (int64_t i = 0; i < count; i++) {
-        fetch_ahead(data, cells, i, count);
+        FETCH_AHEAD(data, cells, i, count);
         int64_t number = 0;
         if (kind_of(cells[i]) == INTEGER) {
             const uint8_t *p = data + start_of(cells[i]), *end = p + length_of(cells[i]);
@@ -155,6 +155,7 @@ EXPORT void cdc_integers(const uint8_t *data, const uint64_t *cells, int64_t cou
 EXPORT int64_t cdc_codes(const uint8_t *data, const uint64_t *cells, int64_t count, uint8_t *codes, int64_t *firsts) {
     int64_t total = 0, latest = 0;
     for (int64_t i = 0; i < count; i++) {
+        FETCH_AHEAD(data, cells, i, count);
         uint64_t cell = cells[i], tail = cell & 0xFFFFFFFFu;
         uint32_t length = kind_of(cell) == ABSENT ? 0 : length_of(cell);
         const uint8_t *token = data + start_of(cell);
@@ -223,7 +224,7 @@ EXPORT void cdc_digests(const uint8_t *data, const uint64_t *cells, int64_t coun
     uint64_t powers[SHORT], power = 1;
     for (int i = 0; i < SHORT; i++) powers[i] = power *= BASE;
     for (int64_t i = 0; i < count; i++) {
-        fetch_ahead(data, cells, i, count);
+        FETCH_AHEAD(data, cells, i, count);
         unsigned kind = kind_of(cells[i]);
         const uint8_t *p = data + start_of(cells[i]);
         int64_t length = length_of(cells[i]);

@@ -148,7 +148,7 @@ EXPORT void cdc_check(const uint8_t *data, const uint64_t *cells, int64_t count,
     int64_t open = 0, marked = 0;
     make_sextets(table);
     for (int64_t i = 0; i < count; i++) {
-        fetch_ahead(data, cells, i, count);
+        FETCH_AHEAD(data, cells, i, count);
         unsigned kind = kind_of(cells[i]);
         int flag = OK;
         if (kinds >> kind & 1) {

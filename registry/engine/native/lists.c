@@ -11,7 +11,7 @@ static const uint8_t *skip_count(const uint8_t *p, const uint8_t *end, int64_t *
 /* Writes the last number of each value that is a list of such numbers and commas, and of nothing else; -1 for others. */
 EXPORT void cdc_last_counts(const uint8_t *data, const uint64_t *cells, int64_t count, int64_t *numbers) {
     for (int64_t i = 0; i < count; i++) {
-        fetch_ahead(data, cells, i, count);
+        FETCH_AHEAD(data, cells, i, count);
         numbers[i] = -1;
         if (kind_of(cells[i]) != ARRAY) continue;
         const uint8_t *p = data + start_of(cells[i]), *end = p + length_of(cells[i]);
@@ -30,7 +30,7 @@ EXPORT int64_t cdc_strip_names(const uint8_t *data, const uint64_t *cells, int64
                                const int32_t *starts, int32_t total, uint64_t *behind, uint8_t *places) {
     int64_t nameless = 0;
     for (int64_t i = 0; i < count; i++) {
-        fetch_ahead(data, cells, i, count);
+        FETCH_AHEAD(data, cells, i, count);
         unsigned kind = kind_of(cells[i]);
         uint32_t length = length_of(cells[i]);
         behind[i] = make_cell(start_of(cells[i]), 0, NUL), places[i] = 0;
