@@ -17,7 +17,7 @@ Messages = Iterable[Message] | Any
 pandas DataFrame or Series, or anything that exports an Arrow stream (Polars, DuckDB)."""
 
 _TOPIC: Final = "messages"
-_ROWS: Final = 6_144
+_ROWS: Final = 10_240
 _OPTIONAL: Final = ("key", "timestamp", "timestampType", "headers")
 
 

@@ -107,6 +107,8 @@ def _discrete(decoded_batch: DecodedBatch, pointer: str, values: Sequence[Any], 
 def _scanned(decoded_batch: DecodedBatch, pointer: str, column: ScannedColumn, plan: LayoutPlan) -> _KeyPart:
     """Return the part of a scanned member in the key: as of a parsed one, computed from its distinct values."""
     discrete = pointer in plan.discrete
+    if not discrete and pointer in plan.filled and column.by_filling is not None:
+        return _coded(*column.by_filling)
     if discrete or column.decoder == decoder_kinds.RAW:
         found = column.distinct
     elif pointer in plan.filled or (column.decoder == decoder_kinds.WIDE and column.holds(1 << NUMBER)):

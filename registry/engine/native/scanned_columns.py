@@ -151,6 +151,18 @@ class ScannedColumn(Sequence[Any]):
         return places[self.kinds], [self[int(np.argmax(self.kinds == kind))] for kind in held]
 
     @cached_property
+    def by_filling(self) -> tuple[NDArray[np.uint8], list[Any]] | None:
+        """For each record an index of whether its text is filled, or else of its type; None if others than texts."""
+        if self.decoder not in _SINGLE or not self.are_all(TEXTS | 1 << NULL | 1 << ABSENT):
+            return None
+        found = [False, True, type(UNSET), type(None)]
+        codes = np.where(self.kinds <= NULL, self.kinds + 2, self.lengths > 0)
+        held = np.flatnonzero(np.bincount(codes, minlength=len(found))).tolist()
+        places = np.zeros(len(found), np.uint8)
+        places[held] = np.arange(len(held))
+        return places[codes], [found[code] for code in held]
+
+    @cached_property
     def all_integers(self) -> NDArray[np.int64] | None:
         """The values where the parser would make an integer of each, None where it would not."""
         return self.integers if self.decoder in _SINGLE and self.are_all(1 << INTEGER) else None

@@ -33,6 +33,7 @@ from cdc_contracts.registry.engine.native import native_library as loading
 from cdc_contracts.registry.engine.native import scanning
 from cdc_contracts.registry.engine.native.form_checks import check_values, write_values
 from cdc_contracts.registry.engine.native.scanned_columns import (
+    ABSENT,
     DECIMAL,
     ESCAPED,
     INTEGER,
@@ -311,6 +312,20 @@ def test_usual_values_of_named_records_are_decided_and_written_without_the_form(
     written, unwritten = write_values(column, use, flags)
     assert (flags, undecided.tolist(), unwritten.tolist()) == (None, [], [])
     assert written.to_pylist() == [canonical, None]
+
+
+@given(st.lists(st.sampled_from([(TEXT, ""), (TEXT, "a"), (ESCAPED, "\\n"), (NULL, "null"), (ABSENT, "")]), min_size=1))
+def test_texts_are_numbered_by_whether_they_are_filled_and_counted_by_kind(values):
+    column = column_of(values, "text")
+    codes, found = column.by_filling
+    objects = column_of(values, "text").objects
+    assert [found[code] for code in codes] == [bool(one) if type(one) is str else type(one) for one in objects]
+    assert sorted(set(codes.tolist())) == list(range(len(found)))
+    assert column.totals == [sum(kind == one for one, _ in values) for kind in range(16)]
+
+
+def test_other_values_than_texts_are_not_numbered_by_whether_they_are_filled():
+    assert column_of([(TEXT, "a"), (INTEGER, "1")], "text").by_filling is None
 
 
 def flags_and_texts(expected, use: FormUse, array) -> tuple[list[int], list[str | None]]:
