@@ -235,7 +235,7 @@ def pack_environment(target):
     """A relocatable environment of this package and what it needs but Spark, as `venv-pack` makes one."""
     site = f"lib/python{sys.version_info.major}.{sys.version_info.minor}/site-packages"
     with tarfile.open(target, "w:gz", compresslevel=1) as archive:
-        for name in needed("cdc-contracts"):
+        for name in needed("cdc-contracts", ["spark"]):
             for file in distribution(name).files or ():
                 if ".." not in file.parts and "__pycache__" not in file.parts:
                     archive.add(file.locate(), f"{site}/{file}")
@@ -261,18 +261,21 @@ def package_files():
     return [file for file in found if "__pycache__" not in file.parts]
 
 
-def needed(name, known=frozenset()):
-    """The distributions that a distribution needs, without extras and without Spark."""
+def needed(name, extras=(), known=frozenset()):
+    """The distributions that a distribution and some of its extras need, without Spark."""
     found = set(known)
     for text in distribution(name).requires or ():
         wanted = Requirement(text)
-        if wanted.name in found | {"pyspark"} or (wanted.marker and not wanted.marker.evaluate({"extra": ""})):
+        if wanted.marker and not any(wanted.marker.evaluate({"extra": extra}) for extra in ("", *extras)):
             continue
-        try:
-            distribution(wanted.name)
-        except PackageNotFoundError:
-            continue
-        found |= {wanted.name} | needed(wanted.name, found | {wanted.name})
+        if wanted.name == name:  # an extra that includes another
+            found |= needed(name, wanted.extras, found)
+        elif wanted.name not in found | {"pyspark"}:
+            try:
+                distribution(wanted.name)
+            except PackageNotFoundError:
+                continue
+            found |= {wanted.name} | needed(wanted.name, wanted.extras, found | {wanted.name})
     return found
 
 
