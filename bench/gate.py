@@ -44,8 +44,8 @@ def main() -> int:
         for name, ratio in found.items():
             limit = wanted.get(name, ratio) * TOLERATED
             slower += ratio > limit
-            told = f"slower: at most {limit:.2f}" if ratio > limit else "ok"
-            print(f"{reference:<44}{name:>13}{ratio:7.2f}  {told}", flush=True)
+            verdict = f"slower: at most {limit:.2f}" if ratio > limit else "ok"
+            print(f"{reference:<44}{name:>13}{ratio:7.2f}  {verdict}", flush=True)
         kept[reference] = found
     if options.write:
         options.ratios.write_text(json.dumps(kept, indent=2) + "\n", encoding="utf-8")

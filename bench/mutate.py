@@ -39,7 +39,15 @@ sys.path[:0] = [str(ROOT / "tests")]
 import pyarrow as pa  # noqa: E402
 from both_paths import CATALOGUE, VERSIONS, by_fast_path, samples, shown  # noqa: E402
 from counts import counts_by_reference, counts_of, shown_sightings, sighted_by_reference  # noqa: E402
-from output_rows import OUTPUTS, expected_columns, judged_by_reference, records_of, tables_of, told_rows, within_a_batch  # noqa: E402
+from output_rows import (  # noqa: E402
+    OUTPUTS,
+    expected_columns,
+    judged_by_reference,
+    records_of,
+    reference_rows,
+    tables_of,
+    within_a_batch,
+)
 from rule_violations import (  # noqa: E402
     BREAKERS,
     absent_and_null_images,
@@ -215,7 +223,7 @@ def demands_of(version: Version) -> Iterator[ComparisonRequest]:
             continue
         validation, records = scope_of(declared), within_a_batch(values)
         judged = judged_by_reference(validation, records)
-        told = told_rows(judged)
+        told = reference_rows(judged)
         columns = without_order({name: dict(expected_columns(name, told[name])) for name in OUTPUTS})
         verdicts = {value: shown(one.verdict) for value, (_, one) in zip(values, judged, strict=True)}
         some = [value for value in values if value][:: len(values) // 6]
@@ -271,7 +279,7 @@ def topic_demands() -> Iterator[TopicDemand]:
         if validation.ranges is not None:
             places = [[one[name] for name in ("topic", "partition", "offset", "timestamp")] for one, _ in plain]
             plain = [(one, validation.at(*at).judge(one["value"])) for at, (one, _) in zip(places, plain, strict=True)]
-        told = told_rows(plain)
+        told = reference_rows(plain)
         columns = without_order({name: dict(expected_columns(name, told[name])) for name in OUTPUTS})
         total = Tally()
         for place in range(mixed.num_rows):

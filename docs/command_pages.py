@@ -45,9 +45,9 @@ def _parameters(command: Any, context: typer.Context) -> Iterator[str]:
     """Yield tables of the arguments and options of a command."""
     kinds: dict[str, list[tuple[str, str]]] = {"argument": [], "option": []}
     for parameter in command.get_params(context):
-        told = parameter.get_help_record(context)
-        if told is not None and parameter.name != "help":
-            kinds[parameter.param_type_name].append(told)
+        record = parameter.get_help_record(context)
+        if record is not None and parameter.name != "help":
+            kinds[parameter.param_type_name].append(record)
     for kind, rows in kinds.items():
         if rows:
             yield from (f"| {kind} | meaning |", "| --- | --- |")

@@ -113,6 +113,6 @@ def _explain(error: BaseException) -> UnavailableError:
     text = str(error)
     if missing := re.search(r"ModuleNotFoundError: No module named '([\w.]+)'", text):
         return UnavailableError(f"the workers cannot import {missing[1]}", where="Spark workers", hint=GUIDE)
-    told = _ENDING.findall(text)
-    reason = ": ".join(told[-1]) if told else (text.strip().splitlines() or [type(error).__name__])[0]
+    endings = _ENDING.findall(text)
+    reason = ": ".join(endings[-1]) if endings else (text.strip().splitlines() or [type(error).__name__])[0]
     return UnavailableError(f"the cluster cannot run a first task: {reason}", where="Spark workers", hint=GUIDE)

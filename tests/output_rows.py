@@ -23,8 +23,8 @@ HEADERS = pa.list_(pa.struct([("key", pa.string()), ("value", pa.binary())]))
 
 
 @dataclass(frozen=True)
-class Told:
-    """One row as the reference tells it: of which record, and what the record came to."""
+class ReferenceRow:
+    """One row that the reference validator writes: its record, and the result of the record."""
 
     record: Mapping[str, Any]
     judged: JudgedMessage
@@ -37,7 +37,7 @@ class Told:
         return None if version is None else version.reference
 
 
-def findings_of(told: Told) -> list[dict[str, str]]:
+def findings_of(told: ReferenceRow) -> list[dict[str, str]]:
     return [
         {"rule": one.rule, "class": one.name, "severity": one.severity, "path": one.path,
          "expected": one.expected, "observed": one.observed}
@@ -45,16 +45,16 @@ def findings_of(told: Told) -> list[dict[str, str]]:
     ]  # fmt: skip
 
 
-def of_record(name: str) -> Callable[[Told], Any]:
+def of_record(name: str) -> Callable[[ReferenceRow], Any]:
     return lambda told: told.record[name]
 
 
-def of_row(name: str) -> Callable[[Told], Any]:
+def of_row(name: str) -> Callable[[ReferenceRow], Any]:
     return lambda told: getattr(told.row, name)
 
 
 COORDINATES = {name: of_record(name) for name in ("topic", "partition", "offset")}
-COLUMNS: dict[str, dict[str, Callable[[Told], Any]]] = {
+COLUMNS: dict[str, dict[str, Callable[[ReferenceRow], Any]]] = {
     "changes": {
         **{one.name: of_row(one.name) for one in fields(Change)},
         **COORDINATES,
@@ -118,30 +118,30 @@ def tables_of(parts: Sequence[Written]) -> dict[str, pa.Table]:
 def judged_by_reference(
     validation: ValidationContext, records: pa.RecordBatch
 ) -> list[tuple[dict[str, Any], JudgedMessage]]:
-    """Return each record, times as microseconds, with what the reference says of it."""
+    """Return each record, times as microseconds, with the result of the reference validator."""
     place = records.schema.get_field_index("timestamp")
     plain = records.set_column(place, "timestamp", records.column("timestamp").cast(pa.int64()))
     return [(record, validation.judge(record["value"])) for record in plain.to_pylist()]
 
 
-def told_rows(judged: Iterable[tuple[dict[str, Any], JudgedMessage]]) -> dict[str, list[Told]]:
-    """Return the rows of each output as the reference tells them, in order of record and row."""
-    told: dict[str, list[Told]] = {name: [] for name in OUTPUTS}
+def reference_rows(judged: Iterable[tuple[dict[str, Any], JudgedMessage]]) -> dict[str, list[ReferenceRow]]:
+    """Return the rows of each output that the reference validator writes, in order of record and row."""
+    told: dict[str, list[ReferenceRow]] = {name: [] for name in OUTPUTS}
     for record, one in judged:
-        told["changes"] += (Told(record, one, change, place) for place, change in enumerate(one.changes))
+        told["changes"] += (ReferenceRow(record, one, change, place) for place, change in enumerate(one.changes))
         if one.control is not None:
-            told["control"].append(Told(record, one, one.control))
+            told["control"].append(ReferenceRow(record, one, one.control))
         if one.verdict.outcome in QUARANTINED:
-            told["quarantine"].append(Told(record, one))
+            told["quarantine"].append(ReferenceRow(record, one))
     return told
 
 
-def by_reference(validation: ValidationContext, records: pa.RecordBatch) -> dict[str, list[Told]]:
-    """Return the rows of each output as the reference tells them, in order of record and row."""
-    return told_rows(judged_by_reference(validation, records))
+def by_reference(validation: ValidationContext, records: pa.RecordBatch) -> dict[str, list[ReferenceRow]]:
+    """Return the rows of each output that the reference validator writes, in order of record and row."""
+    return reference_rows(judged_by_reference(validation, records))
 
 
-def expected_columns(name: str, told: Sequence[Told]) -> Iterator[tuple[str, list[Any]]]:
+def expected_columns(name: str, told: Sequence[ReferenceRow]) -> Iterator[tuple[str, list[Any]]]:
     """Yield every column of an output's schema with the values it should hold, as `to_pylist` gives them."""
     for field in OUTPUTS[name]:
         yield field.name, pa.array([COLUMNS[name][field.name](one) for one in told], field.type).to_pylist()
@@ -168,13 +168,13 @@ def unlike_columns(
         tally.merge(one.tally)
         observed.merge(one.observed)
     return [
-        *unlike_rows(validation, tables_of(parts), told_rows(judged)),
+        *unlike_rows(validation, tables_of(parts), reference_rows(judged)),
         *unlike_counts(validation, tally, observed, judged, but=() if kernel is None else ("writing",)),
     ]
 
 
 def unlike_rows(
-    validation: ValidationContext, written: Mapping[str, pa.Table], told: Mapping[str, list[Told]]
+    validation: ValidationContext, written: Mapping[str, pa.Table], told: Mapping[str, list[ReferenceRow]]
 ) -> list[str]:
     """Return the columns of outputs in which the rows written are not the rows told, each with the first row."""
     found = []

@@ -134,7 +134,7 @@ def cut(text: str | None, digits: int | None, *, instants: bool) -> str | None:
     return whole + ("." + shown if shown else "") + (zone if instants else "")
 
 
-def as_told(text, source_type, can):
+def as_decoded(text, source_type, can):
     """Canonical text as a dialect may hold it: cut where it keeps less, in another kind where it has no own."""
     kind, family = can.kind_of(source_type), source_type.partition("(")[0].split()[0]
     if text is None or kind == "text":

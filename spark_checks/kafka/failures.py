@@ -167,8 +167,8 @@ def _refused_connection(
     names = {name for name, _ in causes}
     protocol = properties.get("security.protocol", "PLAINTEXT").upper()
     if "SslAuthenticationException" in names:
-        told = "\n".join(f"{name}: {message}" for name, message in causes)
-        return find_certificate_fault(told) or find_protocol_fault(bootstrap, protocol) or _NO_TLS
+        reasons = "\n".join(f"{name}: {message}" for name, message in causes)
+        return find_certificate_fault(reasons) or find_protocol_fault(bootstrap, protocol) or _NO_TLS
     if offered := _MECHANISMS.search("\n".join(messages)):
         mechanism = properties.get("sasl.mechanism", properties.get("sasl.mechanisms", "GSSAPI"))
         offers = ", ".join(re.split(r",\s*", offered[1]))

@@ -7,7 +7,7 @@ import json
 
 import pyarrow.parquet as pq
 import pytest
-from topics import CATALOGUE, WITH_TABLES, as_told, expressed_op
+from topics import CATALOGUE, WITH_TABLES, as_decoded, expressed_op
 
 from cdc_contracts.registry.contract.document_model import CONTROL_OPS
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
@@ -59,7 +59,7 @@ def test_every_row_of_a_topic_comes_out_as_it_went_in(engine, broker, make_topic
         assert row["table"] == "orders"
         for side in ("before", "after") if can.update_before or event.op != "update" else ("after",):
             image = getattr(event, side)
-            expected = image and {name: as_told(text, ORDERS.types[name], can) for name, text in image.items()}
+            expected = image and {name: as_decoded(text, ORDERS.types[name], can) for name, text in image.items()}
             assert (row[side] and dict(row[side])) == expected
 
 

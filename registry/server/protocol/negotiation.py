@@ -86,21 +86,21 @@ def _as_json(headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
 
 
 def _with_media_type(send: Send, media_type: str) -> Send:
-    async def told(message: Message) -> None:
+    async def send_as(message: Message) -> None:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
             if headers.get("content-type", "").startswith(("application/json", V1)):
                 headers["content-type"] = media_type
         await send(message)
 
-    return told
+    return send_as
 
 
 def _without_body(send: Send) -> Send:
-    async def told(message: Message) -> None:
+    async def send_head(message: Message) -> None:
         await send({**message, "body": b""} if message["type"] == "http.response.body" else message)
 
-    return told
+    return send_head
 
 
 class _Limited:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable
 
 import pytest
-from output_rows import by_kernel, judged_by_reference, records_of, told_rows, unlike_rows
+from output_rows import by_kernel, judged_by_reference, records_of, reference_rows, unlike_rows
 from topics import CATALOGUE, WITH_TABLES, rendered, samples
 
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
@@ -170,7 +170,7 @@ def test_both_paths_say_and_write_the_same_of_changed_bytes(version):
         for start in range(0, len(mine), BATCH):
             records = records_of(mine[start : start + BATCH])
             judged = judged_by_reference(validation, records)
-            found += unlike_rows(validation, by_kernel(kernel, records), told_rows(judged))
+            found += unlike_rows(validation, by_kernel(kernel, records), reference_rows(judged))
             found += unlike_verdicts(kernel, records, [one.verdict for _, one in judged])
     assert not found, f"{len(found)} disagreements\n" + "\n".join(found[:8])
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from topics import as_told, expressed_op
+from topics import as_decoded, expressed_op
 
 from cdc_contracts.registry.common.errors import UsageError
 from cdc_contracts.registry.contract.catalogue import Catalogue, shipped_catalogue
@@ -399,7 +399,7 @@ def test_the_same_rows_decode_alike_through_every_contract_with_one_table_contra
                 sent, found = getattr(event, side), getattr(change, side)
                 assert (sent is None) == (found is None)
                 for name, text in (sent or {}).items():
-                    assert found[name] == as_told(text, ORDERS.types[name], can[version])
+                    assert found[name] == as_decoded(text, ORDERS.types[name], can[version])
                     compared += 1
             assert_told_around_the_row(version, event, change, can[version])
 

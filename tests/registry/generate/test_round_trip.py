@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from topics import CATALOGUE, WITH_TABLES, as_told, expressed_op
+from topics import CATALOGUE, WITH_TABLES, as_decoded, expressed_op
 
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.engine.kernel import Kernel
@@ -63,7 +63,7 @@ def test_rows_come_back_as_they_went_in(version):
             for name, text in sent.items():
                 known = reported[name]
                 if text not in known:
-                    known[text] = as_told(text, ORDERS.types[name], can)
+                    known[text] = as_decoded(text, ORDERS.types[name], can)
                 expected[name] = known[text]
             assert dict(found) == expected
 
@@ -99,7 +99,7 @@ def test_values_at_their_edges_come_back_where_the_dialect_has_a_place_for_them(
         if source_type == "decimal(65,30)" and not text.strip("-0."):
             text = text.lstrip("-")
         if typed:
-            assert change.after[column] == as_told(text, source_type, can)
+            assert change.after[column] == as_decoded(text, source_type, can)
         elif source_type in ("bigint", "text"):  # without a type a value is read by its kind
             assert change.after[column] == text
 

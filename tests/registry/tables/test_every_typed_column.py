@@ -18,7 +18,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from mutations import replaced, to_json
-from output_rows import Told, by_reference, records_of
+from output_rows import ReferenceRow, by_reference, records_of
 from topics import CATALOGUE, WITH_TABLES, rendered, samples
 
 from cdc_contracts.registry.common.pointers import follow, split_pointer
@@ -88,7 +88,7 @@ def test_both_paths_write_the_same_into_every_column_of_typed_tables(version):
         observed.merge(written.observed)
         changes += pa.Table.from_batches([written.changes]).to_batches()
     layouts = resolve_layouts({}, TableContracts(()), observed, {})
-    told: dict[TableName, list[Told]] = {}
+    told: dict[TableName, list[ReferenceRow]] = {}
     for one in by_reference(validation, records)["changes"]:
         told.setdefault(TableName(one.row.database, one.row.schema, one.row.table or ""), []).append(one)
 
@@ -108,7 +108,7 @@ def test_both_paths_write_the_same_into_every_column_of_typed_tables(version):
     assert bool(one_sided) == (version.subject not in WITHOUT_INVALID_VALUES)
 
 
-def is_one_sided(told: Told) -> bool:
+def is_one_sided(told: ReferenceRow) -> bool:
     """Say whether a row has a value that does not exist beside one of the same column that does."""
     return any(
         name in (told.row.before or ()) and name in (told.row.after or ())
@@ -120,7 +120,7 @@ def is_one_sided(told: Told) -> bool:
 # --- a typed row, from what the reference says
 
 
-def typed_row(told: Told, layout: TableLayout) -> dict[str, Any]:
+def typed_row(told: ReferenceRow, layout: TableLayout) -> dict[str, Any]:
     change, kept_as_text = told.row, set(told.row.invalid_values)
     row = {f"_{name}": getattr(change, name) for name in UNCHANGED}
     row |= {f"_{name}": instant(getattr(change, name)) for name in ("event_time", "process_time")}
