@@ -163,7 +163,8 @@ EXPORT int64_t cdc_codes(const uint8_t *data, const uint64_t *cells, int64_t cou
         for (int64_t step = 0; step < total; step++) {
             int64_t one = step == 0 ? latest : step <= latest ? step - 1 : step;
             uint64_t other = cells[firsts[one]];
-            if ((other & 0xFFFFFFFFu) == tail && memcmp(data + start_of(other), token, length) == 0) {
+            if (other == cell ||
+                ((other & 0xFFFFFFFFu) == tail && memcmp(data + start_of(other), token, length) == 0)) {
                 code = one;
                 break;
             }

@@ -41,12 +41,13 @@ static int scan_leaf(Scan *scan, int32_t number) {
         uint64_t latest = plan->latest[number];
         int64_t length = length_of(latest);
         if (node->d && latest && end - p > length && same_bytes(p, scan->data + start_of(latest), (int32_t)length)) {
-            after = p + length;
-        } else {
-            after = skip_nested(p, end);
-            if (after == NULL || after - p > MOST_LENGTH) return 0;
-            plan->latest[number] = make_cell((uint64_t)(p - scan->data), (uint64_t)(after - p), kind);
+            put(scan, node->c, node->a, latest); /* the same bytes, which cdc_codes then need not compare */
+            scan->p = p + length;
+            return 1;
         }
+        after = skip_nested(p, end);
+        if (after == NULL || after - p > MOST_LENGTH) return 0;
+        plan->latest[number] = make_cell((uint64_t)(p - scan->data), (uint64_t)(after - p), kind);
     } else {
         after = skip_scalar(p, end, &kind);
         if (after == NULL || after - p > MOST_LENGTH || !(node->b >> kind & 1)) return 0;
