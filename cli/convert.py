@@ -118,7 +118,7 @@ class Converting:
         reference = self.contract or settings.contract_of([topic] if topic else [])
         if reference is None or reference == "auto":
             raise UsageError("a conversion needs a contract", hint="give --contract SYSTEM/DIALECT@N")
-        catalogue = open_catalogue([*(self.folders or ()), *(Path(folder) for folder in settings.contracts)])
+        catalogue = open_catalogue(self.folders)
         version = catalogue.version(reference)
         if version.meaning.transport == "avro":
             raise UsageError(

@@ -72,7 +72,7 @@ def bindings(folder: Path, *, wanted: bool) -> dict[str, Version]:
     if settings is None or not settings.topics:
         return found
     own = [folder] if any(folder.glob("*/*/v*/contract.yaml")) else []
-    catalogue = open_catalogue([*own, *(Path(one) for one in settings.contracts)])
+    catalogue = open_catalogue(own)
     for topic, reference in settings.topics.items():
         versions = [] if reference == "auto" else catalogue.resolve(reference)
         if len(versions) == 1:

@@ -13,6 +13,8 @@ import typer
 if TYPE_CHECKING:
     from cdc_contracts.registry.contract.catalogue import Catalogue
 
+_SETTINGS = "cdc-contracts.yaml"
+
 ContractFolders = Annotated[
     list[Path] | None,
     typer.Option("--contracts", metavar="DIR", help="Your own contracts, besides those shipped. Repeatable."),
@@ -52,13 +54,22 @@ def spread(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def open_catalogue(folders: Sequence[Path] | None) -> Catalogue:
-    """Return the shipped contracts and those of some folders.
+    """Return the shipped contracts, those of some folders, and those of the folders that `cdc-contracts.yaml` names.
 
-    Raises UsageError if a folder is missing or holds no contract.
+    Raises UsageError if a folder is missing or holds no contract, ContractError if the settings are wrong.
     """
     from cdc_contracts.registry.contract import contract_folders
 
-    return contract_folders.open_catalogue(folders)
+    named = {folder.resolve(): folder for folder in reversed([*(folders or ()), *_folders_of_the_settings()])}
+    return contract_folders.open_catalogue(list(reversed(named.values())))
+
+
+def _folders_of_the_settings() -> list[Path]:
+    if not Path(_SETTINGS).exists():
+        return []
+    from cdc_contracts.registry.contract.settings import read_settings
+
+    return [Path(folder) for folder in read_settings(Path.cwd()).contracts]
 
 
 def check_folders(folders: Sequence[Path] | None) -> list[Path]:

@@ -114,7 +114,7 @@ class ValidationOptions:
 
         settings = read_settings(Path.cwd())
         reference = self.contract or settings.contract_of(list(topics))
-        catalogue = open_catalogue([*(self.folders or ()), *(Path(folder) for folder in settings.contracts)])
+        catalogue = open_catalogue(self.folders)
         tables = self.tables or (Path(settings.tables) if settings.tables else None)
         reading_options = ReadingOptions(
             parameters={**settings.parameters, **_pairs(self.parameters, "--parameter")},

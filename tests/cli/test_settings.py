@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from cdc_contracts.cli.app import main
@@ -62,3 +64,24 @@ def test_table_contracts_that_are_wrong_are_reported_by_key(tmp_path, capsys, te
     (tmp_path / "t.yaml").write_text(f"table: shop.orders\n{text}\n")
     assert main(["check", "a.jsonl", "--contract", "dts/canal@2", "--tables", "t.yaml"]) == 2
     assert capsys.readouterr().err == f"error: {told} (t.yaml)\n"
+
+
+def test_contracts_of_the_settings_are_known_to_every_command(tmp_path, capsys):
+    own = Path(__file__).parents[1] / "registry/lint/contracts"
+    (tmp_path / "cdc-contracts.yaml").write_text(f"contracts: [{own}]\n")
+    for command in (
+        ["show", "acme/plain@1"],
+        ["diff", "acme/plain@1", "acme/plain@2"],
+        ["schema", "acme/plain@1"],
+        ["compat", "acme/plain@1", "acme/plain@1"],
+        ["list", "--contracts", str(own)],  # named twice
+    ):
+        assert main(command) == 0, capsys.readouterr().err
+    assert "acme" in capsys.readouterr().out
+    (tmp_path / "a.jsonl").write_bytes(b"\n".join(path.read_bytes().replace(b"\n", b"") for path in samples_of(own)))
+    assert main(["detect", "a.jsonl"]) in (0, 4)
+    assert "acme/plain" in capsys.readouterr().out
+
+
+def samples_of(own):
+    return [path for path in sorted(own.glob("acme/plain/v2/samples/*.json")) if ".change." not in path.name]
