@@ -82,7 +82,7 @@ def new(
         raise UsageError(f"`{subject}`: {reserved} is reserved, and no contract is found there",
                          hint="choose another name, such as acme/orders-json")  # fmt: skip
     known = [target] if target.is_dir() and any(target.glob("*/*/v*/contract.yaml")) else []
-    catalogue = open_catalogue([*(folders or ()), *known])
+    catalogue = open_catalogue([*(folders or ()), *known], target=target)
     client = ConnectionOptions(bootstrap, environment, kafka_config, kafka_options)
     if sources[0] == _TOPIC:
         records = list(_of_topics(sources[1:], messages, client))

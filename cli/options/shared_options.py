@@ -53,14 +53,16 @@ def spread(command: Callable[..., None]) -> Callable[..., None]:
     return call
 
 
-def open_catalogue(folders: Sequence[Path] | None) -> Catalogue:
+def open_catalogue(folders: Sequence[Path] | None, *, target: Path | None = None) -> Catalogue:
     """Return the shipped contracts, those of some folders, and those of the folders that `cdc-contracts.yaml` names.
 
+    `target` is a folder to write to: if the settings name it, it need not hold a contract yet.
     Raises UsageError if a folder is missing or holds no contract, ContractError if the settings are wrong.
     """
     from cdc_contracts.registry.contract import contract_folders
 
-    named = {folder.resolve(): folder for folder in reversed([*(folders or ()), *_folders_of_the_settings()])}
+    of_settings = [one for one in _folders_of_the_settings() if target is None or one.resolve() != target.resolve()]
+    named = {folder.resolve(): folder for folder in reversed([*(folders or ()), *of_settings])}
     return contract_folders.open_catalogue(list(reversed(named.values())))
 
 

@@ -62,6 +62,13 @@ def test_the_same_messages_are_not_drafted_twice_unless_the_next_version_is_aske
     assert "based_on: acme/flat@1" in Path("contracts/acme/flat/v2/contract.yaml").read_text()
 
 
+def test_the_first_contract_is_drafted_into_a_folder_that_the_settings_name_already(messages, capsys):
+    (messages / "cdc-contracts.yaml").write_text("contracts: [contracts]\n")
+    assert main(["contract", "new", "acme/flat", "flat.jsonl"]) == 0
+    assert main(["contract", "new", "acme/flat", "flat.jsonl"]) == 2
+    assert "conform to acme/flat@1, so nothing was drafted" in capsys.readouterr().err
+
+
 @pytest.mark.nightly
 def test_a_second_contract_beside_the_first_is_distinguished_from_it(messages, capsys, monkeypatch):
     assert main(["contract", "new", "acme/flat", "flat.jsonl"]) == 0
