@@ -30,6 +30,7 @@ FOLDER = Path(".src") / PACKAGE_FOLDER
 LIBRARY = "libcdc_native.so"
 SOURCES = (
     "scanner.c",
+    "placing.c",
     "plans.c",
     "forms.c",
     "canonical.c",

@@ -61,6 +61,7 @@ native-sanitized:
         {{nightly}} -n0 -p no:faulthandler --timeout=7200 \
         tests/registry/engine/test_placed_images.py tests/registry/engine/test_native_typed_columns.py \
         tests/registry/engine/test_native_agreement.py tests/registry/engine/test_native_avro.py \
+        tests/registry/engine/test_value_index.py \
         tests/registry/engine/test_byte_mutations.py tests/registry/engine/test_profiles.py
 
 lint:

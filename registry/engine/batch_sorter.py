@@ -49,7 +49,7 @@ class BatchSorter:
         if not self._scanner.works:
             self._parse(values, rest, result)
             return result
-        found, rest = self._scanner.scan(values.array, rest)
+        found, rest = self._scanner.scan(values, rest)
         result.decoded_batches += found
         for _ in range(self._lessons):
             if len(rest) < 2 * self._block:
@@ -57,7 +57,7 @@ class BatchSorter:
             shape = self._parse(values, rest[: self._block], result)
             rest = rest[self._block :]
             if shape is not None:
-                found, rest = self._scanner.scan_for(shape, values.array, rest)
+                found, rest = self._scanner.scan_for(shape, values, rest)
                 result.decoded_batches += found
         self._parse(values, rest, result)
         return result

@@ -2,7 +2,7 @@
 #ifndef CDC_AVRO_H
 #define CDC_AVRO_H
 
-#include "cells.h"
+#include "value_index.h"
 
 /* What became of reading: only READ and BROKEN are sure. UNSURE is for another implementation to say. */
 enum outcome { READ = 0, BROKEN = 1, UNSURE = 2, FULL = 3 };
@@ -22,7 +22,7 @@ enum avro_type {
     AVRO_COLUMNS = 11,    /* node: the columns of the images that follow */
     AVRO_COLUMN_NAME = 12,
     AVRO_IMAGE = 13,      /* node of a value: a value for each column */
-    NAMED_INTEGER = 14,
+    NAMED_INTEGER = 14,   /* of all that are named, the second number is that of their name in the value index */
     NAMED_CHARACTER = 15,
     NAMED_DECIMAL = 16,
     NAMED_FLOAT = 17,
@@ -58,6 +58,7 @@ typedef struct {
 
 #define MOST_COLUMNS 4096
 #define MOST_AVRO_DEPTH 32
+#define LATEST 512
 
 /* One record that is read, the text that is written, and the columns that were read last. Their names stand in `out`. */
 typedef struct {
@@ -67,6 +68,12 @@ typedef struct {
     const uint8_t *columns_at; /* the bytes of the columns read last, and what was written for them */
     int64_t columns_length, columns_text, columns_text_length;
     int32_t columns, distinct;
+    ValueIndex *index;      /* NULL where none is made */
+    int64_t columns_entry;  /* where the names of the columns stand in the index, -1 where they do not */
+    int32_t within;         /* collections and images around what is read: what they hold has no entries of its own */
+    int32_t escaped;        /* whether an escape was written */
+    uint8_t name;           /* of the value that was read last, for the index */
+    uint64_t latest[LATEST]; /* by member: its value in the record before, or in the last that had another */
     int64_t name_start[MOST_COLUMNS];
     int32_t name_length[MOST_COLUMNS];
 } AvroRead;

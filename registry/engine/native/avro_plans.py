@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from cdc_contracts.registry.engine.native.value_index import NAMED
 from cdc_contracts.registry.message.avro_binary import last_name
 from cdc_contracts.registry.message.avro_images import IMAGE_RECORDS, codec_of
 
@@ -22,11 +23,10 @@ _PLAIN: Final = {
     "null": _NULL, "boolean": _BOOLEAN, "int": _LONG, "long": _LONG, "double": _DOUBLE, "string": _STRING,
     "bytes": _BYTES,
 }  # fmt: skip
-_NAMED: Final = {
-    "Integer": _INTEGER, "Character": _CHARACTER, "Decimal": _DECIMAL, "Float": _FLOAT, "Timestamp": _TIMESTAMP,
-    "DateTime": _DATETIME, "TimestampWithTimeZone": _ZONED, "TextGeometry": _TEXT, "TextObject": _TEXT,
-    "BinaryGeometry": _BINARY, "BinaryObject": _BINARY,
-}  # fmt: skip
+_KINDS: Final = (
+    _INTEGER, _CHARACTER, _DECIMAL, _FLOAT, _TIMESTAMP, _DATETIME, _ZONED, _TEXT, _TEXT, _BINARY, _BINARY,
+)  # fmt: skip
+_NAMED: Final = dict(zip(NAMED, _KINDS, strict=True))
 _CHARSETS: Final = (
     "utf8mb4", "utf8", "utf-8", "utf8mb3", "gbk", "latin1", "ascii", "gb18030", "gb2312", "big5", "cp1250", "cp1251",
     "cp1252", "cp1256", "cp1257", "cp850", "cp852", "cp866", "cp932", "euckr", "greek", "hebrew", "koi8-r", "koi8-u",
@@ -126,7 +126,7 @@ class AvroPlan:
             self.words += [quote(symbol).encode() for symbol in schema["symbols"]]
         elif own in IMAGE_RECORDS:
             word = self._add_word(f'"{own} ') if _NAMED[own] in (_TEXT, _BINARY) else 0
-            self.nodes[node] = [_NAMED[own], word, 0]
+            self.nodes[node] = [_NAMED[own], word, NAMED.index(own) + 1]
         else:
             self._add_record([(one["name"], self._add(one["type"])) for one in schema["fields"]], node)
         return node

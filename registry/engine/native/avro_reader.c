@@ -1,15 +1,71 @@
 /* Avro reader: walks the records of a block by the program of their schema, and writes each as JSON.
  *
  * What it writes is what `message/transport.py` writes of the same record. It stops at a record of which it is not
- * sure, or that no schema fits, and leaves it to that.
+ * sure, or that no schema fits, and leaves it to that. While it writes, it notes each value in a value index.
  */
 #include "avro.h"
+#include "tokens.h"
 
 static int read_node(AvroRead *read, int32_t number, int depth);
 
+static inline int is_indexed(const AvroRead *read) { return read->index != NULL && !read->within; }
+
+/* The cell of a value that begins at `value`, and was written last. A record with one that has none has no entries. */
+static uint64_t cell_of(const AvroRead *read, const uint8_t *value) {
+    uint64_t start = (uint64_t)(value - read->out), length = (uint64_t)(read->to - value);
+    unsigned kind = ARRAY;
+    if (length > MOST_LENGTH) {
+        read->index->total = read->index->capacity + 1;
+        return ABSENT;
+    }
+    switch (*value) {
+    case '"': return make_cell(start + 1, length - 2, read->escaped ? ESCAPED : TEXT);
+    case 'n': return make_cell(start, length, NUL);
+    case 't': return make_cell(start, length, TRUTH);
+    case 'f': return make_cell(start, length, FALSEHOOD);
+    case '{': return make_cell(start, length, OBJECT);
+    case '[': return make_cell(start, length, ARRAY);
+    default:
+        if (skip_number(value, read->to, &kind) != read->to) read->index->total = read->index->capacity + 1;
+        return make_cell(start, length, kind);
+    }
+}
+
+static int64_t open_member(AvroRead *read) {
+    read->escaped = 0;
+    return add_entry(read->index, ABSENT, NO_NAME);
+}
+
+/* Notes what the entries behind `at` are, and how many. */
+static void close_below(AvroRead *read, int64_t at, int64_t what, enum below below) {
+    uint64_t total = (uint64_t)(read->index->total - at - 1);
+    set_entry(read->index, at, make_cell((uint64_t)what, total, below));
+}
+
+/* The cell of a member or of its name. Where it is that of the record before, it is the one that stands there already:
+ * whoever reads it later need not wait for the memory.
+ */
+static uint64_t repeated(AvroRead *read, const uint8_t *value, int32_t member) {
+    uint64_t cell = cell_of(read, value), *latest = read->latest + member % LATEST;
+    const uint8_t *one = read->out + start_of(cell), *other = read->out + start_of(*latest);
+    int same = (uint32_t)cell == (uint32_t)*latest && same_bytes(one, other, (int32_t)length_of(cell));
+    return same ? *latest : (*latest = cell);
+}
+
+/* Notes the value of a member, for which an entry was made; of a collection nothing is noted that is below. */
+static void note_member(AvroRead *read, int64_t at, const uint8_t *value, int32_t member) {
+    ValueIndex *index = read->index;
+    uint64_t cell = *value == '{' ? cell_of(read, value) : repeated(read, value, member);
+    set_entry(index, at, cell);
+    if (index->total > index->capacity) return;
+    if (kind_of(cell) != OBJECT) index->total = at + 1;
+    else if (index->total == at + 1) add_entry(index, make_cell(0, 0, BELOW_NOTHING), NO_NAME);
+}
+
 /* The items of an array or map, with commas between them; `named` where each has a name before it. */
 static int read_items(AvroRead *read, int32_t item, int named, int depth) {
-    int first = 1;
+    int first = 1, indexed = named && is_indexed(read);
+    int64_t at = -1;
     for (;;) {
         int64_t count;
         TRY(read_count(read, &count));
@@ -19,20 +75,39 @@ static int read_items(AvroRead *read, int32_t item, int named, int depth) {
             if (!first) TRY(put_byte(read, ','));
             first = 0;
             if (named) {
+                const uint8_t *name = read->to;
+                read->escaped = 0;
                 TRY(put_byte(read, '"'));
                 TRY(read_string(read));
-                TRY(put_raw(read, "\":", 2));
+                TRY(put_byte(read, '"'));
+                if (indexed) {
+                    add_entry(read->index, repeated(read, name, item + 1), NO_NAME);
+                    at = open_member(read);
+                }
+                TRY(put_byte(read, ':'));
             }
+            const uint8_t *value = read->to;
             TRY(read_node(read, item, depth));
+            if (indexed) note_member(read, at, value, item);
         }
     }
 }
 
-static int read_collection(AvroRead *read, const AvroNode *node, int depth) {
-    int is_map = node->type == AVRO_MAP;
-    TRY(put_byte(read, is_map ? '{' : '['));
-    TRY(read_items(read, node->a, is_map, depth));
-    return put_byte(read, is_map ? '}' : ']');
+static int read_array(AvroRead *read, const AvroNode *node, int depth) {
+    TRY(put_byte(read, '['));
+    read->within++;
+    TRY(read_items(read, node->a, 0, depth));
+    read->within--;
+    return put_byte(read, ']');
+}
+
+static int read_map(AvroRead *read, const AvroNode *node, int depth) {
+    int indexed = is_indexed(read);
+    int64_t at = indexed ? add_entry(read->index, ABSENT, NO_NAME) : -1;
+    TRY(put_byte(read, '{'));
+    TRY(read_items(read, node->a, 1, depth));
+    if (indexed) close_below(read, at, 0, BELOW_MAP);
+    return put_byte(read, '}');
 }
 
 static int same_name(const AvroRead *read, int32_t one, int32_t other) {
@@ -58,6 +133,17 @@ static int are_distinct(const AvroRead *read) {
     return 1;
 }
 
+/* Notes the names of columns for the images that follow. */
+static void note_columns(AvroRead *read) {
+    ValueIndex *index = read->index;
+    read->columns_entry = -1;
+    if (index == NULL || index->columns_capacity - index->columns_total < read->columns) return;
+    read->columns_entry = index->columns_total;
+    for (int32_t column = 0; column < read->columns; column++)
+        index->columns[index->columns_total++] =
+            make_cell((uint64_t)read->name_start[column], (uint64_t)read->name_length[column], TEXT);
+}
+
 /* The columns, which mostly are, byte for byte, those of the record before. */
 static int read_columns(AvroRead *read, const AvroNode *node, int depth) {
     const uint8_t *before = read->p;
@@ -72,6 +158,7 @@ static int read_columns(AvroRead *read, const AvroNode *node, int depth) {
     read->distinct = are_distinct(read);
     read->columns_at = before, read->columns_length = read->p - before;
     read->columns_text = text, read->columns_text_length = read->to - read->out - text;
+    note_columns(read);
     return READ;
 }
 
@@ -91,7 +178,7 @@ static int is_text(const AvroRead *read, const uint8_t *from, const char *text) 
 }
 
 /* Reads the values of an image as an object by column. `fits` becomes 0 where they are not as many as the columns. */
-static int read_row(AvroRead *read, int32_t item, int depth, int *fits) {
+static int read_row(AvroRead *read, int32_t item, int indexed, int depth, int *fits) {
     int32_t column = 0;
     int first = 1;
     TRY(put_byte(read, '{'));
@@ -109,13 +196,16 @@ static int read_row(AvroRead *read, int32_t item, int depth, int *fits) {
             TRY(put_raw(read, read->out + read->name_start[column], read->name_length[column]));
             TRY(put_byte(read, ':'));
             uint8_t *value = read->to;
+            read->escaped = 0, read->name = UNKNOWN_NAME;
             TRY(read_node(read, item, depth));
             if (is_text(read, value, "\"NONE\"")) {
                 read->to = before;
+                if (indexed) add_entry(read->index, ABSENT, NO_NAME);
                 continue;
             }
             first = 0;
             if (is_text(read, value, "\"NULL\"")) memcpy(value, "null", 4), read->to = value + 4;
+            if (indexed) add_entry(read->index, cell_of(read, value), read->name);
         }
     }
     *fits = column == read->columns;
@@ -125,23 +215,36 @@ static int read_row(AvroRead *read, int32_t item, int depth, int *fits) {
 static int read_image(AvroRead *read, const AvroNode *node, int depth) {
     const uint8_t *p = read->p;
     uint8_t *to = read->to;
-    int fits = 0;
+    int fits = 0, indexed = is_indexed(read) && read->columns_entry >= 0;
+    int64_t at = indexed ? add_entry(read->index, ABSENT, NO_NAME) : -1;
+    read->within++;
     if (read->distinct) {
-        TRY(read_row(read, node->a, depth, &fits));
-        if (fits) return READ;
+        TRY(read_row(read, node->a, indexed, depth, &fits));
+        if (fits) {
+            read->within--;
+            if (indexed) close_below(read, at, read->columns_entry, BELOW_IMAGE);
+            return READ;
+        }
     }
     read->p = p, read->to = to;
     TRY(put_byte(read, '['));
     TRY(read_items(read, node->a, 0, depth));
+    read->within--;
     return put_byte(read, ']');
 }
 
 static int read_record(AvroRead *read, const AvroNode *node, int depth) {
     const int32_t *link = read->program->link + node->a;
+    int indexed = is_indexed(read);
+    int64_t at = indexed ? add_entry(read->index, ABSENT, NO_NAME) : -1, member_at = -1;
     for (int32_t member = 0; member < node->b; member++, link += 2) {
         TRY(put_word(read, link[0]));
+        const uint8_t *value = read->to;
+        if (indexed) member_at = open_member(read);
         TRY(read_node(read, link[1], depth));
+        if (indexed) note_member(read, member_at, value, node->a + 2 * member);
     }
+    if (indexed) close_below(read, at, node - read->program->node, BELOW_RECORD);
     return node->b ? put_byte(read, '}') : put_raw(read, "{}", 2);
 }
 
@@ -180,7 +283,8 @@ static int read_node(AvroRead *read, int32_t number, int depth) {
         TRY(read_long(read, &value));
         if (value < 0 || value >= node->b) return BROKEN;
         return read_node(read, read->program->link[node->a + value], depth + 1);
-    case AVRO_ARRAY: case AVRO_MAP: return read_collection(read, node, depth + 1);
+    case AVRO_ARRAY: return read_array(read, node, depth + 1);
+    case AVRO_MAP: return read_map(read, node, depth + 1);
     case AVRO_RECORD: return read_record(read, node, depth + 1);
     case AVRO_COLUMNS: return read_columns(read, node, depth + 1);
     case AVRO_COLUMN_NAME: return read_column_name(read);
@@ -193,11 +297,13 @@ static int read_node(AvroRead *read, int32_t number, int depth) {
 static int read_value(AvroRead *read, const uint8_t *start, const uint8_t *end, int framed, int32_t *order) {
     const AvroProgram *program = read->program;
     uint8_t *before = read->to;
+    int64_t entries = read->index == NULL ? 0 : read->index->total;
     for (int frame = 0; frame <= (framed && *start == 0 ? 5 : 0); frame += 5) {
         if (end - start < frame) return BROKEN;
         for (int32_t place = 0; place < program->roots; place++) {
             int32_t root = order[place];
-            read->p = start + frame, read->end = end, read->to = before;
+            read->p = start + frame, read->end = end, read->to = before, read->within = 0;
+            if (read->index != NULL) read->index->total = entries;
             int outcome = read_node(read, program->root[root], 0);
             if (outcome == READ && read->p == end) {
                 for (; place > 0; place--) order[place] = order[place - 1];
@@ -205,6 +311,7 @@ static int read_value(AvroRead *read, const uint8_t *start, const uint8_t *end, 
                 return READ;
             }
             read->columns_length = 0; /* what they were written as is overwritten */
+            memset(read->latest, 0, sizeof read->latest);
             if (outcome == UNSURE || outcome == FULL) return outcome;
         }
     }
@@ -213,13 +320,15 @@ static int read_value(AvroRead *read, const uint8_t *start, const uint8_t *end, 
 
 /* Reads the values from `first` on, and writes their texts one after the other from where the first begins in
  * `text_offsets`. Stops before a value that is left, and where `capacity` is reached; values that are not `valid` are
- * empty. `order` has the schemas in the order they are tried. Returns the number of the value it stopped before, and
- * why in `why`: READ where there are no more.
+ * empty. `order` has the schemas in the order they are tried; `index` may be NULL. Returns the number of the value it
+ * stopped before, and why in `why`: READ where there are no more.
  */
 EXPORT int64_t cdc_read_avro(const AvroProgram *program, const uint8_t *data, const int32_t *offsets,
                              const uint8_t *valid, int64_t first, int64_t count, int64_t most_bytes, int32_t framed,
-                             int32_t *order, uint8_t *out, int64_t capacity, int32_t *text_offsets, int32_t *why) {
-    AvroRead read = {.program = program, .out = out, .to = out + text_offsets[first], .out_end = out + capacity};
+                             int32_t *order, uint8_t *out, int64_t capacity, int32_t *text_offsets, ValueIndex *index,
+                             int32_t *why) {
+    AvroRead read = {.program = program, .out = out, .to = out + text_offsets[first], .out_end = out + capacity,
+                     .index = index, .columns_entry = -1};
     int64_t i = first;
     *why = READ;
     for (; i < count; i++) {
@@ -233,7 +342,11 @@ EXPORT int64_t cdc_read_avro(const AvroProgram *program, const uint8_t *data, co
             }
         }
         text_offsets[i + 1] = (int32_t)(read.to - out);
+        if (index == NULL) continue;
+        if (index->total > index->capacity) index->total = index->starts[i];
+        index->starts[i + 1] = (int32_t)index->total;
     }
+    if (index != NULL) index->total = index->starts[i];
     return i;
 }
 
@@ -245,6 +358,10 @@ EXPORT int32_t cdc_is_avro_program(const AvroProgram *program) {
         switch (node->type) {
         case AVRO_ENUM:
             if (from < 0 || total < 0 || from + total > program->word_count) return 0;
+            for (int64_t i = 0; i < total; i++) { /* texts without escapes */
+                const int32_t *word = program->word_start + from + i;
+                if (memchr(program->words + word[0], '\\', (size_t)(word[1] - word[0]))) return 0;
+            }
             break;
         case NAMED_TEXT: case NAMED_BYTES:
             if (from < 0 || from >= program->word_count) return 0;

@@ -16,7 +16,9 @@ from numpy.typing import NDArray
 from cdc_contracts.registry.common.json_messages import Unreadable
 from cdc_contracts.registry.engine.native.avro_plans import AvroPlan, AvroProgram, NoAvroPlan
 from cdc_contracts.registry.engine.native.native_library import native_library
+from cdc_contracts.registry.engine.native.value_index import IndexedValues, ValueIndex, guess_entries
 from cdc_contracts.registry.message.transport import AvroTransport
+from cdc_contracts.registry.records.message_values import MessageValues
 
 _FULL: Final = 3
 _SPARE: Final = 4096
@@ -31,11 +33,19 @@ class AvroReader:
         self._wire, self._library = wire, native_library()
         self._ratio = 3.0
         """Bytes of JSON for one of Avro."""
+        self._per_record: float | None = None
+        """Entries of a record in the value index."""
 
-    def as_json(self, values: pa.BinaryArray) -> pa.BinaryArray:
+    def read(self, values: pa.BinaryArray) -> MessageValues:
         """Return the JSON text of each value: null for null, and an empty one where the value is no record."""
         if self._program is None:
-            return pa.array([self._text_of(value) for value in values.to_pylist()], pa.binary())
+            return MessageValues(pa.array([self._text_of(value) for value in values.to_pylist()], pa.binary()))
+        index = ValueIndex(self._program, len(values), guess_entries(len(values), self._per_record))
+        texts = self._texts_of(self._program, values, index)
+        self._per_record = index.per_record or self._per_record
+        return IndexedValues(texts, index)
+
+    def _texts_of(self, program: AvroProgram, values: pa.BinaryArray, index: ValueIndex) -> pa.BinaryArray:
         texts = _Texts(len(values), int(self._ratio * _size_of(values)) + _SPARE)
         number, why, total = 0, np.zeros(1, np.int32), len(values)
         _, offsets, data = values.buffers()
@@ -43,16 +53,17 @@ class AvroReader:
         while number < total:
             order = np.array(self._wire.order, np.int32)
             number = self._library.cdc_read_avro(
-                self._program.address, None if data is None else data.address, offsets.address + 4 * values.offset,
+                program.address, None if data is None else data.address, offsets.address + 4 * values.offset,
                 None if valid is None else valid.ctypes.data, number, total, self._wire.most_bytes,
                 int(self._wire.framed), order.ctypes.data, texts.data.ctypes.data, len(texts.data),
-                texts.offsets.ctypes.data, why.ctypes.data,
+                texts.offsets.ctypes.data, index.address, why.ctypes.data,
             )  # fmt: skip
             self._wire.order = order.tolist()
             if why[0] == _FULL:
                 texts.grow(number)
             elif number < total:
                 texts.put(number, self._text_of(values[number].as_py()) or b"")
+                index.leave_out(number)
                 number += 1
         self._ratio = max(1.0, 1.1 * texts.offsets[total] / max(1, _size_of(values)))
         validity = None if valid is None else pa.py_buffer(np.packbits(valid, bitorder="little"))

@@ -15,6 +15,7 @@ static int put_escape(AvroRead *read, uint8_t byte) {
                      : byte == '\t'              ? 't'
                                                  : 0;
     uint8_t escape[6] = {'\\', letter ? letter : 'u', '0', '0', digits[byte >> 4 & 15], digits[byte & 15]};
+    read->escaped = 1;
     return put_raw(read, escape, letter ? 2 : 6);
 }
 

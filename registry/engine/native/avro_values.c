@@ -14,8 +14,8 @@ int read_string(AvroRead *read) {
 /* Nothing is written, but what is no UTF-8 is BROKEN all the same. */
 int skip_string(AvroRead *read) {
     uint8_t *before = read->to;
-    int outcome = read_string(read);
-    read->to = before;
+    int escaped = read->escaped, outcome = read_string(read);
+    read->to = before, read->escaped = escaped;
     return outcome;
 }
 
@@ -52,6 +52,7 @@ static int read_timestamp(AvroRead *read) {
     int64_t outcome = put_part(read, part);
     if (outcome < 0) {
         read->to = before;
+        read->name = NO_NAME;
         return PUT(read, "\"Timestamp! \"");
     }
     return outcome == READ ? put_byte(read, '"') : (int)outcome;
@@ -78,6 +79,11 @@ static int put_clock(AvroRead *read, const int64_t *part, int negative) {
     return (int)put_part(read, part[PART]);
 }
 
+static int put_no_time(AvroRead *read) {
+    read->name = NO_NAME;
+    return PUT(read, "! ");
+}
+
 /* A DateTime behind its name: a blank and what it says, or `! ` where it says what no time is. */
 static int read_datetime(AvroRead *read) {
     int64_t part[PARTS] = {0}, first = 0, most = 1;
@@ -95,12 +101,12 @@ static int read_datetime(AvroRead *read) {
         if (first == 0) first = part[i];
         negative |= part[i] < 0;
     }
-    if (negative && first > 0) return PUT(read, "! ");
+    if (negative && first > 0) return put_no_time(read);
     for (int i = HOUR; i < PARTS; i++) part[i] = part[i] < 0 ? -part[i] : part[i];
     for (int i = 0; i < read->program->digits; i++) most *= 10;
-    if (part[PART] >= most || part[YEAR] < 0 || part[MONTH] < 0 || part[DAY] < 0) return PUT(read, "! ");
+    if (part[PART] >= most || part[YEAR] < 0 || part[MONTH] < 0 || part[DAY] < 0) return put_no_time(read);
     int has_clock = there[HOUR] && there[MINUTE] && there[SECOND];
-    if (!there[YEAR] && !has_clock) return PUT(read, "! ");
+    if (!there[YEAR] && !has_clock) return put_no_time(read);
     if (there[YEAR]) TRY(put_date(read, part, there));
     return has_clock ? put_clock(read, part, negative) : READ;
 }
@@ -163,6 +169,7 @@ static int read_bytes_named(AvroRead *read, int32_t word) {
 }
 
 int read_named(AvroRead *read, const AvroNode *node) {
+    read->name = (uint8_t)node->b;
     switch (node->type) {
     case NAMED_INTEGER: return read_integer(read);
     case NAMED_CHARACTER: return read_character(read);

@@ -1,7 +1,8 @@
 /* Cells: one JSON value of a message in 64 bits: where it begins in the buffer, how long it is, and its kind.
  *
  * Bits 0-3 hold the kind, bits 4-31 the length in bytes, bits 32-63 the place of the first byte. A text is without its
- * quotes. Whatever is read lies between the first and the last byte of one message.
+ * quotes. Whatever is read lies between the first and the last byte of one message; of Avro records, of one that has
+ * the same value.
  */
 #ifndef CDC_CELLS_H
 #define CDC_CELLS_H

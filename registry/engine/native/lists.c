@@ -1,5 +1,5 @@
 /* Lists of whole numbers, and texts that begin with a name: what members and values beside plain ones are asked for. */
-#include "cells.h"
+#include "value_index.h"
 
 /* Behind a whole number without a sign, of at most MOST_DIGITS digits, or NULL. */
 static const uint8_t *skip_count(const uint8_t *p, const uint8_t *end, int64_t *number) {
@@ -24,19 +24,32 @@ EXPORT void cdc_last_counts(const uint8_t *data, const uint64_t *cells, int64_t 
 
 /* Writes the values without the name before them, and for each the place of its name. `names` are one after the other,
  * `starts` has where each begins and where the last ends. Texts with none of the names become null, and so do all other
- * values; the place of the former is 255, of the latter 0. Returns how many have no name.
+ * values; the place of the former is 255, of the latter 0. Where `named` is not NULL, it has the name of each value by
+ * its number in the value index, and `own_places` the place of each number. Returns how many have no name.
  */
 EXPORT int64_t cdc_strip_names(const uint8_t *data, const uint64_t *cells, int64_t count, const uint8_t *names,
-                               const int32_t *starts, int32_t total, uint64_t *behind, uint8_t *places) {
+                               const int32_t *starts, int32_t total, const uint8_t *named, const uint8_t *own_places,
+                               uint64_t *behind, uint8_t *places) {
     int64_t nameless = 0;
     for (int64_t i = 0; i < count; i++) {
-        FETCH_AHEAD(data, cells, i, count);
+        if (named == NULL) FETCH_AHEAD(data, cells, i, count);
         unsigned kind = kind_of(cells[i]);
         uint32_t length = length_of(cells[i]);
         behind[i] = make_cell(start_of(cells[i]), 0, NUL), places[i] = 0;
         if (kind != TEXT && kind != ESCAPED) continue;
         const uint8_t *text = data + start_of(cells[i]);
         int32_t place = 0;
+        if (named != NULL && named[i] != UNKNOWN_NAME) {
+            place = own_places[named[i]];
+            if (place < total) {
+                uint32_t own = (uint32_t)(starts[place + 1] - starts[place]);
+                behind[i] = make_cell(start_of(cells[i]) + own, length - own, kind);
+            } else {
+                nameless++;
+            }
+            places[i] = (uint8_t)place;
+            continue;
+        }
         for (; place < total; place++) {
             uint32_t own = (uint32_t)(starts[place + 1] - starts[place]);
             if (length < own || !same_bytes(text, names + starts[place], (int32_t)own)) continue;

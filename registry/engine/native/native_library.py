@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 NAME: Final = "libcdc_native.so"
-ABI: Final = 2
+ABI: Final = 3
 """Counted up where a function takes or returns something else, so that an older library is not called."""
 
 _SIGNATURES: Final[dict[str, tuple[Any, tuple[Any, ...]]]] = {
@@ -25,7 +25,7 @@ _SIGNATURES: Final[dict[str, tuple[Any, tuple[Any, ...]]]] = {
     "cdc_scan": (
         c_int64,
         (c_void_p, c_void_p, c_void_p, c_void_p, c_int64, c_int64, c_int64, c_void_p, c_int64, POINTER(c_void_p),
-         c_void_p, POINTER(c_void_p), c_void_p, c_void_p, c_void_p),
+         c_void_p, POINTER(c_void_p), c_void_p, c_void_p, c_void_p, c_void_p, c_void_p, POINTER(c_void_p)),
     ),
     "cdc_check": (None, (c_void_p, c_void_p, c_int64, c_uint32, c_void_p, c_void_p, c_void_p)),
     "cdc_canonical": (
@@ -39,13 +39,14 @@ _SIGNATURES: Final[dict[str, tuple[Any, tuple[Any, ...]]]] = {
     "cdc_codes": (c_int64, (c_void_p, c_void_p, c_int64, c_void_p, c_void_p)),
     "cdc_last_counts": (None, (c_void_p, c_void_p, c_int64, c_void_p)),
     "cdc_strip_names": (
-        c_int64, (c_void_p, c_void_p, c_int64, c_void_p, c_void_p, c_int32, c_void_p, c_void_p),
+        c_int64,
+        (c_void_p, c_void_p, c_int64, c_void_p, c_void_p, c_int32, c_void_p, c_void_p, c_void_p, c_void_p),
     ),
     "cdc_is_avro_program": (c_int32, (c_void_p,)),
     "cdc_read_avro": (
         c_int64,
         (c_void_p, c_void_p, c_void_p, c_void_p, c_int64, c_int64, c_int64, c_int32, c_void_p, c_void_p, c_int64,
-         c_void_p, c_void_p),
+         c_void_p, c_void_p, c_void_p),
     ),
     "cdc_read_texts": (
         c_int32,

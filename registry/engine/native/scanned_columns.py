@@ -19,6 +19,7 @@ from msgspec import UNSET
 from numpy.typing import NDArray
 
 from cdc_contracts.registry.engine import decoder_kinds
+from cdc_contracts.registry.engine.native.value_index import places_of_names
 
 Cells = NDArray[np.uint64]
 
@@ -55,10 +56,15 @@ class ScannedBytes:
 
 
 class ScannedColumn(Sequence[Any]):
-    """The values of one member or column, one per record or row; `decoder` is what the parser would use for them."""
+    """The values of one member or column, one per record or row; `decoder` is what the parser would use for them.
 
-    def __init__(self, source: ScannedBytes, cells: Cells, decoder: str) -> None:
-        self.source, self.cells, self.decoder = source, cells, decoder
+    `names` are the numbers of the names that texts of records begin with, if a value index has them.
+    """
+
+    def __init__(
+        self, source: ScannedBytes, cells: Cells, decoder: str, names: NDArray[np.uint8] | None = None
+    ) -> None:
+        self.source, self.cells, self.decoder, self._names = source, cells, decoder, names
         self._asked = 0
         self._behind: dict[tuple[str, ...], tuple[ScannedColumn, NDArray[np.uint8]]] = {}
 
@@ -193,10 +199,11 @@ class ScannedColumn(Sequence[Any]):
         if names in self._behind:
             return self._behind[names]
         cells, places = np.empty(len(self), np.uint64), np.empty(len(self), np.uint8)
-        text, starts = _join(names)
+        text, starts, own_places = _join(names)
         self.source.library.cdc_strip_names(
             self.source.address, self.cells.ctypes.data, len(self), text, starts.ctypes.data, len(names),
-            cells.ctypes.data, places.ctypes.data,
+            None if self._names is None else self._names.ctypes.data, own_places.ctypes.data, cells.ctypes.data,
+            places.ctypes.data,
         )  # fmt: skip
         self._behind[names] = ScannedColumn(self.source, cells, self.decoder), places
         return self._behind[names]
@@ -286,9 +293,9 @@ class ScannedColumn(Sequence[Any]):
 
 
 @lru_cache(maxsize=256)
-def _join(names: tuple[str, ...]) -> tuple[bytes, NDArray[np.int32]]:
-    """Return names one after the other, where each begins and where the last ends."""
-    return "".join(names).encode(), np.array([0, *accumulate(map(len, names))], np.int32)
+def _join(names: tuple[str, ...]) -> tuple[bytes, NDArray[np.int32], NDArray[np.uint8]]:
+    """Return names one after the other, where each begins and the last ends, and their places by number."""
+    return "".join(names).encode(), np.array([0, *accumulate(map(len, names))], np.int32), places_of_names(names)
 
 
 class ScannedMember(ScannedColumn):

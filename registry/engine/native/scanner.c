@@ -3,32 +3,10 @@
  * It takes a message only where it is sure that the message is strict JSON, holds exactly the members it knows, each
  * once and of a kind that is asked for. Everything else it refuses, and leaves to the parser that decides.
  */
-#include "plans.h"
+#include "scan.h"
 #include "tokens.h"
 
 #include <stdlib.h>
-
-#define MOST_NESTED 16 /* of objects that are taken apart */
-
-typedef struct {
-    Plan *plan;
-    const uint8_t *data, *p, *end;
-    uint64_t *cells; /* by slot and record */
-    int64_t record, capacity;
-    uint64_t **row_cells; /* by image: cells by column and row */
-    int64_t *rows;        /* by image: rows so far */
-    int64_t row_capacity;
-    int32_t **states; /* by image and record: absent -2, null -1, or how many rows */
-    const int32_t *columns;
-    uint64_t objects;
-    int full;
-} Scan;
-
-static inline void put(Scan *scan, int32_t image, int32_t slot, uint64_t cell) {
-    if (slot < 0) return;
-    if (image == ANY_IMAGE) scan->cells[slot * scan->capacity + scan->record] = cell;
-    else if (slot < scan->columns[image]) scan->row_cells[image][slot * scan->row_capacity + scan->rows[image]] = cell;
-}
 
 static int scan_leaf(Scan *scan, int32_t number) {
     Plan *plan = scan->plan;
@@ -61,10 +39,7 @@ static int scan_leaf(Scan *scan, int32_t number) {
 
 static int scan_literal(Scan *scan, const Node *node) {
     if (scan->end - scan->p <= node->c || !same_bytes(scan->p, scan->plan->names + node->b, node->c)) return 0;
-    unsigned kind = *scan->p == '"' ? TEXT : *scan->p == '{' ? OBJECT : *scan->p == '[' ? ARRAY : NUL;
-    uint64_t start = (uint64_t)(scan->p - scan->data);
-    if (kind == TEXT) put(scan, node->d, node->a, make_cell(start + 1, (uint64_t)node->c - 2, TEXT));
-    else put(scan, node->d, node->a, make_cell(start, (uint64_t)node->c, kind));
+    put_literal(scan, node, (uint64_t)(scan->p - scan->data));
     scan->p += node->c;
     return 1;
 }
@@ -72,12 +47,8 @@ static int scan_literal(Scan *scan, const Node *node) {
 static int scan_object(Scan *scan, int32_t number, int depth);
 
 static int scan_row(Scan *scan, int32_t image, int32_t row, int depth) {
-    if (scan->rows[image] >= scan->row_capacity) {
-        scan->full = 1;
-        return 0;
-    }
-    uint64_t *cells = scan->row_cells[image] + scan->rows[image];
-    for (int32_t column = 0; column < scan->columns[image]; column++) cells[column * scan->row_capacity] = ABSENT;
+    if (!has_row(scan, image)) return 0;
+    open_row(scan, image);
     if (!scan_object(scan, row, depth)) return 0;
     scan->rows[image]++;
     return 1;
@@ -184,20 +155,44 @@ static int scan_object(Scan *scan, int32_t number, int depth) {
     return required == node->c;
 }
 
+static int scan_message(Scan *scan, const uint8_t *start, const uint8_t *end) {
+    int32_t own = scan->plan->node[0].e;
+    int fits;
+    scan->p = start, scan->end = end;
+    if (own >= 0) {
+        fits = scan_row(scan, own, 0, 0);
+        scan->states[own][scan->record] = 1;
+    } else {
+        fits = scan_object(scan, 0, 0);
+    }
+    return fits && scan->p == end;
+}
+
+/* Forgets what was found in a message. */
+static void clear_message(Scan *scan, const int64_t *before) {
+    for (int32_t image = 0; image < scan->plan->images; image++) {
+        scan->rows[image] = before[image];
+        scan->states[image][scan->record] = -2;
+    }
+    for (int32_t slot = 0; slot < scan->plan->slots; slot++) scan->cells[slot * scan->capacity + scan->record] = ABSENT;
+}
+
 /* Scans the messages of some numbers (positions in `offsets`) one after the other; `taken` gets the numbers of those
  * that follow the plan, in their order, and `left` those of the others. Returns how many were taken; -1 where the rows
  * are more than `row_capacity`; then all has to be done again. Gives up where most do not fit: where more
- * than `patience` and four times those that were taken are left.
+ * than `patience` and four times those that were taken are left. Messages in `index`, which may be NULL, are not scanned
+ * if their entries follow the plan; `row_names` gets the names of records then.
  */
 EXPORT int64_t cdc_scan(Plan *plan, const uint8_t *data, const int32_t *offsets, const int64_t *numbers, int64_t count,
                         int64_t most_bytes, int64_t patience, uint64_t *cells, int64_t row_capacity,
                         uint64_t **row_cells, const int32_t *columns, int32_t **states, int64_t *rows, int64_t *taken,
-                        int64_t *left) {
+                        int64_t *left, const AvroProgram *program, ValueIndex *index, uint8_t **row_names) {
     Scan scan = {.plan = plan, .data = data, .cells = cells, .capacity = count, .row_cells = row_cells, .rows = rows,
-                 .row_capacity = row_capacity, .states = states, .columns = columns};
-    int64_t refused = 0, i = 0;
+                 .row_capacity = row_capacity, .states = states, .columns = columns, .program = program,
+                 .index = index, .row_names = index == NULL ? NULL : row_names};
+    int64_t refused = 0, i = 0, result = -2;
     int64_t *before = calloc((size_t)plan->images + 1, sizeof(int64_t));
-    if (before == NULL) return -2;
+    if (before == NULL || (index != NULL && !bind_index(&scan))) goto end;
     memset(plan->seen, 0, (size_t)plan->members * sizeof(uint64_t));
     memset(plan->latest, 0, (size_t)plan->nodes * sizeof(uint64_t)); /* they point into the buffer of another batch */
     for (int32_t image = 0; image < plan->images; image++) rows[image] = 0;
@@ -205,25 +200,18 @@ EXPORT int64_t cdc_scan(Plan *plan, const uint8_t *data, const int32_t *offsets,
         int64_t number = numbers[i];
         const uint8_t *start = data + offsets[number], *end = data + offsets[number + 1];
         int fits = 0;
-        for (int32_t image = 0; image < plan->images; image++) {
-            before[image] = rows[image];
-            states[image][scan.record] = -2;
-        }
-        for (int32_t slot = 0; slot < plan->slots; slot++) cells[slot * count + scan.record] = ABSENT;
-        if (end - start >= 2 && end - start <= most_bytes && *start == '{') {
-            int32_t own = plan->node[0].e;
-            scan.p = start, scan.end = end;
-            if (own >= 0) {
-                fits = scan_row(&scan, own, 0, 0);
-                states[own][scan.record] = 1;
-            } else {
-                fits = scan_object(&scan, 0, 0);
+        for (int32_t image = 0; image < plan->images; image++) before[image] = rows[image];
+        clear_message(&scan, before);
+        if (end - start >= 2 && end - start <= most_bytes) {
+            fits = index != NULL && place_message(&scan, number);
+            if (!fits && !scan.full && *start == '{') {
+                if (index != NULL) clear_message(&scan, before);
+                fits = scan_message(&scan, start, end);
             }
-            fits = fits && scan.p == end;
         }
         if (scan.full) {
-            free(before);
-            return -1;
+            result = -1;
+            goto end;
         }
         if (fits) {
             taken[scan.record++] = number;
@@ -233,6 +221,8 @@ EXPORT int64_t cdc_scan(Plan *plan, const uint8_t *data, const int32_t *offsets,
         }
     }
     for (; i < count; i++) left[refused++] = numbers[i];
-    free(before);
-    return scan.record;
+    result = scan.record;
+end:
+    free(before), free_bound(&scan.bound);
+    return result;
 }

@@ -21,7 +21,9 @@ from cdc_contracts.registry.engine.layout_parts import Layout, Leaf, RowShape
 from cdc_contracts.registry.engine.native.native_library import is_eager, native_library
 from cdc_contracts.registry.engine.native.scan_plans import NoScanPlan, ScanPlan, free_names, make_scan_plan
 from cdc_contracts.registry.engine.native.scanned_columns import STATE, ScannedBytes, ScannedColumn, ScannedMember
+from cdc_contracts.registry.engine.native.value_index import IndexedValues
 from cdc_contracts.registry.engine.struct_layouts import LayoutPlan
+from cdc_contracts.registry.records.message_values import MessageValues
 
 Numbers = NDArray[np.int64]
 
@@ -57,12 +59,16 @@ class _CompiledPlan:
 
 @dataclass(frozen=True, eq=False)
 class _Found:
-    """The values of the messages that match a plan: cells by slot, by column and row, rows by image."""
+    """The values of the messages that match a plan: cells by slot, by column and row, rows by image.
+
+    `row_names` are by column and row the names of records, if the messages have a value index.
+    """
 
     taken: Numbers
     left: Numbers
     cells: NDArray[np.uint64]
     row_cells: list[NDArray[np.uint64]]
+    row_names: list[NDArray[np.uint8]]
     states: NDArray[np.int32]
     rows: list[int]
 
@@ -83,37 +89,37 @@ class Scanner:
         """Whether there is a library to scan with."""
         return self._library is not None
 
-    def scan(self, array: pa.BinaryArray, numbers: Numbers) -> tuple[list[DecodedBatch], Numbers]:
+    def scan(self, values: MessageValues, numbers: Numbers) -> tuple[list[DecodedBatch], Numbers]:
         """Return the messages with one of the most recent shapes, and the numbers of the others."""
         found: list[DecodedBatch] = []
         recent = list(self._recent)
         for shape in recent:
             if len(numbers) < self._least:
                 break
-            numbers = self._scan_into(found, shape, array, numbers)
+            numbers = self._scan_into(found, shape, values, numbers)
         return found, numbers
 
-    def scan_for(self, shape: RowShape, array: pa.BinaryArray, numbers: Numbers) -> tuple[list[DecodedBatch], Numbers]:
+    def scan_for(self, shape: RowShape, values: MessageValues, numbers: Numbers) -> tuple[list[DecodedBatch], Numbers]:
         """Return the messages of one shape, which is remembered if there are any, and the numbers of the others."""
         found: list[DecodedBatch] = []
         known = any(one is shape or (self._free and one.strict is shape.strict) for one in self._recent)
         if not known and len(numbers) >= self._least:
-            numbers = self._scan_into(found, shape, array, numbers)
+            numbers = self._scan_into(found, shape, values, numbers)
             if found:
                 self._recent.insert(0, shape)
                 del self._recent[_MOST_TRIED:]
         return found, numbers
 
     def _scan_into(
-        self, found: list[DecodedBatch], shape: RowShape, array: pa.BinaryArray, numbers: Numbers
+        self, found: list[DecodedBatch], shape: RowShape, values: MessageValues, numbers: Numbers
     ) -> Numbers:
         plan = self._compiled(shape)
-        result = None if plan is None else self._run(plan, array, numbers)
+        result = None if plan is None else self._run(plan, values, numbers)
         if plan is None or result is None or len(result.taken) < self._least:
             if shape in self._recent:
                 self._recent.remove(shape)
             return numbers
-        found.append(self._lay_out(shape, plan, result, array))
+        found.append(self._lay_out(shape, plan, result, values.array))
         return result.left
 
     def _compiled(self, shape: RowShape) -> _CompiledPlan | None:
@@ -134,9 +140,10 @@ class Scanner:
             self._plans.popitem(last=False)
         return plan
 
-    def _run(self, compiled: _CompiledPlan, array: pa.BinaryArray, numbers: Numbers) -> _Found | None:
+    def _run(self, compiled: _CompiledPlan, values: MessageValues, numbers: Numbers) -> _Found | None:
         """Scan; None if memory is short, or there are too many rows to be worth it."""
-        plan, total = compiled.plan, len(numbers)
+        plan, total, array = compiled.plan, len(numbers), values.array
+        index = values.entries if isinstance(values, IndexedValues) else None
         _, offsets, data = array.buffers()
         if data is None:
             return None
@@ -147,15 +154,18 @@ class Scanner:
         capacity = total + _LEAST
         while capacity * columns.sum(dtype=np.int64) <= _MOST_CELLS:
             row_cells = [np.empty((count, capacity), np.uint64) for count in columns.tolist()]
+            row_names = [np.empty((count, capacity), np.uint8) for count in columns.tolist() if index is not None]
             held = self._library.cdc_scan(
                 compiled.handle, data.address, offsets.address + 4 * array.offset, numbers.ctypes.data, total,
                 self._most_bytes, self._patience, cells.ctypes.data, capacity, _pointers(row_cells),
                 columns.ctypes.data, _pointers(list(states)), rows.ctypes.data, taken.ctypes.data, left.ctypes.data,
+                None if index is None else index.program.address, None if index is None else index.address,
+                _pointers(row_names),
             )  # fmt: skip
             if held >= 0:
                 return _Found(
-                    taken[:held], left[: total - held].copy(), cells[:, :held], row_cells, states[:, :held],
-                    rows[: len(columns)].tolist(),
+                    taken[:held], left[: total - held].copy(), cells[:, :held], row_cells, row_names,
+                    states[:, :held], rows[: len(columns)].tolist(),
                 )  # fmt: skip
             if held != _FULL:
                 break
@@ -176,7 +186,12 @@ class Scanner:
             ends = np.cumsum(count)
             records = np.arange(len(state)) if total == len(state) and (count == 1).all() else None
             columns = tuple(
-                ScannedColumn(source, found.row_cells[place][index, :total], column.decoder)
+                ScannedColumn(
+                    source,
+                    found.row_cells[place][index, :total],
+                    column.decoder,
+                    found.row_names[place][index, :total] if found.row_names else None,
+                )
                 for index, column in enumerate(image.columns)
             )
             batch.rows[image.pointer] = Rows(

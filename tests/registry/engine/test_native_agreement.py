@@ -46,6 +46,7 @@ from cdc_contracts.registry.engine.native.scanned_columns import (
 from cdc_contracts.registry.engine.native.scanned_values import ScannedPart
 from cdc_contracts.registry.engine.text_digests import NULL as NULL_DIGEST
 from cdc_contracts.registry.engine.text_digests import digest_values
+from cdc_contracts.registry.records.message_values import MessageValues
 from cdc_contracts.registry.validate.validation_context import open_validation
 from cdc_contracts.registry.values import FIRST_MISFIT, FORMS, NOTED_MISFIT, RECORDS, Context, Flag
 from cdc_contracts.registry.values.type_bounds import bound_of
@@ -147,7 +148,7 @@ def test_what_the_scanner_takes_the_parser_takes_with_the_same_values(version, m
         offsets = np.array([0, len(value)], np.int32)
         alone = pa.BinaryArray.from_buffers(pa.binary(), 1, [None, pa.py_buffer(offsets), pa.py_buffer(bytes(value))])
         scanner._recent[:] = recent
-        found, rest = scanner.scan(alone, np.zeros(1, np.int64))
+        found, rest = scanner.scan(MessageValues(alone), np.zeros(1, np.int64))
         assert len(found) + len(rest) == 1
         for batch in found:
             taken += 1
@@ -173,9 +174,9 @@ def test_more_rows_than_fit_into_memory_are_left_to_the_parser(monkeypatch):
     messages = good_of(CATALOGUE.version("oms-community/canal@2")) * 40
     by_fast_path(judge, messages)
     scanner, values, numbers = judge._sorter._scanner, pa.array(messages, pa.binary()), np.arange(len(messages))
-    assert scanner.scan(values, numbers)[0] != []
+    assert scanner.scan(MessageValues(values), numbers)[0] != []
     monkeypatch.setattr(scanning, "_MOST_CELLS", len(messages))
-    found, left = scanner.scan(values, numbers)
+    found, left = scanner.scan(MessageValues(values), numbers)
     assert (found, left.tolist()) == ([], numbers.tolist())
 
 

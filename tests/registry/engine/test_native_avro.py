@@ -5,18 +5,17 @@ CDC_CONTRACTS_BYTES=all tries many times as many records.
 
 from __future__ import annotations
 
-import io
 import math
 import os
 import random
 import struct
 
-import fastavro
 import pyarrow as pa
 import pytest
+from avro_records import FRAME, NAMESPACE, PARTS, VERSION, WRITTEN, changed_record, good_records
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from topics import CATALOGUE, WITH_TABLES, rendered, samples
+from topics import rendered, samples
 
 from cdc_contracts.registry.common.json_messages import Unreadable
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
@@ -30,39 +29,6 @@ pytestmark = pytest.mark.skipif(
 )
 
 LONG = os.environ.get("CDC_CONTRACTS_BYTES") == "all"
-VERSIONS = [version for version in CATALOGUE.all_versions() if version.meaning.transport == "avro"]
-VERSION = VERSIONS[0]
-NAMESPACE = "com.alibaba.dts.formats.avro."
-FRAME = b"\x00\x00\x00\x00\x07"
-PARTS = (
-    b"\x00", b"\x01", b"\x02", b"\x7f", b"\x80", b"\x80\x00", b"\xff" * 9 + b"\x01", b"\xff" * 9 + b"\x02", b"\xff" * 10,
-    b"\xff" * 12, b"\xfe\xff\xff\xff\x0f", b"\xc3\xa9", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xe2\x82", b'"', b"\\",
-    b"\n", b"\x1f", FRAME, b"\x06abc", b"\x02\x02\x02", bytes(40),
-)  # fmt: skip
-
-
-class Written:
-    """Records of the newest schema, with the values of one image given by test."""
-
-    def __init__(self):
-        self.wire = open_transport(VERSION, ReadingOptions())
-        self.schema = list(self.wire.schemas.values())[-1]
-
-    def record(self, values, columns=None, **more):
-        fields = [{"name": f"c{place}", "dataTypeNumber": 8} for place in range(len(values))]
-        message = {
-            "version": 1, "id": 7, "sourceTimestamp": 1718000000, "sourcePosition": "", "safeSourcePosition": "",
-            "sourceTxid": "", "source": {"sourceType": "MySQL", "version": ""}, "operation": "INSERT",
-            "objectName": "shop.orders", "processTimestamps": None, "tags": {}, "beforeImages": None,
-            "fields": fields if columns is None else columns, "bornTimestamp": 0,
-            "afterImages": [(NAMESPACE + one[0], one[1]) if isinstance(one, tuple) else one for one in values],
-        } | more  # fmt: skip
-        out = io.BytesIO()
-        fastavro.schemaless_writer(out, self.schema, message)
-        return out.getvalue()
-
-
-WRITTEN = Written()
 
 
 def transport() -> AvroTransport:
@@ -87,7 +53,7 @@ def compare(values, *, left=None):
     assert reader._program is not None
     text_of = mine.text_of
     mine.text_of = lambda value: passed_on.append(value) or text_of(value)
-    found = reader.as_json(pa.array(values, pa.binary())).to_pylist()
+    found = reader.read(pa.array(values, pa.binary())).array.to_pylist()
     assert found == texts_of(other, values)
     assert mine.order == other.order
     if left is not None:
@@ -95,35 +61,8 @@ def compare(values, *, left=None):
     return found
 
 
-def good() -> list[bytes]:
-    own = [value for value in samples(VERSION) if value]
-    options = ReadingOptions(tables=WITH_TABLES.tables, table="shop.orders")
-    return own + rendered(VERSION.reference, 60, seed=7, controls=5, reading_options=options)
-
-
-def changed(draw: random.Random, value: bytes, other: bytes) -> bytes:
-    at = draw.randrange(len(value) + 1)
-    match draw.randrange(7):
-        case 0:
-            flipped = bytearray(value)
-            flipped[at % len(value)] ^= 1 << draw.randrange(8)
-            return bytes(flipped)
-        case 1:
-            return value[:at] + value[at + draw.choice((1, 2, 8, 64)) :]
-        case 2:
-            return value[:at]
-        case 3:
-            return value[: at + draw.choice((1, 8, 40))] + value[at:]
-        case 4:
-            return value[:at] + other[draw.randrange(len(other)) :]
-        case 5:
-            return FRAME + value
-        case _:
-            return value[:at] + draw.choice(PARTS) + value[at + draw.choice((0, 0, 1, 2)) :]
-
-
 def test_samples_and_rendered_records_are_read_the_same_and_few_are_left():
-    values = good()
+    values = good_records()
     found = compare([*values, None, b"", *(FRAME + value for value in values)])
     assert found[len(values)] is None
     rows = rendered(VERSION.reference, 200, seed=3)
@@ -133,18 +72,18 @@ def test_samples_and_rendered_records_are_read_the_same_and_few_are_left():
 
 @pytest.mark.parametrize("seed", range(40 if LONG else 4))
 def test_changed_records_are_read_the_same(seed):
-    draw, values = random.Random(seed), good()
-    compare([changed(draw, draw.choice(values), draw.choice(values)) for _ in range(2_000)])
+    draw, values = random.Random(seed), good_records()
+    compare([changed_record(draw, draw.choice(values), draw.choice(values)) for _ in range(2_000)])
 
 
 @pytest.mark.parametrize("seed", range(10 if LONG else 1))
 def test_each_record_alone_in_memory_of_its_own_is_read_the_same(seed):
     """A read behind its end would be one behind the end of what is allocated."""
-    draw, values = random.Random(100 + seed), good()
+    draw, values = random.Random(100 + seed), good_records()
     for value in [
         *values,
         *PARTS,
-        *(changed(draw, draw.choice(values), draw.choice(values)) for _ in range(300 if LONG else 100)),
+        *(changed_record(draw, draw.choice(values), draw.choice(values)) for _ in range(300 if LONG else 100)),
     ]:
         compare([value])
 
@@ -273,20 +212,20 @@ def test_buffers_grow_with_what_is_written():
 
 
 def test_slices_and_nulls_are_read_the_same():
-    values = pa.array([None, *good()[:20], None, b"x"], pa.binary())
+    values = pa.array([None, *good_records()[:20], None, b"x"], pa.binary())
     reader = AvroReader(transport())
     for start, length in ((0, 23), (1, 5), (3, 0), (20, 3)):
         part = values.slice(start, length)
-        assert reader.as_json(part).to_pylist() == texts_of(transport(), part.to_pylist())
-    assert reader.as_json(pa.array([], pa.binary())).to_pylist() == []
-    assert reader.as_json(pa.array([None, None], pa.binary())).to_pylist() == [None, None]
+        assert reader.read(part).array.to_pylist() == texts_of(transport(), part.to_pylist())
+    assert reader.read(pa.array([], pa.binary())).array.to_pylist() == []
+    assert reader.read(pa.array([None, None], pa.binary())).array.to_pylist() == [None, None]
 
 
 def test_more_json_than_an_array_holds_is_refused(monkeypatch):
     """The kernel then validates the two halves of the batch."""
     monkeypatch.setattr(avro_reading, "_MOST_TEXT", 10_000)
     with pytest.raises(OverflowError):
-        AvroReader(transport()).as_json(pa.array(rendered(VERSION.reference, 40), pa.binary()))
+        AvroReader(transport()).read(pa.array(rendered(VERSION.reference, 40), pa.binary()))
 
 
 def test_a_schema_that_the_reader_does_not_know_is_left_to_the_transport(monkeypatch):
@@ -294,5 +233,5 @@ def test_a_schema_that_the_reader_does_not_know_is_left_to_the_transport(monkeyp
     monkeypatch.setattr(wire, "fields", "no such member")
     reader = AvroReader(wire)
     assert reader._program is None
-    values = good()[:5]
-    assert reader.as_json(pa.array(values, pa.binary())).to_pylist() == texts_of(wire, values)
+    values = good_records()[:5]
+    assert reader.read(pa.array(values, pa.binary())).array.to_pylist() == texts_of(wire, values)

@@ -1,0 +1,79 @@
+/* Scan: the messages of a batch that are scanned by one plan, and what was found in them. */
+#ifndef CDC_SCAN_H
+#define CDC_SCAN_H
+
+#include "avro.h"
+#include "plans.h"
+
+#define MOST_NESTED 16 /* of objects that are taken apart */
+
+/* A column in the plan: its slot, the kinds that are taken, its place in the row, and whether it is required. */
+typedef struct {
+    int32_t slot, kinds, place, required;
+} Column;
+
+/* What the members of a record and the columns of an image are in the plan, found once. */
+typedef struct {
+    int32_t *object;  /* by node of the program: the object of the plan that its members are of, -1 */
+    int32_t *place;   /* by link of the program: of a member of a record, its place in the object */
+    int64_t *columns; /* by image: the names of columns that were found last, -1 */
+    int32_t *count;   /* by image: how many */
+    Column *column;   /* by image and column */
+} Bound;
+
+typedef struct {
+    Plan *plan;
+    const uint8_t *data, *p, *end;
+    uint64_t *cells; /* by slot and record */
+    int64_t record, capacity;
+    uint64_t **row_cells; /* by image: cells by column and row */
+    int64_t *rows;        /* by image: rows so far */
+    int64_t row_capacity;
+    int32_t **states; /* by image and record: absent -2, null -1, or how many rows */
+    const int32_t *columns;
+    uint64_t objects;
+    int full;
+    const AvroProgram *program; /* of messages that were written with a value index; NULL of others */
+    ValueIndex *index;
+    uint8_t **row_names; /* by image: names of records by column and row */
+    Bound bound;
+    int64_t at, stop; /* entries of the message */
+} Scan;
+
+static inline void put(Scan *scan, int32_t image, int32_t slot, uint64_t cell) {
+    if (slot < 0) return;
+    if (image == ANY_IMAGE) scan->cells[slot * scan->capacity + scan->record] = cell;
+    else if (slot < scan->columns[image]) scan->row_cells[image][slot * scan->row_capacity + scan->rows[image]] = cell;
+}
+
+/* Whether there is room for another row. */
+static inline int has_row(Scan *scan, int32_t image) {
+    scan->full |= scan->rows[image] >= scan->row_capacity;
+    return !scan->full;
+}
+
+/* Begins a row in which all columns are absent. */
+static inline void open_row(Scan *scan, int32_t image) {
+    uint64_t *cells = scan->row_cells[image] + scan->rows[image];
+    for (int32_t column = 0; column < scan->columns[image]; column++) cells[column * scan->row_capacity] = ABSENT;
+    if (scan->row_names == NULL) return;
+    uint8_t *names = scan->row_names[image] + scan->rows[image];
+    for (int32_t column = 0; column < scan->columns[image]; column++) names[column * scan->row_capacity] = UNKNOWN_NAME;
+}
+
+static inline void put_literal(Scan *scan, const Node *node, uint64_t start) {
+    uint8_t first = scan->data[start];
+    unsigned kind = first == '"' ? TEXT : first == '{' ? OBJECT : first == '[' ? ARRAY : NUL;
+    if (kind == TEXT) put(scan, node->d, node->a, make_cell(start + 1, (uint64_t)node->c - 2, TEXT));
+    else put(scan, node->d, node->a, make_cell(start, (uint64_t)node->c, kind));
+}
+
+int bind_index(Scan *scan);
+void free_bound(Bound *bound);
+
+/* Whether the entries of a message in the index follow the plan; if so, they are put in their places. If not, only its
+ * text says whether it does.
+ */
+int place_message(Scan *scan, int64_t number);
+
+#endif
