@@ -4,7 +4,8 @@
  * A record has an entry that says what it is (`BELOW_RECORD`, its node in the program), then an entry for each member.
  * Behind an entry of the kind OBJECT stands another that says what is below, and how many entries: the members of a
  * record, those of a map with an entry for the name of each before it (`BELOW_MAP`), the values of an image
- * (`BELOW_IMAGE`, where the names of its columns begin; ABSENT for a column that is not in the text), or nothing. `names` has the name of the record that a text begins with, by its number in the program.
+ * (`BELOW_IMAGE`, where the names of its columns begin; ABSENT for a column that is not in the text), or nothing. `names`
+ * has the name of the record that a text begins with, by its number in the program.
  * The entry of a member may say where the same value stands in a record before.
  */
 #ifndef CDC_VALUE_INDEX_H
