@@ -213,17 +213,16 @@ class _CountedPart:
         lasts, several = firsts.copy(), np.flatnonzero(ends - starts > 1)
         for place, point in zip(several.tolist(), self.batch.points(order[ends[several] - 1]), strict=True):
             lasts[place] = point
-        known = [Source(*pair) for pair in self.batch.sources]
+        known = self.batch.sources
         sources = [known[place] for place in self.batch.source_of[order[starts]].tolist()]
         tables = [called[table] for table in self._tables[order[starts]].tolist()]
         totals, codes = (ends - starts).tolist(), self._codes[order[starts]]
         begins = np.flatnonzero(np.diff(codes, prepend=-1)).tolist()
         for begin, end in pairwise([*begins, len(starts)]):
             facts, mine = self.facts[codes[begin]], slice(begin, end)
+            contract, op = facts.contract, facts.code
             stretches = [
-                Stretch(
-                    total, first, last, {facts.contract: total}, {facts.code: total} if facts.code is not None else {}
-                )
+                Stretch(total, first, last, {contract: total}, {} if op is None else {op: total})
                 for total, first, last in zip(totals[mine], firsts[mine], lasts[mine], strict=True)
             ]
             yield facts, sources[mine], tables[mine], stretches

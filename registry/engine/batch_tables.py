@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cdc_contracts.registry.common.named_tuples import make_all
 from cdc_contracts.registry.contract.envelope_model import Envelope
 from cdc_contracts.registry.contract.model import Meaning
 from cdc_contracts.registry.contract.table_contracts import table_name
@@ -80,10 +81,12 @@ class Tables:
     def totals(self) -> dict[str | None, int]:
         """Return how many records there are of each table."""
         counts = np.bincount(self.codes, minlength=len(self.called)).tolist()
-        totals: dict[str | None, int] = {}
-        for code in self.held():  # names that differ in the tenant, or in where their dots are, may be called the same
-            called = self.called[code]
-            totals[called] = totals.get(called, 0) + counts[code]
+        held = self.held()
+        totals = {self.called[code]: counts[code] for code in held}
+        if len(totals) < len(held):  # names that differ in the tenant, or in where their dots are, are called the same
+            totals = dict.fromkeys(totals, 0)
+            for code in held:
+                totals[self.called[code]] += counts[code]
         return totals
 
     def select(self, positions: Any) -> Tables:
@@ -134,10 +137,10 @@ class BatchTables:
             texts = [value if type(value) is str else None for value in found]
             codes, columns = _combine(codes, columns, own, texts)
         names = _split(envelope, columns)
-        known = {one: number for number, one in enumerate(dict.fromkeys(names))}
-        if len(known) < len(names):
-            codes = np.array([known[one] for one in names])[codes]
-        return Tables(codes, [*known], _call([*known]))
+        if len(known := dict.fromkeys(names)) < len(names):
+            numbers = {one: number for number, one in enumerate(known)}
+            codes, names = np.array([numbers[one] for one in names])[codes], [*known]
+        return Tables(codes, names, _call(names))
 
 
 def _combine(codes: Codes, columns: list[Names], own: NDArray[Any], found: Names) -> tuple[Codes, list[Names]]:
@@ -156,7 +159,7 @@ def _split(envelope: Envelope, columns: Sequence[Names]) -> list[TableNames]:
     """Return the names of tables; only what a contract splits is looked at name by name."""
     databases, schemas, tables, joined = columns
     if (envelope.database is None or envelope.database.split is None) and envelope.database_table is None:
-        return list(map(TableNames, repeat(None), databases, schemas, tables))
+        return list(make_all(TableNames, zip(repeat(None), databases, schemas, tables)))
     return [
         split_names(envelope.database, database, schema, table, envelope.database_table, both)
         for database, schema, table, both in zip(databases, schemas, tables, joined, strict=True)

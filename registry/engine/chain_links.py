@@ -26,6 +26,7 @@ from cdc_contracts.registry.records.record_batches import Batch, split_by_code
 from cdc_contracts.registry.stats.chain_evidence import ChainLine
 from cdc_contracts.registry.stats.chain_fragments import FRAGMENT
 from cdc_contracts.registry.stats.key_chains import Chains
+from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.registry.stats.plain_digests import digest_name
 
 
@@ -51,9 +52,9 @@ def follow_chains(parts: Sequence[tuple[Batch, BatchResult]], placings: Mapping[
     return chains
 
 
-def _covered(parts: Sequence[tuple[Batch, BatchResult]]) -> dict[tuple[str, int], Numbers]:
+def _covered(parts: Sequence[tuple[Batch, BatchResult]]) -> dict[Source, Numbers]:
     """Return the intervals of offsets read from each partition."""
-    offsets: dict[tuple[str, int], list[Numbers]] = {}
+    offsets: dict[Source, list[Numbers]] = {}
     for batch, _ in parts:
         for source, chosen in batch.by_source(np.arange(len(batch))):
             offsets.setdefault(source, []).append(batch.offsets[chosen])

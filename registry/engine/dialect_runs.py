@@ -27,7 +27,7 @@ def runs_of(parts: Sequence[tuple[Batch, BatchResult]], validation: ValidationCo
         for verdict, numbers in _verdicts(batch_result):
             name = name_run(verdict, validation)
             for number in numbers if name else ():
-                source = Source(*batch.sources[int(batch.source_of[number])])
+                source = batch.source(number)
                 offset, moment = int(batch.offsets[number]), int(batch.timestamps[number])
                 time = None if moment == NO_TIMESTAMP else moment
                 result.setdefault(source, []).append(Run(name, offset, offset, 1, time, time))

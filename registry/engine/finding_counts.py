@@ -69,8 +69,7 @@ def find_series(tally: Tally, parts: Sequence[PartitionRecords]) -> None:
     for part in parts:
         if part.verdict_records.verdict.outcome == TOMBSTONE:
             continue
-        for op in {part.verdict_records.canonical_op, ANY_OP}:
-            tally.note_lasts(part.source, op, part.lasts)
+        tally.note_lasts(part.source, part.verdict_records.canonical_op, part.lasts)
         for key in tally.findings.keys() & part.verdict_records.keys:  # if there are too many, not all are kept
             found.setdefault((part.source, key), []).append(part)
     by_table_and_op = _by_table_and_op(parts) if found else {}

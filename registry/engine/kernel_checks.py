@@ -28,7 +28,7 @@ class KernelChecks:
         for parts, tally in self._kernel.check(records):
             self._tally.merge(tally)
             found += [
-                (Source(*batch.sources[int(batch.source_of[number])]), int(batch.offsets[number]), findings)
+                (batch.source(number), int(batch.offsets[number]), findings)
                 for batch, result in parts
                 for number, findings in findings_by_record(result)
             ]

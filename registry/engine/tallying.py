@@ -143,8 +143,10 @@ def _count_partitions(tally: Tally, one: VerdictRecords, batch: Batch) -> list[P
     rising = offsets.tolist() if called else []
     column, parts = _LEDGER.get(one.verdict.outcome, "quarantined"), []
     for place, start, end, changed, first, last, earliest, latest in found:
-        source, chosen = Source(*batch.sources[place]), slice(start, end)
-        partition = tally.partitions.setdefault(source, PartitionTally())
+        source, chosen = batch.sources[place], slice(start, end)
+        partition = tally.partitions.get(source)
+        if partition is None:
+            partition = tally.partitions[source] = PartitionTally()
         partition.read += end - start
         setattr(partition, column, getattr(partition, column) + end - start)
         partition.changes += changed
@@ -178,17 +180,17 @@ def note_extent(tally: Tally, source: Source, offsets: Numbers, times: Numbers) 
 
 
 def _note(tally: Tally, source: Source, offsets: tuple[int, int], times: tuple[int, int] | None) -> None:
-    tally.partitions.setdefault(source, PartitionTally()).widen(*offsets, *(times or (None, None)))
+    tally.partitions[source].widen(*offsets, *(times or (None, None)))
     tally.statistics.shapes.add_read(*source, ReadOffsets([offsets]))
 
 
 def _find_runs(tally: Tally, judged: Iterable[tuple[Batch, Numbers]], versions: Sequence[str]) -> None:
     """Record the sequence of versions in each partition, from the records that prove one."""
-    known: dict[tuple[str, int], int] = {}
+    known: dict[Source, int] = {}
     parts = []
     for batch, proven in judged if versions else ():
         numbers = np.flatnonzero(proven >= 0)
-        places = np.array([known.setdefault(pair, len(known)) for pair in batch.sources], np.int64)
+        places = np.array([known.setdefault(source, len(known)) for source in batch.sources], np.int64)
         parts.append(
             (places[batch.source_of[numbers]], batch.offsets[numbers], proven[numbers], batch.timestamps[numbers])
         )
@@ -207,8 +209,8 @@ def _find_runs(tally: Tally, judged: Iterable[tuple[Batch, Numbers]], versions: 
     ):  # fmt: skip
         run = Run(versions[code], first, last, total, time_of(begin), time_of(end))
         found.setdefault(place, []).append(run)
-    pairs = list(known)
-    tally.runs |= {Source(*pairs[place]): runs for place, runs in found.items()}
+    held = list(known)
+    tally.runs |= {held[place]: runs for place, runs in found.items()}
 
 
 _LEDGER = {

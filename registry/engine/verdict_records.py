@@ -68,7 +68,7 @@ class VerdictRecords:
         return self.verdict.outcome not in (TOMBSTONE, UNREADABLE, OTHER_DIALECT)
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class PartitionRecords:
     """The records of one verdict in one partition, by their numbers in the batch and their offsets.
 

@@ -42,7 +42,6 @@ from cdc_contracts.registry.stats.column_writing import (
     layout_of_token,
     writing_of,
 )
-from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.registry.stats.position_sequences import Stretch
 from cdc_contracts.registry.stats.record_facts import Facts, written_table
 from cdc_contracts.registry.values import Number
@@ -131,7 +130,7 @@ def _cells_of(groups: Sequence[WrittenGroup], rows: Rows, batch: Batch) -> _Cell
     of_cell = [facts[kind] for kind in of_kind[firsts].tolist()]
     places = zip(of_cell, sources[firsts].tolist(), codes[firsts].tolist(), strict=True)
     written = [
-        written_table(tables.called[code], one, one.written, Source(*batch.sources[source]))
+        written_table(tables.called[code], one, one.written, batch.sources[source])
         for one, source, code in places
         if one.written is not None
     ]

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from cdc_contracts.registry.common.named_tuples import make_all
 from cdc_contracts.registry.records.message_values import MessageValues
 from cdc_contracts.registry.records.output_schemas import HEADERS_TYPE, INSTANT
 from cdc_contracts.registry.stats.partition_tallies import Source
@@ -51,8 +52,8 @@ class Batch:
         return pc.fill_null(column, NO_TIMESTAMP).to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
 
     @cached_property
-    def sources(self) -> list[tuple[str, int]]:
-        """The (topic, partition) pairs of the batch; `source_of` has the place here of each record."""
+    def sources(self) -> list[Source]:
+        """The partitions of the batch; `source_of` has the place here of each record."""
         return self._sources[0]
 
     @property
@@ -91,11 +92,11 @@ class Batch:
         times: list[int | None] = held.tolist()
         if (held == NO_TIMESTAMP).any():
             times = [None if time == NO_TIMESTAMP else time for time in times]
-        return list(map(Point._make, zip(self.offsets[numbers].tolist(), times, strict=True)))
+        return list(make_all(Point, zip(self.offsets[numbers].tolist(), times, strict=True)))
 
     def source(self, number: int) -> Source:
         """Return the partition of a record."""
-        return Source(*self.sources[int(self.source_of[number])])
+        return self.sources[int(self.source_of[number])]
 
     def by_source(self, numbers: NDArray[np.int64]) -> Iterator[tuple[Source, slice | NDArray[np.int64]]]:
         """Yield the partitions of some records, with the records in each."""
@@ -103,10 +104,10 @@ class Batch:
             return
         sources = self.source_of[numbers]
         if len(self.sources) == 1 or len(numbers) == 1:
-            yield Source(*self.sources[int(sources[0])]), slice(None)
+            yield self.sources[int(sources[0])], slice(None)
             return
         for place, chosen in split_by_code(sources):
-            yield Source(*self.sources[place]), chosen
+            yield self.sources[place], chosen
 
     def by_topic(self, numbers: NDArray[np.int64]) -> Iterator[tuple[str, slice | NDArray[np.int64]]]:
         """Yield the topics of some records, with the records in each."""
@@ -119,15 +120,15 @@ class Batch:
             yield topics[place], chosen
 
     @cached_property
-    def _sources(self) -> tuple[list[tuple[str, int]], NDArray[np.int64]]:
+    def _sources(self) -> tuple[list[Source], NDArray[np.int64]]:
         topics = pc.dictionary_encode(self.column("topic", pa.string()))
         partitions = pc.dictionary_encode(self.column("partition", pa.int32()))
         names, numbers = topics.dictionary.to_pylist(), partitions.dictionary.to_pylist()
         if len(names) == len(numbers) == 1:
-            return [(names[0], numbers[0])], np.zeros(len(self), np.int64)
+            return [Source(names[0], numbers[0])], np.zeros(len(self), np.int64)
         codes = topics.indices.to_numpy().astype(np.int64) * len(numbers) + partitions.indices.to_numpy()
         pairs, places = np.unique(codes, return_inverse=True)
-        return [(names[pair // len(numbers)], numbers[pair % len(numbers)]) for pair in pairs.tolist()], places
+        return [Source(names[pair // len(numbers)], numbers[pair % len(numbers)]) for pair in pairs.tolist()], places
 
 
 def split_by_code(codes: NDArray[np.int64]) -> Iterator[tuple[int, NDArray[np.int64]]]:

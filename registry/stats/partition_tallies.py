@@ -22,7 +22,7 @@ class Moment(NamedTuple):
     timestamp: int | None
 
 
-@dataclass
+@dataclass(slots=True)
 class PartitionTally:
     """The records of one partition by outcome; `changes` counts row changes, the rest messages."""
 

@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
+from msgspec import Struct
+
 MOST_SEGMENTS: Final = 10_000
 RISING: Final = "always"
 NOT_FALLING: Final = "or-stays"
@@ -29,15 +31,17 @@ class Point(NamedTuple):
     timestamp: int | None
 
 
-@dataclass(slots=True)
-class Stretch:
-    """Records of a partition: the first, the last, and counts by contract and by op code as sent."""
+class Stretch(Struct, gc=False):
+    """Records of a partition: the first, the last, and counts by contract and by op code as sent.
+
+    There may be one for each table of a topic, so the garbage collector does not look at them: none is part of a cycle.
+    """
 
     count: int
     first: Point
     last: Point
-    contracts: dict[str, int] = field(default_factory=dict)
-    ops: dict[str, int] = field(default_factory=dict)
+    contracts: dict[str, int] = {}
+    ops: dict[str, int] = {}
 
     def add(self, other: Stretch) -> None:
         self.count += other.count

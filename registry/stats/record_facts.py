@@ -14,6 +14,7 @@ from itertools import repeat
 from typing import Any, Final, NamedTuple
 
 from cdc_contracts.registry.common.findings import Finding, Severities, rule_id
+from cdc_contracts.registry.common.named_tuples import make_all
 from cdc_contracts.registry.contract.envelope_schemas import is_integer
 from cdc_contracts.registry.contract.known_codes import show_known
 from cdc_contracts.registry.contract.model import Meaning
@@ -149,7 +150,7 @@ def count_facts(
     if facts.rows is not None:
         topics, partitions = zip(*sources, strict=True)
         rest = (repeat(one) for one in (facts.subject, facts.rows.kind, facts.rows.at, facts.rows.listed))
-        groups = map(RowGroup._make, zip(topics, partitions, tables, *rest))  # noqa: B905  the rest has no end
+        groups = make_all(RowGroup, zip(topics, partitions, tables, *rest))  # noqa: B905  the rest has no end
         statistics.shapes.add(groups, facts.rows.shape, stretches)
     if facts.control is not None:
         for source, stretch in zip(sources, stretches, strict=True):

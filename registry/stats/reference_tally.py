@@ -86,7 +86,7 @@ def account_of(
     lanes = {_canonical_op(judged), ANY_OP}
     _count_versions(tally, judged.verdict, source, point)
     if outcome != TOMBSTONE:
-        tally.lasts[source] = {op: {table: offset, None: offset} for op in lanes}
+        tally.note_lasts(source, _canonical_op(judged), {table: offset, None: offset})
     example = None if value is None else make_example(judged.verdict, source, offset, value)
     for finding in judged.verdict.findings:
         found = _once(finding, judged, moment, show_values=show_values)

@@ -93,7 +93,9 @@ class TableShapes:
 
     def add_read(self, topic: str, partition: int, offsets: ReadOffsets) -> None:
         """Record the offsets read from a partition and those of its statements, before its rows are counted."""
-        known = self.offsets.setdefault((topic, partition), ReadOffsets())
+        known = self.offsets.get((topic, partition))
+        if known is None:
+            known = self.offsets[topic, partition] = ReadOffsets()
         if known.merge(offsets):
             self._rejoin((topic, partition))
 

@@ -22,7 +22,7 @@ from cdc_contracts.registry.stats.chain_evidence import (
     is_strange,
 )
 from cdc_contracts.registry.stats.ddl_statements import Statement, keep_first
-from cdc_contracts.registry.stats.finding_onsets import Start, unbroken_series
+from cdc_contracts.registry.stats.finding_onsets import ANY_OP, Start, unbroken_series
 from cdc_contracts.registry.stats.finding_tallies import FindingKey, FindingTally, key_of
 from cdc_contracts.registry.stats.key_chains import Chains
 from cdc_contracts.registry.stats.partition_tallies import PartitionTally, Source
@@ -39,8 +39,8 @@ MOST_FINDINGS: Final = 5_000
 class Tally:
     """Everything that a report needs.
 
-    `lasts` has by canonical op, and over all, the last offset of a message of each table; a table None stands for all
-    messages with a value. `total_findings` counts the records of all findings, kept or not. `cuts` are the
+    `lasts` has by canonical op the last offset of a message of each table; a table None stands for all messages with a
+    value. `total_findings` counts the records of all findings, kept or not. `cuts` are the
     offsets from which on runs are not kept. `stakes` are there where ranges declare versions, `profiles` where they are
     wanted and a message conforms.
     """
@@ -168,7 +168,7 @@ class Tally:
         return unbroken_series(series_by_op, lasts) if series_by_op else None
 
     def note_lasts(self, source: Source, op: str, lasts: Mapping[str | None, int]) -> None:
-        """Record messages of an op, or of all, by the last offset of each table."""
+        """Record messages of an op by the last offset of each table."""
         by_op = self.lasts.setdefault(source, {})
         known = by_op.get(op)
         if known is None:
@@ -179,8 +179,11 @@ class Tally:
                 known[table] = offset
 
     def last_offset(self, source: Source, op: str, table: str | None) -> int:
-        """Return the last offset of a message of a table by op; -1 if there is none."""
-        return self.lasts.get(source, {}).get(op, {}).get(table, -1)
+        """Return the last offset of a message of a table by op, or by any; -1 if there is none."""
+        by_op = self.lasts.get(source, {})
+        if op == ANY_OP:
+            return max((lasts.get(table, -1) for lasts in by_op.values()), default=-1)
+        return by_op.get(op, {}).get(table, -1)
 
     def _merge_findings(self, other: Tally) -> None:
         """Add the findings, each with the last messages without it that the other side has seen."""

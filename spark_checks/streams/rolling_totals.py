@@ -98,6 +98,6 @@ class _Reader(pickle.Unpickler):
         if module.startswith(_OWN) and "." not in name:
             found = super().find_class(module, name)
             plain = isinstance(found, type) and found.__module__ == module
-            if plain and (is_dataclass(found) or issubclass(found, tuple)):
+            if plain and (is_dataclass(found) or issubclass(found, (tuple, msgspec.Struct))):
                 return found
         raise pickle.UnpicklingError(f"{module}.{name} is not a known ledger type")
