@@ -103,7 +103,7 @@ static const uint8_t *skip_scalar(const uint8_t *p, const uint8_t *end, unsigned
 }
 
 /* An array or object with all it holds. */
-static const uint8_t *skip_nested(const uint8_t *p, const uint8_t *end) {
+static inline const uint8_t *skip_nested(const uint8_t *p, const uint8_t *end) {
     uint64_t is_object = 0; /* a bit for each level, the innermost lowest */
     int depth = 0;
     unsigned kind;
