@@ -265,7 +265,7 @@ def test_a_table_without_columns_has_its_history_and_current_rows_once_it_has_so
     assert rows(CURRENT, "id", "_offset") == [(1, 1)]
 
 
-def test_tables_of_a_catalog_say_which_table_they_hold(spark, tmp_path):
+def test_tables_of_an_iceberg_catalog_say_which_table_they_hold(spark, tmp_path):
     spark.conf.set("spark.sql.catalog.lake", "org.apache.iceberg.spark.SparkCatalog")
     spark.conf.set("spark.sql.catalog.lake.type", "hadoop")
     spark.conf.set("spark.sql.catalog.lake.warehouse", str(tmp_path))

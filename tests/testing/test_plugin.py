@@ -211,10 +211,11 @@ def test_the_guide_shows_the_test_of_the_example_project():
 
 
 @pytest.mark.nightly
-def test_the_examples_of_the_guide_pass(run):
+def test_the_examples_of_the_guide_pass(run, pytester, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(ROOT / ".src"))  # in a process of its own, as above
     blocks = [block for block in blocks_of("test-a-consumer.md") if "order_totals" not in block and "def test" in block]
     ended = run("\n".join(block.replace("@given", "@__import__('hypothesis').settings(max_examples=3)\n@given")
-                          for block in blocks), "--cdc-update")  # fmt: skip
+                          for block in blocks), "--cdc-update", start=pytester.runpytest_subprocess)  # fmt: skip
     ended.assert_outcomes(passed=4)
 
 
