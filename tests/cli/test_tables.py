@@ -286,7 +286,9 @@ def test_an_inference_that_is_interrupted_says_so_and_writes_no_file(here, capsy
 
 
 def test_an_inference_that_a_time_limit_ends_says_so(here, capsys):
-    (here / "orders.jsonl").write_bytes(b"\n".join(rendered("dts/canal@2", 30)))
+    lines = b"\n".join(rendered("dts/canal@2", 30))
+    more_than_a_batch = b"\n".join([lines] * 800)
+    (here / "orders.jsonl").write_bytes(more_than_a_batch)
     call = ["tables", "infer", "file", "orders.jsonl", "--contract", "dts/canal@2", "--engine", "local"]
     assert main([*call, "--time-limit", "0.001"]) == 4
     assert "stopped before the end (time limit): the result covers what was read" in capsys.readouterr().err
