@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from cdc_contracts.api.messages import Message, values_of
 from cdc_contracts.registry.common.errors import UsageError
+from cdc_contracts.registry.records.file_plans import BATCH_ROWS
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -17,7 +18,6 @@ Messages = Iterable[Message] | Any
 pandas DataFrame or Series, or anything that exports an Arrow stream (Polars, DuckDB)."""
 
 _TOPIC: Final = "messages"
-_ROWS: Final = 10_240
 _OPTIONAL: Final = ("key", "timestamp", "timestampType", "headers")
 
 
@@ -42,7 +42,7 @@ def _gather(messages: Iterable[Message]) -> Iterator[pa.RecordBatch]:
     import pyarrow as pa
 
     values = values_of(messages)
-    while some := list(islice(values, _ROWS)):
+    while some := list(islice(values, BATCH_ROWS)):
         yield pa.RecordBatch.from_pydict({"value": pa.array(some, pa.large_binary())})
 
 
@@ -58,12 +58,12 @@ def _columns(messages: Any) -> Iterator[pa.RecordBatch]:
         messages = pa.Table.from_batches([messages])
     if isinstance(messages, pa.Table):
         _refuse_no_values(messages.schema.names)
-        yield from messages.to_batches(max_chunksize=_ROWS)
+        yield from messages.to_batches(max_chunksize=BATCH_ROWS)
         return
     try:
         reader = pa.RecordBatchReader.from_stream(messages)
     except (pa.ArrowInvalid, TypeError):  # one column alone
-        yield from pa.table({"value": pa.chunked_array(messages)}).to_batches(max_chunksize=_ROWS)
+        yield from pa.table({"value": pa.chunked_array(messages)}).to_batches(max_chunksize=BATCH_ROWS)
         return
     yield from reader
 

@@ -23,11 +23,11 @@ _NUMBER: Final = re.compile(r"[-0-9.,]*")
 """Numbers, ranges of them, and nothing."""
 _GAP: Final = 2
 _LEAST: Final = 12
+"""The narrowest a column of words may become before names beside it are broken."""
 _CONTINUED: Final = " \\"
 _WORD: Final = r"""(?:\$'(?:\\.|[^'\\])*'|'[^']*'|"[^"]*"|[^\s'"])+"""
 _PARTS: Final = re.compile(rf"--?[a-z][a-z-]* {_WORD}|{_WORD}")
 """The parts of a shell command that stay on one line: words, and options with their values."""
-"""The narrowest a column of words may become before names beside it are broken."""
 
 
 class ReaderGone(CdcContractsError):

@@ -15,12 +15,12 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from cdc_contracts.registry.common.named_tuples import make_all
+from cdc_contracts.registry.records.file_plans import BATCH_ROWS
 from cdc_contracts.registry.records.message_values import MessageValues
 from cdc_contracts.registry.records.output_schemas import HEADERS_TYPE, INSTANT
 from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.registry.stats.position_sequences import Point
 
-MOST_RECORDS: Final = 10_240  # enough for the cost of calls; more save hardly anything and take memory
 MOST_BYTES: Final = 16 * 1024 * 1024
 
 
@@ -148,7 +148,7 @@ NO_TIMESTAMP: Final = -(2**63)
 def cut(records: pa.RecordBatch) -> Iterator[Batch]:
     """Yield a record batch in parts small enough to hold their texts: by count and by bytes of values."""
     total, start = records.num_rows, 0
-    even = -(-total // max(1, -(-total // MOST_RECORDS)))
+    even = -(-total // max(1, -(-total // BATCH_ROWS)))
     lengths = pc.fill_null(pc.binary_length(records.column("value")), 0).to_numpy(zero_copy_only=False)
     reach: NDArray[Any] = np.cumsum(lengths, dtype=np.int64)
     while start < total:

@@ -83,14 +83,14 @@ def account_of(
     table = judged.table if outcome not in (UNREADABLE, OTHER_DIALECT) else None
     if outcome not in (TOMBSTONE, UNREADABLE, OTHER_DIALECT):
         tally.readable[table] += 1
-    lanes = {_canonical_op(judged), ANY_OP}
+    op = _canonical_op(judged)
     _count_versions(tally, judged.verdict, source, point)
     if outcome != TOMBSTONE:
-        tally.note_lasts(source, _canonical_op(judged), {table: offset, None: offset})
+        tally.note_lasts(source, op, {table: offset, None: offset})
     example = None if value is None else make_example(judged.verdict, source, offset, value)
     for finding in judged.verdict.findings:
         found = _once(finding, judged, moment, show_values=show_values)
-        found.extents[source].series_by_op |= {op: _series_of_one(point) for op in lanes}
+        found.extents[source].series_by_op |= {lane: _series_of_one(point) for lane in (op, ANY_OP)}
         found.example = example
         tally.add_finding(finding, table, found)
     if judged.reading is not None and judged.reading.reading_options.profiled:

@@ -18,6 +18,7 @@ import pyarrow as pa
 import pytest
 import record_batches
 from both_paths import VERSIONS, by_fast_path
+from changed_bytes import changed_bytes
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from topics import CATALOGUE, WITH_TABLES, rendered, samples
@@ -70,26 +71,6 @@ PARTS = (
 )  # fmt: skip
 
 
-def changed(draw: random.Random, value: bytes, other: bytes) -> bytes:
-    """Return a message with a byte flipped, a part left out, put in, doubled, or taken from another."""
-    at = draw.randrange(len(value) + 1)
-    match draw.randrange(6):
-        case 0:
-            flipped = bytearray(value)
-            flipped[at % len(value)] ^= 1 << draw.randrange(8)
-            return bytes(flipped)
-        case 1:
-            return value[:at] + value[at + draw.choice((1, 2, 8, 64)) :]
-        case 2:
-            return value[:at]
-        case 3:
-            return value[: at + draw.choice((1, 8, 40))] + value[at:]
-        case 4:
-            return value[:at] + other[draw.randrange(len(other)) :]
-        case _:
-            return value[:at] + draw.choice(PARTS) + value[at + draw.choice((0, 0, 1, 2)) :]
-
-
 def good_of(version) -> list[bytes]:
     own = [value for value in samples(version) if value]
     return own + rendered(version.reference, 40, seed=7, controls=5, reading_options=OPTIONS)
@@ -97,7 +78,7 @@ def good_of(version) -> list[bytes]:
 
 def changed_of(version, total: int) -> list[bytes]:
     draw, good = random.Random(version.reference), good_of(version)
-    return [changed(draw, draw.choice(good), draw.choice(good)) for _ in range(total)]
+    return [changed_bytes(draw, draw.choice(good), draw.choice(good), PARTS) for _ in range(total)]
 
 
 def kernel_of(declared: str, setting: str, monkeypatch) -> Kernel:
