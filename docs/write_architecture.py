@@ -88,7 +88,8 @@ QUESTIONS: Final = {
     ),
     "Which contract does a topic follow?": ("`registry/detect/classifier.py`"),
     "Which version do the changes of one row prove, where versions swap its images?": (
-        "`registry/stats/key_chains.py`; in a sample, `registry/detect/chain_votes.py`"
+        "`registry/stats/change_evidence.py`, from links in `change_links.py` and states in `state_votes.py`; "
+        "in a sample, `registry/detect/chain_votes.py`"
     ),
     "What is the verdict of a run?": ("`judge_run` in `registry/report/audit_report.py`"),
     "Which exit code means what, and where is it chosen?": (

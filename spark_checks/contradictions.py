@@ -6,16 +6,16 @@ from collections.abc import Iterator
 
 from cdc_contracts.registry.contract.version_ranges import VersionRanges
 from cdc_contracts.registry.stats.chain_evidence import ChainLine, ChainStretch, is_strange
-from cdc_contracts.registry.stats.key_chains import Chains
 from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.registry.stats.range_evidence import contradicted
 from cdc_contracts.registry.stats.refutations import refute_ranges
+from cdc_contracts.registry.stats.row_changes import RowChanges
 from cdc_contracts.registry.stats.tally import Tally
 from cdc_contracts.registry.validate.validation_context import ValidationContext
 from cdc_contracts.registry.validate.verdicts import OTHER_VERSION
 
 
-def contradiction(tally: Tally, validation: ValidationContext, earlier: Chains | None = None) -> str | None:
+def contradiction(tally: Tally, validation: ValidationContext, earlier: RowChanges | None = None) -> str | None:
     """Return why the version that records are read by cannot be trusted, or None if nothing contradicts it.
 
     A record that fits another version and not this one is proof, and so are key chains, together with those of
@@ -48,7 +48,7 @@ def contradiction(tally: Tally, validation: ValidationContext, earlier: Chains |
     )
 
 
-def _chained(tally: Tally, validation: ValidationContext, earlier: Chains | None) -> str | None:
+def _chained(tally: Tally, validation: ValidationContext, earlier: RowChanges | None) -> str | None:
     """Return how key chains that include these records contradict the version they were read by."""
     joined = _joined(tally, earlier)
     asked = [validation.judged, *((version,) for version in validation.preferences)]
@@ -60,10 +60,10 @@ def _chained(tally: Tally, validation: ValidationContext, earlier: Chains | None
     return None
 
 
-def _contradicted_ranges(tally: Tally, ranges: VersionRanges, earlier: Chains | None) -> Iterator[str]:
+def _contradicted_ranges(tally: Tally, ranges: VersionRanges, earlier: RowChanges | None) -> Iterator[str]:
     """Yield the ranges whose version is contradicted by one of their records or by a key chain in them.
 
-    Chains that cross the boundary of a range contradict its version only if they prove another one.
+    RowChanges that cross the boundary of a range contradict its version only if they prove another one.
     """
     for (topic, partition, number), differing, proof in contradicted(tally.stakes):
         declared = ranges.ranges_of(topic, partition)[number].contract
@@ -85,7 +85,7 @@ def _contradicted_ranges(tally: Tally, ranges: VersionRanges, earlier: Chains | 
             )
 
 
-def _joined(tally: Tally, earlier: Chains | None) -> Tally:
+def _joined(tally: Tally, earlier: RowChanges | None) -> Tally:
     joined = Tally(runs=tally.runs)
     for chains in (earlier, tally.chains):
         if chains:

@@ -14,8 +14,8 @@ from cdc_contracts.registry.detect.topic_samples import ENOUGH, find_validation
 from cdc_contracts.registry.report.audit_report import Span, build_report
 from cdc_contracts.registry.report.baseline import judge_again
 from cdc_contracts.registry.report.report_model import Report
-from cdc_contracts.registry.stats.key_chains import Chains
 from cdc_contracts.registry.stats.partition_tallies import Source
+from cdc_contracts.registry.stats.row_changes import RowChanges
 from cdc_contracts.registry.stats.tally import Tally
 from cdc_contracts.registry.validate.validation_context import Undetected, ValidationContext
 from cdc_contracts.spark_checks.contradictions import contradiction
@@ -54,7 +54,7 @@ def decode_input(
     key: WriteKey | None = None,
     replay: Replay | None = None,
     watch: Watch | None = None,
-    earlier: Chains | None = None,
+    earlier: RowChanges | None = None,
 ) -> DecodedRun:
     """Decode every record of the input, read once, into the directory of the output.
 

@@ -11,8 +11,9 @@ from cdc_contracts.registry.contract.catalogue import Version
 from cdc_contracts.registry.detect.message_evidence import MessageEvidence, RecordPlace
 from cdc_contracts.registry.detect.outliers import most_outliers
 from cdc_contracts.registry.message.canonical_changes import Change, Image
-from cdc_contracts.registry.stats.chain_blocks import prove
+from cdc_contracts.registry.stats.chain_blocks import find_blocks
 from cdc_contracts.registry.stats.chain_evidence import ChainProof
+from cdc_contracts.registry.stats.change_links import LinkEnd
 from cdc_contracts.registry.stats.position_sequences import Point
 
 _Table = tuple[str, str | None, str | None, str | None]
@@ -124,17 +125,25 @@ class ChainVotes:
                 pairs[link.place[:2]].append(link)
         result = []
         for source, links in pairs.items():
-            proofs = [
-                ChainProof(self._reading(joined), 1, Point(since, None), Point(to.offset, None))
-                for (to, since), joined in groupby(links, key=lambda link: (link.place, link.since))
+            ends = [
+                LinkEnd(place.partition, Point(offset, None), 0, reading, 1, 0.5, (0, 0, 0))
+                for (place, since), joined in groupby(links, key=lambda link: (link.place, link.since))
+                for reading in [self._reading(joined)]
+                for offset in (since, place.offset)
             ]
+            found = find_blocks(ends, ())
+            proofs = [] if found.doubtful else [
+                ChainProof(block.reading, int(block.weight), block.first, block.last)
+                for block in found.blocks
+                if block.is_strong
+            ]  # fmt: skip
             result += [
                 (
                     self._versions[proof.reading],
                     RecordPlace(*source, proof.first.offset),
                     RecordPlace(*source, proof.last.offset),
                 )
-                for proof in prove(proofs)
+                for proof in proofs
             ]
         return result if len({version for version, _, _ in result}) > 1 else []
 

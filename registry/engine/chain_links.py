@@ -1,9 +1,9 @@
-"""Chain links: the row changes of validated records in the form key chains need, with digests computed per batch."""
+"""Chain links: the row changes of validated records, with digests computed per batch."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,36 +20,37 @@ from cdc_contracts.registry.engine.image_digests import (
     moments_of_one,
 )
 from cdc_contracts.registry.engine.image_placings import Placing, is_followed
-from cdc_contracts.registry.engine.text_digests import mix
+from cdc_contracts.registry.engine.text_digests import Digests, mix
 from cdc_contracts.registry.message.reading import Reading, TableNames
 from cdc_contracts.registry.records.record_batches import Batch, split_by_code
 from cdc_contracts.registry.stats.chain_evidence import ChainLine
-from cdc_contracts.registry.stats.chain_fragments import FRAGMENT
-from cdc_contracts.registry.stats.key_chains import Chains
 from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.registry.stats.plain_digests import digest_name
+from cdc_contracts.registry.stats.row_changes import CHANGE, LOAD, RowChanges
 
 
-def follow_chains(parts: Sequence[tuple[Batch, BatchResult]], placings: Mapping[str, Placing]) -> Chains:
-    """Return the key chains of the parts of a batch."""
-    chains = Chains()
+def follow_rows(parts: Sequence[tuple[Batch, BatchResult]], placings: Mapping[str, Placing]) -> RowChanges:
+    """Return the row changes of the parts of a batch."""
+    followed = RowChanges()
     found: dict[ChainLine, list[NDArray[Any]]] = {}
     for batch, batch_result in parts:
-        for subject, rows in _Collector(batch, batch_result, placings, chains.tables).rows():
+        for subject, rows in _Collector(batch, batch_result, placings, followed.tables).rows():
             of_source = dict(split_by_code(rows.sources)) if len(batch.sources) > 1 else {0: slice(None)}
             for place, pair in enumerate(batch.sources):
                 mine = rows.changes[of_source.get(place, slice(0))]
                 found.setdefault(ChainLine(*pair, subject), []).append(mine)
     if not found and all(placing.strangers for placing in placings.values()):
-        return chains  # no message resembles one of theirs
+        return followed  # no message resembles one of theirs
     for pair, intervals in _covered(parts).items():
+        followed.read(*pair, map(tuple, intervals.tolist()))
         for subject, placing in placings.items():
             line = ChainLine(*pair, subject)
             if placing.strangers and line not in found:
                 continue
-            changes = np.concatenate(found[line]) if line in found else np.zeros(0, FRAGMENT)
-            chains.add(line, placing.readings, intervals, changes)
-    return chains
+            followed.open_line(line, placing.readings)
+            for changes in found.get(line, ()):
+                followed.add_array(line, changes)
+    return followed
 
 
 def _covered(parts: Sequence[tuple[Batch, BatchResult]]) -> dict[Source, Numbers]:
@@ -69,14 +70,14 @@ def _covered(parts: Sequence[tuple[Batch, BatchResult]]) -> dict[Source, Numbers
 
 
 class _Changes(NamedTuple):
-    """Row changes of some records, each a separate fragment, and the record of each."""
+    """Row changes of some records, and the record of each."""
 
-    fragments: NDArray[Any]
+    changes: NDArray[Any]
     records: Numbers
 
 
 class _Rows(NamedTuple):
-    """Row changes as fragments of one change each, and the index of their partition in the batch."""
+    """Row changes, and the index of their partition in the batch."""
 
     changes: NDArray[Any]
     sources: Numbers
@@ -101,7 +102,8 @@ class _Collector:
         for same in self._read_alike(chosen):
             decoded_batch, readings = opened[id(same[0].record_group.decoded_batch)], self._readings(same[0])
             positions = np.concatenate([group_result.record_group.positions for group_result in same])
-            changes = _changes([decoded_batch.images(reading, positions) for reading in readings], readings[0])
+            kind = self._kind(readings[0], same[0].verdict.fits[0].subject)
+            changes = _changes([decoded_batch.images(reading, positions) for reading in readings], kind)
             if changes is not None:
                 numbers = np.concatenate([group_result.record_group.numbers for group_result in same])
                 moments = [moments[positions] for moments in decoded_batch.moments(readings[0])]
@@ -114,7 +116,8 @@ class _Collector:
         ]
         for number, judged in alone:
             result = self._placings[judged.verdict.fits[0].subject].readings_of(judged)
-            changes = _changes([images_of_one(reading) for reading in result], result[0]) if result else None
+            kind = self._kind(result[0], judged.verdict.fits[0].subject) if result else LOAD
+            changes = _changes([images_of_one(reading) for reading in result], kind) if result else None
             if changes is not None:
                 moments = [np.array([moment]) for moment in moments_of_one(result[0])]
                 tables = table_of_all(result[0].names, 1)
@@ -128,6 +131,9 @@ class _Collector:
             key += [_way_of(reading) for reading in self._readings(group_result)]
             found.setdefault(tuple(key), []).append(group_result)
         return list(found.values())
+
+    def _kind(self, reading: Reading, subject: str) -> int:
+        return self._placings[subject].kind_of(reading.op)
 
     def _tables_of(self, group_result: GroupResult) -> Tables:
         """Return the tables of records as the first way reads them."""
@@ -163,17 +169,16 @@ class _Collector:
         of: Tables,
     ) -> _Rows:
         """Return row changes where they stand: by table, offset and moment."""
-        fragments, records = changes
+        rows, records = changes
         mine = numbers[records]
         for topic, of_topic in self._batch.by_topic(mine):
             held, codes = np.unique(of.codes[records[of_topic]], return_inverse=True)
             tables = np.array([self._table(topic, of.names[place]) for place in held.tolist()], np.uint64)
-            fragments["table"][of_topic] = tables[codes]
-        fragments["key"] = mix(fragments["key"] ^ fragments["table"])
-        for end in ("first", "last"):
-            fragments[end]["offset"], fragments[end]["time"] = self._batch.offsets[mine], self._batch.timestamps[mine]
-            fragments[end]["event"], fragments[end]["position"] = (moment[records] for moment in moments)
-        return _Rows(fragments, self._batch.source_of[mine])
+            rows["table"][of_topic] = tables[codes]
+        rows["key"] = mix(rows["key"] ^ rows["table"])
+        rows["offset"], rows["time"] = self._batch.offsets[mine], self._batch.timestamps[mine]
+        rows["event"], rows["position"] = (moment[records] for moment in moments)
+        return _Rows(rows, self._batch.source_of[mine])
 
     def _table(self, topic: str, names: TableNames) -> int:
         """Return the digest of a table in a topic, and record its name."""
@@ -196,35 +201,57 @@ def _read_strangely(cached_verdict: CachedVerdict, subject: str, placing: Placin
     return cached_verdict.strangers[subject]
 
 
-def _changes(images: Sequence[ImagePair], reading: Reading) -> _Changes | None:
+_IMAGES: Final = (("before", "after"), ("other_before", "other_after"))
+"""The members of a change that hold the images of each reading."""
+
+
+def _changes(images: Sequence[ImagePair], kind: int) -> _Changes | None:
     """Return the row changes of records that two readings agree on; None if their rows do not correspond.
 
-    A row of a full load shows the state at some time, not a change. If a key changes, neither the old nor the new row
-    can be compared with its neighbours.
+    If a key changes, the change is one of both rows, each with its own image only. A row without a key is known by its
+    image.
     """
     shown = [side for sides in images for side in sides if side is not None]
     if not shown or any(not np.array_equal(side.records, shown[0].records) for side in shown):
         return None
     records = shown[0].records
     starts = np.flatnonzero(np.append(True, np.diff(records) != 0)) if len(records) else records
-    fragments = np.zeros(len(records), FRAGMENT)
-    fragments["changes"], fragments["key"] = 1, shown[0].key
-    within = np.arange(len(records)) - np.repeat(starts, np.diff(np.append(starts, len(records))))
-    record_group = np.logical_and.reduce([side.shape == shown[0].shape for side in shown])
-    stays = np.logical_and.reduce([side.key == shown[0].key for side in shown])
-    shape = np.where(record_group & stays, shown[0].shape, NOTHING)
-    for at, end in enumerate(("first", "last")):
-        fragments[end]["within"] = within
-        fragments[end]["shape"] = NOTHING if reading.op == "snapshot" else shape
-        for way, sides in enumerate(images):
-            side = sides[at]
+    rows = np.zeros(len(records), CHANGE)
+    rows["kind"] = kind
+    rows["within"] = np.arange(len(records)) - np.repeat(starts, np.diff(np.append(starts, len(records))))
+    keys = [np.where(side.key == NOTHING, side.image, side.key) for side in shown]
+    alike = np.logical_and.reduce([side.shape == shown[0].shape for side in shown])
+    stays = np.logical_and.reduce([key == keys[0] for key in keys])
+    rows["shape"] = np.where(alike & stays & (shown[0].key != NOTHING), shown[0].shape, NOTHING)
+    rows["key"] = keys[0]
+    for sides, names in zip(images, _IMAGES, strict=True):
+        for side, name in zip(sides, names, strict=True):
             if side is not None:
-                fragments[end]["image"][:, way] = side.image
-    for side in images[0] if not stays.all() else ():
-        if side is not None and side is not shown[0]:
-            others = np.flatnonzero(side.key != shown[0].key)
-            moved = fragments[others]
-            moved["key"] = side.key[others]
-            fragments, records = np.concatenate([fragments, moved]), np.concatenate([records, records[others]])
-    held = fragments["key"] != 0
-    return _Changes(fragments[held], records[held])
+                rows[name] = side.image
+    moves = np.flatnonzero(~stays & alike)
+    if len(moves):
+        parts = [rows[stays], *(_moved(rows, images, moves, key) for key in _both(keys, moves))]
+        chosen = np.concatenate([np.flatnonzero(stays), moves, moves])
+        return _Changes(np.concatenate(parts), records[chosen])
+    return _Changes(rows[stays], records[stays])
+
+
+def _both(keys: Sequence[Digests], moves: Numbers) -> tuple[Digests, Digests]:
+    """Return the two keys of changes of a key."""
+    one = keys[0][moves]
+    other = one
+    for key in keys[1:]:
+        other = np.where(other == one, key[moves], other)
+    return one, other
+
+
+def _moved(rows: NDArray[Any], images: Sequence[ImagePair], moves: Numbers, key: Digests) -> NDArray[Any]:
+    """Return changes of a key as the changes of one of its two rows."""
+    mine = rows[moves]
+    mine["key"] = key
+    for sides, names in zip(images, _IMAGES, strict=True):
+        for side, name in zip(sides, names, strict=True):
+            if side is not None:
+                own = np.where(side.key == NOTHING, side.image, side.key)[moves]
+                mine[name] = np.where(own == key, mine[name], NOTHING)
+    return mine

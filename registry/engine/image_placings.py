@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from cdc_contracts.registry.contract.catalogue import Version
 from cdc_contracts.registry.message.reading import Reading
 from cdc_contracts.registry.stats.chain_evidence import Readings
+from cdc_contracts.registry.stats.row_changes import DELETE, INSERT, LOAD, UPDATE
 from cdc_contracts.registry.validate.reference_validator import ReferenceValidator
 from cdc_contracts.registry.validate.validation_context import JudgedMessage, ValidationContext
 from cdc_contracts.registry.validate.verdicts import CONTROL, Verdict
@@ -24,6 +25,14 @@ class Placing:
 
     versions: tuple[tuple[Version, ...], tuple[Version, ...]]
     strangers: tuple[ReferenceValidator, ...] = ()
+    inserts_are_changes: bool = True
+    """Whether no INSERT can be a row of a full load."""
+
+    def kind_of(self, op: str | None) -> int:
+        """Return the kind of the row changes of an op."""
+        if op == "insert":
+            return INSERT if self.inserts_are_changes else LOAD
+        return {"update": UPDATE, "delete": DELETE}.get(op or "", LOAD)
 
     @property
     def readings(self) -> Readings:
@@ -97,17 +106,19 @@ def _places(version: Version) -> _Places | None:
 def _placing_in(validation: ValidationContext) -> Placing | None:
     """Return how the versions of a context's first subject, and of subjects easily confused with it, place images."""
     own = tuple(judge.version for judge in validation.judges)
+    changes = all(version.meaning.full_load == "own-op" for version in validation.judged)
     ways = {_places(version) for version in own}
     places = next(iter(ways))
     if len(ways) > 1 or places is None:
-        return placing_of(own)
+        placing = placing_of(own)
+        return None if placing is None else replace(placing, inserts_are_changes=changes)
     strangers = tuple(
         validation.judge_of(version)
         for version in validation.catalogue.all_versions()
         if version.subject != validation.subject and _places(version) == places[::-1]
     )
     others = tuple(judge for judge in strangers if judge.wire.transport == validation.wire.transport)
-    return Placing((tuple(judge.version for judge in others), own), others) if others else None
+    return Placing((tuple(judge.version for judge in others), own), others, changes) if others else None
 
 
 def _subjects(validation: ValidationContext) -> tuple[ValidationContext, ...]:

@@ -17,13 +17,14 @@ from cdc_contracts.registry.message.envelope_times import read_time
 from cdc_contracts.registry.message.reading import Reading
 from cdc_contracts.registry.records.input_files import PlainRecords
 from cdc_contracts.registry.stats.chain_evidence import ChainLine
+from cdc_contracts.registry.stats.change_links import NO_TIME
 from cdc_contracts.registry.stats.partition_tallies import Source
-from cdc_contracts.registry.stats.plain_chains import ChangeEnd, PlainChains, RowChange
 from cdc_contracts.registry.stats.plain_digests import RowDigests, digest_name, digest_row, mix
 from cdc_contracts.registry.stats.position_sequences import Point
 from cdc_contracts.registry.stats.range_evidence import RangeEvidence, VersionProof
 from cdc_contracts.registry.stats.record_facts import Track, whole_number
 from cdc_contracts.registry.stats.reference_tally import account_of
+from cdc_contracts.registry.stats.row_changes import RowChange, RowChanges
 from cdc_contracts.registry.stats.tally import Tally
 from cdc_contracts.registry.stats.version_runs import Run
 from cdc_contracts.registry.validate.rule_view import complete_rows
@@ -43,7 +44,7 @@ class PlainValidation:
         self.validation = validation
         self._tally = Tally()
         self._placings = placings_of(validation)
-        self._chains = PlainChains()
+        self._changes = RowChanges()
 
     def check(self, records: PlainRecords) -> Iterator[tuple[Source, int, Sequence[Finding]]]:
         """Yield the records that have findings, with partition and offset."""
@@ -79,28 +80,34 @@ class PlainValidation:
 
     def finish(self) -> Tally:
         """Return the tally of all records; nothing is added afterwards."""
-        self._tally.chains = self._chains
+        self._tally.chains = self._changes
         return self._tally
 
     def _follow(self, judged: JudgedMessage, source: Source, point: Point) -> None:
-        """Add the row changes of a record to the key chains."""
-        self._chains.read(*source, point.offset)
+        """Add the row changes of a record."""
+        self._changes.read(*source, [(point.offset, point.offset)])
         for subject, placing in self._placings.items():
             if not placing.strangers:
-                self._chains.open_line(ChainLine(*source, subject), placing.readings)
+                self._changes.open_line(ChainLine(*source, subject), placing.readings)
         if not is_followed(judged.verdict, self._placings):
             return
         subject = judged.verdict.fits[0].subject
         placing = self._placings[subject]
         readings = placing.readings_of(judged)
-        changes = _row_changes([_images(reading) for reading in readings], readings[0], point) if readings else None
+        if not readings:
+            return
+        changes = _row_changes([_images(reading) for reading in readings], placing.kind_of(readings[0].op))
         if changes is None:
             return
         names, line = readings[0].names, ChainLine(*source, subject)
         table = digest_name(source.topic, names.tenant, names.database, names.schema, names.table)
-        self._chains.tables[table] = table_name(names.database, names.schema, names.table)
-        self._chains.open_line(line, placing.readings)
-        self._chains.follow(line, [one._replace(key=mix(one.key ^ table), table=table) for one in changes])
+        event, position = _event_time(readings[0]), _position(readings[0])
+        self._changes.tables[table] = table_name(names.database, names.schema, names.table)
+        self._changes.open_line(line, placing.readings)
+        self._changes.add(line, [
+            one._replace(key=mix(one.key ^ table), table=table, offset=point.offset, event=event, position=position)
+            for one in changes
+        ])  # fmt: skip
 
 
 def _evidence(verdict: Verdict, offset: int) -> RangeEvidence:
@@ -122,7 +129,7 @@ def _images(reading: Reading) -> _ImagePair:
     return found[0], found[1]
 
 
-def _row_changes(images: Sequence[_ImagePair], reading: Reading, point: Point) -> list[RowChange] | None:
+def _row_changes(images: Sequence[_ImagePair], kind: int) -> list[RowChange] | None:
     """Return the row changes of a record that two readings agree on; None if their rows do not correspond.
 
     The rules are those of `chain_links`, which finds them for whole batches.
@@ -130,22 +137,28 @@ def _row_changes(images: Sequence[_ImagePair], reading: Reading, point: Point) -
     shown = [side for sides in images for side in sides if side is not None]
     if not shown or any(len(side) != len(shown[0]) for side in shown):
         return None
-    moments = _event_time(reading), _position(reading)
     changes: list[RowChange] = []
-    moved: list[RowChange] = []
-    for within, row in enumerate(shown[0]):
-        stays = all(side[within].key == row.key for side in shown)
-        alike = stays and all(side[within].shape == row.shape for side in shown)
-        shape = row.shape if alike and reading.op != "snapshot" else 0
-        ends = []
-        for at in (0, 1):
-            digests = [0 if (side := sides[at]) is None else side[within].image for sides in images]
-            ends.append(ChangeEnd(point, within, *moments, shape, (digests[0], digests[1])))
-        change = RowChange(row.key, 0, ends[0], ends[1])
-        changes.append(change)
-        others = [side[within].key for side in images[0] if side is not None and side is not shown[0]]
-        moved += [change._replace(key=key) for key in others if key != row.key]
-    return [change for change in (*changes, *moved) if change.key]
+    moved: tuple[list[RowChange], list[RowChange]] = [], []
+    for within in range(len(shown[0])):
+        rows = [side[within] for side in shown]
+        keys = list(dict.fromkeys(row.key or row.image for row in rows))
+        alike = all(row.shape == rows[0].shape for row in rows)
+        if len(keys) == 1:
+            shape = rows[0].shape if alike and rows[0].key else 0
+            changes.append(RowChange(keys[0], 0, 0, within, kind, NO_TIME, 0, 0, shape, *_digests(images, within)))
+        elif alike:
+            for number, key in enumerate(keys[:2]):
+                own = _digests(images, within, key)
+                moved[number].append(RowChange(key, 0, 0, within, kind, NO_TIME, 0, 0, 0, *own))
+    return [*changes, *moved[0], *moved[1]]
+
+
+def _digests(images: Sequence[_ImagePair], within: int, key: int | None = None) -> Iterator[int]:
+    """Yield the images of a row by each reading, before and after; 0 where there is none, or it has another key."""
+    for sides in images:
+        for side in sides:
+            row = None if side is None else side[within]
+            yield row.image if row is not None and key in (None, row.key or row.image) else 0
 
 
 def _event_time(reading: Reading) -> int:

@@ -11,7 +11,7 @@ import numpy as np
 from cdc_contracts.registry.engine.batch_results import BatchResult
 from cdc_contracts.registry.engine.batch_statistics import count_statistics
 from cdc_contracts.registry.engine.batch_tables import Tables, join_tables
-from cdc_contracts.registry.engine.chain_links import follow_chains
+from cdc_contracts.registry.engine.chain_links import follow_rows
 from cdc_contracts.registry.engine.finding_counts import add_findings, find_series
 from cdc_contracts.registry.engine.image_placings import Placing
 from cdc_contracts.registry.engine.profile_counts import count_profiles
@@ -65,7 +65,7 @@ def count_parts(
     for tally in tallies[1:]:
         total.merge(tally)
     if placings:
-        total.chains = follow_chains(judged, placings)
+        total.chains = follow_rows(judged, placings)
     count_statistics(judged, total)
     find_series(total, parts)
     _find_runs(total, proven, versions)

@@ -1,11 +1,16 @@
-"""Chain evidence: the stretches of a partition in which changes prove one reading, and their proofs."""
+"""Chain evidence: what many row changes together prove of the reading of their images, by partition."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from cdc_contracts.registry.stats.position_sequences import Point
+
+ENOUGH_VOTES: Final = 5
+"""So many votes prove a reading, where few enough are against it."""
+_MOST_AGAINST: Final = 10
+"""A reading is proven, or supported, if at most one in this many votes is against it."""
 
 
 class ChainLine(NamedTuple):
@@ -30,7 +35,10 @@ class TableShare(NamedTuple):
 
 
 class ChainStretch(NamedTuple):
-    """Records of one partition that support one reading, from the first to the last; `proven` if enough do."""
+    """Records of one partition that support one reading, from the first to the last; `proven` if enough do.
+
+    `links` counts the links and the votes of states for it.
+    """
 
     contract: str
     reading: int
@@ -51,12 +59,40 @@ class ChainProof(NamedTuple):
     last: Point
 
 
+class VoteCount(NamedTuple):
+    """VoteCount for each of the two readings: links between changes in order, and states that need no order."""
+
+    one: int
+    other: int
+
+    def of(self, reading: int) -> int:
+        """Return the votes for a reading."""
+        return self.other if reading else self.one
+
+    @property
+    def proven(self) -> int | None:
+        """The reading that they prove: by at least five votes, nine in ten of them."""
+        most = int(self.other > self.one)
+        return most if self.of(most) >= ENOUGH_VOTES and self.supports(most) else None
+
+    def supports(self, reading: int) -> bool:
+        """Return whether more votes are for a reading than against it, and at most one in ten is against it."""
+        against = self.of(1 - reading)
+        return against < self.of(reading) and against * _MOST_AGAINST <= self.one + self.other
+
+    def contradict(self, reading: int) -> bool:
+        """Return whether there are votes, and they do not support a reading."""
+        return bool(self.one + self.other) and not self.supports(reading)
+
+
 @dataclass(frozen=True)
 class ChainEvidence:
-    """The evidence of the chains of one line.
+    """What links and states prove in one line.
 
-    `links` counts for each of the two readings, `torn` the adjacent changes that no reading joins. `doubtful` means
-    that the chains contradict each other throughout, so that they prove nothing.
+    `links` counts the links for each of the two readings, `torn` the adjacent changes that no reading joins, `states`
+    the votes of states in all partitions of the topic. `doubtful` means that the links contradict each other
+    throughout, so that they prove nothing. `disputed` are the votes of a part of the topic that speak against each
+    other, and that no switch explains.
     """
 
     line: ChainLine
@@ -65,6 +101,8 @@ class ChainEvidence:
     torn: int
     stretches: tuple[ChainStretch, ...]
     doubtful: bool
+    states: tuple[int, int] = (0, 0)
+    disputed: tuple[ChainStretch, ...] = ()
 
     @property
     def of_one_subject(self) -> bool:
@@ -78,14 +116,17 @@ class ChainEvidence:
     def against(self, *references: str) -> tuple[ChainStretch, ...]:
         """Return the stretches that contradict a version, or several versions that read an UPDATE alike.
 
-        This includes unproven stretches with more links than torn pairs: if changes are missing or late, a few links
-        arise by chance.
+        This includes unproven stretches with more links than torn pairs, and what is disputed: too little to prove
+        another version, and too much for a version to be trusted.
         """
         own = next((way for way, versions in enumerate(self.readings) if {*references} <= {*versions}), None)
-        if self.doubtful or own is None:
+        if own is None:
             return ()
-        others = (one for one in self.stretches if one.reading != own)
-        return tuple(one for one in others if one.proven or one.links > self.torn)
+        others = [] if self.doubtful else [one for one in self.stretches if one.reading != own]
+        found = [one for one in others if one.proven or one.links > self.torn]
+        if not any(one.proven for one in found):
+            found += [one for one in self.disputed if one.reading != own]
+        return tuple(found)
 
     def proves(self, reference: str) -> bool:
         """Return whether some stretch proves the reading of a version, and of no other."""

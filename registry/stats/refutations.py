@@ -28,7 +28,7 @@ def refute(evidence: Iterable[ChainEvidence], references: Sequence[str]) -> Iter
     """Yield the stretches that contradict the version declared for all records, or every one of several."""
     for found in evidence:
         for stretch in found.against(*references):
-            goes_on = stretch is found.stretches[-1]
+            goes_on = stretch in found.stretches[-1:]
             yield Refutation(found.line, 0, references[-1], stretch, whole=True, goes_on=goes_on)
 
 
@@ -39,7 +39,7 @@ def refute_ranges(evidence: Iterable[ChainEvidence], ranges: VersionRanges) -> I
             for stretch in found.against(one.contract):
                 clipped = _clip(stretch, one)
                 if clipped is not None:
-                    goes_on = stretch is found.stretches[-1] and one.end is None
+                    goes_on = stretch in found.stretches[-1:] and one.end is None
                     whole = (clipped.first, clipped.last) == (stretch.first, stretch.last)
                     yield Refutation(found.line, number, one.contract, clipped, whole=whole, goes_on=goes_on)
 

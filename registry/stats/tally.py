@@ -21,13 +21,14 @@ from cdc_contracts.registry.stats.chain_evidence import (
     are_own,
     is_strange,
 )
+from cdc_contracts.registry.stats.change_evidence import weigh_changes
 from cdc_contracts.registry.stats.ddl_statements import Statement, keep_first
 from cdc_contracts.registry.stats.finding_onsets import ANY_OP, Start, unbroken_series
 from cdc_contracts.registry.stats.finding_tallies import FindingKey, FindingTally, key_of
-from cdc_contracts.registry.stats.key_chains import Chains
 from cdc_contracts.registry.stats.partition_tallies import PartitionTally, Source
 from cdc_contracts.registry.stats.position_sequences import Point
 from cdc_contracts.registry.stats.range_evidence import RangeEvidence, RangeKey, merge_range_evidence
+from cdc_contracts.registry.stats.row_changes import RowChanges
 from cdc_contracts.registry.stats.stream_statistics import StreamStatistics
 from cdc_contracts.registry.stats.topic_profiles import TopicProfiles
 from cdc_contracts.registry.stats.version_runs import MOST_RUNS, Run, gather_runs, join_runs, leave_out_open
@@ -59,7 +60,7 @@ class Tally:
     total_findings: int = 0
     dropped: bool = False
     statistics: StreamStatistics = field(default_factory=StreamStatistics)
-    chains: Chains = field(default_factory=Chains)
+    chains: RowChanges = field(default_factory=RowChanges)
     stakes: dict[RangeKey, RangeEvidence] = field(default_factory=dict)
     profiles: TopicProfiles | None = None
 
@@ -134,10 +135,10 @@ class Tally:
                 for reading, versions in enumerate(self.chains.readings[line.subject])
                 if run.version in versions
             ]
-            for line in self.chains.followed()
+            for line in self.chains.lines
             if are_own(line, self.chains.readings[line.subject])
         }
-        return self.chains.evidence(proofs)
+        return weigh_changes(self.chains, proofs)
 
     def contradicting_stretches(self, *references: str) -> list[tuple[ChainLine, ChainStretch]]:
         """Return the stretches of each partition in which key chains contradict a version, proven or not.

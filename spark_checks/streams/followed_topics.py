@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from cdc_contracts.registry.common.errors import WithheldError
 from cdc_contracts.registry.records.redacted_quarantine import forget_examples
 from cdc_contracts.registry.report.report_model import RepeatedRows, Report
-from cdc_contracts.registry.stats.key_chains import Chains
 from cdc_contracts.registry.stats.partition_tallies import PartitionTally, Source
+from cdc_contracts.registry.stats.row_changes import RowChanges
 from cdc_contracts.registry.stats.tally import Tally
 from cdc_contracts.registry.validate.validation_context import Undetected, ValidationContext
 from cdc_contracts.spark_checks.auditing import audit_input
@@ -47,7 +47,7 @@ def open_audit(
 ) -> Follow | None:
     """Return an audit of a stream, ready to run; None if it was stopped before. Raises as `open_epoch` does."""
 
-    def judge(source: TopicInput, within: ValidationContext, key: WriteKey, _earlier: Chains) -> tuple[Tally, None]:
+    def judge(source: TopicInput, within: ValidationContext, key: WriteKey, _earlier: RowChanges) -> tuple[Tally, None]:
         return audit_input(SparkEngine(session), source, within, fail_on=fail_on).tally, None
 
     epoch = open_epoch(session, checkpoint, wanted, validation, wait=_wait(pace), stop=stop, say=say)
@@ -77,7 +77,7 @@ def open_decode(
     """
 
     def judge(
-        source: TopicInput, within: ValidationContext, key: WriteKey, earlier: Chains
+        source: TopicInput, within: ValidationContext, key: WriteKey, earlier: RowChanges
     ) -> tuple[Tally, RepeatedRows | None]:
         decoded = decode_input(SparkEngine(session), source, within, output, fail_on=fail_on, key=key, earlier=earlier)
         if decoded.withheld is not None:

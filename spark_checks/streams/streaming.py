@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Final
 from cdc_contracts.registry.common.errors import UnavailableError
 from cdc_contracts.registry.report.audit_report import Span
 from cdc_contracts.registry.report.report_model import RepeatedRows, Report
-from cdc_contracts.registry.stats.key_chains import Chains
 from cdc_contracts.registry.stats.partition_tallies import Source
+from cdc_contracts.registry.stats.row_changes import RowChanges
 from cdc_contracts.registry.stats.tally import Tally
 from cdc_contracts.registry.validate.pinned_contracts import digest_pin, open_pin, write_pin
 from cdc_contracts.registry.validate.validation_context import ValidationContext
@@ -43,7 +43,7 @@ _LAG_SECONDS: Final = 5.0
 _COMMIT_SECONDS: Final = 5.0
 _TIMEOUT_SECONDS: Final = 20.0
 
-Judge = Callable[[TopicInput, ValidationContext, WriteKey, Chains], tuple[Tally, RepeatedRows | None]]
+Judge = Callable[[TopicInput, ValidationContext, WriteKey, RowChanges], tuple[Tally, RepeatedRows | None]]
 """Does the work of a batch, unless it is done already, and returns its tally, with repeated rows if rows are kept; it
 gets the key chains of the earlier batches."""
 
