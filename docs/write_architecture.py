@@ -91,7 +91,9 @@ QUESTIONS: Final = {
         "`registry/stats/change_evidence.py`, from links in `change_links.py` and states in `state_votes.py`; "
         "in a sample, `registry/detect/chain_votes.py`"
     ),
-    "What is the verdict of a run?": ("`judge_run` in `registry/report/audit_report.py`"),
+    "What is the verdict of a run?": (
+        "`decide_run` in `registry/stats/run_verdict.py`, from the evidence in `registry/stats/run_evidence.py`"
+    ),
     "Which exit code means what, and where is it chosen?": (
         "the meanings in `docs/reference/exit-codes.md`, the codes in `registry/common/exit_codes.py`, those of "
         "failures by their class in `registry/common/errors.py`; a command ends with the code of its verdict, `audit` "

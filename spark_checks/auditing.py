@@ -83,6 +83,7 @@ def audit_input(
         show_values=validation.reading_options.show_values,
         profiled=validation.reading_options.profiled,
         versions=found.ranges if found is not None else None,
+        validation=found,
     )
     return Audited(tally, report)
 

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from cdc_contracts.registry.common.errors import UnavailableError, UndetectedError
 from cdc_contracts.registry.detect.topic_samples import ENOUGH, find_validation
 from cdc_contracts.registry.report.audit_report import Span, build_report
-from cdc_contracts.registry.report.baseline import judge_again
+from cdc_contracts.registry.report.recorded_evidence import decide_again, evidence_of
 from cdc_contracts.registry.report.report_model import Report
 from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.registry.stats.row_changes import RowChanges
+from cdc_contracts.registry.stats.run_verdict import decide_run
 from cdc_contracts.registry.stats.tally import Tally
 from cdc_contracts.registry.validate.validation_context import Undetected, ValidationContext
-from cdc_contracts.spark_checks.contradictions import contradiction
 from cdc_contracts.spark_checks.engines import Engine, Input
 from cdc_contracts.spark_checks.runs.finished_runs import PastRun, PastRuns
 from cdc_contracts.spark_checks.runs.run_directory import name_batch, name_run
@@ -100,8 +100,10 @@ def decode_input(
             fail_on=fail_on,
             detection=detection,
             versions=found.ranges,
+            validation=found,
+            earlier=earlier,
         )
-        withheld = None if output.trust_contract else contradiction(judged.tally, found, earlier)
+        withheld = None if output.trust_contract else decide_run(evidence_of(report), fail_on).withheld
         moved = replay is None or any(one.read > one.quarantined for one in judged.tally.partitions.values())
         record = None
         if withheld is None and moved:
@@ -145,9 +147,7 @@ def _recorded(output: Output, past: PastRuns, run: str, fail_on: str) -> Decoded
             + (", or give --replace to write it again" if output.tables.replaceable else ""),
         )
     output.runs.tidy(record)
-    return DecodedRun(
-        None, judge_again(report, report.findings, fail_on), run, output.directory, record=record, again=True
-    )
+    return DecodedRun(None, decide_again(report, fail_on), run, output.directory, record=record, again=True)
 
 
 def _overlapping(

@@ -39,7 +39,7 @@ def test_every_file_and_folder_that_the_table_of_questions_names_exists():
     named = re.findall(r"`([^`<]+/[^`<]*)`", " ".join(WRITER.QUESTIONS.values()))
     assert len(named) > 20
     assert [name for name in named if not (ROOT / name).exists()] == []
-    assert "def judge_run(" in (ROOT / "registry/report/audit_report.py").read_text(encoding="utf-8")
+    assert "def decide_run(" in (ROOT / "registry/stats/run_verdict.py").read_text(encoding="utf-8")
     assert "def reading_options(" in (ROOT / "spark_checks/kafka/spark_source.py").read_text(encoding="utf-8")
 
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
 from cdc_contracts.registry.common.errors import UsageError
-from cdc_contracts.registry.common.exit_codes import DRIFT, INCONCLUSIVE, PASS, Verdict
-from cdc_contracts.registry.common.findings import CLASSES, ERROR, SEVERITIES, rule_id
+from cdc_contracts.registry.common.findings import CLASSES, SEVERITIES, rule_id
 
 UNPROVEN: Final = "unproven"
 _AMBIGUOUS = "ambiguous"
@@ -56,25 +54,3 @@ def parse_threshold(text: str) -> Threshold:
 def split_words(text: str) -> list[str]:
     """Return the words of `--fail-on`, each once, as they were given."""
     return list(dict.fromkeys(word.strip() for word in text.split(",") if word.strip()))
-
-
-def verdict_of(
-    found: Iterable[tuple[str, str]],
-    *,
-    valued: int,
-    ambiguous: bool,
-    fail_on: str,
-    unproven: bool = False,
-    refused: bool = False,
-) -> Verdict:
-    """Return the verdict of a run from classes and severities found in so many messages that hold a value.
-
-    Drift where the severity of a finding is high enough, inconclusive where nothing can be decided. `unproven` says
-    that no message could distinguish the version that was asked for from another; `refused` that messages were
-    quarantined for more than being ambiguous: each had an error, whether or not its finding is among those kept.
-    """
-    threshold = parse_threshold(fail_on)
-    failing = any(threshold.fails(name, severity) for name, severity in found)
-    if failing or (unproven and threshold.unproven) or (refused and ERROR in threshold.severities):
-        return DRIFT
-    return INCONCLUSIVE if ambiguous or not valued else PASS

@@ -28,6 +28,7 @@ from cdc_contracts.registry.records.record_batches import NO_TIMESTAMP, Batch
 from cdc_contracts.registry.stats.ddl_statements import keep_first
 from cdc_contracts.registry.stats.finding_tallies import FindingExample
 from cdc_contracts.registry.stats.partition_tallies import PartitionTally, Source
+from cdc_contracts.registry.stats.range_evidence import exclusions, merge_exclusions
 from cdc_contracts.registry.stats.read_offsets import ReadOffsets
 from cdc_contracts.registry.stats.tally import Tally
 from cdc_contracts.registry.stats.version_runs import Run
@@ -155,6 +156,7 @@ def _count_partitions(tally: Tally, one: VerdictRecords, batch: Batch) -> list[P
         if not called and one.readable:
             lasts[one.table] = last
         lasts[None] = last
+        merge_exclusions(tally.excluded, exclusions(one.verdict, source, first))
         parts.append(
             PartitionRecords(one, source, numbers[chosen], offsets[chosen], times[chosen], first, last, span, lasts)
         )

@@ -11,9 +11,8 @@ from msgspec import UNSET
 
 from cdc_contracts import __version__
 from cdc_contracts.registry.common.errors import LedgerError
-from cdc_contracts.registry.common.exit_codes import Verdict
-from cdc_contracts.registry.common.thresholds import split_words, verdict_of
-from cdc_contracts.registry.contract.catalogue import Catalogue
+from cdc_contracts.registry.common.thresholds import split_words
+from cdc_contracts.registry.contract.catalogue import Catalogue, Version
 from cdc_contracts.registry.contract.version_ranges import TIMES, VersionRange, VersionRanges
 from cdc_contracts.registry.message.envelope_times import instant
 from cdc_contracts.registry.report.drift_findings import FindingContext, column_of, describe_drift
@@ -39,12 +38,15 @@ from cdc_contracts.registry.report.reported_findings import ReportedFinding, wei
 from cdc_contracts.registry.stats.chain_evidence import ChainEvidence
 from cdc_contracts.registry.stats.partition_tallies import PartitionTally, Source
 from cdc_contracts.registry.stats.refutations import Refutation, refute, refute_ranges
+from cdc_contracts.registry.stats.row_changes import RowChanges
+from cdc_contracts.registry.stats.run_evidence import collect_evidence
 from cdc_contracts.registry.stats.run_findings import finalize, with_chains
+from cdc_contracts.registry.stats.run_verdict import decide_run
 from cdc_contracts.registry.stats.tally import Tally, proven_runs
 from cdc_contracts.registry.stats.unproven_versions import Unproven, find_unproven, find_unproven_ranges
+from cdc_contracts.registry.stats.version_objections import find_objections, find_range_objections
 from cdc_contracts.registry.stats.version_runs import Run
-from cdc_contracts.registry.validate.validation_context import AUTO
-from cdc_contracts.registry.validate.verdicts import AMBIGUOUS
+from cdc_contracts.registry.validate.validation_context import AUTO, ValidationContext
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.detect.detection import Detection
@@ -79,16 +81,19 @@ def build_report(
     profiled: bool = False,
     wanted: Spans | None = None,
     versions: VersionRanges | None = None,
+    validation: ValidationContext | None = None,
+    earlier: RowChanges | None = None,
 ) -> Report:
     """Return the report of a run.
 
     `detection` is what was detected where no contract was declared. `sample` says which part of the range was
     read where not all of it was, `stopped` why a run ended early, and `wanted` what it was to read then. Values are
     shown as their shapes unless `show_values`; there is a profile if `profiled`. `versions` are the ranges that declare
-    versions, where some do. The tally stays as it is, so that more can be added to it. Raises LedgerError if the counts
-    do not add up.
+    versions, where some do. `validation` is what the messages were read by if that was not declared, `earlier` are the
+    key chains of the previous batches of a stream. The tally stays as it is, so that more can be added to it. Raises
+    LedgerError if the counts do not add up.
     """
-    tally = replace(tally, findings=dict(tally.findings))
+    tally = replace(tally, findings=dict(tally.findings), folded=tally.folded.copy())
     judged = [] if contract == AUTO or versions is not None else catalogue.resolve(contract)
     declared = judged[0].reference if len(judged) == 1 else AUTO
     finalize(tally, catalogue, declared, ranged=versions is not None)
@@ -98,11 +103,17 @@ def build_report(
     elif judged:
         refutations = list(refute(tally.chain_evidence(), [version.reference for version in judged]))
     tally = with_chains(tally, catalogue, refutations)
-    tally.bound()
     unproven = (
         find_unproven(tally, judged) if versions is None else list(find_unproven_ranges(tally, versions, catalogue))
     )
-    verdict = judge_run(tally, fail_on, detection, stopped=stopped, unproven=bool(unproven), refutations=refutations)
+    if versions is not None:
+        objections = find_range_objections(tally, versions, earlier)
+    else:
+        read_by = validation.judged if validation is not None else judged
+        objections = find_objections(tally, read_by, _preferences(validation, detection), earlier)
+    evidence = collect_evidence(tally, objections, unproven=bool(unproven), stopped=stopped is not None)
+    verdict = decide_run(evidence, fail_on).verdict
+    tally.bound()
     subjects = (
         [one.subject for one in detection.detected]
         if detection
@@ -134,36 +145,16 @@ def build_report(
         timeline=_timeline(runs, tally, spans),
         switches=_switches(runs),
         versions=UNSET if versions is None else _declared(versions),
+        evidence=evidence,
         profile=report_profile(tally) if profiled else UNSET,
     )
 
 
-def judge_run(
-    tally: Tally,
-    fail_on: str,
-    detection: Detection | None = None,
-    *,
-    stopped: str | None = None,
-    unproven: bool = False,
-    refutations: Sequence[Refutation] = (),
-) -> Verdict:
-    """Return the verdict of a run: drift if a finding is severe enough, inconclusive if nothing can be decided.
-
-    Nothing can be decided either if records were read by the version that a sample supports and others of the range
-    prove another; if key chains contradict the declared version, but are too few to prove another; or if the run ended
-    early. `unproven` says that a declared version is unproven.
-    """
-    refuted = detection is not None and any(tally.refutes(version.reference) for version in detection.preferences)
-    doubted = any(one.stretch.links and one.whole for one in refutations)
-    quarantined = sum(partition.quarantined for partition in tally.partitions.values())
-    return verdict_of(
-        ((key.name, finding.severity) for key, finding in tally.findings.items()),
-        valued=sum(partition.valued for partition in tally.partitions.values()),
-        ambiguous=bool(tally.outcomes[AMBIGUOUS]) or refuted or doubted or stopped is not None,
-        unproven=unproven,
-        fail_on=fail_on,
-        refused=quarantined > tally.outcomes[AMBIGUOUS],
-    )
+def _preferences(validation: ValidationContext | None, detection: Detection | None) -> Sequence[Version]:
+    """Return the versions that a sample supports, which decide how ambiguous messages were read."""
+    if validation is not None:
+        return validation.preferences
+    return detection.preferences if detection is not None else ()
 
 
 def check_ledger(tally: Tally, spans: Spans) -> None:
@@ -227,9 +218,9 @@ def _versions_seen(tally: Tally, catalogue: Catalogue, subjects: Iterable[str]) 
 
 
 def _others(tally: Tally) -> OtherFindings:
-    """Count the records of findings that are not kept; how many findings these are is unknown."""
+    """Count the findings that are not kept, and their records."""
     kept = sum(finding.count for finding in tally.findings.values())
-    return OtherFindings(findings=None if tally.dropped else 0, records=tally.total_findings - kept)
+    return OtherFindings(findings=len(tally.folded), records=tally.total_findings - kept)
 
 
 def _unproven(found: Unproven) -> UnprovenVersion:

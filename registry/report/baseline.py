@@ -7,7 +7,7 @@ finding is identified by its fingerprint; its count does not matter.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -16,14 +16,11 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from cdc_contracts.registry.common.errors import UsageError
-from cdc_contracts.registry.common.exit_codes import INCONCLUSIVE
-from cdc_contracts.registry.common.thresholds import split_words, verdict_of
-from cdc_contracts.registry.report.finding_causes import fingerprints_of
-from cdc_contracts.registry.report.report_model import KnownFindings, Report
+from cdc_contracts.registry.report.recorded_evidence import decide_again, evidence_of, fingerprints_in, threshold_of
+from cdc_contracts.registry.report.report_model import KnownFindings, OtherFindings, Report
 from cdc_contracts.registry.report.reported_findings import ColumnFinding, ReportedFinding
 
 BASELINE_VERSION: Final = 1
-_DEFAULT_FAIL_ON: Final = ("warning",)
 
 
 @dataclass(frozen=True)
@@ -53,8 +50,13 @@ def read_baseline(path: Path) -> Baseline:
 
 
 def render_baseline(report: Report) -> str:
-    """Return the findings of a report as a baseline."""
-    known = {}
+    """Return the findings of a report as a baseline; of those that it does not list, the class and fingerprint."""
+    known: dict[str, dict[str, str | None]] = {}
+    for kind in evidence_of(report).findings:
+        for fingerprint in kind.fingerprints:
+            known[fingerprint] = {
+                "fingerprint": fingerprint, "class": kind.name, "rule": None, "path": None, "table": None,
+            }  # fmt: skip
     for finding in report.findings:
         if finding.fingerprint is UNSET:
             raise UsageError("an early release wrote this report: its findings have no fingerprint")
@@ -71,46 +73,15 @@ def leave_out_known(report: Report, baseline: Baseline) -> Report:
 
     The ledger is unchanged: known findings were quarantined too.
     """
-    findings = [one for one in report.findings if not baseline.fingerprints.issuperset(fingerprints_of(one))]
-    known = len(report.findings) - len(findings)
-    result = judge_again(report, findings, ",".join(report.fail_on or _DEFAULT_FAIL_ON))
-    return replace(result, baseline=KnownFindings(baseline.file, known))
-
-
-def judge_again(report: Report, findings: Sequence[ReportedFinding], fail_on: str) -> Report:
-    """Return a report with some of its findings; its verdict follows from them and from what fails a run now."""
-    verdict = verdict_of(
-        ((one.name, one.severity) for one in findings),
-        valued=report.ledger.valued,
-        ambiguous=_is_ambiguous(findings) or _is_open(report),
-        unproven=bool(report.unproven),
-        fail_on=fail_on,
-    )
-    return replace(report, verdict=verdict, fail_on=tuple(split_words(fail_on)), findings=tuple(findings))
-
-
-def _is_ambiguous(findings: Sequence[ReportedFinding]) -> bool:
-    return any(one.name == "ambiguous" for one in findings)
-
-
-def _is_open(report: Report) -> bool:
-    """Return whether a run is inconclusive for a reason that is no finding, and so cannot be in a baseline.
-
-    This is so if the contract was detected from a sample, and records of the range prove another version.
-    """
-    if report.verdict == INCONCLUSIVE and not _is_ambiguous(report.findings):
-        return True
-    if any(
-        not stretch.proven and stretch.links > line.torn and stretch.contract != report.contract
-        for line in report.chains or () if not line.doubtful and report.contract in line.links
-        for stretch in line.stretches
-    ):  # fmt: skip
-        return True
-    detection = report.detection
-    if not detection or detection.version is None:
-        return False
-    runs = [run.contract for line in report.timeline or () for run in line.runs]
-    return any(run != detection.reference and run.partition("@")[0] == detection.subject for run in runs)
+    findings = tuple(one for one in report.findings if not baseline.fingerprints.issuperset(fingerprints_in(one)))
+    unlisted = evidence_of(report).fingerprints().difference(*map(fingerprints_in, report.findings))
+    others = report.findings_other
+    if others:
+        new = len(unlisted - baseline.fingerprints)
+        others = OtherFindings(findings=new if unlisted else others.findings, records=others.records)
+    known = len(report.findings) - len(findings) + len(unlisted & baseline.fingerprints)
+    result = decide_again(report, threshold_of(report), baseline.fingerprints)
+    return replace(result, findings=findings, findings_other=others, baseline=KnownFindings(baseline.file, known))
 
 
 def _entry(one: ReportedFinding | ColumnFinding, of: ReportedFinding) -> dict[str, str | None]:
@@ -125,4 +96,4 @@ def _entry(one: ReportedFinding | ColumnFinding, of: ReportedFinding) -> dict[st
 
 
 def _order(entry: Mapping[str, str | None]) -> tuple[str, ...]:
-    return tuple(entry[key] or "" for key in ("class", "rule", "path", "table"))
+    return tuple(entry[key] or "" for key in ("class", "rule", "path", "table", "fingerprint"))

@@ -9,7 +9,7 @@ from typing import TypeVar
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
-from cdc_contracts.registry.common.exit_codes import DRIFT, INCONCLUSIVE, PASS, Verdict
+from cdc_contracts.registry.report.recorded_evidence import evidence_of, threshold_of
 from cdc_contracts.registry.report.report_model import (
     DeclaredRange,
     Ledger,
@@ -24,6 +24,8 @@ from cdc_contracts.registry.report.report_model import (
 )
 from cdc_contracts.registry.report.reported_findings import weight
 from cdc_contracts.registry.report.reported_profile import ReportedTopic
+from cdc_contracts.registry.stats.run_evidence import join_evidence
+from cdc_contracts.registry.stats.run_verdict import decide_run
 
 P = TypeVar("P", PartitionLedger, PartitionTimeline, ReportedChains, VersionSwitch)
 
@@ -36,12 +38,13 @@ def combine_reports(reports: Sequence[Report]) -> Report:
     first = reports[0]
     if len(reports) == 1:
         return first
+    evidence = join_evidence([evidence_of(report) for report in reports])
     contracts = list(dict.fromkeys(report.contract for report in reports))
     return replace(
         first,
         source=_source(reports),
         contract=", ".join(contracts),
-        verdict=_verdict(reports),
+        verdict=decide_run(evidence, threshold_of(first)).verdict,
         detection=None,
         coverage=_coverage([report.coverage for report in reports if report.coverage]),
         stopped=next((report.stopped for report in reports if report.stopped), None),
@@ -57,6 +60,7 @@ def combine_reports(reports: Sequence[Report]) -> Report:
         timeline=_joined(report.timeline or () for report in reports),
         switches=_joined(report.switches for report in reports),
         versions=_ranges(reports),
+        evidence=evidence,
         profile=_profiles(reports),
     )
 
@@ -72,14 +76,6 @@ def _profiles(reports: Sequence[Report]) -> tuple[ReportedTopic, ...] | UnsetTyp
     topics = [one for report in reports for one in report.profile or ()]
     wanted = any(report.profile is not UNSET for report in reports)
     return tuple(sorted(topics, key=lambda one: one.topic)) if wanted else UNSET
-
-
-def _verdict(reports: Sequence[Report]) -> Verdict:
-    """Drift anywhere is drift; a topic without values among others does not count, ambiguous records do."""
-    if any(report.verdict == DRIFT for report in reports):
-        return DRIFT
-    valued = [report for report in reports if report.ledger.valued > 0]
-    return PASS if valued and all(report.verdict == PASS for report in valued) else INCONCLUSIVE
 
 
 def _source(reports: Sequence[Report]) -> ReportSource:

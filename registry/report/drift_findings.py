@@ -105,7 +105,7 @@ def describe_drift(
         observed=tuple(text for text, _ in sorted(finding.observed.items(), key=_by_count))[:_MOST_OBSERVED],
         document=None if version is None else version.source,
         action=_action(context, key, finding, version),
-        fingerprint=fingerprint(key),
+        fingerprint=key.fingerprint,
         contract=contract,
         explanation=explain_drift(key.name, key.rule, finding.expected, finding.observed),
         onset=FindingOnset(onset.kind, tuple(_moment(moment) for moment in onset.since)),
@@ -121,12 +121,6 @@ def column_of(context: FindingContext, key: FindingKey, finding: FindingTally) -
     """Return the column that a finding is about, None if it is about no single one."""
     contract = min(finding.contracts.items(), key=_by_count)[0] if finding.contracts else None
     return _column(key, context.version(contract))
-
-
-def fingerprint(key: FindingKey) -> str:
-    """Return a name of a finding that stays the same from run to run."""
-    parts = (key.name, key.rule, key.path, key.table or "")
-    return hashlib.sha256("\x1f".join(parts).encode("utf-8", "backslashreplace")).hexdigest()[:16]
 
 
 def _onset(tally: Tally, key: FindingKey, finding: FindingTally) -> _Onset:

@@ -76,6 +76,7 @@ def check_batches(
         fail_on=fail_on,
         show_values=validation.reading_options.show_values,
         versions=validation.ranges,
+        validation=validation,
     )
     judged = [version.reference for version in validation.judged]
     chained = any(stretch.proven for _, stretch in tally.contradicting_stretches(*judged))

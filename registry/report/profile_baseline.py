@@ -11,12 +11,10 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from cdc_contracts.registry.common.errors import UsageError
-from cdc_contracts.registry.common.exit_codes import DRIFT
 from cdc_contracts.registry.common.findings import CLASSES, Severities, rule_id
-from cdc_contracts.registry.common.thresholds import parse_threshold
 from cdc_contracts.registry.explain.rulebook import explain_drift
-from cdc_contracts.registry.report.drift_findings import fingerprint
 from cdc_contracts.registry.report.profile_changes import ProfileChange, compare_profiles
+from cdc_contracts.registry.report.recorded_evidence import decide_again, threshold_of, with_findings
 from cdc_contracts.registry.report.report_model import PartitionLedger, Report
 from cdc_contracts.registry.report.reported_findings import (
     FindingExtent,
@@ -87,12 +85,11 @@ def add_profile_changes(report: Report, baseline: ProfileBaseline) -> Report:
         for topics, before, now in _pairs(baseline.topics, report.profile or ())
         for change in compare_profiles(before, now)
     ]
-    found = [_finding(report, baseline, topics, change) for topics, change in changes[:MOST_CHANGES]]
-    fails = parse_threshold(",".join(report.fail_on or ("warning",))).fails(PROFILE_CHANGE, baseline.severity)
+    found = [_finding(report, baseline, topics, change) for topics, change in changes]
+    judged = replace(report, evidence=with_findings(report, found))
     return replace(
-        report,
-        verdict=DRIFT if found and fails else report.verdict,
-        findings=tuple(sorted([*report.findings, *found], key=weight)),
+        decide_again(judged, threshold_of(report)),
+        findings=tuple(sorted([*report.findings, *found[:MOST_CHANGES]], key=weight)),
         findings_cut=report.findings_cut or len(changes) > MOST_CHANGES,
     )
 
@@ -167,7 +164,7 @@ def _finding(
         observed=(change.observed,),
         document=None,
         action=CLASSES[PROFILE_CHANGE].action,
-        fingerprint=fingerprint(FindingKey(PROFILE_CHANGE, rule, identity, change.table)),
+        fingerprint=FindingKey(PROFILE_CHANGE, rule, identity, change.table).fingerprint,
         contract=change.contract,
         explanation=explain_drift(PROFILE_CHANGE, rule, (change.expected,), (change.observed,)),
         onset=FindingOnset("sporadic", ()),

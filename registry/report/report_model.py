@@ -15,6 +15,7 @@ from cdc_contracts.registry.common.written_models import Count, Since2, Sometime
 from cdc_contracts.registry.detect.reported_detection import ReportedDetection
 from cdc_contracts.registry.report.reported_findings import ReportedFinding
 from cdc_contracts.registry.report.reported_profile import ReportedTopic
+from cdc_contracts.registry.stats.run_evidence import RunEvidence
 
 REPORT_VERSION: Final = 2
 
@@ -350,5 +351,6 @@ class Report(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     versions: Sometimes[tuple[DeclaredRange, ...]] = UNSET
     """Which version was declared where (`--versions`); what no range covers belongs to no version."""
     repeats: Sometimes[RepeatedRows] = UNSET
+    evidence: Sometimes[RunEvidence] = UNSET
     profile: Sometimes[tuple[ReportedTopic, ...]] = UNSET
     """What the rows of each topic hold (`--profile`)."""

@@ -159,7 +159,10 @@ def notes(report: Report) -> list[str]:
     if report.baseline and report.baseline.known:
         omitted = count_of(report.baseline.known, "finding")
         result.append(f"{omitted} omitted because {visible(report.baseline.file)} lists them.")
-    if report.findings_cut:
+    new = report.findings_other.findings if report.baseline and report.findings_other else 0
+    if new:
+        result.append(f"Not listed: {count_of(new, 'new finding')} beyond the maximum that a report keeps.")
+    elif report.findings_cut and not known(report):
         others = report.findings_other.records if report.findings_other else 0
         counted = f"; the others occurred {others:,} times" if others else ""
         result.append(f"There were more findings than the {len(report.findings):,} that are kept{counted}.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import heapq
 from collections import Counter
 from dataclasses import dataclass, field
@@ -37,6 +38,12 @@ class FindingKey(NamedTuple):
     @property
     def order(self) -> tuple[str, str, str, bool, str]:
         return (self.name, self.rule, self.path, self.table is not None, self.table or "")
+
+    @property
+    def fingerprint(self) -> str:
+        """The name of the finding that stays the same from run to run."""
+        parts = (self.name, self.rule, self.path, self.table or "")
+        return hashlib.sha256("\x1f".join(parts).encode("utf-8", "backslashreplace")).hexdigest()[:16]
 
 
 def key_of(finding: Finding, table: str | None) -> FindingKey:

@@ -23,6 +23,7 @@ from cdc_contracts.registry.stats.finding_tallies import Extent, FindingExample,
 from cdc_contracts.registry.stats.message_profiles import profile_message
 from cdc_contracts.registry.stats.partition_tallies import Moment, PartitionTally, Source
 from cdc_contracts.registry.stats.position_sequences import Point, PositionStep, Segment, SequenceLine, Stretch
+from cdc_contracts.registry.stats.range_evidence import exclusions
 from cdc_contracts.registry.stats.read_offsets import ReadOffsets
 from cdc_contracts.registry.stats.record_facts import (
     count_coverage,
@@ -134,7 +135,8 @@ def make_example(verdict: Verdict, source: tuple[str, int], offset: int, value: 
 
 
 def _count_versions(tally: Tally, verdict: Verdict, source: Source, point: Point) -> None:
-    """Count which version a record proves, or that it proves none."""
+    """Count which version a record proves, or that it proves none, and which it excludes."""
+    tally.excluded = exclusions(verdict, source, point.offset)
     if len(verdict.fits) == 1:
         reference = verdict.fits[0].reference
         tally.seen[reference] += 1

@@ -19,15 +19,21 @@ from cdc_contracts.registry.stats.chain_evidence import (
     ChainProof,
     ChainStretch,
     are_own,
-    is_strange,
 )
 from cdc_contracts.registry.stats.change_evidence import weigh_changes
 from cdc_contracts.registry.stats.ddl_statements import Statement, keep_first
 from cdc_contracts.registry.stats.finding_onsets import ANY_OP, Start, unbroken_series
 from cdc_contracts.registry.stats.finding_tallies import FindingKey, FindingTally, key_of
+from cdc_contracts.registry.stats.folded_findings import FoldedFindings
 from cdc_contracts.registry.stats.partition_tallies import PartitionTally, Source
 from cdc_contracts.registry.stats.position_sequences import Point
-from cdc_contracts.registry.stats.range_evidence import RangeEvidence, RangeKey, merge_range_evidence
+from cdc_contracts.registry.stats.range_evidence import (
+    RangeEvidence,
+    RangeKey,
+    VersionExclusion,
+    merge_exclusions,
+    merge_range_evidence,
+)
 from cdc_contracts.registry.stats.row_changes import RowChanges
 from cdc_contracts.registry.stats.stream_statistics import StreamStatistics
 from cdc_contracts.registry.stats.topic_profiles import TopicProfiles
@@ -41,19 +47,23 @@ class Tally:
     """Everything that a report needs.
 
     `lasts` has by canonical op the last offset of a message of each table; a table None stands for all messages with a
-    value. `total_findings` counts the records of all findings, kept or not. `cuts` are the
-    offsets from which on runs are not kept. `stakes` are there where ranges declare versions, `profiles` where they are
+    value. `findings` has details; of those beyond a maximum, `folded` has what the verdict of a run needs.
+    `total_findings` counts the records of all findings, kept or not. `cuts` are the
+    offsets from which on runs are not kept. `excluded` has by version the first record that fits others of its subject
+    and not this one. `stakes` are there where ranges declare versions, `profiles` where they are
     wanted and a message conforms.
     """
 
     partitions: dict[Source, PartitionTally] = field(default_factory=dict)
     findings: dict[FindingKey, FindingTally] = field(default_factory=dict)
+    folded: FoldedFindings = field(default_factory=FoldedFindings)
     outcomes: Counter[str] = field(default_factory=Counter)
     readable: Counter[str | None] = field(default_factory=Counter)
     lasts: dict[Source, dict[str, dict[str | None, int]]] = field(default_factory=dict)
     seen: Counter[str] = field(default_factory=Counter)
     undecided: int = 0
     differing: int = 0
+    excluded: dict[str, VersionExclusion] = field(default_factory=dict)
     runs: dict[Source, list[Run]] = field(default_factory=dict)
     cuts: dict[Source, int] = field(default_factory=dict)
     statements: list[Statement] = field(default_factory=list)
@@ -89,6 +99,8 @@ class Tally:
         self.differing += other.differing
         self.total_findings += other.total_findings
         self.dropped |= other.dropped
+        self.folded.merge(other.folded)
+        merge_exclusions(self.excluded, other.excluded)
         self.statistics.merge(other.statistics)
         if other.chains:
             self.chains.merge(other.chains)
@@ -102,27 +114,6 @@ class Tally:
             self.statements = keep_first([*self.statements, *other.statements])
         if len(self.findings) > 2 * MOST_FINDINGS:
             self.bound()
-
-    def refutes(self, reference: str) -> Run | None:
-        """Return the first run of records proven to be of another version of a subject.
-
-        None if there is none, or if no record would be read differently by the versions. Key chains may prove a version
-        of another subject as well.
-        """
-        subject = reference.partition("@")[0]
-        others = [
-            run
-            for _, runs in sorted(self.runs.items())
-            for run in runs
-            if run.version != reference and run.version.partition("@")[0] == subject
-        ]
-        chained = [
-            (is_strange(*found), as_run(found[1]))
-            for found in self.contradicting_stretches(reference)
-            if found[1].proven
-        ]
-        result = [*((False, run) for run in others), *chained]
-        return next((run for strange, run in result if strange or self.differing), None)
 
     def chain_evidence(self) -> list[ChainEvidence]:
         """Return the evidence of the key chains of each partition, with records that prove their version alone."""
@@ -153,13 +144,14 @@ class Tally:
         ]
 
     def bound(self) -> None:
-        """Keep the first findings by class, rule, path and table, up to a maximum.
+        """Keep details of the first findings by class, rule, path and table, up to a maximum, and fold the others.
 
-        Those that are kept are counted in full, however the records were batched.
+        Those that are kept are counted in full, however the records were batched, and every other one is folded.
         """
         if len(self.findings) > MOST_FINDINGS:
-            kept = heapq.nsmallest(MOST_FINDINGS, self.findings, key=lambda key: key.order)
-            self.findings = {key: self.findings[key] for key in kept}
+            kept = set(heapq.nsmallest(MOST_FINDINGS, self.findings, key=lambda key: key.order))
+            for key in self.findings.keys() - kept:
+                self.folded.add(key, self.findings.pop(key).severity)
             self.dropped = True
 
     def unbroken(self, key: FindingKey, source: Source) -> Start | None:

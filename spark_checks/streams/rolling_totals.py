@@ -69,6 +69,7 @@ class Rolling:
             show_values=validation.reading_options.show_values,
             profiled=validation.reading_options.profiled,
             versions=validation.ranges,
+            validation=validation,
         )
         return report if self.repeats is None else replace(report, repeats=self.repeats)
 

@@ -245,7 +245,7 @@ def parts_of_sums() -> list[dict[str, Any]]:
 
 
 FIELDS = sorted(parts_of(Tally(profiles=TopicProfiles())))
-FULL_ONLY = {"dropped", "cuts", "statistics.shapes.cut", "statistics.writing.cut"}
+FULL_ONLY = {"dropped", "folded.held", "cuts", "statistics.shapes.cut", "statistics.writing.cut"}
 """What is set only where there was too much to keep: other tests fill those."""
 
 

@@ -10,6 +10,7 @@ import pytest
 from detected_topics import sampled
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
+from run_verdicts import why_withheld
 from topics import SCENARIOS as CATALOGUE
 from topics import rendered
 
@@ -19,7 +20,6 @@ from cdc_contracts.registry.engine.kernel import Kernel
 from cdc_contracts.registry.stats.tally import Tally
 from cdc_contracts.registry.validate.pinned_contracts import open_pin, write_pin
 from cdc_contracts.registry.validate.validation_context import open_ranges, open_validation
-from cdc_contracts.spark_checks.contradictions import contradiction
 from cdc_contracts.spark_checks.spark_tasks import describe_validation
 
 SEVERAL = sorted(subject for subject in CATALOGUE.subjects() if len(CATALOGUE.versions(subject)) > 1)
@@ -199,7 +199,7 @@ def contradicted(values, *ranges):
         batch_of([record("orders", 0, at, value) for at, value in enumerate(values)])
     ):
         tally.merge(part.tally)
-    return tally, contradiction(tally, validation)
+    return tally, why_withheld(tally, validation)
 
 
 def around(first, last):

@@ -190,3 +190,11 @@ def test_a_period_says_its_date_once():
         period("2026-11-20T00:00:00.000Z", "2026-11-21T01:00:00.000Z") == "2026-11-20T00:00:00Z to 2026-11-21T01:00:00Z"
     )
     assert period(None, None) is None
+
+
+def test_new_findings_that_a_report_does_not_list_are_counted():
+    cut = example("drift", findings_cut=True, findings_other={"findings": 2, "records": 12_000})
+    new = cut | {"baseline": {"file": "known.json", "known": 5}}
+    assert "Not listed: 2 new findings beyond the maximum that a report keeps." in notes(new)
+    old = new | {"findings_other": {"findings": 0, "records": 12_000}}
+    assert not any("maximum" in note or "more findings" in note for note in notes(old))

@@ -5,11 +5,11 @@ from random import Random
 
 import pytest
 from chain_topics import CHANGED_IN_DATA, CHANGED_IN_OLD, FULL, NEW, OLD, Habits, make_topic, records, report_of
+from run_verdicts import why_withheld
 from topics import scope_of
 
 from cdc_contracts.registry.engine.kernel import Kernel
 from cdc_contracts.registry.stats.tally import Tally
-from cdc_contracts.spark_checks.contradictions import contradiction
 
 TOPICS = int(os.environ.get("CDC_CHAIN_TOPICS", "12"))
 """How many generated topics are decoded; the long form takes 200."""
@@ -23,7 +23,7 @@ def decode(topic, declared, *, gaps=None):
         for written in kernel.decode(records(kept, partition=partition)):
             tally.merge(written.tally)
             rows += written.changes.to_pylist()
-    return tally, rows, contradiction(tally, scope_of(declared))
+    return tally, rows, why_withheld(tally, scope_of(declared))
 
 
 def swapped(topic, rows):

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 from chain_topics import NEW, OLD, records, report_of, scope_of
 from changing_rows import Rows, audited, message, stream, update
+from run_verdicts import why_withheld
 from written_reports import headline, notes
 
 from cdc_contracts.registry.common.errors import UsageError
@@ -20,7 +21,6 @@ from cdc_contracts.registry.records.record_batches import Batch
 from cdc_contracts.registry.report.message_checks import check_batches
 from cdc_contracts.registry.stats import change_links, row_changes
 from cdc_contracts.registry.stats.tally import Tally
-from cdc_contracts.spark_checks.contradictions import contradiction
 
 
 def decoded(values, contract):
@@ -28,7 +28,7 @@ def decoded(values, contract):
     kernel, tally = Kernel(scope_of(contract)), Tally()
     for written in kernel.decode(records(values)):
         tally.merge(written.tally)
-    return contradiction(tally, scope_of(contract))
+    return why_withheld(tally, scope_of(contract))
 
 
 def reported(report):
@@ -195,10 +195,10 @@ def test_the_chains_of_earlier_batches_of_a_stream_are_evidence_against_a_later_
     batch = records([update(200, rows.rows[3], {**rows.rows[3], "name": "z"}, version=OLD)], start=200)
     (later,) = [written.tally for written in kernel.decode(batch)]
 
-    assert contradiction(later, scope_of(NEW)) is None
-    withheld = contradiction(later, scope_of(NEW), pickle.loads(pickle.dumps(earlier)).chains)
+    assert why_withheld(later, scope_of(NEW)) is None
+    withheld = why_withheld(later, scope_of(NEW), pickle.loads(pickle.dumps(earlier)).chains)
     assert "key chains support dts/canal@1 from offset 200 to 200 (1 of them, too few to prove it)" in withheld
-    assert contradiction(earlier, scope_of(NEW), earlier.chains) is None
+    assert why_withheld(earlier, scope_of(NEW), earlier.chains) is None
 
 
 @pytest.mark.parametrize(("most", "of_a_row"), [(90, 1_500), (150, 12), (40, 6)])

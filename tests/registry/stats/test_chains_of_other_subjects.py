@@ -3,6 +3,7 @@
 import pytest
 from chain_topics import NEW, OLD, Habits, make_topic, records, report_of
 from changing_rows import Rows, audited, stream
+from run_verdicts import why_withheld
 from topics import CATALOGUE, rendered, scope_of
 from written_reports import headline
 
@@ -11,7 +12,6 @@ from cdc_contracts.registry.contract.version_files import parse_versions
 from cdc_contracts.registry.engine.kernel import Kernel
 from cdc_contracts.registry.stats.tally import Tally
 from cdc_contracts.registry.validate.validation_context import open_ranges
-from cdc_contracts.spark_checks.contradictions import contradiction
 
 LIKE_DTS = ["drs/json@1", "drs/json@2", "drs/json-c@1", "drs/json-c@2"]
 REVERSED = stream(200, lambda _: OLD, deletes=False)
@@ -31,7 +31,7 @@ def test_reversed_images_are_held_against_a_declaration_of_another_subject(decla
     updates = [offset for offset, value in enumerate(REVERSED) if b'"UPDATE"' in value]
     assert (found["count"], found["first"]["offset"], found["last"]["offset"]) == (len(updates), updates[0], 199)
     assert "no message could" not in headline(report)
-    assert OLD in contradiction(tally, scope_of(declared))
+    assert OLD in why_withheld(tally, scope_of(declared))
 
 
 @pytest.mark.parametrize("declared", [*LIKE_DTS, "drs/json", "drs/json-c"])
@@ -41,7 +41,7 @@ def test_images_that_stand_as_the_declared_subject_has_them_are_held_against_not
 
     assert [one for one in report["findings"] if one["severity"] == "error"] == []
     assert report["verdict"] == "pass"
-    assert contradiction(tally, scope_of(declared)) is None
+    assert why_withheld(tally, scope_of(declared)) is None
     assert {one["contract"] for timeline in report["timeline"] for one in timeline["runs"]} <= {*LIKE_DTS}
 
 
@@ -70,7 +70,7 @@ def test_a_range_that_declares_another_subject_is_held_against_them_too():
     ranges = parse_versions({"topics": {"orders": {0: [{"contract": "drs/json-c@2"}]}}}, "v.yaml", CATALOGUE)
     validation = open_ranges(CATALOGUE, ranges, ReadingOptions())
     tally = Kernel(validation).audit(records(REVERSED))
-    assert "their range declares drs/json-c@2" in contradiction(tally, validation)
+    assert "their range declares drs/json-c@2" in why_withheld(tally, validation)
 
 
 @pytest.mark.parametrize("declared", ["oms-community/canal@2", "oms/canal@1", "oms-community/canal@1"])
@@ -84,7 +84,7 @@ def test_few_chains_against_another_subject_hold_a_decode_back_and_prove_nothing
     values = [rows.step(number, OLD) for number in range(5)]
     tally = audited([records(values)], "drs/json-c@2")
     assert report_of(tally, "drs/json-c@2")["verdict"] == "inconclusive"
-    assert "too few to prove it" in contradiction(tally, scope_of("drs/json-c@2"))
+    assert "too few to prove it" in why_withheld(tally, scope_of("drs/json-c@2"))
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -1,0 +1,14 @@
+"""What follows from the evidence of a run, by the way that every command takes."""
+
+from cdc_contracts.registry.report.audit_report import build_report
+from cdc_contracts.registry.report.report_model import ReportSource
+from cdc_contracts.registry.stats.run_verdict import decide_run
+
+
+def why_withheld(tally, validation, earlier=None):
+    """Why nothing of a decode is published, None if its rows are."""
+    report = build_report(
+        tally, catalogue=validation.catalogue, contract=validation.declared, source=ReportSource(kind="kafka"),
+        spans={}, fail_on="error", versions=validation.ranges, validation=validation, earlier=earlier,
+    )  # fmt: skip
+    return decide_run(report.evidence, "error").withheld
