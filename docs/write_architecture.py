@@ -89,7 +89,7 @@ QUESTIONS: Final = {
     "Which contract does a topic follow?": ("`registry/detect/classifier.py`"),
     "Which version do the changes of one row prove, where versions swap its images?": (
         "`registry/stats/change_evidence.py`, from links in `change_links.py` and states in `state_votes.py`; "
-        "in a sample, `registry/detect/chain_votes.py`"
+        "in a sample, `registry/detect/image_order.py`"
     ),
     "What is the verdict of a run?": (
         "`decide_run` in `registry/stats/run_verdict.py`, from the evidence in `registry/stats/run_evidence.py`"

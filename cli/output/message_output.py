@@ -74,7 +74,7 @@ def _sentence(one: MessageExplanation) -> str:
         case outcome if outcome == CONTROL:
             return f"{what} without a row that conforms to {_contracts(one)}"
         case outcome if outcome == AMBIGUOUS and any(remark.rule == LEFT_OPEN for remark in one.findings):
-            return f"{what}, outside the ranges of the versions file"
+            return f"{what}, outside the ranges of any version"
         case outcome if outcome == AMBIGUOUS:
             return f"{what}; the message alone does not determine its contract"
         case outcome if outcome == OTHER_VERSION:

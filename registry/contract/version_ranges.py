@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Final, NamedTuple
@@ -89,6 +89,16 @@ class VersionRanges:
                         hint=f"it has {', '.join(map(str, there[:_MOST_NAMES]))}{' …' if there[_MOST_NAMES:] else ''}",
                     )
 
+    def without(self, places: Iterable[tuple[str, int, int]]) -> VersionRanges:
+        """Return the ranges without some records, given by topic, partition and offset: they belong to no version."""
+        found = dict(self.places)
+        for topic, partition, offset in places:
+            found[topic, partition] = tuple(
+                part for one in self.ranges_of(topic, partition) for part in _cut_out(one, offset)
+            )
+            self = replace(self, places=found)  # noqa: PLW0642
+        return self
+
     @cached_property
     def topics(self) -> tuple[str, ...]:
         """The topics that are named."""
@@ -132,6 +142,17 @@ def read_ranges(documents: Iterable[Mapping[str, Any]]) -> VersionRanges:
         )
         for place in documents
     })  # fmt: skip
+
+
+def _cut_out(one: VersionRange, offset: int) -> Iterator[VersionRange]:
+    """Yield what is left of a range of offsets without one of them."""
+    if not one.holds(offset, None):
+        yield one
+        return
+    if one.start is None or one.start < offset:
+        yield one._replace(end=offset)
+    if one.end is None or one.end > offset + 1:
+        yield one._replace(start=offset + 1)
 
 
 def order_of(one: VersionRange) -> tuple[bool, int]:

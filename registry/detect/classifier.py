@@ -13,6 +13,7 @@ from itertools import combinations
 from typing import Final
 
 from cdc_contracts.registry.contract.catalogue import Version
+from cdc_contracts.registry.contract.version_ranges import Place, VersionRange, VersionRanges
 from cdc_contracts.registry.detect import wrapped_messages
 from cdc_contracts.registry.detect.detection import (
     AMBIGUOUS,
@@ -25,12 +26,13 @@ from cdc_contracts.registry.detect.detection import (
 )
 from cdc_contracts.registry.detect.evidence import EvidenceList
 from cdc_contracts.registry.detect.evidence_accumulator import EvidenceAccumulator
-from cdc_contracts.registry.detect.message_evidence import RecordPlace
 from cdc_contracts.registry.detect.mixtures import Mixture
+from cdc_contracts.registry.detect.outliers import most_outliers
 from cdc_contracts.registry.detect.relatives import Relative
 from cdc_contracts.registry.detect.reported_detection import DetectionVerdict
 from cdc_contracts.registry.detect.votes import COLUMN_TURN, KEY_CHAIN, LINKS, WEAK, Side
 from cdc_contracts.registry.detect.weights import Weights
+from cdc_contracts.registry.stats.proven_ranges import KnownRange, find_direction, place_ranges, trim_interleaved
 from cdc_contracts.registry.validate.candidates import find_nearest, open_validations, weigh
 
 _LOOK: Final = "`cdc-contracts why` explains one message and compares it with the nearest contract."
@@ -55,19 +57,19 @@ class _Classification:
         if self.weights.says_nothing:
             return self._unknown(None)
         leaders = self.weights.leaders(self.sides)
+        if not leaders and (timeline := self._timeline()):
+            return self._turned(timeline)
         if not leaders:
             mixture = Mixture(self.accumulator, self.weights, self.sides)
             if len(mixture.detected) > 1:
                 return self._mixed(mixture)
             leaders = mixture.detected
-        turns = [turn for turn in self.accumulator.turns if turn[0] in leaders]
-        if len({version for version, _, _ in turns}) > 1:
-            return self._turned(turns)
         left = self.accumulator.votes.unbeaten(leaders)
         versions = [side for side in left if isinstance(side, Version)]
         relatives = [side for side in left if isinstance(side, Relative)]
         if not versions:
             return self._unknown(relatives[0])
+        versions += self._unbeaten_readers(versions, leaders)
         open_ = (
             any(relative.reads == "other" for relative in relatives)
             or not all(self.accumulator.read_alike(one, other) for one, other in combinations(versions, 2))
@@ -82,6 +84,27 @@ class _Classification:
         versions = [one for one in self.accumulator.catalogue.all_versions() if one in found]
         return [*versions, *sorted((one for one in found if isinstance(one, Relative)), key=lambda one: one.name)]
 
+    def _unbeaten_readers(self, left: Sequence[Version], leaders: Sequence[Side]) -> list[Version]:
+        """Return the other versions that accept all messages except outliers and that no one left beats.
+
+        Another side may beat them and not those left. Then it is no evidence for these.
+        """
+        votes, weights = self.accumulator.votes, self.weights
+        return [
+            side
+            for side in self.sides
+            if isinstance(side, Version)
+            and side not in left
+            and weights.fits_nearly_all(side)
+            and not any(weights.beats(one, side) or votes.beats(one, side) for one in left)
+            and (side in leaders or not any(weights.beats(one, side) for one in leaders))
+        ]
+
+    def _is_opposed(self, version: Version) -> bool:
+        """Return whether more evidence is against a version than for it."""
+        (candidate,) = [one for one in self.evidence_list.candidates([version]) if one.contract == version.reference]
+        return candidate.against > candidate.votes
+
     def _is_sure(self, version: Version, leaders: Sequence[Side]) -> bool:
         """Return whether strong evidence beats every other leader, and all messages except outliers fit."""
         strong = all(
@@ -89,7 +112,7 @@ class _Classification:
             for other in leaders
             if other is not version
         )
-        return strong and self.weights.fits_nearly_all(version)
+        return strong and self.weights.fits_nearly_all(version) and not self._is_opposed(version)
 
     # --- verdicts
 
@@ -145,29 +168,80 @@ class _Classification:
             settled=bool(judged) and not proofs,
         )
 
-    def _turned(self, turns: Sequence[tuple[Version, RecordPlace, RecordPlace]]) -> Detection:
-        """Return the detection if key chains prove that one version follows another."""
-        detected = tuple(dict.fromkeys(version for version, _, _ in turns))
+    def _timeline(self) -> tuple[Version, ...]:
+        """Return the versions of the one subject that sent all messages except outliers, if it has switched.
+
+        A single subject that has switched explains messages better than two subjects side by side. Versions that no
+        message proves are not part of it. Empty if no subject has, or several might have.
+        """
+        found = []
+        for subject in dict.fromkeys(side.subject for side in self.sides if isinstance(side, Version)):
+            proven = [run.contract for runs in self.accumulator.proven(subject).values() for run in runs]
+            versions = tuple(map(self.accumulator.catalogue.version, dict.fromkeys(proven)))
+            taken = sum(
+                count
+                for senders, count in self.weights.senders.items()
+                if any(version.subject == subject for version in senders.versions)
+            )
+            if len(versions) > 1 and self.accumulator.messages - taken <= most_outliers(self.accumulator.messages):
+                found.append(versions)
+        return found[0] if len(found) == 1 else ()
+
+    def _turned(self, detected: tuple[Version, ...]) -> Detection:
+        """Return the detection of a subject of which one version follows another."""
+        subject = detected[0].subject
         result = [
             EvidenceItem(
                 KEY_CHAIN, f"from offset {first.offset} to {last.offset} of {first.topic} {first.partition} only it "
-                "joins the changes of a row", version.reference, None, 1, 0, first,
+                "joins the changes of a row", contract, None, 1, 0, first,
             )
-            for version, first, last in turns
+            for contract, first, last in self.accumulator.turns
+            if contract.partition("@")[0] == subject
         ]  # fmt: skip
+        ranges, left_open = self._ranges(subject)
         return Detection(
             verdict=MIXED,
-            subject=detected[0].subject,
+            subject=subject,
             version=None,
             candidates=self.evidence_list.candidates(detected),
             equivalent=(),
             detected=detected,
             nearest=None,
-            evidence=(*result, *self.evidence_list.evidence(detected)),
+            evidence=(
+                *result,
+                *self.evidence_list.detected(detected),
+                *self.evidence_list.evidence(detected),
+                *self.evidence_list.unmatched(detected),
+            ),
             messages=self.accumulator.messages,
-            finalize=_describe_undecided(self._proofs_against(detected, ())),
-            settled=False,
+            finalize=_describe_open(left_open),
+            settled=not left_open,
+            ranges=ranges,
         )
+
+    def _ranges(self, subject: str) -> tuple[VersionRanges | None, int]:
+        """Return the ranges in which versions of a subject are proven, and how many messages no range covers.
+
+        None if no version reads a message of the subject differently from another: then each proves itself.
+        """
+        if not any(count for (_, parted), count in self.accumulator.parted.items() if parted == subject):
+            return None, 0
+        runs = {place: trim_interleaved(found) for place, found in self.accumulator.proven(subject).items()}
+        versions = [version.reference for version in self.accumulator.catalogue.versions(subject)]
+        places: dict[Place, tuple[VersionRange, ...]] = {}
+        for topic in dict.fromkeys(topic for topic, _ in runs):
+            mine = {place: found for place, found in runs.items() if place[0] == topic}
+            direction = find_direction(list(mine.values()), versions)
+            for place, found in mine.items():
+                places[place] = tuple(
+                    VersionRange(one.start, one.end, one.run.contract)
+                    for one in place_ranges(found, direction)
+                    if isinstance(one, KnownRange)
+                )
+        ranges = VersionRanges(places)
+        ranges = ranges.without(self.accumulator.untimely(subject, ranges))
+        covered = sum(ranges.find(*place, None) is not None for place in self.accumulator.places)
+        return ranges if covered else None, self.accumulator.messages - covered
 
     def _unknown(self, relative: Relative | None) -> Detection:
         accumulator = self.accumulator
@@ -278,6 +352,15 @@ def _describe_undecided(proofs: Mapping[str, int]) -> str | None:
     named = ", ".join(f"{count:,} of {versions}" for versions, count in proofs.items())
     return (
         f"Not every message has a single reading ({named}): use --write-versions FILE, or declare it with --contract."
+    )
+
+
+def _describe_open(left_open: int) -> str | None:
+    if not left_open:
+        return None
+    return (
+        f"{left_open:,} messages lie between the last proof of one version and the first of another: they are left "
+        "open; --write-versions FILE writes the ranges."
     )
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from cdc_contracts.registry.contract.catalogue import Catalogue, Version
+from cdc_contracts.registry.contract.version_ranges import VersionRanges
 from cdc_contracts.registry.detect.message_evidence import RecordPlace
 from cdc_contracts.registry.detect.reported_detection import (
     DetectionVerdict,
@@ -19,6 +20,7 @@ from cdc_contracts.registry.validate.validation_context import (
     Undetected,
     ValidationContext,
     open_detected,
+    open_ranges,
 )
 
 CERTAIN: Final = "certain"
@@ -69,8 +71,8 @@ class Detection:
     `version` is set if one version of the subject is left; `equivalent` names contracts with the same reading of every
     message, `detected` the contracts to validate against, the most frequent first; `nearest` is the nearest contract if
     none fits, `finalize` says what would resolve an open question. `preferences` are the versions to prefer for
-    messages that several read differently. It is `settled` if every message that fits has one reading, so that an
-    audit is not inconclusive.
+    messages that several read differently, `ranges` where versions are proven, if the producer switched. It is
+    `settled` if every message that fits has one reading, so that an audit is not inconclusive.
     """
 
     verdict: DetectionVerdict
@@ -85,11 +87,14 @@ class Detection:
     finalize: str | None = None
     preferences: tuple[Version, ...] = ()
     settled: bool = True
+    ranges: VersionRanges | None = None
 
     def open_validation(self, asked: Undetected) -> ValidationContext | None:
         """Return the validation context for the messages; None if no contract was detected."""
         if not self.detected:
             return None
+        if self.ranges is not None:
+            return open_ranges(asked.catalogue, self.ranges, asked.reading_options)
         subjects = tuple(dict.fromkeys(version.subject for version in self.detected))
         preferences = tuple(version.reference for version in self.preferences)
         return open_detected(asked.catalogue, DetectedSubjects(subjects, preferences), asked.reading_options)

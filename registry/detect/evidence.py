@@ -18,7 +18,8 @@ class EvidenceList:
     def __init__(self, accumulator: EvidenceAccumulator, weights: Weights, sides: Sequence[Side]) -> None:
         self.accumulator = accumulator
         self.weights = weights
-        self._sides = sides
+        self._takers = Weights(accumulator.takers, accumulator.messages, accumulator.votes)
+        self._sides = list(dict.fromkeys([*sides, *(side for one in accumulator.takers for side in one.sides)]))
 
     def candidates(self, named: Sequence[Side]) -> tuple[DetectionCandidate, ...]:
         """Return the named contracts and their rivals, which accept at least half of the messages of one of them."""
@@ -28,12 +29,12 @@ class EvidenceList:
             for side in self._sides
             if isinstance(side, Version)
             and side not in first
-            and any(2 * self.weights.taken(side, one) >= self.weights.taken(one) for one in named)
+            and any(2 * self._takers.taken(side, one) >= self._takers.taken(one) for one in named)
         ]
         return tuple(map(self._candidate, [*first, *rivals]))
 
     def _candidate(self, version: Version) -> DetectionCandidate:
-        weights = self.weights
+        weights = self._takers
         records = weights.taken(version)
         alone = sum(count for senders, count in weights.senders.items() if senders.sides == (version,))
         result = self.accumulator.votes.all()

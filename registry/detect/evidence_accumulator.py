@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property, lru_cache
 from itertools import combinations, permutations, product
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from cdc_contracts.registry.common.findings import INFO, Finding
 from cdc_contracts.registry.common.pointers import follow, split_pointer
@@ -16,8 +16,9 @@ from cdc_contracts.registry.contract.catalogue import Catalogue, Version
 from cdc_contracts.registry.contract.discriminator_model import Evidence
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.contract.table_contracts import table_name
-from cdc_contracts.registry.detect.chain_votes import ChainVotes
+from cdc_contracts.registry.contract.version_ranges import VersionRange, VersionRanges
 from cdc_contracts.registry.detect.column_forms import ColumnForms
+from cdc_contracts.registry.detect.image_order import ImageOrder, moment_of
 from cdc_contracts.registry.detect.message_evidence import CatalogueValidators, MessageEvidence, RecordPlace
 from cdc_contracts.registry.detect.outliers import enough
 from cdc_contracts.registry.detect.relatives import Relative
@@ -40,6 +41,7 @@ from cdc_contracts.registry.detect.weights import WeighedMessages
 from cdc_contracts.registry.message.reading import Reading
 from cdc_contracts.registry.stats.column_writing import ColumnWriting, WrittenTable
 from cdc_contracts.registry.stats.position_sequences import Point, Stretch
+from cdc_contracts.registry.stats.proven_ranges import ProvenRun
 from cdc_contracts.registry.stats.record_facts import written_rows
 from cdc_contracts.registry.stats.writing_turns import drifting_turns
 from cdc_contracts.registry.values import Number
@@ -60,11 +62,29 @@ class VersionRefusal:
     count: int = 0
 
 
+class _WeighedMessage(NamedTuple):
+    """A message: its possible senders, and the subjects of which some versions accept it and decode it differently.
+
+    `moment` is its event time and its position, 0 where it has none.
+    """
+
+    place: RecordPlace
+    senders: WeighedMessages
+    parted: tuple[str, ...]
+    moment: tuple[int, int] = (0, 0)
+
+    def proves(self, subject: str) -> str | None:
+        """Return the only version of a subject that can have sent it; None if there are others, or none."""
+        own = [version.reference for version in self.senders.versions if version.subject == subject]
+        return own[0] if len(own) == 1 else None
+
+
 @dataclass
 class EvidenceAccumulator:
     """The evidence of the messages so far.
 
-    `senders` counts messages by their possible senders. `differing` counts for two versions the messages with rows that
+    `senders` counts messages by their possible senders, `takers` by the contracts that accept them, also those that row
+    changes refute. `differing` counts for two versions the messages with rows that
     both accept and read differently, `unlike_controls` those without rows, `parted` for a subject the messages that
     some of its versions accept and decode differently.
     """
@@ -73,16 +93,18 @@ class EvidenceAccumulator:
     reading_options: ReadingOptions
     messages: int = 0
     senders: Counter[WeighedMessages] = field(default_factory=Counter)
+    takers: Counter[WeighedMessages] = field(default_factory=Counter)
     first: dict[WeighedMessages, RecordPlace] = field(default_factory=dict)
     differing: Counter[frozenset[Version]] = field(default_factory=Counter)
     unlike_controls: Counter[frozenset[Version]] = field(default_factory=Counter)
     parted: Counter[tuple[WeighedMessages, str]] = field(default_factory=Counter)
     refusals: dict[tuple[Version, Version], VersionRefusal] = field(default_factory=dict)
     votes: Votes = field(default_factory=Votes)
+    _weighed: list[_WeighedMessage] = field(default_factory=list)
     _before: dict[tuple[str, str, int], tuple[Any, bytes]] = field(default_factory=dict)
     _writing: ColumnWriting = field(default_factory=ColumnWriting)
-    turns: list[tuple[Version, RecordPlace, RecordPlace]] = field(default_factory=list)
-    """Which versions key chains prove one after the other, from where to where, where it is more than one."""
+    turns: list[tuple[str, RecordPlace, RecordPlace]] = field(default_factory=list)
+    """Which versions row changes prove one after the other, from where to where, where it is more than one."""
     samples: list[bytes] = field(default_factory=list)
     """The first messages that nothing takes."""
     _repeats: dict[tuple[Relative, Version], list[RecordPlace]] = field(default_factory=dict)
@@ -97,16 +119,15 @@ class EvidenceAccumulator:
         message_evidence = self.validators.add(place, value)
         self.messages += 1
         senders = WeighedMessages(tuple(message_evidence.fits), message_evidence.may_be, message_evidence.marked)
-        self._count(senders, place, value)
+        self._count(_WeighedMessage(place, senders, self._compare(message_evidence), _moment(message_evidence)), value)
         for relative, version in product(message_evidence.marked, message_evidence.fits):
             if version.subject in relative.near:
                 self.votes.cast(relative, version, MARK, f"what only {relative.name} writes", place)
         for relative, version in product(self._repeating(message_evidence, value), message_evidence.fits):
             if version.subject in relative.near:
                 self._repeats.setdefault((relative, version), []).append(place)
-        self._compare(message_evidence, senders)
-        for chains in self._chains.values():
-            chains.follow(message_evidence)
+        for order in self._orders.values():
+            order.follow(message_evidence)
         if any(entry.column_form for version in message_evidence.fits for entry in version.meaning.version_evidence):
             self._columns.take(message_evidence)
             self._take_writing(message_evidence)
@@ -119,12 +140,51 @@ class EvidenceAccumulator:
     def add_unreadable(self, place: RecordPlace, value: bytes) -> None:
         """Add a value that is not a message."""
         self.messages += 1
-        self._count(WeighedMessages(), place, value)
+        self._count(_WeighedMessage(place, WeighedMessages(), ()), value)
         self.pass_over(place)
 
-    def _count(self, senders: WeighedMessages, place: RecordPlace, value: bytes) -> None:
-        self.senders[senders] += 1
-        self.first.setdefault(senders, place)
+    @property
+    def places(self) -> list[RecordPlace]:
+        """Where each message is."""
+        return [message.place for message in self._weighed]
+
+    def proven(self, subject: str) -> dict[tuple[str, int], list[ProvenRun]]:
+        """Return, by partition, the runs of messages that one version of a subject can have sent and no other."""
+        runs: dict[tuple[str, int], list[ProvenRun]] = {}
+        for message in sorted(self._weighed, key=lambda one: one.place):
+            mine, contract = runs.setdefault(message.place[:2], []), message.proves(subject)
+            if contract is None:
+                continue
+            if mine and mine[-1].contract == contract:
+                mine[-1] = mine[-1]._replace(last=message.place.offset)
+            else:
+                mine.append(ProvenRun(contract, message.place.offset, message.place.offset))
+        return runs
+
+    def untimely(self, subject: str, ranges: VersionRanges) -> set[RecordPlace]:
+        """Return the messages that happened before the first proof of the range they are in, or after the last.
+
+        They were sent late, or once more, so that their place does not tell their version. What lies before a range
+        that is open to the beginning, or after one that is open to the end, is of the same version.
+        """
+        held: dict[tuple[str, int, VersionRange], list[_WeighedMessage]] = {}
+        for message in sorted(self._weighed, key=lambda one: one.place):
+            one = ranges.find(*message.place, None)
+            if one is not None and any(message.moment):
+                held.setdefault((*message.place[:2], one), []).append(message)
+        found = set()
+        for (_, _, one), messages in held.items():
+            proofs = [message.moment for message in messages if message.proves(subject) is not None]
+            for message in messages if proofs else ():
+                early = one.start is not None and message.moment < proofs[0]
+                late = one.end is not None and message.moment > proofs[-1]
+                if early or late:
+                    found.add(message.place)
+        return found
+
+    def _count(self, message: _WeighedMessage, value: bytes) -> None:
+        senders = message.senders
+        self._weighed.append(message)
         if not senders.sides and len(self.samples) < _SAMPLES:
             self.samples.append(value)
 
@@ -144,8 +204,8 @@ class EvidenceAccumulator:
 
     def pass_over(self, place: RecordPlace) -> None:
         """Skip a record without a message."""
-        for chains in self._chains.values():
-            chains.pass_over(place)
+        for order in self._orders.values():
+            order.pass_over(place)
 
     def finalize(self) -> None:
         """Cast the votes that need all messages; call it once, at the end."""
@@ -154,12 +214,17 @@ class EvidenceAccumulator:
             kind = REPEAT if _BATCHES * len(places) >= self._neighbours[relative] else SELDOM_REPEAT
             says = f"{relative.repeats} is what it was in the message before, as in the batches of {relative.name}"
             self.votes.cast(relative, version, kind, says, places[0], count=len(places))
-        for chains in self._chains.values():
-            self.turns += chains.turns()
-            doubt = chains.doubt
+        refuted: dict[RecordPlace, frozenset[Version]] = {}
+        for order in self._orders.values():
+            order.weigh()
+            self.turns += order.turns
+            refuted |= order.refuted()
+            doubt = order.doubt
             kind, says = (KEY_CHAIN, _WHOLE) if doubt is None else (DOUBTED_CHAIN, f"{_WHOLE}, {doubt}")
-            for link in chains.links:
-                self.votes.cast(link.whole, link.broken, kind, says, link.place)
+            for vote in order.votes():
+                for winner, loser in product(_in_order(vote.winners), _in_order(vote.losers)):
+                    self.votes.cast(winner, loser, kind, says, vote.first, count=vote.votes)
+        self._weigh(refuted)
         for version, other, name in self._columns.votes():
             form = version.catalogue.mapping(version.mapping_names()[0]).form_of("DATETIME")
             self.votes.cast(version, other, COLUMN_FORM, f"column {name} is always written as {form}", None)
@@ -170,6 +235,20 @@ class EvidenceAccumulator:
             place = RecordPlace(turn.rows.topic, turn.rows.partition, turn.stretch.first.offset)
             says = f"columns are written as {switch.before.reference} writes them, and then as it does: {names}"
             self.votes.cast(switch.after, switch.before, COLUMN_TURN, says, place)
+
+    def _weigh(self, refuted: Mapping[RecordPlace, frozenset[Version]]) -> None:
+        """Count the messages by their possible senders, without those that row changes refute."""
+        for number, message in enumerate(self._weighed):
+            self.takers[message.senders] += 1
+            wrong = refuted.get(message.place, frozenset())
+            left = tuple(version for version in message.senders.versions if version not in wrong)
+            if len(left) < len(message.senders.versions):
+                message = _WeighedMessage(message.place, message.senders._replace(versions=left), *message[2:])  # noqa: PLW2901
+                self._weighed[number] = message
+            self.senders[message.senders] += 1
+            self.first.setdefault(message.senders, message.place)
+            for subject in message.parted:
+                self.parted[message.senders, subject] += 1
 
     def _take_writing(self, message_evidence: MessageEvidence) -> None:
         """Record the value layouts of the columns of an untyped message."""
@@ -191,8 +270,11 @@ class EvidenceAccumulator:
         for row in reading.rows(written.source) or ():
             self._writing.add_row(rows, row, Stretch(1, point, point))
 
-    def _compare(self, message_evidence: MessageEvidence, senders: WeighedMessages) -> None:
-        """Record what distinguishes versions that accept a message from each other and from those that refuse it."""
+    def _compare(self, message_evidence: MessageEvidence) -> tuple[str, ...]:
+        """Record what distinguishes versions that accept a message from each other and from those that refuse it.
+
+        Return the subjects of which some versions accept it and decode it differently.
+        """
         fits, place = message_evidence.fits, message_evidence.place
         for taken in fits:
             for version, finding in message_evidence.refused.items():
@@ -202,9 +284,11 @@ class EvidenceAccumulator:
             if not message_evidence.agree(one, other):
                 rows = bool(fits[one].changes or fits[other].changes)
                 (self.differing if rows else self.unlike_controls)[frozenset((one, other))] += 1
+        parted = []
         for subject in dict.fromkeys(version.subject for version in fits):
             changes = [judgement.changes for version, judgement in fits.items() if version.subject == subject]
-            self.parted[senders, subject] += any(one != changes[0] for one in changes)
+            if any(one != changes[0] for one in changes):
+                parted.append(subject)
         for one, other in permutations(fits, 2):
             if message_evidence.is_plain(one) and not message_evidence.is_plain(other):
                 finding = next(found for found in fits[other].findings if found.severity != INFO)
@@ -214,16 +298,17 @@ class EvidenceAccumulator:
             result = dict(reversed([*_evidence_for(message_evidence, one, other)]))  # a message gives each vote once
             for kind, says in reversed(result.items()):
                 self.votes.cast(one, other, kind, says, place)
+        return tuple(parted)
 
     @cached_property
-    def _chains(self) -> Mapping[str, ChainVotes]:
-        """The key chains of every subject with versions that place the images differently."""
+    def _orders(self) -> Mapping[str, ImageOrder]:
+        """The order of images of every subject with versions that place them differently."""
         found = {}
         for subject in self.catalogue.subjects():
             versions = self.catalogue.versions(subject)
             chained = [one for one in versions if any(entry.key_chain for entry in one.meaning.version_evidence)]
             if len(chained) > 1:
-                found[subject] = ChainVotes(chained)
+                found[subject] = ImageOrder(chained)
         return found
 
     @cached_property
@@ -289,6 +374,16 @@ _EVIDENCE_KINDS: Final[Mapping[str, Callable[[Evidence, MessageEvidence, Version
     DDL_SEEN: _describe_ddl,
     PROCESS_TIME: _describe_time,
 }
+
+
+def _moment(message_evidence: MessageEvidence) -> tuple[int, int]:
+    """Return the event time and the position of the rows of a message, 0 where there is none."""
+    changes = next((judgement.changes for judgement in message_evidence.fits.values() if judgement.changes), ())
+    return max(map(moment_of, changes), default=(0, 0))
+
+
+def _in_order(versions: Iterable[Version]) -> list[Version]:
+    return sorted(versions, key=lambda version: version.reference)
 
 
 def describe_breach(finding: Finding) -> str:

@@ -128,7 +128,7 @@ def counts_of(ledger: Ledger) -> tuple[str, ...]:
 
 def _unclear(report: Report) -> list[tuple[int, str]]:
     """Return how many messages have no decidable version, by the reason."""
-    result = {"fit several versions that read them differently": 0, "are outside the ranges of the versions file": 0}
+    result = {"fit several versions that read them differently": 0, "are outside the ranges of any version": 0}
     for finding in report.findings:
         if finding.name == "ambiguous":
             result[list(result)[finding.rule == LEFT_OPEN]] += finding.count

@@ -1,19 +1,18 @@
 """Version proposals: the versions file that the messages of a report support, with a reason for every open part.
 
 Only a proof places a version. Records between the last message proven old and the first proven new are left open. So
-is the beginning or the end of a partition that may lie on the other side of a switch. Versions rise, so only what comes
-before a proof of the lowest version of a subject, or after one of its highest, is taken for the same.
+is the beginning or the end of a partition that may lie on the other side of a switch (`stats/proven_ranges.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 from typing import Final
 
 from cdc_contracts.registry.contract.catalogue import Catalogue
 from cdc_contracts.registry.contract.table_contract_files import write_scalar
 from cdc_contracts.registry.report.report_model import PartitionTimeline, Report, ReportedRun
+from cdc_contracts.registry.stats.proven_ranges import Direction, KnownRange, ProvenRun, find_direction, place_ranges
 
 _HEAD: Final = """\
 # The version of the contract that each part of a topic follows: --versions FILE of check, audit, decode and replay.
@@ -36,10 +35,10 @@ def propose_versions(report: Report, catalogue: Catalogue) -> str:
     for topic, partitions in topics.items():
         lines.append(f"  {write_scalar(topic)}:\n")
         found = {partition: _proven(result.get((topic, partition))) for partition in partitions}
-        ends = _ends(list(found.values()), catalogue)
+        direction = _direction(list(found.values()), catalogue)
         for partition, runs in found.items():
             cut = (topic, partition) in result and result[topic, partition].cut
-            lines += _partition(partition, runs, ends, cut=cut)
+            lines += _partition(partition, runs, direction, cut=cut)
     return "".join(lines)
 
 
@@ -48,52 +47,46 @@ def _proven(line: PartitionTimeline | None) -> list[ReportedRun]:
     return [run for run in (line.runs if line is not None else ()) if "@" in run.contract]
 
 
-def _ends(partitions: Sequence[Sequence[ReportedRun]], catalogue: Catalogue) -> tuple[str | None, str | None]:
-    """Return the lowest and the highest version in use in a topic; None if its versions do not only rise."""
-    result = [[_order(run.contract) for run in runs] for runs in partitions if runs]
-    subjects = {subject for runs in result for subject, _ in runs}
-    if len(subjects) != 1 or any(before >= after for runs in result for before, after in pairwise(runs)):
-        return None, None
-    versions = catalogue.versions(subjects.pop())
-    return versions[0].reference, versions[-1].reference
+def _direction(partitions: Sequence[Sequence[ReportedRun]], catalogue: Catalogue) -> Direction | None:
+    """Return the first and the last version in use in a topic; None if its versions go to and fro."""
+    runs = [[_run(run) for run in found] for found in partitions]
+    subjects = {run.contract.partition("@")[0] for found in runs for run in found}
+    if len(subjects) != 1:
+        return None
+    return find_direction(runs, [version.reference for version in catalogue.versions(subjects.pop())])
 
 
-def _order(reference: str) -> tuple[str, int]:
-    subject, _, number = reference.partition("@")
-    return subject, int(number)
+def _run(run: ReportedRun) -> ProvenRun:
+    return ProvenRun(run.contract, run.first_offset, run.last_offset)
 
 
-def _partition(
-    partition: int, runs: Sequence[ReportedRun], ends: tuple[str | None, str | None], *, cut: bool
-) -> Iterator[str]:
+def _partition(partition: int, runs: Sequence[ReportedRun], direction: Direction | None, *, cut: bool) -> Iterator[str]:
     """Yield the lines of a partition: its ranges, and before, between and after them what is left open, and why."""
     if not runs:
         yield f"    {partition}: []  # left open: no message proves a version\n"
         return
     yield f"    {partition}:\n"
-    lowest, highest = ends
-    first, last = runs[0], runs[-1]
-    if first.contract != lowest and first.first_offset:
-        yield _open(
-            f"offsets up to {first.first_offset - 1}", "they may precede a switch, and no message proves their version"
-        )
-    before: ReportedRun | None = None
-    for run in runs:
-        if before is not None and before.last_offset + 1 < run.first_offset:
+    by_place = {_run(run): run for run in runs}
+    placed = list(place_ranges(list(by_place), direction))
+    for number, one in enumerate(placed):
+        if isinstance(one, KnownRange):
+            end = one.run.last + 1 if cut and one is placed[-1] else one.end
+            yield _range(one.start, end, by_place[one.run])
+        elif one.start is None:
             yield _open(
-                f"offsets {before.last_offset + 1} to {run.first_offset - 1}",
-                f"no message there proves {before.contract} or {run.contract}",
+                f"offsets up to {(one.end or 0) - 1}", "they may precede a switch, and no message proves their version"
             )
-        start = None if run is first and run.contract == lowest else run.first_offset
-        end = None if run is last and run.contract == highest and not cut else run.last_offset + 1
-        yield _range(start, end, run)
-        before = run
+        elif one.end is not None:
+            around = [
+                known.run.contract
+                for known in (placed[number - 1], placed[number + 1])
+                if isinstance(known, KnownRange)
+            ]
+            yield _open(f"offsets {one.start} to {one.end - 1}", f"no message there proves {' or '.join(around)}")
+        elif not cut:
+            yield _open(f"offsets from {one.start}", "they may follow a switch, and no message proves their version")
     if cut:
-        yield _open(f"offsets from {last.last_offset + 1}", "the report does not keep that many version changes")
-    elif last.contract != highest:
-        yield _open(
-            f"offsets from {last.last_offset + 1}", "they may follow a switch, and no message proves their version"
-        )
+        yield _open(f"offsets from {runs[-1].last_offset + 1}", "the report does not keep that many version changes")
 
 
 def _range(start: int | None, end: int | None, run: ReportedRun) -> str:

@@ -23,6 +23,8 @@ class ChainBlock:
     first: Point
     last: Point
     weight: float
+    inner: tuple[int, int] = (0, 0)
+    """The second and the last but one of its offsets: a single link may be wrong."""
 
     @property
     def is_strong(self) -> bool:
@@ -57,7 +59,8 @@ def _gather(ends: Sequence[LinkEnd], proofs: Sequence[ChainProof]) -> list[Chain
     blocks = []
     for reading, alike in groupby(found, key=lambda one: one[1]):
         held = list(alike)
-        blocks.append(ChainBlock(reading, held[0][0], held[-1][0], sum(weight for *_, weight in held)))
+        inner = held[min(1, len(held) - 1)][0].offset, held[max(-2, -len(held))][0].offset
+        blocks.append(ChainBlock(reading, held[0][0], held[-1][0], sum(weight for *_, weight in held), inner))
     return blocks
 
 
@@ -78,7 +81,8 @@ def _resolve(blocks: list[ChainBlock]) -> tuple[list[ChainBlock], float]:
         place = min(weak, key=lambda one: blocks[one].weight)
         before, gone, after = blocks[place - 1 : place + 2]
         noise += gone.weight
-        whole = ChainBlock(before.reading, before.first, after.last, before.weight + after.weight)
+        inner = before.inner[0], after.inner[1]
+        whole = ChainBlock(before.reading, before.first, after.last, before.weight + after.weight, inner)
         blocks = [*blocks[: place - 1], whole, *blocks[place + 2 :]]
     noise += sum(block.weight for block in blocks[1:-1] if not block.is_strong)
     return blocks, noise

@@ -48,6 +48,8 @@ class ChainStretch(NamedTuple):
     last: Point
     proven: bool
     tables: tuple[TableShare, ...] = ()
+    inner: tuple[int, int] | None = None
+    """The offsets between which more than one link proves it, where it follows from links."""
 
 
 class ChainProof(NamedTuple):

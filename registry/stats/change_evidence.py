@@ -282,6 +282,7 @@ class _TopicChanges:
             last=block.last,
             proven=block.is_strong and not doubtful,
             tables=self._shares((end.table, end.record, end.point) for end in ends),
+            inner=block.inner,
         )
 
     def _shares(self, records: Iterable[tuple[int, object, Point]]) -> tuple[TableShare, ...]:

@@ -102,7 +102,9 @@ def test_a_switch_between_versions_leaves_open_what_lies_between_the_proofs(here
     assert (code, report["detection"]["verdict"]) == (4, "mixed")
     assert (switch["from"], switch["to"]) == ("dts/canal@1", "dts/canal@2")
     assert switch["after"] < 200 <= switch["at"]
-    assert [(one["path"], one["observed"]) for one in ambiguous] == [("/type", ["dts/canal@1, dts/canal@2"])]
+    assert [one["path"] for one in ambiguous] == [""]
+    assert ambiguous[0]["count"] <= switch["at"] - switch["after"] + 4
+    assert report["ledger"]["conforming"] + report["ledger"]["control"] >= 380
 
 
 def test_a_version_that_the_sample_did_not_see_makes_the_run_inconclusive(here):
