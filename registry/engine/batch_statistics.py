@@ -6,7 +6,6 @@ the offset and the position of each record, in order of offsets.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Final
@@ -16,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from cdc_contracts.registry.engine.batch_positions import BatchPositions, ReadRuns, join_positions
 from cdc_contracts.registry.engine.batch_results import BatchResult
 from cdc_contracts.registry.engine.batch_tables import Tables
 from cdc_contracts.registry.engine.native.scanned_columns import INTEGER, TEXTS, ScannedColumn
@@ -23,18 +23,7 @@ from cdc_contracts.registry.engine.written_columns import WrittenGroup, note_wri
 from cdc_contracts.registry.message.reading import Reading
 from cdc_contracts.registry.records.record_batches import Batch
 from cdc_contracts.registry.stats.partition_tallies import Source
-from cdc_contracts.registry.stats.position_sequences import (
-    GOES_BACK,
-    NOT_FALLING,
-    ONCE_EACH,
-    REPEATS,
-    SECOND_HALF,
-    WHOLE,
-    PositionStep,
-    Segment,
-    SequenceLine,
-    Stretch,
-)
+from cdc_contracts.registry.stats.position_sequences import SequenceLine, Stretch
 from cdc_contracts.registry.stats.read_offsets import ReadOffsets
 from cdc_contracts.registry.stats.record_facts import (
     Facts,
@@ -53,7 +42,9 @@ Numbers = NDArray[np.int64]
 _MOST_DIGITS: Final = 18
 
 
-def count_statistics(judged: Sequence[tuple[Batch, BatchResult]], tally: Tally) -> None:
+def count_statistics(
+    judged: Sequence[tuple[Batch, BatchResult]], tally: Tally, runs: Mapping[Source, ReadRuns]
+) -> None:
     """Add the records of a validated batch to the statistics of their stream; parts of the batch may interleave."""
     counted = [
         one for batch, batch_result in judged if (one := _count_part(batch_result, batch, tally.statistics)).facts
@@ -64,9 +55,13 @@ def count_statistics(judged: Sequence[tuple[Batch, BatchResult]], tally: Tally) 
             statements[source] = sorted([*statements.get(source, ()), *offsets])
     for source, offsets in statements.items():
         tally.statistics.shapes.add_read(*source, ReadOffsets(statements=offsets))
+    positions: dict[SequenceLine, list[BatchPositions]] = {}
     for part in counted:
         part.count(tally, statements)
-        part.follow(tally.statistics)
+        for line, tracked in part.positions():
+            positions.setdefault(line, []).append(tracked)
+    for line, held in positions.items():
+        join_positions(held).add_to(tally.statistics.sequences, line, runs[Source(*line[:2])])
 
 
 def _count_part(batch_result: BatchResult, batch: Batch, statistics: StreamStatistics) -> _CountedPart:
@@ -140,40 +135,25 @@ class _CountedPart:
         for facts in {id(facts.exercised): facts for facts in self.facts}.values():
             count_coverage(tally, facts, record_group[id(facts.exercised)])
 
-    def follow(self, statistics: StreamStatistics) -> None:
-        """Add the positions of each partition, in order of their offsets."""
+    def positions(self) -> Iterator[tuple[SequenceLine, BatchPositions]]:
+        """Yield the records of each line that have a position, in order of their offsets."""
         tracks = list(dict.fromkeys(facts.track for facts in self.facts if facts.track is not None))
         if not tracks:
             return
         tracks_of_facts = [-1 if facts.track is None else tracks.index(facts.track) for facts in self.facts]
         track_of = np.append(tracks_of_facts, -1)[self._codes]
+        halves = np.array([facts.half for facts in self.facts])
+        contracts = np.array([facts.contract for facts in self.facts], object)
         order = self._order()
         for source, chosen in self.batch.by_source(order):
             numbers = order[chosen]
-            start, end = int(self.batch.offsets[numbers[0]]), int(self.batch.offsets[numbers[-1]])
             for index, track in enumerate(tracks):
                 mine = numbers[self._has_position[numbers] & (track_of[numbers] == index)]
-                ends = (self._step(mine[0]), self._step(mine[-1])) if len(mine) else (None, None)
-                line = SequenceLine(*source, *track[:3])
-                statistics.sequences.add(line, [Segment(start, end, *ends)])
-                self._compare(statistics, line, mine)
-
-    def _compare(self, statistics: StreamStatistics, line: SequenceLine, numbers: Numbers) -> None:
-        """Count the records that break the promised order, compared with the record before."""
-        before, after = self._positions[numbers[:-1]], self._positions[numbers[1:]]
-        if line.promise != ONCE_EACH:
-            self._count_breach(statistics, line, GOES_BACK, numbers[1:][after < before])
-        if line.promise != NOT_FALLING and (same := after == before).any():
-            halves = np.array([facts.half for facts in self.facts])[self._codes[numbers]]
-            pairs = (halves[:-1] != WHOLE) & (halves[1:] == SECOND_HALF)
-            self._count_breach(statistics, line, REPEATS, numbers[1:][same & ~pairs])
-
-    def _count_breach(self, statistics: StreamStatistics, line: SequenceLine, cause: str, numbers: Numbers) -> None:
-        if len(numbers):
-            contracts = Counter[str](self.facts[code].contract for code in self._codes[numbers].tolist())
-            first, last = self.batch.points(numbers[[0, -1]])
-            stretch = Stretch(len(numbers), first, last, contracts)
-            statistics.sequences.add_breach(line, cause, stretch)
+                codes = self._codes[mine]
+                yield SequenceLine(*source, *track[:3]), BatchPositions(
+                    self.batch.offsets[mine], self.batch.timestamps[mine], self._positions[mine],
+                    halves[codes], contracts[codes],
+                )  # fmt: skip
 
     def _order(self) -> Numbers:
         offsets = self.batch.offsets
@@ -226,11 +206,6 @@ class _CountedPart:
                 for total, first, last in zip(totals[mine], firsts[mine], lasts[mine], strict=True)
             ]
             yield facts, sources[mine], tables[mine], stretches
-
-    def _step(self, number: Any) -> PositionStep:
-        facts = self.facts[self._codes[number]]
-        (point,) = self.batch.points(np.array([number]))
-        return PositionStep(point, int(self._positions[number]), facts.half, facts.contract)
 
 
 def whole_numbers(values: Sequence[Any], track: Track) -> tuple[NDArray[Any], NDArray[np.bool_]]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from operator import itemgetter
 
 import numpy as np
 
+from cdc_contracts.registry.engine.batch_positions import ReadRuns
 from cdc_contracts.registry.engine.verdict_records import PartitionRecords, VerdictRecords, moment_of, time_of
 from cdc_contracts.registry.records.record_batches import Batch
 from cdc_contracts.registry.stats.finding_onsets import ANY_OP, FindingSeries, Start
@@ -63,7 +64,7 @@ def _example(one: VerdictRecords, batch: Batch, number: int) -> FindingExample:
     return make_example(one.verdict, source, int(batch.offsets[number]), value)
 
 
-def find_series(tally: Tally, parts: Sequence[PartitionRecords]) -> None:
+def find_series(tally: Tally, parts: Sequence[PartitionRecords], runs: Mapping[Source, ReadRuns]) -> None:
     """Record the last message of each table and op, and the records of a finding that come after one without it."""
     found: dict[tuple[Source, FindingKey], list[PartitionRecords]] = {}
     for part in parts:
@@ -79,7 +80,7 @@ def find_series(tally: Tally, parts: Sequence[PartitionRecords]) -> None:
             mine_of_op = [part for part in held if op in (part.verdict_records.canonical_op, ANY_OP)]
             others = by_table_and_op.get((source, (key.table, op)), ())
             clean = next((last for last, result in others if key not in result.keys), -1)
-            series_by_op[op] = _series_of(mine_of_op, clean)
+            series_by_op[op] = _series_of(mine_of_op, clean, runs[source])
 
 
 def _by_table_and_op(
@@ -97,12 +98,21 @@ def _by_table_and_op(
     return by_table_and_op
 
 
-def _series_of(parts: Sequence[PartitionRecords], clean: int) -> FindingSeries:
+def _series_of(parts: Sequence[PartitionRecords], clean: int, runs: ReadRuns) -> FindingSeries:
     """Return the series of a finding in a batch: its records after the last message without the finding."""
     series = FindingSeries(sum(len(part.numbers) for part in parts), max(part.last for part in parts), clean)
     behind = [(part.offsets[part.offsets > clean], part.times[part.offsets > clean]) for part in parts]
     offsets, times = (np.concatenate(one) for one in zip(*behind, strict=True))
-    if len(offsets):
+    if len(offsets) and (len(runs.starts) == 1 or runs.places(offsets.max()) == runs.places(offsets.min())):
         first = int(offsets.argmin())
         series.starts = [Start(int(offsets[first]), time_of(times[first]), len(offsets))]
+    elif len(offsets):
+        order = np.argsort(offsets)
+        places = runs.places(offsets[order])
+        firsts = np.flatnonzero(np.diff(places, prepend=-1))
+        totals = np.diff(np.append(firsts, len(places))).tolist()
+        series.starts = [
+            Start(int(offsets[first]), time_of(times[first]), total)
+            for first, total in zip(order[firsts].tolist(), totals, strict=True)
+        ]
     return series

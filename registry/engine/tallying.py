@@ -8,6 +8,7 @@ from typing import Final
 
 import numpy as np
 
+from cdc_contracts.registry.engine.batch_positions import read_runs
 from cdc_contracts.registry.engine.batch_results import BatchResult
 from cdc_contracts.registry.engine.batch_statistics import count_statistics
 from cdc_contracts.registry.engine.batch_tables import Tables, join_tables
@@ -67,8 +68,10 @@ def count_parts(
         total.merge(tally)
     if placings:
         total.chains = follow_rows(judged, placings)
-    count_statistics(judged, total)
-    find_series(total, parts)
+    runs = read_runs(batch for batch, _ in judged)
+    count_statistics(judged, total, runs)
+    total.spans = {source: found.spans for source, found in runs.items()}
+    find_series(total, parts, runs)
     _find_runs(total, proven, versions)
     if profiled:
         total.profiles = count_profiles(judged)

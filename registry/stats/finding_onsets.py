@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from bisect import bisect
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Final, NamedTuple
+
+from cdc_contracts.registry.stats.read_offsets import Span
 
 ANY_OP: Final = ""
 """The series of all messages of a table, whatever they do to a row."""
-_MOST_STARTS: Final = 32
+
+_first = itemgetter(0)
 
 
 class Start(NamedTuple):
-    """Where a series of records with a finding begins, and how many there are."""
+    """Where a series of records with a finding begins, and how many there are.
+
+    No record that may lack it can come between them any more: every offset between them was read.
+    """
 
     offset: int
     timestamp: int | None
@@ -24,7 +32,7 @@ class FindingSeries:
     """Records of one partition, table and op with and without a finding.
 
     `clean` is the last offset of a record without it, -1 for none. `starts` are records with it after that offset:
-    the first of each part of the partition that was counted separately.
+    the first of each span of offsets that was read without a gap.
     """
 
     count: int
@@ -44,13 +52,17 @@ class FindingSeries:
         self.clean = max(self.clean, offset)
         self.starts = sorted(start for start in self.starts if start.offset > self.clean)
 
-    def close_ranks(self, *, whole: bool) -> None:
-        """Keep only the first of the starts if nothing can come between them any more, otherwise the first few."""
-        kept = 1 if whole else _MOST_STARTS
-        if len(self.starts) > kept:
-            last = self.starts[kept - 1]
-            more = sum(start.records for start in self.starts[kept:])
-            self.starts = [*self.starts[: kept - 1], last._replace(records=last.records + more)]
+    def join_starts(self, spans: Sequence[Span], most: int) -> None:
+        """Join starts with nothing unread between them; `spans` are the offsets read. Of too many, join the last."""
+        joined: list[tuple[int, Start]] = []
+        for start in self.starts:
+            span = bisect(spans, start.offset, key=_first)
+            if joined and (joined[-1][0] == span or len(joined) == most):
+                known = joined[-1][1]
+                joined[-1] = (span, known._replace(records=known.records + start.records))
+            else:
+                joined.append((span, start))
+        self.starts = [start for _, start in joined]
 
     def clean_up_to(self, last: int) -> int:
         """Return the last offset without the finding, if the last of all records is at `last`."""

@@ -43,13 +43,6 @@ class PartitionTally:
         """The number of validated messages with a value."""
         return self.read - self.tombstone - self.excluded
 
-    @property
-    def whole(self) -> bool:
-        """Whether every offset from the first to the last was read, so that nothing can come between them."""
-        if self.first_offset is None or self.last_offset is None:
-            return False
-        return self.read == self.last_offset - self.first_offset + 1
-
     def merge(self, other: PartitionTally) -> None:
         self.read += other.read
         self.conforming += other.conforming

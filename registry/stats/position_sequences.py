@@ -1,8 +1,9 @@
 """Position sequences: breaches in the order of positions of a partition, counted exactly whatever the batch limits.
 
-Only adjacent records are compared. So of a stretch of records the range read and its first and last position are
-enough, and two adjacent stretches become one. A gap or a sample may hide a breach but never invents one: a position
-that decreased between two records decreased, whatever is between them.
+Only adjacent records are compared, and only once nothing can come between them any more. So of offsets that were read
+without a gap the first and last position are enough, and two adjacent segments become one; the rest is compared at the
+end. Only of a partition with very many gaps, records are compared across some of them before. A gap or a sample may
+hide a breach but never invents one: a position that decreased between two records decreased, whatever is between them.
 """
 
 from __future__ import annotations
@@ -104,15 +105,15 @@ class Sequences:
     within: Breaches = field(default_factory=dict)
 
     def add(self, line: SequenceLine, segments: Sequence[Segment]) -> None:
-        """Add segments in order of their offsets; breaches within them are added separately."""
-        known = self.segments.get(line, [])
-        if known and segments and known[-1].end >= segments[0].start:
-            known, segments = [], sorted([*known, *segments], key=_start)
-        for segment in segments:
-            if known and known[-1].end + 1 == segment.start:
-                known[-1] = self._join(line, known[-1], segment)
-            else:
-                known.append(segment)
+        """Add segments in order of their offsets, with gaps between them; breaches within them are added separately."""
+        known, rest = self.segments.get(line, []), list(segments)
+        if known and rest and known[-1].end >= rest[0].start:
+            known, rest = [], sorted([*known, *rest], key=_start)
+            for segment in rest:
+                self._append(line, known, segment)
+        elif rest:  # mostly: one batch follows the other, and its segments have gaps between them
+            self._append(line, known, rest[0])
+            known += rest[1:]
         self.segments[line] = known if len(known) <= MOST_SEGMENTS else self._shortened(line, known)
 
     def add_breach(self, line: SequenceLine, cause: str, stretch: Stretch) -> None:
@@ -135,6 +136,12 @@ class Sequences:
                 _compare(found, line, last, segment.first)
                 last = segment.last or last
         return found
+
+    def _append(self, line: SequenceLine, known: list[Segment], segment: Segment) -> None:
+        if known and known[-1].end + 1 == segment.start:
+            known[-1] = self._join(line, known[-1], segment)
+        else:
+            known.append(segment)
 
     def _join(self, line: SequenceLine, left: Segment, right: Segment) -> Segment:
         _compare(self.within, line, left.last, right.first)

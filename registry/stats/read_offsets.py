@@ -8,7 +8,7 @@ partition count as read.
 from __future__ import annotations
 
 from bisect import bisect
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Final
@@ -40,7 +40,7 @@ class ReadOffsets:
             self.spans = other.spans.copy()
             return False
         known, most = self.spans, (self.statements or [0])[-1]
-        self.spans = _bound(_join([*known, *other.spans])) if other.spans != known else known
+        self.spans = _bound(_join([*known, *other.spans]), MOST_SPANS) if other.spans != known else known
         if other.statements:
             self.statements = sorted({*self.statements, *other.statements})[:MOST_STATEMENTS]
         bridged = len(known) > 1 and len({bisect(self.spans, start, key=_start) for start, _ in known}) < len(known)
@@ -56,6 +56,20 @@ class ReadOffsets:
         return bool(self.statements) or len(self.spans) > 1
 
 
+def merge_spans(spans: Sequence[Span], more: Sequence[Span], most: int) -> list[Span]:
+    """Return the spans of two parts of a partition in order, adjacent ones joined.
+
+    If there are more than twice the maximum, the narrowest gaps count as read.
+    """
+    if not spans:
+        joined = list(more)
+    elif more and spans[-1][1] < more[0][0]:  # mostly: one batch follows the other
+        joined = [*spans[:-1], *_join([spans[-1], more[0]]), *more[1:]]
+    else:
+        joined = _join([*spans, *more])
+    return _bound(joined, most)
+
+
 def _join(spans: Iterable[Span]) -> list[Span]:
     """Return spans in order, adjacent ones joined."""
     joined: list[Span] = []
@@ -67,10 +81,10 @@ def _join(spans: Iterable[Span]) -> list[Span]:
     return joined
 
 
-def _bound(spans: list[Span]) -> list[Span]:
-    if len(spans) <= 2 * MOST_SPANS:
+def _bound(spans: list[Span], most: int) -> list[Span]:
+    if len(spans) <= 2 * most:
         return spans
     gaps = sorted(range(1, len(spans)), key=lambda at: (spans[at][0] - spans[at - 1][1], at))
-    kept = [0, *sorted(gaps[len(spans) - MOST_SPANS :])]
+    kept = [0, *sorted(gaps[len(spans) - most :])]
     ends = [*(spans[at - 1][1] for at in kept[1:]), spans[-1][1]]
     return [(spans[at][0], end) for at, end in zip(kept, ends, strict=True)]

@@ -79,7 +79,7 @@ def account_of(
         first_timestamp=point.timestamp, last_timestamp=point.timestamp,
     )  # fmt: skip
     setattr(counts, _LEDGER.get(outcome, "quarantined"), 1)
-    tally.partitions[source] = counts
+    tally.partitions[source], tally.spans[source] = counts, [(offset, offset)]
     tally.outcomes[outcome] += 1
     table = judged.table if outcome not in (UNREADABLE, OTHER_DIALECT) else None
     if outcome not in (TOMBSTONE, UNREADABLE, OTHER_DIALECT):

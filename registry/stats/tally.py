@@ -34,27 +34,35 @@ from cdc_contracts.registry.stats.range_evidence import (
     merge_exclusions,
     merge_range_evidence,
 )
+from cdc_contracts.registry.stats.read_offsets import Span, merge_spans
 from cdc_contracts.registry.stats.row_changes import RowChanges
 from cdc_contracts.registry.stats.stream_statistics import StreamStatistics
 from cdc_contracts.registry.stats.topic_profiles import TopicProfiles
 from cdc_contracts.registry.stats.version_runs import MOST_RUNS, Run, gather_runs, join_runs, leave_out_open
 
 MOST_FINDINGS: Final = 5_000
+MOST_SPANS: Final = 10_000
+"""Of a partition; compaction and transactions leave gaps, and so do parts of a capture that overlap, until all are
+read."""
+MOST_STARTS: Final = 100_000
+LEAST_STARTS: Final = 32
+"""The starts of a finding in a partition, if a tally has many findings."""
 
 
 @dataclass
 class Tally:
     """Everything that a report needs.
 
-    `lasts` has by canonical op the last offset of a message of each table; a table None stands for all messages with a
-    value. `findings` has details; of those beyond a maximum, `folded` has what the verdict of a run needs.
-    `total_findings` counts the records of all findings, kept or not. `cuts` are the
-    offsets from which on runs are not kept. `excluded` has by version the first record that fits others of its subject
-    and not this one. `stakes` are there where ranges declare versions, `profiles` where they are
-    wanted and a message conforms.
+    `spans` are the offsets read without a gap. `findings` has details; of those beyond a maximum, `folded` has what the
+    verdict of a run needs. `total_findings` counts the records of all findings, kept or not. `lasts` has by canonical
+    op the last offset of a message of each table; a table None stands for all messages with a value. `excluded` has by
+    version the first record that fits others of its subject and not this one. `cuts` are the offsets from which on runs
+    are not kept. `stakes` are there where ranges declare versions, `profiles` where they are wanted and a message
+    conforms.
     """
 
     partitions: dict[Source, PartitionTally] = field(default_factory=dict)
+    spans: dict[Source, list[Span]] = field(default_factory=dict)
     findings: dict[FindingKey, FindingTally] = field(default_factory=dict)
     folded: FoldedFindings = field(default_factory=FoldedFindings)
     outcomes: Counter[str] = field(default_factory=Counter)
@@ -88,7 +96,9 @@ class Tally:
         self._merge_findings(other)
         for source, partition in other.partitions.items():
             self.partitions.setdefault(source, PartitionTally()).merge(partition)
-        self._close_ranks(other)
+        for source, spans in other.spans.items():
+            self.spans[source] = merge_spans(self.spans.get(source, ()), spans, MOST_SPANS)
+        self._join_starts(other)
         self.outcomes.update(other.outcomes)
         self.readable.update(other.readable)
         for source, by_op in other.lasts.items():
@@ -204,13 +214,14 @@ class Tally:
                 if theirs is None or op not in theirs.series_by_op:
                     series.see_clean(other.last_offset(source, op, key.table))
 
-    def _close_ranks(self, other: Tally) -> None:
+    def _join_starts(self, other: Tally) -> None:
         """Shorten the lists of starts of findings to which the other side has added."""
+        most = max(LEAST_STARTS, MOST_STARTS // max(1, len(self.findings)))
         for key, finding in other.findings.items():
             for source in finding.extents:
-                whole = self.partitions[source].whole if source in self.partitions else False
                 for series in self.findings[key].extents[source].series_by_op.values():
-                    series.close_ranks(whole=whole)
+                    if len(series.starts) > 1:
+                        series.join_starts(self.spans.get(source, ()), most)
 
     def _is_before(self, other: Tally, source: Source) -> bool:
         """Return whether all offsets read from a partition here are before those read there."""

@@ -26,5 +26,10 @@ def test_parts_that_come_late_leave_only_what_is_behind_their_last_message_witho
     whole.add(late)
     assert (whole.count, whole.last, whole.clean) == (6, 50, 30)
     assert whole.starts == [Start(31, None, 1), Start(45, 7, 2)]
-    whole.close_ranks(whole=True)
+    whole.join_starts([(0, 39), (41, 50)], most=32)
+    assert whole.starts == [Start(31, None, 1), Start(45, 7, 2)]
+    whole.join_starts([(0, 39), (41, 50)], most=1)
+    assert whole.starts == [Start(31, None, 3)]
+    whole.starts = [Start(31, None, 1), Start(45, 7, 2)]
+    whole.join_starts([(0, 50)], most=32)
     assert whole.starts == [Start(31, None, 3)]
