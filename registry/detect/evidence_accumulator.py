@@ -151,7 +151,7 @@ class EvidenceAccumulator:
     def proven(self, subject: str) -> dict[tuple[str, int], list[ProvenRun]]:
         """Return, by partition, the runs of messages that one version of a subject can have sent and no other."""
         runs: dict[tuple[str, int], list[ProvenRun]] = {}
-        for message in sorted(self._weighed, key=lambda one: one.place):
+        for message in self._weighed:
             mine, contract = runs.setdefault(message.place[:2], []), message.proves(subject)
             if contract is None:
                 continue
@@ -168,7 +168,7 @@ class EvidenceAccumulator:
         that is open to the beginning, or after one that is open to the end, is of the same version.
         """
         held: dict[tuple[str, int, VersionRange], list[_WeighedMessage]] = {}
-        for message in sorted(self._weighed, key=lambda one: one.place):
+        for message in self._weighed:
             one = ranges.find(*message.place, None)
             if one is not None and any(message.moment):
                 held.setdefault((*message.place[:2], one), []).append(message)
@@ -213,7 +213,7 @@ class EvidenceAccumulator:
         for (relative, version), places in self._repeats.items():
             kind = REPEAT if _BATCHES * len(places) >= self._neighbours[relative] else SELDOM_REPEAT
             says = f"{relative.repeats} is what it was in the message before, as in the batches of {relative.name}"
-            self.votes.cast(relative, version, kind, says, places[0], count=len(places))
+            self.votes.cast(relative, version, kind, says, min(places), count=len(places))
         refuted: dict[RecordPlace, frozenset[Version]] = {}
         for order in self._orders.values():
             order.weigh()
@@ -238,6 +238,7 @@ class EvidenceAccumulator:
 
     def _weigh(self, refuted: Mapping[RecordPlace, frozenset[Version]]) -> None:
         """Count the messages by their possible senders, without those that row changes refute."""
+        self._weighed.sort(key=lambda one: one.place)
         for number, message in enumerate(self._weighed):
             self.takers[message.senders] += 1
             wrong = refuted.get(message.place, frozenset())
@@ -280,6 +281,8 @@ class EvidenceAccumulator:
             for version, finding in message_evidence.refused.items():
                 refusal = self.refusals.setdefault((taken, version), VersionRefusal(finding, place))
                 refusal.count += 1
+                if place < refusal.first:
+                    refusal.finding, refusal.first = finding, place
         for one, other in combinations(fits, 2):
             if not message_evidence.agree(one, other):
                 rows = bool(fits[one].changes or fits[other].changes)

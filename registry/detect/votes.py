@@ -60,9 +60,11 @@ class Votes:
     def cast(
         self, winner: Side, loser: Side, kind: str, says: str, place: RecordPlace | None, *, count: int = 1
     ) -> None:
-        """Count votes; the text `says` of the first is kept."""
+        """Count votes; the text `says` of the first in order of offsets is kept."""
         vote = self._cast.setdefault((name_of(winner), name_of(loser), kind), Vote(says, first=place))
         vote.count += count
+        if place is not None and vote.first is not None and place < vote.first:
+            vote.says, vote.first = says, place
 
     def of(self, winner: Side, loser: Side) -> dict[str, Vote]:
         """Return the votes for one side against another by kind."""

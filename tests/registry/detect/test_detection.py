@@ -2,6 +2,7 @@
 
 import json
 import random
+from itertools import permutations
 
 import pytest
 from detected_topics import detect_messages, sampled
@@ -265,3 +266,26 @@ def test_columns_without_types_that_turn_are_evidence_for_two_versions_and_decid
     assert reported[0].says.endswith("flags, made, seen")
     assert found.version is None
     assert found.finalize.startswith(f"Midway, columns change from the form of {subject}@1 to that of")
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_first_message_of_each_kind_of_evidence_is_the_first_by_offset_in_whatever_order_they_are_read(seed):
+    draw = random.Random(seed)
+    found = draw.sample(["dts/canal@1", "dts/canal@2", "oms-community/default@2", "oms/default@1", "drs/json-c@2"], 3)
+    inserts = [value for reference in found for value in rendered(reference, 30) if b"UPDATE" not in value]
+    places = [(RecordPlace("orders", 0, offset), value) for offset, value in enumerate(draw.sample(inserts, 40))]
+
+    def read(order):
+        accumulator = EvidenceAccumulator(CATALOGUE, ReadingOptions())
+        for place, value in order:
+            accumulator.add(place, value)
+        accumulator.finalize()
+        seen = {senders.sides: place for senders, place in accumulator.first.items()}
+        refused = {pair: (one.finding, one.first, one.count) for pair, one in accumulator.refusals.items()}
+        votes = {pair: accumulator.votes.of(*pair) for pair in permutations(map(CATALOGUE.version, found), 2)}
+        return seen, refused, votes
+
+    in_order = read(places)
+    assert all(in_order[:2])
+    assert read(reversed(places)) == in_order
+    assert read(draw.sample(places, len(places))) == in_order
