@@ -7,8 +7,7 @@ for each partition only the first and the last position are kept, and whether th
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -46,10 +45,14 @@ class PositionStretch:
     stayed: bool = False
 
     def join(self, other: PositionStretch) -> PositionStretch:
-        """Return this and a later stretch as one."""
+        """Return this and another stretch, which begins later, as one.
+
+        If they overlap, the order of their positions is not known, so that one may have fallen.
+        """
+        latest = max(self, other, key=_end)
         return PositionStretch(
-            self.start, other.end, self.first, other.last, min(self.least, other.least), max(self.most, other.most),
-            fell=self.fell or other.fell or other.least < self.most,
+            self.start, latest.end, self.first, latest.last, min(self.least, other.least), max(self.most, other.most),
+            fell=self.fell or other.fell or other.least < self.most or other.start <= self.end,
             stayed=self.stayed or other.stayed or other.first == self.last,
         )  # fmt: skip
 
@@ -90,11 +93,14 @@ class Positions:
         for line, stretches in self.lines.items():
             ordered = sorted(stretches, key=lambda one: (one.start, one.end))
             whole = ordered[0]
-            for before, after in pairwise(ordered):
-                mixed = after.start <= before.end
-                whole = replace(whole.join(after), fell=True) if mixed else whole.join(after)
+            for stretch in ordered[1:]:
+                whole = whole.join(stretch)
             found[line] = whole
         return found
+
+
+def _end(stretch: PositionStretch) -> int:
+    return stretch.end
 
 
 class RecordedPositions(Struct, frozen=True):

@@ -1,5 +1,7 @@
 """Positions of changes: whether any may have come twice, however the rows were cut."""
 
+from random import Random
+
 import pyarrow as pa
 import pytest
 
@@ -61,3 +63,31 @@ def test_partitions_are_distinguished_and_kept_as_a_record_keeps_them():
     whole = seen.whole()
     assert {line.partition: (one.least, one.most) for line, one in whole.items()} == {0: (7, 8), 1: (3, 3)}
     assert read_positions(write_positions(whole)) == whole
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_a_position_that_comes_twice_is_never_missed_however_the_rows_are_dealt_to_parts(seed):
+    """Where parts overlap the order is not known, and rows are compared although none may come twice."""
+    draw = Random(seed)
+    positions = sorted(draw.sample(range(90), draw.randint(2, 30)))
+    if draw.random() < 0.7:
+        positions.insert(draw.randrange(len(positions) + 1), draw.choice(positions))
+    if draw.random() < 0.3:
+        draw.shuffle(positions)
+    twice = len(set(positions)) < len(positions)
+    records = [rows([str(position)], start=offset) for offset, position in enumerate(positions)]
+    for _ in range(10):
+        parts = [Positions() for _ in range(draw.randint(1, 4))]
+        for record in draw.sample(records, len(records)) if draw.random() < 0.3 else records:
+            draw.choice(parts).note(record)
+        total = Positions()
+        for part in draw.sample(parts, len(parts)):
+            total.merge(part)
+        (whole,) = total.whole().values()
+        assert whole.comes_again(each_its_own=True) or not twice
+        assert (whole.start, whole.end, whole.least, whole.most) == (
+            0,
+            len(positions) - 1,
+            min(positions),
+            max(positions),
+        )
