@@ -1,7 +1,7 @@
 """Folded findings: what a verdict and a baseline need of the findings of which a tally keeps no details.
 
 A finding with its details takes some kilobytes, and a topic of 10^6 tables may have several in each. Beyond a bound
-only its fingerprint is kept: 8 bytes in a message between processes and in the totals of a stream, some 65 in memory.
+only its fingerprint is kept: 8 bytes in a message between processes and in the totals of a stream, some 70 in memory.
 """
 
 from __future__ import annotations
