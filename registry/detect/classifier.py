@@ -30,7 +30,7 @@ from cdc_contracts.registry.detect.mixtures import Mixture
 from cdc_contracts.registry.detect.outliers import most_outliers
 from cdc_contracts.registry.detect.relatives import Relative
 from cdc_contracts.registry.detect.reported_detection import DetectionVerdict
-from cdc_contracts.registry.detect.votes import COLUMN_TURN, KEY_CHAIN, LINKS, WEAK, Side
+from cdc_contracts.registry.detect.votes import COLUMN_TURN, KEY_CHAIN, LINKS, PLAINER, WEAK, Side
 from cdc_contracts.registry.detect.weights import Weights
 from cdc_contracts.registry.stats.proven_ranges import KnownRange, find_direction, place_ranges, trim_interleaved
 from cdc_contracts.registry.validate.candidates import find_nearest, open_validations, weigh
@@ -57,7 +57,8 @@ class _Classification:
         if self.weights.says_nothing:
             return self._unknown(None)
         leaders = self.weights.leaders(self.sides)
-        if not leaders and (timeline := self._timeline()):
+        timeline = self._timeline()
+        if timeline and (not leaders or all(self._warns_more(one, timeline) for one in leaders)):
             return self._turned(timeline)
         if not leaders:
             mixture = Mixture(self.accumulator, self.weights, self.sides)
@@ -83,6 +84,27 @@ class _Classification:
         found = {side for senders in self.weights.senders for side in senders.sides}
         versions = [one for one in self.accumulator.catalogue.all_versions() if one in found]
         return [*versions, *sorted((one for one in found if isinstance(one, Relative)), key=lambda one: one.name)]
+
+    def _is_beaten(self, version: Version) -> bool:
+        """Return whether evidence other than the order of images is for another subject and against a version."""
+        return any(
+            self.accumulator.votes.beats(side, version) - WEAK - {KEY_CHAIN}
+            for side in self.sides
+            if not isinstance(side, Version) or side.subject != version.subject
+        )
+
+    def _warns_more(self, side: Side, timeline: Sequence[Version]) -> bool:
+        """Return whether a side would warn about more messages than outliers that a timeline accepts as they are."""
+        plainer = max(
+            (
+                vote.count
+                for one in timeline
+                for kind, vote in self.accumulator.votes.of(one, side).items()
+                if kind == PLAINER
+            ),
+            default=0,
+        )
+        return side not in timeline and plainer > most_outliers(self.accumulator.messages)
 
     def _unbeaten_readers(self, left: Sequence[Version], leaders: Sequence[Side]) -> list[Version]:
         """Return the other versions that accept all messages except outliers and that no one left beats.
@@ -183,7 +205,9 @@ class _Classification:
                 for senders, count in self.weights.senders.items()
                 if any(version.subject == subject for version in senders.versions)
             )
-            if len(versions) > 1 and self.accumulator.messages - taken <= most_outliers(self.accumulator.messages):
+            left_out = self.accumulator.messages - taken
+            beaten = any(self._is_beaten(version) for version in versions)
+            if len(versions) > 1 and left_out <= most_outliers(self.accumulator.messages) and not beaten:
                 found.append(versions)
         return found[0] if len(found) == 1 else ()
 

@@ -287,11 +287,6 @@ class EvidenceAccumulator:
             if not message_evidence.agree(one, other):
                 rows = bool(fits[one].changes or fits[other].changes)
                 (self.differing if rows else self.unlike_controls)[frozenset((one, other))] += 1
-        parted = []
-        for subject in dict.fromkeys(version.subject for version in fits):
-            changes = [judgement.changes for version, judgement in fits.items() if version.subject == subject]
-            if any(one != changes[0] for one in changes):
-                parted.append(subject)
         for one, other in permutations(fits, 2):
             if message_evidence.is_plain(one) and not message_evidence.is_plain(other):
                 finding = next(found for found in fits[other].findings if found.severity != INFO)
@@ -301,7 +296,7 @@ class EvidenceAccumulator:
             result = dict(reversed([*_evidence_for(message_evidence, one, other)]))  # a message gives each vote once
             for kind, says in reversed(result.items()):
                 self.votes.cast(one, other, kind, says, place)
-        return tuple(parted)
+        return tuple(_parted(message_evidence))
 
     @cached_property
     def _orders(self) -> Mapping[str, ImageOrder]:
@@ -377,6 +372,15 @@ _EVIDENCE_KINDS: Final[Mapping[str, Callable[[Evidence, MessageEvidence, Version
     DDL_SEEN: _describe_ddl,
     PROCESS_TIME: _describe_time,
 }
+
+
+def _parted(message_evidence: MessageEvidence) -> Iterator[str]:
+    """Yield the subjects of which some versions accept a message and decode it differently."""
+    fits = message_evidence.fits
+    for subject in dict.fromkeys(version.subject for version in fits):
+        changes = [judgement.changes for version, judgement in fits.items() if version.subject == subject]
+        if any(one != changes[0] for one in changes):
+            yield subject
 
 
 def _moment(message_evidence: MessageEvidence) -> tuple[int, int]:

@@ -69,6 +69,11 @@ class ImageOrder:
         for version in message_evidence.fits:
             if _places(version) in self._places:
                 ways[self._places.index(_places(version))].append(version)
+        for at, way in enumerate(ways):
+            own = any(version.subject == self._subject for version in way)
+            plain = [any(map(message_evidence.is_plain, one)) for one in (way, ways[1 - at])]
+            if plain[1] and not own and not plain[0]:
+                way.clear()  # other subjects accept it with a warning, and a version of this one as it is
         read = [[message_evidence.fits[version].changes for version in way] for way in ways]
         found = [changes[0] if changes else None for changes in read]
         one, other = (mine if mine is not None else theirs for mine, theirs in (found, found[::-1]))

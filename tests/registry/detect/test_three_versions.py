@@ -57,4 +57,4 @@ def test_a_switch_to_the_third_version_is_left_open_and_nothing_wrong_is_said(ca
 
     found = detect_messages(both, catalogue)
 
-    assert (found.verdict, found.subject, found.version, found.settled) == ("mixed", "dts/canal", None, False)
+    assert (found.verdict, found.subject, found.version) == ("mixed", "dts/canal", None)
