@@ -182,7 +182,7 @@ def _format_type(column: ColumnPart) -> str:
 
 def _format_text(column: ColumnPart, image: RowPart) -> str:
     result = _cut(column.text) if column.text is not None else _STATES.get(column.state, "")
-    notes = ["no such time, kept as sent"] if column.state == "invalid" else []
+    notes = ["no such time, or two of them: kept as sent"] if column.state == "invalid" else []
     notes += ["with a note"] if column.state == "noted" else []
     notes += [f"from {column.at}"] if column.at != image.at else []
     return f"{result} ({', '.join(notes)})" if notes else result

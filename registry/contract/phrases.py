@@ -30,8 +30,9 @@ CONTAINERS: Final[Mapping[str, str]] = MappingProxyType(
 PARAMETERS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "source_mode": "mysql or oracle: the mode of the source, which messages do not state",
-        "time_zone": "the time zone of envelope times without one",
-        "timestamp_zone": "the time zone of TIMESTAMP values without one; by default they stay wall-clock times",
+        "time_zone": "the time zone of envelope times without one; a time that its clocks skip or repeat stays text",
+        "timestamp_zone": "the time zone of TIMESTAMP values without one; by default they stay wall-clock "
+        "times, as does one that its clocks skip or repeat",
         "avro_timestamp_fraction": "micros or nanos: the unit of fractional seconds in Avro, if not as documented",
     }
 )

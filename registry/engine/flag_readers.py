@@ -62,4 +62,4 @@ def readers_of_flags(
 
 
 def _accepts(use: FormUse, flag: int) -> bool:
-    return flag == Flag.NOTED or (flag == Flag.BROKEN and use.lenient)
+    return flag in (Flag.NOTED, Flag.NO_INSTANT) or (flag == Flag.BROKEN and use.lenient)

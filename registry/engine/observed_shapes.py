@@ -17,11 +17,12 @@ from cdc_contracts.registry.contract.envelope_schemas import show_code
 from cdc_contracts.registry.engine.batch_results import BatchResult, RecordGroup
 from cdc_contracts.registry.message.envelope_times import TIME_UNIT
 from cdc_contracts.registry.stats.reference_tally import observed_code
-from cdc_contracts.registry.validate.table_promises import NO_SUCH_TIME
+from cdc_contracts.registry.validate.table_promises import NO_INSTANT, NO_SUCH_TIME
 from cdc_contracts.registry.values import FIRST_MISFIT, NOTED_MISFIT, Flag, Number, describe_shape, describe_shapes
 from cdc_contracts.registry.values.fractions import TRAILING_ZEROS
 
 _OFF = (Flag.BROKEN, Flag.NOTED, *range(FIRST_MISFIT + NOTED_MISFIT, FIRST_MISFIT + 2 * NOTED_MISFIT))
+_FLAGS_OF_CAUSES = {NO_SUCH_TIME: (Flag.INVALID,), NO_INSTANT: (Flag.NO_INSTANT,)}
 
 
 def observed_shapes(record_group: RecordGroup, finding: Finding, *, values: bool = False) -> list[str] | None:
@@ -45,11 +46,11 @@ def observed_shapes(record_group: RecordGroup, finding: Finding, *, values: bool
     form = finding.rule.partition(".")[2]
     pointer = place[0]
     rows, column = record_group.decoded_batch.rows[pointer], record_group.columns[place]
-    wanted = (Flag.INVALID,) if form == NO_SUCH_TIME else _OFF
+    wanted = _FLAGS_OF_CAUSES.get(form, _OFF)
     chunks = [
         chunk
         for use, chunk in column.chunks.items()
-        if form in (use.form.name, NO_SUCH_TIME) or (form == TRAILING_ZEROS and use.context.zeros_left_out)
+        if form == use.form.name or form in _FLAGS_OF_CAUSES or (form == TRAILING_ZEROS and use.context.zeros_left_out)
     ]
     flags = next((chunk.flags for chunk in chunks if chunk.flags is not None), None)
     if flags is None:

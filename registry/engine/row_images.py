@@ -15,7 +15,7 @@ from cdc_contracts.registry.engine.decoded_batches import DecodedBatch
 from cdc_contracts.registry.engine.native.image_maps import CompletedImages, ImageRows, complete_images
 from cdc_contracts.registry.engine.value_columns import Chunk, ColumnValues
 from cdc_contracts.registry.message.reading import Reading
-from cdc_contracts.registry.values import Flag
+from cdc_contracts.registry.values import KEPT_AS_SENT, Flag
 
 Mask = NDArray[np.bool_]
 Places = NDArray[np.int64]
@@ -219,5 +219,5 @@ def _kept(chunk: Chunk, *, lenient: bool) -> Mask | None:
     flags = chunk.flags
     if flags is None:
         return None
-    kept: Mask = np.isin(flags, (Flag.INVALID, Flag.BROKEN) if lenient else (Flag.INVALID,))
+    kept: Mask = np.isin(flags, (*KEPT_AS_SENT, Flag.BROKEN) if lenient else KEPT_AS_SENT)
     return kept

@@ -20,7 +20,7 @@ from cdc_contracts.registry.validate.disclosure import disclosure_of
 from cdc_contracts.registry.validate.form_selection import TypedColumns
 from cdc_contracts.registry.validate.redaction import redact_statement
 from cdc_contracts.registry.validate.reference_validator import ReferenceValidator
-from cdc_contracts.registry.values import BrokenValue, Flag, Number, describe_shape
+from cdc_contracts.registry.values import KEPT_AS_SENT, BrokenValue, Flag, Number, describe_shape
 
 MOST_MEMBERS: Final = 400
 MOST_ROWS: Final = 20
@@ -332,4 +332,4 @@ def _describe_key(names: list[str] | None) -> str | None:
     return None if names is None else ", ".join(names) or "declared to have none"
 
 
-_STATES: Final = {Flag.OK: "ok", Flag.INVALID: "invalid", Flag.NOTED: "noted"}
+_STATES: Final = {Flag.OK: "ok", **dict.fromkeys(KEPT_AS_SENT, "invalid"), Flag.NOTED: "noted"}

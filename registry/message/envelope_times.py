@@ -13,6 +13,7 @@ from cdc_contracts.registry.common.time_zones import Zone
 from cdc_contracts.registry.contract.envelope_model import Place
 from cdc_contracts.registry.contract.envelope_schemas import is_integer
 from cdc_contracts.registry.values import Number
+from cdc_contracts.registry.values.civil_time import find_offset
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _FIRST: Final = -62_135_596_800_000_000
@@ -52,7 +53,8 @@ _INTEGER = re.compile(r"-?\d+\Z", re.ASCII)
 def read_time(value: Any, place: Place, zone: Zone | None) -> EventTime:
     """Return the moment that a member of the envelope holds, by the form its contract names.
 
-    What cannot be determined (no zone, out of range) has no moment and keeps its text.
+    What cannot be determined (no zone, a local time that its zone skips or repeats, out of range) has no moment and
+    keeps its text.
     """
     if value is ABSENT or value is None:
         return NO_TIME
@@ -175,9 +177,14 @@ def _iso(value: Any, zone: Zone | None) -> EventTime:
         return EventTime(None, value)
     if not utc and zone is None:
         return EventTime(None, value)
-    moment = local.replace(tzinfo=UTC if utc else zone)
+    passed = local.replace(tzinfo=UTC) - _EPOCH
+    offset = 0 if utc or zone is None else find_offset(zone, passed.days, passed.seconds)
+    if offset is None:
+        return EventTime(None, value)
     digits = (fraction or "").ljust(6, "0")
-    micros = (moment - _EPOCH) // timedelta(microseconds=1) + int(digits[:6])
+    micros = (passed // timedelta(seconds=1) - offset) * 1_000_000 + int(digits[:6])
+    if not _FIRST <= micros <= _LAST:
+        return EventTime(None, value)
     return EventTime(micros, value if digits[6:].strip("0") else None)
 
 

@@ -9,7 +9,7 @@ from cdc_contracts.registry.message.canonical_changes import Change, Control, Im
 from cdc_contracts.registry.message.reading import Reading, Row, column_path
 from cdc_contracts.registry.validate.form_selection import FormSelection, TypedColumns
 from cdc_contracts.registry.validate.rule_view import complete_rows
-from cdc_contracts.registry.values import BrokenValue, Flag, Number
+from cdc_contracts.registry.values import KEPT_AS_SENT, BrokenValue, Flag, Number
 
 
 def control_of(reading: Reading) -> Control:
@@ -146,7 +146,7 @@ def _image(row: Row | None, columns: TypedColumns, forms: FormSelection) -> tupl
             image[name], flag = read.text, read.flag
         except BrokenValue:
             image[name], flag = value.token if isinstance(value, Number) else str(value), Flag.INVALID
-        if flag == Flag.INVALID:
+        if flag in KEPT_AS_SENT:
             invalid.add(name)
     return image, invalid
 

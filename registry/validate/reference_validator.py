@@ -34,6 +34,7 @@ from cdc_contracts.registry.validate.drift_rule import DriftRule, drift_rules
 from cdc_contracts.registry.validate.form_selection import FormSelection, TypedColumns
 from cdc_contracts.registry.validate.rule_view import Breach, RuleView
 from cdc_contracts.registry.validate.table_promises import (
+    NO_INSTANT,
     NO_SUCH_TIME,
     NOT_NULL,
     ZERO_DATE,
@@ -42,7 +43,15 @@ from cdc_contracts.registry.validate.table_promises import (
     is_null,
 )
 from cdc_contracts.registry.validate.verdicts import Opinion
-from cdc_contracts.registry.values import FIRST_RECORD, RECORDS, BrokenValue, Flag, ValueForm, describe_shape
+from cdc_contracts.registry.values import (
+    FIRST_RECORD,
+    KEPT_AS_SENT,
+    RECORDS,
+    BrokenValue,
+    Flag,
+    ValueForm,
+    describe_shape,
+)
 from cdc_contracts.registry.values.fractions import TRAILING_ZEROS
 from cdc_contracts.registry.values.type_bounds import CAUSES, bound_of
 
@@ -193,12 +202,14 @@ class ReferenceValidator:
             yield self._finding("type-change", None, path, expected, RECORDS[flag - FIRST_RECORD])
         elif flag == Flag.TOO_LONG:
             yield self._finding("precision", "digits", path, "at most 4096 characters", "more")
-        elif flag == Flag.BROKEN or (refused and flag not in (Flag.INVALID, Flag.NOTED)):
+        elif flag == Flag.BROKEN or (refused and flag not in (*KEPT_AS_SENT, Flag.NOTED)):
             own = WARNING if self.forms.lenient(form) else None
             yield self._finding("value-form", form.name, path, form.name, describe_shape(value), own)
         elif flag == Flag.INVALID and declared is not None and (expected_time := expects_time(form)) is not None:
             own = INFO if text is not None and text.startswith(ZERO_DATE) else WARNING
             yield self._finding("value-form", NO_SUCH_TIME, path, expected_time, describe_shape(value), own)
+        elif flag == Flag.NO_INSTANT:
+            yield self._finding("value-form", NO_INSTANT, path, "a single instant", describe_shape(value), INFO)
         elif flag == Flag.NOTED and context.zeros_left_out:
             expected = "no zero at the end of a fraction"
             yield self._finding("value-form", TRAILING_ZEROS, path, expected, describe_shape(value), WARNING)

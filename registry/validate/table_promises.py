@@ -18,6 +18,7 @@ from cdc_contracts.registry.values import ValueForm
 NOT_NULL: Final = "not-null"
 PRIMARY_KEY: Final = "primary-key"
 NO_SUCH_TIME: Final = "no-such-time"
+NO_INSTANT: Final = "no-single-instant"
 ZERO_DATE: Final = "0000-00-00"
 """What MySQL keeps in a date on purpose; other dates that no calendar has are a fault of somebody."""
 _IN_MESSAGE: Final = "primary-key-in-image"

@@ -10,6 +10,7 @@ from cdc_contracts.registry.values.form_table import FORMS
 from cdc_contracts.registry.values.form_values import (
     FIRST_MISFIT,
     FIRST_RECORD,
+    KEPT_AS_SENT,
     NOTED_MISFIT,
     RECORDS,
     BrokenValue,
@@ -26,6 +27,7 @@ __all__ = [
     "FIRST_MISFIT",
     "FIRST_RECORD",
     "FORMS",
+    "KEPT_AS_SENT",
     "NOTED_MISFIT",
     "RECORDS",
     "BrokenValue",

@@ -7,7 +7,7 @@ Algorithms"; a year runs from March to February in them, so that the leap day co
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta, timezone
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 from zoneinfo import ZoneInfo
@@ -23,6 +23,7 @@ DAY: Final = 86_400
 """Seconds of a day."""
 MONTH_DAYS: Final = (0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 _ERA: Final = 146_097  # days of 400 years
+_LAST_LISTED: Final = 2100  # no zone lists single changes beyond it: afterwards one rule holds for every year
 
 
 def count_days(year: Any, month: Any, day: Any) -> Any:
@@ -71,23 +72,31 @@ FIRST_DAY: Final = int(count_days(0, 1, 1))
 LAST_DAY: Final = int(count_days(9999, 12, 31))
 
 
-def find_offset(zone: ZoneInfo | timezone, days: int, seconds: int) -> int:
-    """Give the seconds that local time is ahead of UTC.
+def find_offset(zone: ZoneInfo | timezone, days: int, seconds: int) -> int | None:
+    """Give the seconds that a local time is ahead of UTC; None if clocks skip it or show it twice."""
+    local = _to_datetime(days).replace(tzinfo=zone) + timedelta(seconds=seconds)
+    offset, other = zone.utcoffset(local), zone.utcoffset(local.replace(fold=1))
+    return None if offset != other or offset is None else offset // timedelta(seconds=1)
 
-    A local time that occurs twice is the earlier instant; one that was skipped is read with the offset before
-    the gap (`fold=0`). Years that `datetime` lacks have the offset of a year 400 years (or a multiple) away.
-    """
+
+def find_offset_at(zone: ZoneInfo | timezone, moment: int) -> int:
+    """Give the seconds that local time is ahead of UTC at a moment."""
+    days, seconds = divmod(moment, DAY)
+    local = (_to_datetime(days).replace(tzinfo=UTC) + timedelta(seconds=seconds)).astimezone(zone)
+    return (local.utcoffset() or timedelta()) // timedelta(seconds=1)
+
+
+def _to_datetime(days: int) -> datetime:
+    """Give a day as a `datetime`; years that it may lack are those 400 years, or a multiple, away."""
     year, month, day = find_date(days)
-    if not 1 <= year <= 9999:
-        year = year % 400 + (400 if year < 1 else 9200)
-    local = datetime(year, month, day, tzinfo=zone) + timedelta(seconds=seconds)
-    offset = zone.utcoffset(local) or timedelta()
-    return offset // timedelta(seconds=1)
+    if not 2 <= year <= 9998:
+        year = year % 400 + (400 if year < 2 else 9200)
+    return datetime(year, month, day)  # noqa: DTZ001 - the caller knows the zone
 
 
 @lru_cache(maxsize=1 << 16)
 def find_day_offset(zone: ZoneInfo | timezone, days: int) -> int | None:
-    """Give the offset of a local day; None if it changes during the day.
+    """Give the offset of a local day; None if clocks are changed in it.
 
     Its two ends are enough: no zone has ever changed its offset twice within three days.
     """
@@ -95,10 +104,24 @@ def find_day_offset(zone: ZoneInfo | timezone, days: int) -> int | None:
     return first if first == last else None
 
 
+@lru_cache(maxsize=256)
+def first_steady_year(zone: ZoneInfo | timezone) -> int | None:
+    """Give the first year from which on no clock is changed any more; None if clocks are changed every year."""
+    if isinstance(zone, timezone):
+        return 0
+    first, last = datetime(1970, 1, 1), datetime(_LAST_LISTED, 1, 1)  # noqa: DTZ001 - local times
+    offset, step = zone.utcoffset(last), timedelta(days=2)
+    day = last - step
+    while day > first and zone.utcoffset(day) == offset:
+        day -= step
+    year = (day + step).year + 1
+    return None if year >= _LAST_LISTED else year
+
+
 def find_offsets(zone: ZoneInfo | timezone, days: Ints) -> tuple[Ints, Mask]:
     """Give the offset of each local day, and mark the days of change, which have none."""
     if isinstance(zone, timezone):
-        return np.full(len(days), find_offset(zone, 0, 0)), np.zeros(len(days), bool)
+        return np.full(len(days), find_offset_at(zone, 0)), np.zeros(len(days), bool)
     distinct = pa.array(days).dictionary_encode()
     known = [find_day_offset(zone, day) for day in distinct.dictionary.to_pylist()]
     rows = distinct.indices.to_numpy()

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from cdc_contracts.registry.values.civil_time import DAY, FIRST_DAY, find_offset, has_date
+from cdc_contracts.registry.values.civil_time import DAY, FIRST_DAY, find_offset, find_offset_at, has_date
 from cdc_contracts.registry.values.dates import DATE, format_date, parse_date
 from cdc_contracts.registry.values.day_times import trim_fraction
 from cdc_contracts.registry.values.form_values import BrokenValue, Context, Flag, Value
@@ -83,14 +83,17 @@ def read_iso_instant(text: str, context: Context) -> Value:
 def read_sql_instant(text: str, context: Context) -> Value:
     """Read SQL text in the zone of the context as an instant; without a zone it stays a datetime.
 
-    A local time that occurs twice is the earlier instant; one that was skipped is read with the offset before
-    the gap. An instant before the year 0000 counts as a time that does not exist.
+    A local time that clocks skip or show twice is no single instant: its text is kept as sent. An instant before the
+    year 0000 counts as a time that does not exist.
     """
     value = read_sql(text, context)
     if context.zone is None or value.flag is not Flag.OK:
         return value
     days, seconds = _split(value.text)
-    moment = days * DAY + seconds - find_offset(context.zone, days, seconds)
+    offset = find_offset(context.zone, days, seconds)
+    if offset is None:
+        return Value(text, Flag.NO_INSTANT)
+    moment = days * DAY + seconds - offset
     if moment < FIRST_DAY * DAY:
         return context.keep(text)
     return Value(format_moment(moment, value.text[SECONDS:] + "Z"))
@@ -131,8 +134,4 @@ def write_sql_instant(text: str, context: Context) -> str:
         return write_sql(text, context)
     moment, fraction = parse_moment(text)
     tail = f".{fraction}" if fraction else ""
-    for guess in (moment - DAY, moment, moment + DAY):
-        local = moment + find_offset(context.zone, *divmod(guess, DAY))
-        if local - find_offset(context.zone, *divmod(local, DAY)) == moment:
-            return write_sql(format_moment(local, tail), context)
-    raise BrokenValue
+    return write_sql(format_moment(moment + find_offset_at(context.zone, moment), tail), context)

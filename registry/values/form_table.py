@@ -256,7 +256,8 @@ _ROWS: Final = (
     ),
     ValueForm(
         "sql-datetime-instant", "timestamp", TEXT, "text", text_like(f"{DATE} {CLOCK}"),
-        "`YYYY-MM-DD HH:mm:ss` in the zone given by `timestamp_zone`: an instant, or a wall-clock time without it.",
+        "`YYYY-MM-DD HH:mm:ss` in the zone given by `timestamp_zone`: an instant, or a wall-clock time without it; "
+        "a time that clocks of the zone skip or repeat is kept as sent.",
         datetimes.read_sql_instant, datetimes.write_sql_instant, datetime_columns.validate_sql_instants,
     ),
     ValueForm(

@@ -57,7 +57,11 @@ class Flag(IntEnum):
     INVALID = 2  # of the form, but no such time exists: the text is kept as sent
     NOTED = 3  # accepted, with a detail that no document describes
     TOO_LONG = 4  # a number of more than LIMIT characters
+    NO_INSTANT = 5  # a local time that clocks of its zone skip or show twice: the text is kept as sent
 
+
+KEPT_AS_SENT: Final = (Flag.INVALID, Flag.NO_INSTANT)
+"""What became of values whose text is kept as sent, and that are named as invalid."""
 
 RECORDS: Final = (
     "Integer", "Character", "Decimal", "Float", "Timestamp", "DateTime", "TimestampWithTimeZone", "BinaryGeometry",
@@ -85,7 +89,7 @@ class BrokenValue(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """The canonical text of one value; `flag` is OK, INVALID or NOTED."""
+    """The canonical text of one value; `flag` is neither BROKEN nor TOO_LONG."""
 
     text: str
     flag: Flag = Flag.OK

@@ -29,6 +29,10 @@ CLASS = DriftClass(
             "The table contract declares a date or time, but this one does not exist. It is kept as sent.",
         ),
         DriftCause(
+            "no-single-instant",
+            "Clocks of the given zone skip this local time or show it twice. It is kept as sent.",
+        ),
+        DriftCause(
             "trailing-zeros",
             "The document omits trailing zeros of a fraction. They do not change the time.",
         ),

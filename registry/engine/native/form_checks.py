@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from cdc_contracts.registry.engine.layout_parts import FormUse
 from cdc_contracts.registry.engine.native.scanned_columns import BOOLEANS, NAMELESS, NUMBERS, TEXTS, ScannedColumn
 from cdc_contracts.registry.values import Context, ValueForm
-from cdc_contracts.registry.values.civil_time import FIRST_DAY, LAST_DAY
+from cdc_contracts.registry.values.civil_time import FIRST_DAY, LAST_DAY, first_steady_year
 from cdc_contracts.registry.values.day_times import MOST_MICROS
 from cdc_contracts.registry.values.timestamps import FIRST_MILLI, LAST_MILLI, LAST_SECOND
 from cdc_contracts.registry.values.type_bounds import TypeBound
@@ -228,8 +228,12 @@ def _check_of(plain: _Plain, form: ValueForm, context: Context, bound: TypeBound
     if context.zeros_left_out and plain.number not in _TIMES:
         return None
     literal = context.invalid_literal.encode() if context.invalid_literal is not None else None
-    zoned = form.name == "sql-datetime-instant" and context.zone is not None
-    earliest, latest = _NEAR if zoned else (0, 9999)
+    earliest, latest = 0, 9999
+    if form.name == "sql-datetime-instant" and context.zone is not None:
+        steady = first_steady_year(context.zone)
+        if steady is None:
+            return None  # twice a year there are local times that are no single instant
+        earliest, latest = max(_NEAR[0], steady), _NEAR[1]
     check = _Check(
         plain.number, _MOST, _MOST, int(context.zeros_left_out), plain.least, plain.most, earliest, latest, literal,
         len(literal or b""),

@@ -94,6 +94,7 @@ def test_the_flags_have_fixed_numbers() -> None:
         ("INVALID", 2),
         ("NOTED", 3),
         ("TOO_LONG", 4),
+        ("NO_INSTANT", 5),
     ]
 
 
