@@ -17,9 +17,9 @@ from cdc_contracts.registry.validate.capabilities import capabilities_of
 from cdc_contracts.registry.validate.validation_context import open_validation
 
 
-def decoded_rows(version, table, count=40):
+def decoded_rows(version, table, count=40, zone="+08:00"):
     """Return the layout of a table in a version, and rows in it that decode made of rendered messages."""
-    zones = {name: "+08:00" for name in version.meaning.parameters if name == "timestamp_zone"}
+    zones = {name: zone for name in version.meaning.parameters if zone is not None and name == "timestamp_zone"}
     reading_options = ReadingOptions(parameters=zones, tables=TableContracts([table]), table=table.table)
     renderer, can = table_renderer(version, table, reading_options), capabilities_of(version, reading_options).ops
     events = row_stream(5, 2 * count, table=table_in(version, table), snapshot=4)

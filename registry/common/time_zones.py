@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import timedelta, timezone
+from functools import lru_cache
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 Zone = ZoneInfo | timezone
@@ -11,6 +12,7 @@ Zone = ZoneInfo | timezone
 _OFFSET = re.compile(r"([+-])([01]\d|2[0-3]):([0-5]\d)\Z", re.ASCII)
 
 
+@lru_cache(256)
 def parse_zone(text: str) -> Zone:
     """Return the zone of `Asia/Shanghai`, `+08:00`, `UTC` or `Z`. Raises ValueError if there is no such zone."""
     if text in ("Z", "UTC"):

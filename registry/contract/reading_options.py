@@ -12,7 +12,7 @@ from cdc_contracts.registry.common.findings import Severities
 from cdc_contracts.registry.common.json_messages import MAX_BYTES
 from cdc_contracts.registry.common.time_zones import Zone, parse_zone
 from cdc_contracts.registry.contract.document_model import SOURCE_MODES
-from cdc_contracts.registry.contract.table_contracts import TableContracts
+from cdc_contracts.registry.contract.table_contracts import TableContract, TableContracts
 from cdc_contracts.registry.contract.table_selection import Selection
 
 PARAMETERS = ("source_mode", "time_zone", "timestamp_zone", "avro_timestamp_fraction")
@@ -58,6 +58,11 @@ class ReadingOptions:
         """Return the zone that a parameter names, or None if the user did not say it."""
         text = self.parameters.get(parameter)
         return None if text is None else parse_zone(text)
+
+    def timestamp_zone(self, table: TableContract | None) -> Zone | None:
+        """Return the zone of a table's zone-less timestamps: its own, otherwise the parameter; None if unknown."""
+        own = table.zone if table is not None else None
+        return own or self.zone("timestamp_zone")
 
     def second_digits(self, documented: str) -> int:
         """Return how many digits of a second an Avro record counts: `documented` unless the user says otherwise."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Final
 
 import numpy as np
 
@@ -15,9 +14,6 @@ from cdc_contracts.registry.stats.observed_columns import ObservedColumn, Observ
 from cdc_contracts.registry.validate.form_selection import TypedColumns
 from cdc_contracts.registry.validate.verdicts import CONFORMING
 from cdc_contracts.registry.values import FORMS
-
-_ZONED_BY_TERMS: Final = "sql-datetime-instant"
-"""The form that is an instant only where its zone is known: without, its text is a wall-clock time."""
 
 
 def observe_columns(batch_result: BatchResult) -> ObservedColumns:
@@ -57,19 +53,14 @@ def _name_of(reading: Reading) -> TableName:
 
 
 def _typed_shape(columns: TypedColumns, reading: Reading) -> ObservedRow:
-    own_zone = columns.table.source_time_zone if columns.table is not None else None
-    zoned = own_zone is not None or reading.reading_options.zone("timestamp_zone") is not None
-    return tuple(
-        ObservedColumn(name, source_type, _kind(columns, source_type, zoned=zoned))
-        for name, source_type in (columns.types or {}).items()
+    zone = reading.reading_options.timestamp_zone(columns.table)
+    forms = (
+        (name, source_type, columns.mapping.form_of(source_type)) for name, source_type in (columns.types or {}).items()
     )
-
-
-def _kind(columns: TypedColumns, source_type: str, *, zoned: bool) -> str | None:
-    form = columns.mapping.form_of(source_type)
-    if form is None:
-        return None
-    return "datetime" if form == _ZONED_BY_TERMS and not zoned else FORMS[form].kind
+    return tuple(
+        ObservedColumn(name, source_type, None if form is None else FORMS[form].kind_in(zone))
+        for name, source_type, form in forms
+    )
 
 
 def _with_untyped(typed: ObservedRow, names: Sequence[str]) -> ObservedRow:

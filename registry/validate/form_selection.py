@@ -7,7 +7,7 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from cdc_contracts.registry.common.json_messages import kind_of
-from cdc_contracts.registry.common.time_zones import parse_zone
+from cdc_contracts.registry.common.time_zones import Zone
 from cdc_contracts.registry.contract.catalogue import Version
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.contract.table_contracts import TableContract
@@ -76,25 +76,24 @@ class FormSelection:
 
     def context_of(self, form: ValueForm, table: TableContract | None, mapping: ValueMapping | None = None) -> Context:
         """Return the context of a form; a table's zone overrides the parameter."""
-        return self._context(form, table.source_time_zone if table else None, mapping or self.mapping)
+        return self._context(form, self._options.timestamp_zone(table), mapping or self.mapping)
 
     def schema_of(self, form: ValueForm, table: TableContract | None, mapping: ValueMapping) -> SchemaJudge:
         """Return the validator of the schema of a form in the same context."""
-        return self._schema(form, table.source_time_zone if table else None, mapping)
+        return self._schema(form, self._options.timestamp_zone(table), mapping)
 
     def form_of_type(self, mapping: ValueMapping, source_type: str) -> str | None:
         """Return the name of the form of a source type, None if it is not in the mapping."""
         return self._form_of_type(mapping, source_type)
 
-    def _build_context(self, form: ValueForm, own_zone: str | None, mapping: ValueMapping) -> Context:
-        zone = parse_zone(own_zone) if own_zone else self._options.zone("timestamp_zone")
+    def _build_context(self, form: ValueForm, zone: Zone | None, mapping: ValueMapping) -> Context:
         keep, literal = mapping.keeps_invalid(form.name), mapping.invalid_literal(form.name)
         if not form.records or self._version.meaning.avro is None:
             return Context(zone, keep, literal, zeros_left_out=mapping.leaves_out_zeros(form.name))
         return Context(zone, keep, literal, self._options.second_digits(self._version.meaning.avro.fraction))
 
-    def _build_schema(self, form: ValueForm, own_zone: str | None, mapping: ValueMapping) -> SchemaJudge:
-        return _schema_of(form, self._context(form, own_zone, mapping))
+    def _build_schema(self, form: ValueForm, zone: Zone | None, mapping: ValueMapping) -> SchemaJudge:
+        return _schema_of(form, self._context(form, zone, mapping))
 
     def lenient(self, form: ValueForm) -> bool:
         """Return whether the form is undocumented in this version, so that other text is kept with a warning."""

@@ -13,6 +13,9 @@ from cdc_contracts.registry.values.fractions import has_trailing_zeros, note_tra
 from cdc_contracts.registry.values.lazy_arrow import np, pa, pc
 
 if TYPE_CHECKING:
+    from datetime import timezone
+    from zoneinfo import ZoneInfo
+
     from numpy.typing import NDArray
 
 
@@ -47,6 +50,15 @@ class ValueForm:
     validate: Callable[[pa.Array, Context], ColumnResult] = leave_open
     records: tuple[str, ...] = ()
     """The records of an Avro image that hold its values; none for values of JSON."""
+
+    @property
+    def needs_zone(self) -> bool:
+        """Whether its values are instants only where their zone is given."""
+        return self.name == "sql-datetime-instant"
+
+    def kind_in(self, zone: ZoneInfo | timezone | None) -> str:
+        """Return the canonical kind of values in a zone: without one, local times stay wall-clock times."""
+        return "datetime" if self.needs_zone and zone is None else self.kind
 
     def read(self, value: str | Number | bool, context: Context) -> Value:  # noqa: FBT001 - a JSON value
         """Read one value of a JSON kind in `wire`.

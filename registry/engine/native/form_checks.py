@@ -147,7 +147,7 @@ def write_values(
     None if it has to write all of them.
     """
     checks = _checks_of(use.form, use.context, use.bound)
-    zoned = use.form.name == "sql-datetime-instant" and use.context.zone is not None
+    zoned = use.form.needs_zone and use.context.zone is not None
     if checks is None or zoned or not all(plain.writes for _, plain in _parts_of(use.form)):
         return None
     kinds = kinds_of_wire(use.form.wire)
@@ -229,7 +229,7 @@ def _check_of(plain: _Plain, form: ValueForm, context: Context, bound: TypeBound
         return None
     literal = context.invalid_literal.encode() if context.invalid_literal is not None else None
     earliest, latest = 0, 9999
-    if form.name == "sql-datetime-instant" and context.zone is not None:
+    if form.needs_zone and context.zone is not None:
         steady = first_steady_year(context.zone)
         if steady is None:
             return None  # twice a year there are local times that are no single instant

@@ -161,7 +161,8 @@ def canonical_table(version: Version, table: TableContract, reading_options: Rea
     """
     result = table_in(version, table)
     name, observed = TableName.of(result.database, result.schema, result.name), ObservedColumns()
+    zone = reading_options.timestamp_zone(table)
     for one in table_mappings(version, table, reading_options):
-        shape = (ObservedColumn(column, type_, FORMS[one.forms[column]].kind) for column, type_ in table.types.items())
-        observed.add(name, tuple(shape))
+        kinds = {column: FORMS[form].kind_in(zone) for column, form in one.forms.items()}
+        observed.add(name, tuple(ObservedColumn(column, type_, kinds[column]) for column, type_ in table.types.items()))
     return resolve_layouts({}, TableContracts([table]), observed, {})[name]

@@ -48,8 +48,9 @@ def module_of(text):
 
 @pytest.mark.parametrize("version", SOME, ids=str)
 @pytest.mark.parametrize("table", [TABLE, ODD], ids=["orders", "odd"])
-def test_duckdb_makes_the_table_and_reads_into_it_what_decode_wrote(version, table, tmp_path):
-    layout, rows = decoded_rows(version, table)
+@pytest.mark.parametrize("zone", ["+08:00", None])
+def test_duckdb_makes_the_table_and_reads_into_it_what_decode_wrote(version, table, zone, tmp_path):
+    layout, rows = decoded_rows(version, table, zone=zone)
     pq.write_table(pa.Table.from_batches([rows]), tmp_path / "rows.parquet")
     with duckdb.connect() as database:
         parts = [part for part in layout.name if part]
@@ -70,8 +71,9 @@ def test_duckdb_makes_the_table_and_reads_into_it_what_decode_wrote(version, tab
 
 @pytest.mark.parametrize("version", SOME, ids=str)
 @pytest.mark.parametrize("table", [TABLE, ODD], ids=["orders", "odd"])
-def test_the_module_of_models_holds_what_decode_wrote_and_nothing_else(version, table):
-    layout, rows = decoded_rows(version, table)
+@pytest.mark.parametrize("zone", ["+08:00", None])
+def test_the_module_of_models_holds_what_decode_wrote_and_nothing_else(version, table, zone):
+    layout, rows = decoded_rows(version, table, zone=zone)
     module = module_of(pydantic_module(layout))
     for row in plain(rows):
         read = module.Row.model_validate(row)
@@ -89,8 +91,9 @@ def test_the_module_of_models_holds_what_decode_wrote_and_nothing_else(version, 
 )  # it is in Avro 1.10, but not in its Python library
 @pytest.mark.parametrize("version", SOME, ids=str)
 @pytest.mark.parametrize("table", [TABLE, ODD], ids=["orders", "odd"])
-def test_avro_records_hold_what_decode_wrote(version, table):
-    layout, rows = decoded_rows(version, table)
+@pytest.mark.parametrize("zone", ["+08:00", None])
+def test_avro_records_hold_what_decode_wrote(version, table, zone):
+    layout, rows = decoded_rows(version, table, zone=zone)
     schema = avro_row_schema(layout)
     assert avro.schema.parse(json.dumps(schema)).fullname == f"cdc_contracts.rows.{schema['name']}"
     image = next(field for field in schema["fields"] if field["name"] == "before")["type"][1]

@@ -1,0 +1,79 @@
+"""The types that a schema of rows names are those of the columns that decode writes, whatever the version and type."""
+
+from __future__ import annotations
+
+import pytest
+from both_paths import CATALOGUE
+from output_rows import records_of
+
+from cdc_contracts.registry.contract.catalogue import Version
+from cdc_contracts.registry.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.contract.table_contracts import TableContract, TableContracts, parse_table_contract
+from cdc_contracts.registry.engine.kernel import Kernel
+from cdc_contracts.registry.generate.rendering import Renderer
+from cdc_contracts.registry.generate.source_events import Event
+from cdc_contracts.registry.schema.message_schemas.table_columns import form_of_column
+from cdc_contracts.registry.schema.message_schemas.table_examples import table_in
+from cdc_contracts.registry.stats.observed_columns import ObservedColumns
+from cdc_contracts.registry.tables.canonical.layout_resolution import canonical_table, resolve_layouts
+from cdc_contracts.registry.tables.canonical.table_layouts import TableLayout
+from cdc_contracts.registry.validate.validation_context import open_validation
+
+DIGITS = {
+    "DECIMAL": ("(12,2)", "(30,10)"), "NUMERIC": ("(12,2)",), "NUMBER": ("(12,2)", "(38,0)"), "BIT": ("(1)", "(64)"),
+    "TIMESTAMP": ("(3)", "(6)", "(9)"), "DATETIME": ("(3)", "(6)"), "BIGINT": (" unsigned",), "INT": (" unsigned",),
+}  # fmt: skip
+"""What may follow the names of types, besides nothing."""
+NAMES = sorted(
+    {
+        name
+        for mapping in CATALOGUE.mapping_names()
+        for names in CATALOGUE.mapping(mapping).document.forms.values()
+        for name in names
+    }
+    | {"timestamp with time zone", "timestamp with local time zone"}
+)
+TYPES = [name + more for name in NAMES for more in ("", *DIGITS.get(name, ()))]
+ZONE = "Europe/Berlin"
+CASES = [(version, mapping) for version in CATALOGUE.all_versions() for mapping in version.mapping_names()]
+
+
+def sources_of(version: Version, mapping: str) -> list[tuple[dict[str, str], dict[str, str]]]:
+    """Return the parameters under which messages are read by a mapping, and how they name their kind of source."""
+    mode = {"source_mode": "oracle" if "oracle" in mapping else "mysql"}
+    mode = mode if "source_mode" in version.meaning.parameters else {}
+    choice = version.meaning.values.mapping
+    if isinstance(choice, str) or choice.by is None:
+        return [(mode, {})]
+    return [(mode, {"source_kind": kind}) for kind, name in choice.map.items() if name == mapping]
+
+
+@pytest.mark.parametrize("told", ["no zone", "parameter", "table contract"])
+@pytest.mark.parametrize(("version", "mapping"), CASES, ids=str)
+def test_a_column_is_written_with_the_type_that_the_schema_of_its_rows_names(version, mapping, told):
+    types = [one for one in TYPES if form_of_column(version, CATALOGUE.mapping(mapping), one) is not None]
+    columns = {f"c{number}": {"type": declared} for number, declared in enumerate(types)}
+    zone = {"source_time_zone": ZONE} if told == "table contract" else {}
+    table = parse_table_contract({"table": "shop.things", "columns": columns, **zone}, "things.yaml")
+    takes_one = told == "parameter" and "timestamp_zone" in version.meaning.parameters
+    parameters = {"timestamp_zone": ZONE} if takes_one else {}
+    assert len(types) > 3
+    for mode, source in sources_of(version, mapping):
+        options = ReadingOptions(parameters=parameters | mode, tables=TableContracts([table]), table=table.table)
+        messages = [render_row(Renderer(version, options, **source), version, table)]
+        observed = ObservedColumns()
+        for written in Kernel(open_validation(CATALOGUE, version.reference, options)).decode(records_of(messages)):
+            assert written.changes.num_rows == 1, written.quarantine.to_pylist()
+            observed.merge(written.observed)
+        (layout,) = resolve_layouts({}, TableContracts([table]), observed, {}).values()
+        assert types_in(canonical_table(version, table, options)) == types_in(layout)
+
+
+def types_in(layout: TableLayout) -> dict[str, tuple[str, str | None, str | None]]:
+    return {one.name: (str(one.type), one.source_type, one.kind) for one in layout.columns}
+
+
+def render_row(renderer: Renderer, version: Version, table: TableContract) -> bytes:
+    row = dict.fromkeys(table.columns)
+    at = 1_718_000_000_000_000
+    return renderer.render(Event("insert", table_in(version, table), None, row, at, at, "1", "1"))
