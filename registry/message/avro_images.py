@@ -30,7 +30,11 @@ NONE: Final = "NONE"
 _CODECS: Final[Mapping[str, str]] = MappingProxyType({
     "utf8mb4": "utf-8", "utf8mb3": "utf-8", "utf8": "utf-8", "latin1": "cp1252", "ucs2": "utf-16-be",
     "utf16": "utf-16-be", "utf16le": "utf-16-le", "utf32": "utf-32-be", "binary": "", "swe7": "",
+    "koi8r": "koi8-r", "koi8u": "koi8-u", "hp8": "hp-roman8", "macce": "mac-latin2",
 })  # fmt: skip
+_LATIN1: Final = "latin1"
+_HOLES: Final = "cdc-contracts-latin1"
+"""How MySQL fills what cp1252 leaves undefined: its latin1 has the control character of the same number there."""
 _NO_CHARSETS: Final = frozenset({"idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape", "utf-7"})
 """Codecs of Python that no database has: some make half characters of plain letters."""
 _LONGEST_NAME: Final = 64
@@ -132,10 +136,20 @@ def _character(data: bytes, at: int) -> tuple[str, int]:
     codec = codec_of(charset) if len(charset) <= _LONGEST_NAME else None
     try:
         if codec is not None:
-            return quote("Character " + value.decode(codec)), at
+            holes = _HOLES if charset.lower() == _LATIN1 else "strict"
+            return quote("Character " + value.decode(codec, holes)), at
     except (LookupError, UnicodeDecodeError):
         pass
     return quote(f"Character! {charset} {b64encode(value).decode()}"), at
+
+
+def _fill_hole(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeDecodeError):
+        raise error
+    return error.object[error.start : error.start + 1].decode("iso-8859-1"), error.start + 1
+
+
+codecs.register_error(_HOLES, _fill_hole)
 
 
 @lru_cache(256)
