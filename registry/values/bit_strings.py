@@ -1,3 +1,4 @@
+# ruff: noqa: S105 - a token is a JSON number here
 """BIT columns: the unsigned integer of big-endian bytes; leading zero bytes do not count."""
 
 from __future__ import annotations
@@ -6,9 +7,10 @@ import binascii
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
-from cdc_contracts.registry.values.arrow_columns import ColumnResult, Texts, break_unless, slide
+from cdc_contracts.registry.values import integers
+from cdc_contracts.registry.values.arrow_columns import ColumnResult, Texts, break_unless, slide, to_integers
 from cdc_contracts.registry.values.byte_strings import decode_base64, decode_hex, encode_base64, fit_base64, fit_hex
-from cdc_contracts.registry.values.form_values import LIMIT, BrokenValue, Context, Flag, Value
+from cdc_contracts.registry.values.form_values import BrokenValue, Context, Value
 from cdc_contracts.registry.values.lazy_arrow import np, pa
 
 if TYPE_CHECKING:
@@ -17,10 +19,22 @@ if TYPE_CHECKING:
     from cdc_contracts.registry.values.arrow_columns import Bytes, Ints, Mask
 
 WORD: Final = 8
-"""Bytes of the longest BIT of MySQL; longer ones are left to the reference."""
-MOST_BYTES: Final = 1701
-"""An integer of more bytes has more than LIMIT digits."""
+"""Bytes of the longest bit field."""
+MOST: Final = (1 << 8 * WORD) - 1
+_LETTER: Final = "[A-Za-z0-9+/]"
+BASE64: Final = f"(?:{_LETTER}{{4}}){{0,2}}(?:{_LETTER}{{2}}[AEIMQUYcgkosw048]=|{_LETTER}[AQgw]==)?"
+HEX: Final = f"(?:[0-9A-F]{{2}}){{0,{WORD}}}"
 _NO_PADDING: Final = bytes.maketrans(b"=", b"A")
+
+
+def read_bit_number(token: str, context: Context) -> Value:
+    """Read an unsigned integer of up to 64 bits."""
+    if token.startswith("-") and token != "-0":
+        raise BrokenValue
+    value = integers.read_integer(token, context)
+    if int(value.text) > MOST:
+        raise BrokenValue
+    return value
 
 
 def read_bit_base64(text: str, _context: Context) -> Value:
@@ -44,11 +58,9 @@ def write_bit_hex(text: str, _context: Context) -> str:
 
 
 def _write_unsigned(data: bytes) -> str:
-    data = data.lstrip(b"\0")
-    text = str(int.from_bytes(data, "big")) if len(data) <= MOST_BYTES else ""
-    if not text or len(text) > LIMIT:
-        raise BrokenValue(Flag.TOO_LONG)
-    return text
+    if len(data) > WORD:
+        raise BrokenValue
+    return str(int.from_bytes(data, "big"))
 
 
 def _to_bytes(text: str) -> bytes:
@@ -57,27 +69,34 @@ def _to_bytes(text: str) -> bytes:
 
 
 def validate_bit_base64(values: pa.Array, _context: Context) -> ColumnResult:
-    """Validate bit fields of up to eight bytes; longer ones stay open."""
+    """Validate bit fields of up to eight bytes; longer ones are broken."""
     texts = Texts(values)
     return _validate(values, fit_base64(texts), _sizes_of_base64(texts), _decode_base64)
 
 
 def validate_bit_hex(values: pa.Array, _context: Context) -> ColumnResult:
-    """Validate bit fields of up to eight bytes; longer ones stay open."""
+    """Validate bit fields of up to eight bytes; longer ones are broken."""
     texts = Texts(values)
     return _validate(values, fit_hex(texts), texts.lengths // 2, _decode_hex)
 
 
+def validate_bit_numbers(values: pa.Array, _context: Context) -> ColumnResult:
+    """Validate unsigned integers of up to 63 bits; larger ones stay open."""
+    numbers, unfit = to_integers(values)
+    fits = numbers >= 0
+    return ColumnResult(lambda: pa.array(numbers).cast(pa.string()), unfit, break_unless(fits))
+
+
 def _validate(values: pa.Array, fits: Mask, sizes: Ints, decode: Callable[[Texts], NDArray[np.uint64]]) -> ColumnResult:
-    short = fits & (sizes <= WORD)
+    fits &= sizes <= WORD
 
     def write() -> pa.Array:
         numbers = np.zeros(len(values), np.uint64)
-        if short.any():
-            numbers[short] = decode(Texts(values.filter(pa.array(short))))
+        if fits.any():
+            numbers[fits] = decode(Texts(values.filter(pa.array(fits))))
         return pa.array(numbers).cast(pa.string())
 
-    return ColumnResult(write, fits & ~short, break_unless(fits))
+    return ColumnResult(write, flags=break_unless(fits))
 
 
 def _decode_base64(texts: Texts) -> NDArray[np.uint64]:

@@ -184,17 +184,17 @@ _ROWS: Final = (
     ),
     ValueForm(
         "bit-number", "bit", NUMBER, "int", at_least(0),
-        "A bit field as an unsigned number.",
-        integers.read_unsigned, integers.write_number, integers.validate_unsigned,
+        "A bit field as an unsigned number of up to 64 bits.",
+        bit_strings.read_bit_number, integers.write_number, bit_strings.validate_bit_numbers,
     ),
     ValueForm(
-        "bit-base64", "bit", TEXT, "text", text_like(byte_strings.BASE64.pattern),
-        "A bit field as Base64 of its bytes, the most significant first; leading zero bytes may be missing.",
+        "bit-base64", "bit", TEXT, "text", text_like(bit_strings.BASE64),
+        "A bit field as Base64 of up to 8 bytes, the most significant first; leading zero bytes may be missing.",
         bit_strings.read_bit_base64, bit_strings.write_bit_base64, bit_strings.validate_bit_base64,
     ),
     ValueForm(
-        "bit-hex", "bit", TEXT, "text", text_like(byte_strings.HEX.pattern),
-        "A bit field as upper-case hex of its bytes, the most significant first; leading zero bytes may be missing.",
+        "bit-hex", "bit", TEXT, "text", text_like(bit_strings.HEX),
+        "A bit field as upper-case hex of up to 8 bytes, the most significant first; leading zeros may be missing.",
         bit_strings.read_bit_hex, bit_strings.write_bit_hex, bit_strings.validate_bit_hex,
     ),
     # dates and times

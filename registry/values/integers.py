@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from cdc_contracts.registry.values.arrow_columns import ColumnResult, Texts, are_digits, break_unless, to_integers
+from cdc_contracts.registry.values.arrow_columns import ColumnResult, Texts, are_digits, break_unless
 from cdc_contracts.registry.values.form_values import LIMIT, BrokenValue, Context, Flag, Number, Value
 from cdc_contracts.registry.values.lazy_arrow import np, pa
 
@@ -24,13 +24,6 @@ def read_integer(token: str, _context: Context) -> Value:
     if len(token) > LIMIT:
         raise BrokenValue(Flag.TOO_LONG)
     return Value("0" if token == "-0" else token)
-
-
-def read_unsigned(token: str, context: Context) -> Value:
-    """Read the digits of an integer that is not negative."""
-    if token.startswith("-") and token != "-0":
-        raise BrokenValue
-    return read_integer(token, context)
 
 
 def read_year(token: str, _context: Context) -> Value:
@@ -60,17 +53,6 @@ def validate_integers(values: pa.Array, context: Context) -> ColumnResult:
     if pa.types.is_string(values.type):
         return validate_integer_texts(values, context)
     return ColumnResult(lambda: values.cast(pa.string()))
-
-
-def validate_unsigned(values: pa.Array, context: Context) -> ColumnResult:
-    """Validate int64 that must not be negative, or digits where one value does not fit."""
-    if pa.types.is_string(values.type):
-        result = validate_integer_texts(values, context)
-        texts = Texts(values)
-        negative = (texts.lengths > 0) & (texts.bytes_at(texts.starts) == ord("-"))
-        return ColumnResult(result.text, negative if result.open is None else result.open | negative, result.flags)
-    numbers, _ = to_integers(values)
-    return ColumnResult(lambda: values.cast(pa.string()), flags=break_unless(numbers >= 0))
 
 
 def validate_integer_texts(values: pa.Array, _context: Context) -> ColumnResult:
