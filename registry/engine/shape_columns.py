@@ -21,7 +21,6 @@ from cdc_contracts.registry.validate.drift_rule import reads_of
 from cdc_contracts.registry.validate.reference_validator import ReferenceValidator
 from cdc_contracts.registry.validate.validation_context import ValidationContext
 from cdc_contracts.registry.values import FORMS
-from cdc_contracts.registry.values.type_bounds import bound_of
 
 _KIND_DECODERS: Final = {"text": decoder_kinds.TEXT, "number": decoder_kinds.RAW, "boolean": decoder_kinds.BOOL}
 
@@ -73,7 +72,7 @@ class ShapeColumns:
         if name is None:
             return None
         form = FORMS[name]
-        bound = None if declared is None else bound_of(declared, form.kind)
+        bound = judge.forms.bound_of(form, declared, None if self.untyped else source_type)
         context = judge.forms.context_of(form, self._table_of(names), mapping)
         return FormUse(form, context, judge.forms.lenient(form), bound, declared=declared is not None)
 

@@ -15,6 +15,7 @@ from cdc_contracts.registry.contract.value_mappings import ValueMapping
 from cdc_contracts.registry.message.reading import Reading
 from cdc_contracts.registry.message.schema_violations import SchemaJudge
 from cdc_contracts.registry.values import FORMS, Context, ValueForm
+from cdc_contracts.registry.values.type_bounds import TypeBound, bound_of
 
 _WIRE_KINDS = {"string": "text", "number": "number", "boolean": "boolean", "null": "text"}
 
@@ -30,6 +31,10 @@ class TypedColumns:
     origin: str
     table: TableContract | None
     mapping: ValueMapping
+
+    def sent_type(self, name: str) -> str | None:
+        """Return the type that the message itself names for a column."""
+        return self.types.get(name) if self.types is not None and self.origin == "message" else None
 
 
 class FormSelection:
@@ -81,6 +86,15 @@ class FormSelection:
     def schema_of(self, form: ValueForm, table: TableContract | None, mapping: ValueMapping) -> SchemaJudge:
         """Return the validator of the schema of a form in the same context."""
         return self._schema(form, self._options.timestamp_zone(table), mapping)
+
+    def bound_of(self, form: ValueForm, declared: str | None, sent: str | None) -> TypeBound | None:
+        """Return the bound of a column's values: by the type in its table contract, otherwise by that in the message.
+
+        No document says that messages tell whether an integer is unsigned.
+        """
+        if declared is not None:
+            return bound_of(declared, form.kind)
+        return None if sent is None else bound_of(sent, form.kind, tells_sign=False)
 
     def form_of_type(self, mapping: ValueMapping, source_type: str) -> str | None:
         """Return the name of the form of a source type, None if it is not in the mapping."""

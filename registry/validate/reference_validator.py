@@ -53,7 +53,7 @@ from cdc_contracts.registry.values import (
     describe_shape,
 )
 from cdc_contracts.registry.values.fractions import TRAILING_ZEROS
-from cdc_contracts.registry.values.type_bounds import CAUSES, bound_of
+from cdc_contracts.registry.values.type_bounds import CAUSES
 
 _JSON_KINDS = {"text": "string", "number": "number", "boolean": "boolean"}
 _WIRE_KINDS = {kind: wire for wire, kind in _JSON_KINDS.items()}
@@ -183,10 +183,10 @@ class ReferenceValidator:
                 yield self._finding("type-change", None, path, expected, kind)
             else:
                 declared = columns.table.types.get(name) if columns.table is not None else None
-                yield from self._judge_value(form, value, path, columns, declared)
+                yield from self._judge_value(form, value, path, columns, declared, columns.sent_type(name))
 
     def _judge_value(
-        self, form: ValueForm, value: Any, path: str, columns: TypedColumns, declared: str | None
+        self, form: ValueForm, value: Any, path: str, columns: TypedColumns, declared: str | None, sent: str | None
     ) -> Iterator[Finding]:
         context = self.forms.context_of(form, columns.table, columns.mapping)
         refused = not self.forms.schema_of(form, columns.table, columns.mapping).fits(value)
@@ -215,15 +215,17 @@ class ReferenceValidator:
             yield self._finding("value-form", TRAILING_ZEROS, path, expected, describe_shape(value), WARNING)
         elif flag == Flag.NOTED:
             yield self._finding("value-form", form.name, path, form.name, describe_shape(value), INFO)
-        if text is not None and declared is not None and (flag == Flag.NOTED or (flag == Flag.OK and not refused)):
-            yield from self._judge_fit(form, text, path, declared)
+        if text is not None and (flag == Flag.NOTED or (flag == Flag.OK and not refused)):
+            yield from self._judge_fit(form, text, path, declared, sent)
 
-    def _judge_fit(self, form: ValueForm, text: str, path: str, declared: str) -> Iterator[Finding]:
+    def _judge_fit(
+        self, form: ValueForm, text: str, path: str, declared: str | None, sent: str | None
+    ) -> Iterator[Finding]:
         """Yield a finding if the declared type of a column cannot hold a value: tables would have to round it."""
-        bound = bound_of(declared, form.kind)
+        bound = self.forms.bound_of(form, declared, sent)
         for misfit in bound.judge(text) if bound is not None else ():
             rule, observed = CAUSES[misfit]
-            yield self._finding("precision", rule, path, show_code(declared), observed)
+            yield self._finding("precision", rule, path, show_code(declared or sent or ""), observed)
 
     def _judge_promises(self, reading: Reading, columns: TypedColumns) -> Iterator[Finding]:
         if columns.table is not None:

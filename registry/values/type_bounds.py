@@ -1,7 +1,8 @@
 """Type bounds: the values that the declared type of a column can hold.
 
-A table contract refuses values by them: a value beyond them could only be kept by rounding it, or not at all. Lengths
-of text are not among them, nor digits of a second that tables keep anyway.
+A table contract refuses values by them, and where there is none the type in the message: a value beyond them could only
+be kept by rounding it, or not at all. Lengths of text are not among them, nor digits of a second that tables keep
+anyway.
 """
 
 from __future__ import annotations
@@ -102,15 +103,18 @@ class TypeBound:
 
 
 @lru_cache(8192)
-def bound_of(declared: str, kind: str) -> TypeBound | None:
+def bound_of(declared: str, kind: str, *, tells_sign: bool = True) -> TypeBound | None:
     """Return the bound of a declared type for values of a canonical kind; None if it has or states none.
 
-    A DECIMAL or TIMESTAMP without digits may be one whose digits the message left out.
+    A DECIMAL or TIMESTAMP without digits may be one whose digits the message left out; without `tells_sign` an integer
+    that is not said to be unsigned may be so.
     """
     result = parse_source_type(declared)
     match kind:
         case "integer" | "bit" | "decimal" | "number":
-            return _of_digits(result.digits) if result.digits is not None else _of_integers(result)
+            if result.digits is not None:
+                return _of_digits(result.digits)
+            return _of_integers(result, whole=kind in ("integer", "bit"), tells_sign=tells_sign)
         case "timestamp" | "datetime" if result.second_digits is not None:
             return _of_seconds(max(result.second_digits, _MICROS))
         case _:
@@ -130,13 +134,15 @@ def _of_digits(digits: Digits) -> TypeBound | None:
     ), limits=None if zeros else DigitLimits(whole, fraction))  # fmt: skip
 
 
-def _of_integers(declared: SourceType) -> TypeBound | None:
+def _of_integers(declared: SourceType, *, whole: bool, tells_sign: bool) -> TypeBound | None:
     bits = declared.bits if declared.name == "BIT" else _BITS.get(declared.name)
     if bits is None:
         return None
     signed = not (declared.unsigned or declared.name == "BIT")
-    least, most = (-(1 << bits - 1), (1 << bits - 1) - 1) if signed else (0, (1 << bits) - 1)
-    return TypeBound(((Misfit.SCALE, r"-?[0-9]+(?:\.0*)?"),), least, most, DigitLimits(_ANY, 0))
+    least = -(1 << bits - 1) if signed else 0
+    most = (1 << bits - 1) - 1 if signed and tells_sign else (1 << bits) - 1
+    patterns = () if whole else ((Misfit.SCALE, r"-?[0-9]+(?:\.0*)?"),)
+    return TypeBound(patterns, least, most, DigitLimits(_ANY, 0))
 
 
 def _of_seconds(digits: int) -> TypeBound | None:

@@ -21,20 +21,19 @@ def breaks(message: ConformingMessage) -> Iterator[bytes]:
 CLASS = DriftClass(
     id="D14", name="precision", severity=ERROR,
     says="A value cannot be kept exactly: a number with more than 4,096 characters when written out, or a value that "
-    "the type in the table contract of its column does not hold (D14.range, D14.scale, D14.second-digits).",
+    "the type of its column, in its table contract or else in the message, does not hold (D14.range, D14.scale, "
+    "D14.second-digits).",
     action="Compare the table contract with the table: the column may have been widened. No database column holds a "
     "number of 4,096 characters: look for its producer.",
     good="12.10 in a decimal(10,2)", bad="12.105 in a decimal(10,2); 1E999999999",
     breaks=breaks,
     causes=(
         DriftCause("digits", "Written out, it has more than 4,096 characters."),
-        DriftCause("range", "The number is out of range for the column's type in the table contract."),
-        DriftCause(
-            "scale", "The number has more digits after the point than the table contract declares for its column."
-        ),
+        DriftCause("range", "The number is out of range for the type of its column."),
+        DriftCause("scale", "The number has more digits after the point than the type of its column."),
         DriftCause(
             "second-digits",
-            "The time has more digits of a second than the table contract declares, and than tables keep.",
+            "The time has more digits of a second than the type of its column, and than tables keep.",
         ),
     ),
 )  # fmt: skip
