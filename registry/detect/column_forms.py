@@ -11,7 +11,7 @@ from cdc_contracts.registry.contract.catalogue import Version
 from cdc_contracts.registry.detect.message_evidence import MessageEvidence
 from cdc_contracts.registry.detect.outliers import most_outliers
 from cdc_contracts.registry.message.canonical_changes import Change
-from cdc_contracts.registry.values import FORMS, BrokenValue, Context, Flag
+from cdc_contracts.registry.values import FORMS, READ, BrokenValue, Context
 
 ENOUGH: Final = 20
 """So many values of a column have to be written alike before it says anything."""
@@ -85,6 +85,6 @@ def _distinguishing_form(version: Version) -> str | None:
 
 def _is_written(form: str, text: str) -> bool:
     try:
-        return FORMS[form].read(text, Context()).flag in (Flag.OK, Flag.NOTED)
+        return FORMS[form].read(text, Context()).flag in READ
     except BrokenValue:
         return False

@@ -140,6 +140,6 @@ def _reads(form: str, value: Any, context: Context) -> bool:
     ) and not (len(known.wire) > 1 and kind_of(value) in ("string", "number")):
         return False
     try:
-        return known.read(value, context).flag in (Flag.OK, Flag.INVALID)
+        return known.read(value, context).flag in (Flag.OK, Flag.NOT_WHOLE, Flag.INVALID)
     except BrokenValue:
         return False

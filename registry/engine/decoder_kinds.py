@@ -6,7 +6,6 @@ RAW, which accepts every kind; the kind is read from the first byte of the token
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any, Final
@@ -21,7 +20,6 @@ from cdc_contracts.registry.values import Number, ValueForm
 TEXT: Final = "text"
 INT: Final = "int"
 TEXT_OR_INT: Final = "text-or-int"
-FLOAT: Final = "float"
 BOOL: Final = "bool"
 RAW: Final = "raw"
 WIDE: Final = "wide"
@@ -30,7 +28,6 @@ TYPES: Final[dict[str, Any]] = {
     TEXT: str | UnsetType | None,
     INT: int | UnsetType | None,
     TEXT_OR_INT: int | str | UnsetType | None,
-    FLOAT: float | UnsetType | None,
     BOOL: bool | UnsetType | None,
     RAW: Raw | UnsetType,
     WIDE: Raw | UnsetType,
@@ -85,8 +82,6 @@ def decoder_takes(decoder: str, value: Any) -> bool:
         return decoder in (BOOL, RAW)
     if isinstance(value, Number):
         whole = is_integer(value) and len(value.token) <= _LONGEST_INT
-        if decoder == FLOAT:
-            return math.isfinite(float(value.token))
         return decoder == RAW or (whole and decoder in (INT, TEXT_OR_INT))
     if isinstance(value, str):
         return decoder in (TEXT, TEXT_OR_INT, RAW)

@@ -98,14 +98,6 @@ def _as_array(values: list[Any], decoder: str) -> pa.Array:
                 return pa.array(values, pa.int64())
             except (OverflowError, pa.ArrowInvalid):
                 return pa.array([None if value is None else str(value) for value in values], pa.string())
-        case "float":
-            if bytes in set(map(type, values)):
-                tokens = [
-                    value if value is None else value.decode() if type(value) is bytes else repr(value)
-                    for value in values
-                ]
-                return pa.array(tokens, pa.string())
-            return pa.array(values, pa.float64())
         case "bool":
             return pa.array(values, pa.bool_())
         case "raw":
@@ -141,8 +133,6 @@ def _fit_value(value: Any, decoder: str) -> Any:
         return value
     if decoder == "raw":
         return value.token.encode()
-    if decoder == "float":
-        return float(value.token) if decoder_kinds.decoder_takes(decoder_kinds.FLOAT, value) else ...
     if decoder_kinds.decoder_takes(decoder_kinds.INT, value):
         return int(value.token)
     return ...

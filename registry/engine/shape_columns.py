@@ -46,8 +46,6 @@ class ShapeColumns:
         uses = tuple(self._use(judge, source_type, names, declared) for judge in self._judges)
         wanted = [decoder_kinds.decoder_of_form(use.form) for use in uses if use is not None]
         decoder = decoder_kinds.join_decoders(wanted) if len(wanted) == len(uses) else decoder_kinds.WIDE
-        if decoder == decoder_kinds.FLOAT and self.compares_wire_text:
-            decoder = decoder_kinds.RAW
         return LayoutColumn(name, decoder, uses, never_null=declared is not None and not table.may_be_null(name))  # type: ignore[union-attr]
 
     def make_column(self, shape: RowShape, name: str, value: Any) -> LayoutColumn:

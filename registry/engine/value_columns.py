@@ -31,11 +31,10 @@ KIND_NAMES: Final = {16: "string", 17: "number", 18: "boolean"}
 NOTHING: Final = 0
 _TAKES_ANY: Final = ("text", "json", "opaque")
 
-_KIND_OF_TYPE: Final = {str: "text", int: "number", float: "number", bytes: "number", bool: "boolean"}
+_KIND_OF_TYPE: Final = {str: "text", int: "number", bytes: "number", bool: "boolean"}
 _KINDS_OF_DECODER: Final = {
     decoder_kinds.TEXT: {"text"},
     decoder_kinds.INT: {"number"},
-    decoder_kinds.FLOAT: {"number"},
     decoder_kinds.BOOL: {"boolean"},
     decoder_kinds.RAW: {"number"},
 }

@@ -16,7 +16,7 @@ from cdc_contracts.registry.values import FIRST_RECORD, Flag
 
 ValueFlag = tuple[Any, ...]
 Mask = NDArray[np.bool_]
-_UNUSUAL: Final = (Flag.BROKEN, Flag.NOTED, Flag.TOO_LONG, Flag.NO_INSTANT)
+_UNUSUAL: Final = (Flag.BROKEN, Flag.NOTED, Flag.TOO_LONG, Flag.NO_INSTANT, Flag.NOT_WHOLE)
 _MARKED: Final = (*_UNUSUAL, *KIND_NAMES)
 
 

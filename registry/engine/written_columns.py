@@ -275,8 +275,6 @@ def _codes_of_each(kind: str, values: Sequence[Any]) -> Codes:
         return _codes_of_few(kind, values)
     if kind == TEXT:
         return _layouts_of_texts(values)
-    if isinstance(values, ScannedValues) and values.column.decoder == decoder_kinds.FLOAT:
-        return np.full(len(values), _PLAIN, np.uint8)  # its text has a point, an exponent or no digits
     if isinstance(values, ScannedValues) and values.column.decoder in _TOKENS:
         codes = np.full(len(values), _PLAIN, np.uint8)
         long = np.flatnonzero((values.column.lengths == SECOND_DIGITS) & (values.column.kinds == INTEGER))

@@ -332,4 +332,4 @@ def _describe_key(names: list[str] | None) -> str | None:
     return None if names is None else ", ".join(names) or "declared to have none"
 
 
-_STATES: Final = {Flag.OK: "ok", **dict.fromkeys(KEPT_AS_SENT, "invalid"), Flag.NOTED: "noted"}
+_STATES: Final = {Flag.OK: "ok", **dict.fromkeys(KEPT_AS_SENT, "invalid"), Flag.NOTED: "noted", Flag.NOT_WHOLE: "noted"}

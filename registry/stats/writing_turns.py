@@ -25,7 +25,7 @@ from cdc_contracts.registry.stats.column_writing import (
     Writing,
     WrittenTable,
 )
-from cdc_contracts.registry.values import FORMS, BrokenValue, Context, Flag, Number
+from cdc_contracts.registry.values import FORMS, READ, BrokenValue, Context, Number
 
 ENOUGH: Final = 20
 """How many values have to be written in each of two ways before they count as evidence for versions."""
@@ -142,6 +142,6 @@ def _reads(form: str, writing: Writing) -> bool:
     if example is None or writing.kind not in FORMS[form].wire:
         return False
     try:
-        return FORMS[form].read(example, Context()).flag in (Flag.OK, Flag.NOTED)
+        return FORMS[form].read(example, Context()).flag in READ
     except BrokenValue:
         return False

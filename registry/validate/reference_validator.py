@@ -37,6 +37,7 @@ from cdc_contracts.registry.validate.table_promises import (
     NO_INSTANT,
     NO_SUCH_TIME,
     NOT_NULL,
+    NOT_WHOLE,
     ZERO_DATE,
     broken_promises,
     expects_time,
@@ -48,6 +49,7 @@ from cdc_contracts.registry.values import (
     KEPT_AS_SENT,
     RECORDS,
     BrokenValue,
+    Context,
     Flag,
     ValueForm,
     describe_shape,
@@ -202,12 +204,21 @@ class ReferenceValidator:
             yield self._finding("type-change", None, path, expected, RECORDS[flag - FIRST_RECORD])
         elif flag == Flag.TOO_LONG:
             yield self._finding("precision", "digits", path, "at most 4096 characters", "more")
-        elif flag == Flag.BROKEN or (refused and flag not in (*KEPT_AS_SENT, Flag.NOTED)):
+        elif flag == Flag.BROKEN or (refused and flag not in (*KEPT_AS_SENT, Flag.NOTED, Flag.NOT_WHOLE)):
             own = WARNING if self.forms.lenient(form) else None
             yield self._finding("value-form", form.name, path, form.name, describe_shape(value), own)
         elif flag == Flag.INVALID and declared is not None and (expected_time := expects_time(form)) is not None:
             own = INFO if text is not None and text.startswith(ZERO_DATE) else WARNING
             yield self._finding("value-form", NO_SUCH_TIME, path, expected_time, describe_shape(value), own)
+        else:
+            yield from self._note_value(flag, form, value, path, context)
+        if text is not None and (flag == Flag.NOTED or (flag == Flag.OK and not refused)):
+            yield from self._judge_fit(form, text, path, declared, sent)
+
+    def _note_value(self, flag: int, form: ValueForm, value: Any, path: str, context: Context) -> Iterator[Finding]:
+        """Yield what is said of a value that its form takes."""
+        if flag == Flag.NOT_WHOLE:
+            yield self._finding("precision", NOT_WHOLE, path, f"a {form.kind} alone", "more than that", INFO)
         elif flag == Flag.NO_INSTANT:
             yield self._finding("value-form", NO_INSTANT, path, "a single instant", describe_shape(value), INFO)
         elif flag == Flag.NOTED and context.zeros_left_out:
@@ -215,8 +226,6 @@ class ReferenceValidator:
             yield self._finding("value-form", TRAILING_ZEROS, path, expected, describe_shape(value), WARNING)
         elif flag == Flag.NOTED:
             yield self._finding("value-form", form.name, path, form.name, describe_shape(value), INFO)
-        if text is not None and (flag == Flag.NOTED or (flag == Flag.OK and not refused)):
-            yield from self._judge_fit(form, text, path, declared, sent)
 
     def _judge_fit(
         self, form: ValueForm, text: str, path: str, declared: str | None, sent: str | None

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
 from cdc_contracts.registry.values.arrow_columns import ColumnResult, Texts, break_unless
@@ -21,27 +22,29 @@ ECMASCRIPT_EXPONENT: Final = 1e21
 """From here on ECMAScript does; below 1e-6 both do."""
 EXACT: Final = 2.0**53
 """Up to here the digits of a whole number are its shortest text."""
+_LOST: Final = re.compile("-|[0.]*[1-9]")
+"""What a token of a zero begins with that has a sign, or is a number too small to be told from 0."""
 PLAIN_DIGITS: Final = 15
 """Any decimal with at most this many digits is the shortest text of its binary64."""
 
 
 def read_float64(token: str, _context: Context) -> Value:
     """Read a JSON number as the nearest binary64."""
-    return Value(shortest(_parse(token, float("inf"))))
+    return _read(token, float("inf"))
 
 
 def read_float32(token: str, _context: Context) -> Value:
     """Read the same, within the range of binary32; its digits are not cut to that precision."""
-    return Value(shortest(_parse(token, BINARY32_OVERFLOW)))
+    return _read(token, BINARY32_OVERFLOW)
 
 
-def _parse(token: str, overflow: float) -> float:
+def _read(token: str, overflow: float) -> Value:
     if not JSON_NUMBER.fullmatch(token):
         raise BrokenValue
     number = float(token)
     if abs(number) >= overflow:
         raise BrokenValue
-    return number
+    return Value(shortest(number), Flag.NOT_WHOLE if number == 0 and _LOST.match(token) else Flag.OK)
 
 
 def shortest(number: float) -> str:
@@ -66,12 +69,12 @@ def shortest(number: float) -> str:
 
 
 def validate_float64(values: pa.Array, _context: Context) -> ColumnResult:
-    """Validate float64, or tokens known to be JSON numbers."""
+    """Validate tokens known to be JSON numbers."""
     return _validate(values, float("inf"))
 
 
 def validate_float32(values: pa.Array, _context: Context) -> ColumnResult:
-    """Validate float64, or tokens known to be JSON numbers, within the range of binary32."""
+    """Validate tokens known to be JSON numbers, within the range of binary32."""
     return _validate(values, BINARY32_OVERFLOW)
 
 
@@ -86,9 +89,8 @@ def validate_float32_texts(values: pa.Array, _context: Context) -> ColumnResult:
 
 
 def _validate(values: pa.Array, overflow: float) -> ColumnResult:
-    if pa.types.is_string(values.type):
-        values = values.cast(pa.float64())
-    numbers = (values.fill_null(0.0) if values.null_count else values).to_numpy() + 0.0  # makes -0 a 0
+    """Validate JSON numbers; zeros stay open, as what is written may be more than that."""
+    numbers = values.cast(pa.float64()).fill_null(0.0).to_numpy()
     sizes = np.abs(numbers)
     fits = sizes < overflow
     unlike = (sizes >= ARROW_EXPONENT) & (sizes < ECMASCRIPT_EXPONENT) & fits
@@ -102,7 +104,7 @@ def _validate(values: pa.Array, overflow: float) -> ColumnResult:
             pa.array(whole), pa.array(np.where(whole, numbers, 0).astype(np.int64)).cast(pa.string()), text
         )
 
-    undecided = unlike & ~whole
+    undecided = (unlike & ~whole) | (numbers == 0)
     return ColumnResult(write, undecided, break_unless(fits))
 
 

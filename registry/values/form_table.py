@@ -115,12 +115,12 @@ _ROWS: Final = (
     ),
     # floats
     ValueForm(
-        "float32-number", "float", NUMBER, "float", any_of("number"),
+        "float32-number", "float", NUMBER, "raw", any_of("number"),
         "A floating point number in the range of 32 bits.",
         floats.read_float32, integers.write_number, floats.validate_float32,
     ),
     ValueForm(
-        "float64-number", "float", NUMBER, "float", any_of("number"),
+        "float64-number", "float", NUMBER, "raw", any_of("number"),
         "A floating point number in the range of 64 bits.",
         floats.read_float64, integers.write_number, floats.validate_float64,
     ),

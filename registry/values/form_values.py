@@ -58,8 +58,11 @@ class Flag(IntEnum):
     NOTED = 3  # accepted, with a detail that no document describes
     TOO_LONG = 4  # a number of more than LIMIT characters
     NO_INSTANT = 5  # a local time that clocks of its zone skip or show twice: the text is kept as sent
+    NOT_WHOLE = 6  # read, but for a part that its type does not hold: the sign of a zero, the clock of a date
 
 
+READ: Final = (Flag.OK, Flag.NOTED, Flag.NOT_WHOLE)
+"""What became of values that were read."""
 KEPT_AS_SENT: Final = (Flag.INVALID, Flag.NO_INSTANT)
 """What became of values whose text is kept as sent, and that are named as invalid."""
 

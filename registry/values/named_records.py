@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
+from dataclasses import replace
 from decimal import ROUND_HALF_EVEN, ROUND_UP, Decimal
 from decimal import Context as DecimalContext
 from math import isfinite
@@ -47,26 +48,38 @@ _SINGLE_ROUNDINGS: Final = tuple(
 )
 _TEXT: Final = frozenset({"text"})
 _DATE_LENGTH: Final = len("9999-99-99")
+_NOTHING: Final = "0:."
+"""What a clock consists of that says nothing."""
+_NO_DATES: Final = ("", "0000-00-00", "1970-01-01")
 
 
 def read_date_part(text: str, context: Context) -> Value:
-    """Read the date of a DateTime, whatever clock follows it."""
-    return dates.read_date(text.partition(" ")[0], context)
+    """Read the date of a DateTime; a clock that follows it is no part of a date."""
+    date, _, clock = text.partition(" ")
+    return _leave_out(dates.read_date(date, context), clock.strip(_NOTHING))
 
 
 def read_clock_part(text: str, context: Context) -> Value:
-    """Read the clock of a DateTime, ignoring its date."""
-    return day_times.read_time(text.rpartition(" ")[2], context)
+    """Read the clock of a DateTime; a date before it, but for one that stands for none, is no part of a clock."""
+    date, _, clock = text.rpartition(" ")
+    return _leave_out(day_times.read_time(clock, context), date not in _NO_DATES)
 
 
 def read_year_part(text: str, context: Context) -> Value:
-    """Read the year of a DateTime."""
-    return integers.read_year(text.partition(" ")[0].partition("-")[0], context)
+    """Read the year of a DateTime; a day that is not its first, or a clock, is no part of a year."""
+    date, _, clock = text.partition(" ")
+    year, _, day = date.partition("-")
+    return _leave_out(integers.read_year(year, context), clock.strip(_NOTHING) or day not in ("", "00-00", "01-01"))
+
+
+def _leave_out(value: Value, rest: object) -> Value:
+    """Return a value, marked if there is a rest that it does not hold."""
+    return replace(value, flag=Flag.NOT_WHOLE) if rest and value.flag is Flag.OK else value
 
 
 def read_single(text: str, context: Context) -> Value:
     """Read a double as the single-precision number that it holds: the fewest digits that read back to it."""
-    floats.read_float64(text, context)
+    flag = floats.read_float64(text, context).flag
     try:
         single = _SINGLE.pack(float(text))
     except OverflowError:
@@ -76,7 +89,9 @@ def read_single(text: str, context: Context) -> Value:
         raise BrokenValue
     number = Decimal(exact)
     rounded = (float(rounding.plus(number)) for rounding in _SINGLE_ROUNDINGS)
-    return Value(floats.shortest(next(one for one in rounded if _packs_to(one, exact))))
+    if exact == 0 and float(text) != 0:
+        flag = Flag.NOT_WHOLE
+    return Value(floats.shortest(next(one for one in rounded if _packs_to(one, exact))), flag)
 
 
 def _packs_to(number: float, exact: float) -> bool:

@@ -30,7 +30,6 @@ class ValueForm:
     `text`           `pa.string()` of decoded JSON strings
     `raw`            `pa.string()` of JSON number tokens; decoded strings too where `wire` holds `text`
     `int`            `pa.int64()`, or `pa.string()` of digits where one value does not fit
-    `float`          `pa.float64()`, finite, or `pa.string()` of JSON number tokens
     `text-or-int`    `pa.string()` of decoded strings and of the digits of integers; the form reads both alike
     `bool`           `pa.bool_()`
     ===============  ===================================================================================

@@ -32,6 +32,11 @@ CLASS = DriftClass(
         DriftCause("range", "The number is out of range for the type of its column."),
         DriftCause("scale", "The number has more digits after the point than the type of its column."),
         DriftCause(
+            "not-whole",
+            "The value is read but for what its type does not hold: the sign of a zero, a number too small to be told "
+            "from 0, the clock of a date.",
+        ),
+        DriftCause(
             "second-digits",
             "The time has more digits of a second than the type of its column, and than tables keep.",
         ),

@@ -17,7 +17,6 @@ from cdc_contracts.registry.engine.layout_parts import Image, LayoutColumn, Leaf
 from cdc_contracts.registry.engine.native.scanned_columns import (
     ARRAY,
     BOOLEANS,
-    DECIMAL,
     INTEGER,
     NULL,
     NUMBERS,
@@ -31,7 +30,6 @@ _TAKEN: Final = {
     decoder_kinds.TEXT: 1 << NULL | TEXTS,
     decoder_kinds.INT: 1 << NULL | 1 << INTEGER,
     decoder_kinds.TEXT_OR_INT: 1 << NULL | TEXTS | 1 << INTEGER,
-    decoder_kinds.FLOAT: 1 << NULL | 1 << INTEGER | 1 << DECIMAL,
     decoder_kinds.BOOL: 1 << NULL | BOOLEANS,
     decoder_kinds.RAW: _SCALARS,
     decoder_kinds.WIDE: _SCALARS,

@@ -284,7 +284,7 @@ class ScannedColumn(Sequence[Any]):
             return None
         if self.decoder == STATE:
             return True
-        return _OPENERS[kind](self.token(cell)) if self.decoder != decoder_kinds.FLOAT else float(self.token(cell))
+        return _OPENERS[kind](self.token(cell))
 
     @cached_property
     def open_wide(self) -> Callable[[bytes], Any]:

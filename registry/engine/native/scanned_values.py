@@ -9,7 +9,6 @@ from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from cdc_contracts.registry.engine import decoder_kinds
@@ -72,8 +71,8 @@ class ScannedValues(Sequence[Any]):
 
     @property
     def digested(self) -> bool:
-        """Whether tokens identify values: a float, or an integer among other kinds, may have several."""
-        return self.column.decoder not in (decoder_kinds.FLOAT, decoder_kinds.WIDE)
+        """Whether tokens identify values: an integer among other kinds may have several."""
+        return self.column.decoder != decoder_kinds.WIDE
 
     def digests(self) -> NDArray[np.uint64]:
         """Return the digests of the values, as `digest_values` does."""
@@ -120,5 +119,4 @@ class ScannedPart:
         if decoder == decoder_kinds.BOOL:
             kinds = self.column.kinds
             return pa.array(kinds == TRUTH, mask=(kinds != TRUTH) & (kinds != FALSEHOOD))
-        texts = self.column.texts(self.kinds)
-        return pc.cast(texts, pa.float64()) if decoder == decoder_kinds.FLOAT else texts
+        return self.column.texts(self.kinds)

@@ -21,20 +21,16 @@ def read_column() -> ReadColumn:
 
 
 def is_handed_over(form: ValueForm, value: Any) -> bool:
-    """Say whether the lane can hold the value: integer lanes hold no other numbers, float lanes no infinities."""
+    """Say whether the lane can hold the value: integer lanes hold no other numbers."""
     if not isinstance(value, Number):
         return True
-    if form.decoder in ("int", "text-or-int"):
-        return set(value.token) <= WHOLE
-    return form.decoder != "float" or abs(float(value)) != float("inf")
+    return form.decoder not in ("int", "text-or-int") or set(value.token) <= WHOLE
 
 
 def hand_over(form: ValueForm, values: Sequence[Any]) -> pa.Array:
     """Make the array that the lane of the form stands for."""
     if form.decoder == "bool":
         return pa.array(values, pa.bool_())
-    if form.decoder == "float":
-        return pa.array([None if value is None else float(value) for value in values], pa.float64())
     if form.decoder == "int":
         numbers = [None if value is None else _to_int(value) for value in values]
         if all(number is None or (isinstance(number, int) and number in INT64) for number in numbers):
@@ -50,8 +46,6 @@ def read_values(form: ValueForm, values: Sequence[Any], context: Context) -> lis
     """
     held = [value for value in values if is_handed_over(form, value)]
     arrays = [hand_over(form, held)]
-    if form.decoder == "float":
-        arrays.append(pa.array([None if value is None else value.token for value in held], pa.string()))
     arrays += [leave_bytes(array) for array in arrays if 0 < array.null_count < len(array)]
     results = [_read_array(form, array, context) for array in arrays]
     assert all(result == results[0] for result in results)

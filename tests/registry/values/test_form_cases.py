@@ -1,6 +1,6 @@
 """Every form against hand-written values: `cases/*.json` says what is read as what.
 
-A file maps form names to groups: `good` and `noted` are pairs of a wire value and its canonical text, `invalid`
+A file maps form names to groups: `good`, `noted` and `in part` are pairs of a wire value and its canonical text, `invalid`
 texts are kept as sent where the mapping keeps them, `broken` and `too long` are refused. JSON numbers keep their
 tokens. `{"text": [["9", 4097]]}` and `{"number": …}` stand for repeated parts, put one after another.
 """
@@ -100,6 +100,14 @@ def test_an_undocumented_detail_is_accepted_and_noted(agree: Agree, form: ValueF
         agree(form, value, context, (text, Flag.NOTED))
 
 
+@pytest.mark.parametrize(("form", "value", "text"), cases("in part"))
+def test_a_value_that_its_type_holds_in_part_is_read_and_marked(
+    agree: Agree, form: ValueForm, value: Any, text: str
+) -> None:
+    for context in (KEEPS, STRICT):
+        agree(form, value, context, (text, Flag.NOT_WHOLE))
+
+
 @pytest.mark.parametrize(("form", "value"), cases("invalid"))
 def test_a_time_that_does_not_exist_keeps_its_text_only_where_the_mapping_says_so(
     agree: Agree, form: ValueForm, value: str
@@ -142,7 +150,7 @@ def test_the_literal_of_a_mapping_is_kept_as_an_invalid_time(agree: Agree, name:
     assert FORMS[name].write(literal, Context(invalid_literal=literal)) == literal
 
 
-@pytest.mark.parametrize(("form", "value", "text"), cases("good", "noted"))
+@pytest.mark.parametrize(("form", "value", "text"), cases("good", "noted", "in part"))
 def test_canonical_text_is_written_as_a_value_that_reads_back_to_it(form: ValueForm, value: Any, text: str) -> None:
     written = form.write(text, STRICT)
     assert form.read(written, STRICT).text == text

@@ -95,6 +95,7 @@ def test_the_flags_have_fixed_numbers() -> None:
         ("NOTED", 3),
         ("TOO_LONG", 4),
         ("NO_INSTANT", 5),
+        ("NOT_WHOLE", 6),
     ]
 
 
