@@ -11,10 +11,13 @@ from typing import Any, Final
 
 from cdc_contracts.registry.common.errors import UndetectedError, UsageError
 from cdc_contracts.registry.common.json_messages import Unreadable, parse_message
+from cdc_contracts.registry.common.pointers import join_pointer
 from cdc_contracts.registry.contract.catalogue import AVRO_ENVELOPE, ENVELOPE, Catalogue, Version
 from cdc_contracts.registry.contract.discriminators import all_hold
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.drafting.draft_checks import find_lost_rows
 from cdc_contracts.registry.drafting.drafted_contracts import (
+    VOCABULARY,
     ContractDraft,
     draft_contract,
     write_contract,
@@ -23,6 +26,7 @@ from cdc_contracts.registry.drafting.drafted_contracts import (
 from cdc_contracts.registry.drafting.message_members import SampleMessage
 from cdc_contracts.registry.drafting.op_codes import holding_images
 from cdc_contracts.registry.drafting.rewritten_values import Rewriter
+from cdc_contracts.registry.drafting.unread_members import find_unread, unread_questions
 from cdc_contracts.registry.generate.contract_samples import changes_document, find_samples
 from cdc_contracts.registry.message.transport import open_transport
 from cdc_contracts.registry.schema.message_schemas.schema_files import lay_out, write_message_files
@@ -106,8 +110,9 @@ def make_folder(
         attempt = _Attempt(catalogue, Path(folder), reference, document, messages, draft, base)
         files, questions = attempt.settle()
         attempt.write(files)
+        attempt.verify()
         attempt.lookalikes = _lookalikes(attempt.version(), messages)
-        if attempt.lookalikes:
+        if attempt.lookalikes or attempt.open_members:
             files, questions = attempt.text()
             attempt.write(files)
         samples, left_out = attempt.samples(keep_values=keep_values)
@@ -179,6 +184,8 @@ class _Attempt:
     base: Version | None
     lookalikes: list[str] = field(default_factory=list)
     """Subjects whose messages cannot be distinguished from these."""
+    open_members: list[str] = field(default_factory=list)
+    """Questions about members that the contract does not read."""
     _sections: Sequence[str] | None = None
 
     @property
@@ -215,8 +222,28 @@ class _Attempt:
         """Return the files again, with what was learnt since."""
         if self.draft is None:
             return self._overlay()
-        self.draft.not_separable = self.lookalikes
+        self.draft.not_separable, self.draft.open_members = self.lookalikes, self.open_members
         return self._files(self._sections)
+
+    def verify(self) -> None:
+        """Decode the messages by what is in the folder, and ask about the members that nothing reads.
+
+        Raises UndetectedError if a row does not come out as it is in its message.
+        """
+        version, validation = self.version(), self._validation()
+        judged = [(message, validation.judge(message.value)) for message in self.messages]
+        lost = next(find_lost_rows(validation, judged), None)
+        if lost is not None:
+            raise UndetectedError(
+                f"no contract was found that gives every row of these messages: {lost[1]}", where=lost[0],
+                hint="give messages of one kind; " + VOCABULARY,
+            )  # fmt: skip
+        read = [(message, one.reading) for message, one in judged if one.reading is not None]
+        unread = find_unread(version, read, None if self.base is None else self.base.schema)
+        asked = set() if self.draft is None else self.draft.envelope.asked
+        self.open_members = unread_questions(
+            {parts: one for parts, one in unread.items() if join_pointer(*parts) not in asked}, len(self.messages)
+        )
 
     def version(self) -> Version:
         """Return the version as it is in the folder."""
@@ -295,6 +322,8 @@ class _Attempt:
         lines.add("provenance", {"document": self.document, "errata": []})
         if self.lookalikes or "not_separable_from" in self.base.resolved:
             lines.add("not_separable_from", self.lookalikes)
+        for question in self.open_members:
+            lines.ask(question)
         return {f"{self.own}/contract.yaml": lines.text().encode()}, lines.questions
 
     def _narrow(self, files: dict[str, bytes], questions: list[str]) -> tuple[dict[str, bytes], list[str]]:

@@ -7,17 +7,20 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from cdc_contracts.registry.common.errors import UndetectedError
+from cdc_contracts.registry.common.pointers import join_pointer
 from cdc_contracts.registry.drafting.contract_texts import Lines, to_yaml
 from cdc_contracts.registry.drafting.envelope_places import EnvelopeFacts, find_envelope
 from cdc_contracts.registry.drafting.envelope_schema_drafts import AvroDraft, SchemaDraft
+from cdc_contracts.registry.drafting.image_questions import image_questions
 from cdc_contracts.registry.drafting.image_sides import OpImages, find_sides
-from cdc_contracts.registry.drafting.message_members import Members, Parts, SampleMessage
-from cdc_contracts.registry.drafting.op_codes import OpCodes, find_op, numeric_op
+from cdc_contracts.registry.drafting.message_members import Members, ObservedMember, Parts, SampleMessage
+from cdc_contracts.registry.drafting.op_codes import OpCodes, find_op, numeric_op, partial_op
 from cdc_contracts.registry.drafting.row_places import RowPlaces, find_rows
+from cdc_contracts.registry.drafting.row_refusals import find_refusal
 from cdc_contracts.registry.drafting.type_forms import TypeForm, find_forms
 
 _MOST_PRESENT: Final = 4
-_VOCABULARY: Final = "a dialect beyond docs/vocabulary.md needs a reading of its own, which is code"
+VOCABULARY: Final = "a dialect beyond docs/vocabulary.md needs a reading of its own, which is code"
 _ZONED: Final = ("sql-datetime-instant",)
 
 
@@ -37,6 +40,8 @@ class ContractDraft:
     not_separable: list[str] = field(default_factory=list)
     withdrawn: list[str] = field(default_factory=list)
     """Why something that the messages seemed to show is left out."""
+    open_members: list[str] = field(default_factory=list)
+    """Questions about members that the contract does not read."""
 
     @property
     def subject(self) -> str:
@@ -54,7 +59,7 @@ class ContractDraft:
         pointers |= {str(one.says["at"]) for one in self.envelope.places.values() if "at" in one.says}
         for parts in (self.places.types.parts if self.places.types else None, self.places.codes):
             if parts is not None:
-                pointers.add("/" + "/".join(parts))
+                pointers.add(join_pointer(*parts))
         return pointers
 
     def withdraw(self, rule: str, path: str, where: str) -> bool:
@@ -83,7 +88,9 @@ class ContractDraft:
 
     def resolved(self) -> dict[str, Any]:
         """Return the contract as plain values, section by section."""
-        op = {"at": self.codes.member.pointer}
+        op: dict[str, Any] = {"at": self.codes.member.pointer}
+        if self.codes.flag_decides and self.codes.ddl_flag is not None:
+            op["flags"] = [{"at": self.codes.ddl_flag.pointer, "is": True, "means": "ddl"}]
         envelope = {"op": op} | {name: one.says for name, one in self.envelope.places.items()}
         images: dict[str, Any] = {"container": self.places.container}
         images |= {name: one.sides for name, one in self.sides.items()}
@@ -111,10 +118,10 @@ class ContractDraft:
             types = {"in_image": member, "as": "name-to-object", "type": key}
         elif self.places.types is not None:
             place = self.places.types
-            types = {"at": "/" + "/".join(place.parts), "as": place.reading}
+            types = {"at": join_pointer(*place.parts), "as": place.reading}
             types |= {"name": place.name, "type": place.type} if place.name else {}
         codes = {} if self.places.codes is None else {
-            "codes": {"at": "/" + "/".join(self.places.codes), "as": "name-to-code", "table": "any"}
+            "codes": {"at": join_pointer(*self.places.codes), "as": "name-to-code", "table": "any"}
         }  # fmt: skip
         return {"types": types, **codes}
 
@@ -151,22 +158,35 @@ def draft_contract(reference: str, document: str, messages: Sequence[SampleMessa
     if not places.images and codes is not None:
         _take_rows_of_the_top(members, places, codes)
         codes = find_op(members, places)
+    partial = partial_op(members, places, codes)
+    if partial is not None:
+        raise _partial_op(members, partial)
     if codes is None:
         raise _no_op(members, places)
     sides = find_sides(members, places, codes)
-    if places.rejected and codes.without_rows():
-        places.problems = places.rejected
-    if places.problems or not sides:
-        reason = places.problems[0] if places.problems else "no member holds rows: objects of columns, or lists of them"
-        raise UndetectedError(f"no contract can express these messages: {reason}", hint=_images_hint(places))
     envelope = find_envelope(members, places, codes)
+    reason = find_refusal(places, codes, envelope, sides)
+    if reason is not None:
+        raise UndetectedError(f"no contract can express these messages: {reason}", hint=_images_hint(places))
     forms = find_forms(members, places)
     unread = next((one for one in forms.values() if not one.form), None)
     if unread is not None:
-        raise UndetectedError(f"no contract can express these messages: {unread.question}", where=unread.first)
+        name = next(name for name, one in forms.items() if one is unread)
+        raise UndetectedError(
+            f"no contract can express these messages: {unread.question} of {name}", where=unread.first
+        )
     return ContractDraft(
         reference, document, members, places, codes, sides, envelope, forms,
         _rules(places, sides, envelope, codes),
+    )  # fmt: skip
+
+
+def _partial_op(members: Members, member: ObservedMember) -> UndetectedError:
+    lacking = [message for message in members.messages if not isinstance(message.at(member.parts), str)]
+    return UndetectedError(
+        f"no contract can express these messages: {member.pointer} looks like the op code, and "
+        f"{len(lacking):,} of {len(members.messages):,} messages do not have it",
+        where=lacking[0].place, hint="give messages that all say what they do; leave out the others",
     )  # fmt: skip
 
 
@@ -176,7 +196,7 @@ def _no_op(members: Members, places: RowPlaces) -> UndetectedError:
         return UndetectedError(
             f"no contract can express these messages: {numeric.pointer} looks like the op code, and holds no texts",
             where=numeric.first,
-            hint=f"`ops` of a contract takes texts; {_VOCABULARY}",
+            hint=f"`ops` of a contract takes texts; {VOCABULARY}",
         )
     return UndetectedError(
         "no member says what each message does: a text in every message, with few values such as insert or U",
@@ -185,23 +205,25 @@ def _no_op(members: Members, places: RowPlaces) -> UndetectedError:
 
 
 def _images_hint(places: RowPlaces) -> str:
-    if places.problems:
-        return "an image is an object of columns with plain values, a list of one, or a list of rows; " + _VOCABULARY
-    return "give messages with rows; " + _VOCABULARY
+    if places.refused:
+        return "an image is an object of columns with plain values, a list of one, or a list of rows; " + VOCABULARY
+    return "give messages with rows; " + VOCABULARY
 
 
 def _take_rows_of_the_top(members: Members, places: RowPlaces, codes: OpCodes) -> None:
     """Read the message itself as the row, beside what belongs to the envelope."""
     top = [member for member in members if len(member.parts) == 1]
-    if any({"object", "array"} & {*member.kinds} for member in top):
+    places.refused_beside = tuple(member.parts for member in top if {"object", "array"} & {*member.kinds})
+    if places.refused_beside:
         return
     envelope = find_envelope(members, places, codes)
-    named = [codes.member.parts[0]]
+    named = [one.parts[0] for one in (codes.member, codes.ddl_flag) if one is not None]
     for fact, place in envelope.places.items():
         if fact in ("table", "database", "schema", "database_table") and "at" in place.says:
             named.append(str(place.says["at"])[1:])
     named += [member.parts[0] for member in top if member.parts[0].startswith(("_", "@"))]
     places.not_columns = tuple(dict.fromkeys(named))
+    places.columns = frozenset(member.parts[0] for member in top) - {*named}
     places.images = [()]
 
 
@@ -211,11 +233,13 @@ def _rules(places: RowPlaces, sides: dict[str, OpImages], envelope: EnvelopeFact
         rules.append("columns-typed")
     if "primary_key" in envelope.places:
         rules.append("primary-key-in-image")
-    if any("over" in side for one in sides.values() for side in one.sides.values()):
-        update = sides["update"].sides
-        rules.append("old-keys-in-data" if "over" in update.get("before", {}) else "data-keys-in-key")
+    completed = [name for one in sides.values() for name, side in one.sides.items() if "over" in side]
+    if completed:
+        rules.append("old-keys-in-data" if "before" in completed else "data-keys-in-key")
     if envelope.ddl is not None and "ddl" in codes.ops.values():
         rules.append("ddl-text-only-if-ddl")
+    if codes.ddl_flag is not None and codes.ddl_flag.pointer == "/isDdl" and not codes.flag_decides:
+        rules.append("ddl-flag-agrees")
     return rules
 
 
@@ -237,7 +261,7 @@ def write_contract(draft: ContractDraft, *, base: str | None = None, sections: S
     lines.ask("which document describes these messages, and in which section?")
     lines.add("provenance", {"document": draft.document, **({} if base is None else {"errata": []})})
     if draft.not_separable and base is None:
-        lines.ask("their messages look like these: is this a dialect of its own?")
+        lines.ask(f"messages of {', '.join(draft.not_separable)} look like these: is this a dialect of its own?")
     if draft.not_separable:
         lines.add("not_separable_from", draft.not_separable)
     for name, value in chosen.items():
@@ -248,6 +272,8 @@ def write_contract(draft: ContractDraft, *, base: str | None = None, sections: S
             writer(draft, value, lines)
     for reason in draft.withdrawn:
         lines.ask(f"{reason}; is that so?")
+    for question in draft.open_members:
+        lines.ask(question)
     return lines
 
 
@@ -266,11 +292,14 @@ def write_mapping(draft: ContractDraft) -> Lines:
     by_form: dict[str, list[str]] = {}
     for name, one in draft.forms.items():
         by_form.setdefault(one.form, []).append(name)
+    asked: dict[str, list[str]] = {}
+    for name, one in draft.forms.items():
+        if one.question:
+            asked.setdefault(one.question, []).append(name)
+    for question, names in asked.items():
+        lines.ask(f"{', '.join(names)}: {question}", indent="  ")
     for form, names in by_form.items():
         values, first = sum(draft.forms[name].values for name in names), draft.forms[names[0]].first
-        for name in names:
-            if draft.forms[name].question:
-                lines.ask(draft.forms[name].question, indent="  ")
         lines.add(form, names, f"{values:,} values, first in {first}", indent="  ")
     invalid = {one.form: one.invalid for one in draft.forms.values() if one.invalid is not None}
     if invalid:
@@ -282,7 +311,10 @@ def _write_envelope(draft: ContractDraft, _: Any, lines: Lines) -> None:
     lines.add("envelope", None)
     member = draft.codes.member
     seen = ", ".join(f"{code} {number:,}" for code, number in draft.codes.seen.most_common())
-    lines.add("op", {"at": member.pointer}, f"in all messages: {seen}", indent="  ")
+    if draft.codes.others:
+        others = ", ".join(one.pointer for one in draft.codes.others)
+        lines.ask(f"is {member.pointer} the op code? {others} looks like one too.", indent="  ")
+    lines.add("op", draft.resolved()["envelope"]["op"], f"in all messages: {seen}", indent="  ")
     for name, place in draft.envelope.places.items():
         if place.question:
             lines.ask(place.question, indent="  ")
@@ -292,8 +324,13 @@ def _write_envelope(draft: ContractDraft, _: Any, lines: Lines) -> None:
 
 
 def _write_ops(draft: ContractDraft, ops: Any, lines: Lines) -> None:
+    alike: dict[tuple[str, str], list[str]] = {}
     for code, reason in draft.codes.guessed.items():
-        lines.ask(f"does {code} mean {ops[code]}? It is no known word; {reason}.")
+        unknown = "it is no known word; " if code in draft.codes.unknown else ""
+        alike.setdefault((ops[code], unknown + reason), []).append(code)
+    for (op, reason), codes in alike.items():
+        verb = "does" if len(codes) == 1 else "does each of"
+        lines.ask(f"{verb} {', '.join(codes)} mean {op}? {reason[:1].upper()}{reason[1:]}.")
     missing = [
         op for op in ("insert", "update", "delete") if op not in {*ops.values()} and "upsert" not in ops.values()
     ]
@@ -303,20 +340,12 @@ def _write_ops(draft: ContractDraft, ops: Any, lines: Lines) -> None:
 
 
 def _write_images(draft: ContractDraft, images: Any, lines: Lines) -> None:
-    if draft.places.guessed:
-        lines.ask("are these members the rows? No name says so.")
+    for question in image_questions(draft.places, draft.sides):
+        lines.ask(question)
     lines.add("images", None)
     lines.add("container", images["container"], indent="  ")
     for op, one in draft.sides.items():
         held = ", ".join(f"{pointer or 'the message'} {number:,}" for pointer, number in one.holding.items())
-        if {"before", "after"} <= one.sides.keys():
-            before, after = one.sides["before"]["at"], one.sides["after"]["at"]
-            why = "The names say so" if one.by_names else "No name says so"
-            lines.ask(f"is {before} the row before an {op} and {after} the one after it? {why}.", indent="  ")
-        if one.in_other_image:
-            lines.ask(
-                f"{one.in_other_image:,} messages of {op} hold a row in another image too: what is it?", indent="  "
-            )
         rows = f"rows: {held} of {one.messages:,} messages, first in {one.first}"
         lines.add(op, one.sides, rows, indent="  ")
 

@@ -9,21 +9,30 @@ from itertools import pairwise
 from typing import Any, Final
 
 from cdc_contracts.registry.common.pointers import ABSENT
-from cdc_contracts.registry.drafting.message_members import Members, ObservedMember, Parts
+from cdc_contracts.registry.drafting.message_members import Members, ObservedMember, Parts, SampleMessage
 from cdc_contracts.registry.drafting.op_codes import OpCodes
 from cdc_contracts.registry.drafting.row_places import RowPlaces
 
 _TABLE: Final = (("table",), ("tbl",), ("tab",), ("table", "name"), ("tbl", "name"), ("tab", "name"), ("relation",))
 _DATABASE: Final = (("database",), ("db",), ("database", "name"), ("db", "name"), ("catalog",), ("dbname",))
 _SCHEMA: Final = (("schema",), ("schema", "name"), ("owner",))
+KEY: Final = frozenset({"key", "keys", "pk", "pks", "pkeys", "primary", "identity"})
 _POSITION: Final = frozenset({"pos", "position", "lsn", "scn", "seq", "sequence", "offset", "csn"})
 _TRANSACTION: Final = frozenset({"xid", "txid", "txn", "trx", "gtid", "transaction", "trans"})
 _DDL: Final = frozenset({"sql", "ddl", "query", "statement", "text"})
 _EVENT: Final = frozenset({"es", "event", "commit", "committed", "source", "when", "change", "changed", "op"})
 _MILLIS: Final = (10**12, 5 * 10**12)
 _SECONDS: Final = (5 * 10**8, 5 * 10**9)
-_MICROS: Final = (5 * 10**14, 5 * 10**15)
+_TIME: Final = frozenset({
+    "time", "timestamp", "ts", "at", "when", "date", "sec", "seconds", "ms", "created", "updated", "modified",
+})  # fmt: skip
+_UNREAD: Final = (("microseconds", (5 * 10**14, 5 * 10**15)), ("nanoseconds", (5 * 10**17, 5 * 10**18)))
 _ISO: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?(Z)?")
+_LIKE_ISO: Final = re.compile(r"[0-9]{4}[-/.][0-9]{2}[-/.][0-9]{2}[T ][0-9]{2}:[0-9]{2}.*", re.DOTALL)
+_NONE: Final = ("0", "-1")
+"""Numbers that stand for no time, where the others are times."""
+_LISTED_FOR_ONE: Final = 9
+"""A list of names in so many messages is the key although one message contradicts it."""
 
 
 @dataclass
@@ -42,6 +51,8 @@ class EnvelopeFacts:
     places: dict[str, EnvelopePlace] = field(default_factory=dict)
     ddl: EnvelopePlace | None = None
     questions: list[str] = field(default_factory=list)
+    asked: set[str] = field(default_factory=set)
+    """The members that these questions name, by pointer."""
 
 
 def find_envelope(members: Members, places: RowPlaces, codes: OpCodes) -> EnvelopeFacts:
@@ -49,6 +60,12 @@ def find_envelope(members: Members, places: RowPlaces, codes: OpCodes) -> Envelo
     found = EnvelopeFacts()
     outside = [member for member in members if not _is_taken(member.parts, places, codes)]
     _find_names(found, members, outside)
+    if () in places.images:  # the other members are columns, and a column is no part of the envelope
+        columns = [member for member in outside if member.parts[0] not in places.not_columns]
+        outside = [member for member in outside if member.parts[0] in places.not_columns]
+        times = [member.pointer for member in columns if _form_of_time(member) or _unread_time(member)]
+        if times:
+            found.questions.append(f"read as columns: is one of {', '.join(times)} the time of the change instead?")
     _find_times(found, members, outside)
     _find_key(found, members, outside, places)
     _find_positions(found, members, outside)
@@ -80,7 +97,7 @@ def _find_names(found: EnvelopeFacts, members: Members, outside: list[ObservedMe
         says = {"at": table.pointer, "split": "database.table"}
         found.places["database_table"] = EnvelopePlace(
             says, evidence_of(members, table, "text of two parts"),
-            "is the part before the point a database? `split: schema.table` is for a schema.",
+            f"is the part of {table.pointer} before the point a database? `split: schema.table` is for a schema.",
         )  # fmt: skip
     else:
         found.places["table"] = EnvelopePlace({"at": table.pointer}, evidence_of(members, table, "text"))
@@ -99,35 +116,42 @@ def _named(members: list[ObservedMember], names: tuple[tuple[str, ...], ...]) ->
 
 def _find_times(found: EnvelopeFacts, members: Members, outside: list[ObservedMember]) -> None:
     times = [(member, form) for member in outside if (form := _form_of_time(member)) is not None]
-    for member in outside:
-        if member.is_only("number") and _all_within(member, _MICROS):
-            found.questions.append(
-                f"{member.pointer} looks like microseconds since 1970, which no form of a time in the envelope reads "
-                f"(there are epoch-millis, epoch-seconds and others): it is checked as a whole number only."
-            )
+    unread = [f"{member.pointer} ({what})" for member in outside if (what := _unread_time(member)) is not None]
+    found.asked |= {one.partition(" (")[0] for one in unread}
+    if unread:
+        found.questions.append(
+            f"no form of a time in the envelope reads {', '.join(unread)}: is it the time of the change? "
+            f"The forms are epoch-millis, epoch-seconds, epoch-seconds-text, iso-local and iso-local-or-utc."
+        )
     if not times:
-        found.questions.append("no member looks like the time of the change: /… for `event_time: {at: …, form: …}`?")
+        if not unread:
+            found.questions.append(
+                "no member looks like the time of the change: /… for `event_time: {at: …, form: …}`?"
+            )
         return
     times.sort(key=lambda one: (-len({*one[0].words} & _EVENT), -one[0].held, len(one[0].parts)))
     (event, form), *others = times
-    later = next((one for one in others if _is_later(members, event, one[0]) is True), None)
+    later = next((one for one in others if _is_later(members, (event, form), one) is True), None)
     if later is None:
-        earlier = next((one for one in others if _is_later(members, one[0], event) is True), None)
+        earlier = next((one for one in others if _is_later(members, one, (event, form)) is True), None)
         if earlier is not None and not {*event.words} & _EVENT:
             (event, form), later = earlier, (event, form)
-    question = "is this the time of the change in the source (else call it process_time)?" if later is None else ""
-    _add_time(found, members, "event_time", event, form, question)
+    question = f"is {event.pointer} the time of the change in the source (else call it process_time)?"
+    _add_time(found, members, "event_time", event, form, question if later is None else "")
     if later is not None:
-        question = f"it is never before {event.pointer}: is it when the message was written?"
+        question = f"{later[0].pointer} is never before {event.pointer}: is it when the message was written?"
         _add_time(found, members, "process_time", *later, question)
 
 
 def _add_time(
     found: EnvelopeFacts, members: Members, name: str, member: ObservedMember, form: str, question: str
 ) -> None:
-    found.places[name] = EnvelopePlace(
-        {"at": member.pointer, "form": form}, evidence_of(members, member, form.replace("-", " ")), question
-    )
+    says: dict[str, Any] = {"at": member.pointer, "form": form}
+    none = next((text for text in _NONE if any(number.token == text for number in member.numbers)), None)
+    if none is not None:
+        says["absent_value"] = int(none)
+        question = f"{question} Does {none} stand for no time?".lstrip()
+    found.places[name] = EnvelopePlace(says, evidence_of(members, member, form.replace("-", " ")), question)
 
 
 def _form_of_time(member: ObservedMember) -> str | None:
@@ -140,26 +164,55 @@ def _form_of_time(member: ObservedMember) -> str | None:
         if all(re.fullmatch("[0-9]{10}", text) for text in member.texts) and _sounds_like_time(member):
             return "epoch-seconds-text"
         matches = [_ISO.fullmatch(text) for text in member.texts]
-        if all(matches) and all(text[10] == "T" for text in member.texts):
+        if all(matches):
             return "iso-local-or-utc" if any(match and match[2] for match in matches) else "iso-local"
     return None
 
 
+def _unread_time(member: ObservedMember) -> str | None:
+    """Return what a member holds that looks like a time and is of no form, None if it does not look like one."""
+    if not member.is_only("number", "string") or _form_of_time(member) is not None:
+        return None
+    whole = [number.token.partition(".")[0] for number in member.numbers]
+    counts = [int(token) for token in whole if token.lstrip("-").isdigit() and token not in _NONE]
+    texts = [text for text in member.texts if text]
+    if texts and not counts:
+        if all(_LIKE_ISO.fullmatch(text) for text in texts):
+            return "dates with a clock, in another form"
+        counts = [int(text.partition(".")[0]) for text in texts if re.fullmatch(r"[0-9]{9,19}(\.[0-9]+)?", text)]
+        if len(counts) < len(texts):
+            return None
+    named = [("milliseconds, not all whole numbers", _MILLIS), *_UNREAD]
+    if _sounds_like_time(member):
+        named.append(("seconds, not all whole numbers", _SECONDS))
+    for unit, (first, end) in named:
+        if counts and all(first <= count < end for count in counts):
+            return unit + (" as text" if texts else "")
+    return None
+
+
 def _sounds_like_time(member: ObservedMember) -> bool:
-    return bool({*member.words} & {"time", "timestamp", "ts", "at", "when", "date", "sec", "seconds", "ms", *_EVENT})
+    return bool({*member.words} & _TIME | _EVENT)
 
 
 def _all_within(member: ObservedMember, span: tuple[int, int]) -> bool:
-    numbers = [number for number in member.numbers if number.token.lstrip("-").isdigit()]
-    return len(numbers) == len(member.numbers) > 0 and all(span[0] <= number < span[1] for number in numbers)
+    """Return whether a member holds whole numbers of a span alone, besides one that stands for none."""
+    tokens = {number.token for number in member.numbers}
+    numbers = [int(token) for token in tokens if token.lstrip("-").isdigit() and token not in _NONE]
+    none = len(tokens & {*_NONE})
+    return len(numbers) + none == len(tokens) and none <= 1 and all(span[0] <= one < span[1] for one in numbers) and (
+        len(numbers) > 0
+    )  # fmt: skip
 
 
-def _is_later(members: Members, first: ObservedMember, second: ObservedMember) -> bool | None:
-    """Return whether the second of two numbers is never below the first; None if they cannot be compared."""
+def _is_later(members: Members, first: tuple[ObservedMember, str], second: tuple[ObservedMember, str]) -> bool | None:
+    """Return whether the second of two times is never before the first; None if they cannot be compared."""
+    if first[1] != second[1]:
+        return None
     pairs = [
         (one, other)
-        for message, one in members.values(first.parts)
-        if (other := message.at(second.parts)) is not ABSENT and other is not None
+        for message, one in members.values(first[0].parts)
+        if (other := message.at(second[0].parts)) is not ABSENT and other is not None
     ]
     if not pairs or any(isinstance(value, str) for pair in pairs for value in pair):
         return None
@@ -168,19 +221,18 @@ def _is_later(members: Members, first: ObservedMember, second: ObservedMember) -
 
 def _find_key(found: EnvelopeFacts, members: Members, outside: list[ObservedMember], places: RowPlaces) -> None:
     for member in outside:
-        if _lists_columns(members, member, places, _listed):
-            says = {"at": member.pointer, "as": "list"}
-        elif (
-            member.is_only("string")
-            and {"key", "pk"} & {*member.words}
-            and _lists_columns(members, member, places, _joined)
-        ):
-            says = {"at": member.pointer, "as": "joined-u0001"}
-        else:
+        reading, read = ("joined-u0001", _joined) if member.is_only("string") else ("list", _listed)
+        if not {*member.words} & KEY:
             continue
-        found.places["primary_key"] = EnvelopePlace(
-            says, evidence_of(members, member, "names of columns"), "do these columns identify a row?"
-        )
+        listed = _listing(members, member, places, read)
+        against = [message for message, lists in listed if not lists]
+        if not listed or len(listed) - len(against) < max(1, _LISTED_FOR_ONE * len(against)):
+            continue
+        question = f"do the columns that {member.pointer} lists identify a row?"
+        if against:
+            question += f" In {len(against):,} of {len(listed):,} messages, as in {against[0].place}, it names none."
+        says = {"at": member.pointer, "as": reading}
+        found.places["primary_key"] = EnvelopePlace(says, evidence_of(members, member, "names of columns"), question)
         return
     found.questions.append("no member lists the columns of the key: table contracts may (`primary_key: [...]`).")
 
@@ -193,18 +245,17 @@ def _joined(value: Any) -> list[str] | None:
     return value.split("\x01") if isinstance(value, str) and value else None
 
 
-def _lists_columns(
+def _listing(
     members: Members, member: ObservedMember, places: RowPlaces, read: Callable[[Any], list[str] | None]
-) -> bool:
-    """Return whether every list of a member names columns of the rows of its message."""
-    seen = 0
+) -> list[tuple[SampleMessage, bool]]:
+    """Return the messages with a row in which a member lists something, and whether it lists columns of that row."""
+    found = []
     for message, value in members.values(member.parts):
         names = read(value)
         columns = {name for parts in places.images for row in places.rows(message.at(parts)) for name in row}
-        if names is None or (columns and not {*names} <= columns):
-            return False
-        seen += bool(columns and names)
-    return seen > 0
+        if names is None or (columns and names):
+            found.append((message, names is not None and {*names} <= columns))
+    return found
 
 
 def _find_positions(found: EnvelopeFacts, members: Members, outside: list[ObservedMember]) -> None:
@@ -217,12 +268,15 @@ def _find_positions(found: EnvelopeFacts, members: Members, outside: list[Observ
         kind = f"whole number{rising}" if order == "integer" else "text"
         found.places["position"] = EnvelopePlace(
             {"at": position.pointer, "order": order}, evidence_of(members, position, kind),
-            "is it the position of the message in its stream? `rises: always` or `or-stays` promises an order.",
+            f"is {position.pointer} the position of the message in its stream? `rises: always` or `or-stays` promises "
+            f"an order.",
         )  # fmt: skip
     transaction = next((one for one in free if {*one.words} & _TRANSACTION and one.is_only("number", "string")), None)
     if transaction is not None and transaction is not position:
         found.places["transaction"] = EnvelopePlace(
-            {"at": transaction.pointer}, evidence_of(members, transaction, "id"), "is it the id of the transaction?"
+            {"at": transaction.pointer},
+            evidence_of(members, transaction, "id"),
+            f"is {transaction.pointer} the id of the transaction?",
         )
 
 
@@ -241,11 +295,13 @@ def _find_ddl(found: EnvelopeFacts, members: Members, outside: list[ObservedMemb
     if not statements:
         return
     for member in _by_likeness(outside):
-        if all(isinstance(message.at(member.parts), str) and message.at(member.parts) for message in statements):
+        with_text = [one for one in statements if isinstance(one.at(member.parts), str) and one.at(member.parts)]
+        if with_text:
             found.ddl = EnvelopePlace(
-                {"text": {"at": member.pointer}}, f"text in all {len(statements):,} messages of DDL",
-                "is it the statement?",
-            )  # fmt: skip
+                {"text": {"at": member.pointer}},
+                f"text in {len(with_text):,} of {len(statements):,} messages of DDL",
+                f"is {member.pointer} the statement?",
+            )
             return
 
 

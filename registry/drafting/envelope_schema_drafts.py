@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from cdc_contracts.registry.common.errors import UsageError
+from cdc_contracts.registry.common.errors import UndetectedError
 from cdc_contracts.registry.common.json_messages import kind_of
 from cdc_contracts.registry.common.pointers import join_pointer
 from cdc_contracts.registry.drafting.message_members import Members, Parts
@@ -110,7 +110,7 @@ class AvroDraft:
     _written: set[str] = field(default_factory=set)
 
     def build(self, schema: dict[str, Any], title: str) -> dict[str, Any]:
-        """Return the record. Raises UsageError if a member has a name that Avro does not take."""
+        """Return the record. Raises UndetectedError if a member has a name that Avro does not take."""
         return {"type": "record", "name": "Message", "namespace": self.namespace, "doc": title,
                 "fields": self._fields(schema, ())}  # fmt: skip
 
@@ -118,7 +118,7 @@ class AvroDraft:
         fields = []
         for name, below in schema.get("properties", {}).items():
             if not _AVRO_NAME.match(name):
-                raise UsageError(
+                raise UndetectedError(
                     f"the member {join_pointer(*parts, name)} cannot be named in Avro, and versions have Avro schemas",
                     hint="Avro takes letters, digits and _: take such members out before Kafka",
                 )

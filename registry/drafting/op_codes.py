@@ -14,6 +14,9 @@ from cdc_contracts.registry.drafting.row_places import BEFORE, RowPlaces, words_
 
 _MOST_CODES: Final = 24
 _FEWEST_LETTERS: Final = 3
+_ALIKE: Final = 2
+"""From this rank on a member looks like the op code."""
+_PLAIN_HINTS: Final = frozenset({"op", "operation", "opcode", "action", "dml"})
 _HINTS: Final = frozenset({"op", "operation", "type", "kind", "action", "event", "dml", "opcode", "cmd", "change"})
 _ROW_WORDS: Final = MappingProxyType({
     "insert": "I INSERT INS C CREATE ADD NEW",
@@ -46,7 +49,15 @@ class OpCodes:
     ops: dict[str, str] = field(default_factory=dict)
     seen: Counter[str] = field(default_factory=Counter)
     guessed: dict[str, str] = field(default_factory=dict)
-    """Why an op was taken for a code that is no known word."""
+    """Why an op was taken for a code that does not say it."""
+    unknown: set[str] = field(default_factory=set)
+    """Those of them that are no known words."""
+    ddl_flag: ObservedMember | None = None
+    """A boolean that says of each message whether it is DDL."""
+    flag_decides: bool = False
+    """Whether a code is of DDL in some messages and not in others, so that only the flag says it."""
+    others: list[ObservedMember] = field(default_factory=list)
+    """Other members that look like op codes."""
 
     def without_rows(self) -> list[str]:
         """Return the codes that say insert, update or delete, and have no row in any message."""
@@ -59,17 +70,34 @@ class OpCodes:
 
     def op(self, message: SampleMessage) -> str | None:
         """Return the canonical op of a message."""
+        if self.flag_decides and self.is_flagged(message):
+            return "ddl"
         return self.ops.get(self.code(message) or "")
+
+    def is_flagged(self, message: SampleMessage) -> bool:
+        """Return whether a message says that it is DDL."""
+        return self.ddl_flag is not None and message.at(self.ddl_flag.parts) is True
 
 
 def find_op(members: Members, places: RowPlaces) -> OpCodes | None:
     """Return the member with the op code; None if no member looks like one."""
-    ranked = [(_rank(one), -len(one.parts), one) for one in members if _may_be_op(members, one, places)]
+    likely = [one for one in members if _may_be_op(members, one, places)]
+    ranked = [(_rank(one), len(one.texts) > 1, -len(one.parts), one) for one in likely]
     ranked = [one for one in ranked if one[0] > 0]
     if not ranked:
         return None
-    member = max(ranked, key=lambda one: (one[0], one[1]))[2]
-    return _read_codes(members, member, places)
+    best = max(ranked, key=lambda one: one[:3])
+    found = _read_codes(members, best[3], places)
+    found.others = [one for rank, *_, one in ranked if one is not best[3] and rank >= _ALIKE]
+    return found
+
+
+def partial_op(members: Members, places: RowPlaces, codes: OpCodes | None) -> ObservedMember | None:
+    """Return a member that looks more like an op code than the one taken, and that some messages do not have."""
+    taken = _rank(codes.member) if codes is not None else _ALIKE
+    partial = (one for one in members if one.is_only("string") and one.held < len(members.messages))
+    likely = (one for one in partial if len(one.texts) <= _MOST_CODES and {*one.words} & _HINTS)
+    return next((one for one in likely if _rank(one) > taken and not _is_inside(one.parts, places)), None)
 
 
 def numeric_op(members: Members, places: RowPlaces) -> ObservedMember | None:
@@ -109,7 +137,7 @@ def _rank(member: ObservedMember) -> float:
         return 3
     if not hinted:  # a letter alone means anything
         return 2 if all(known) and all(len(word) >= _FEWEST_LETTERS for word in words) else 0
-    return 1 / 2 + sum(known) / len(known) * 2
+    return 1 / 2 + sum(known) / len(known) * 2 + (1 / 4 if {*member.words} & _PLAIN_HINTS else 0)
 
 
 def _word(code: str) -> str:
@@ -118,12 +146,15 @@ def _word(code: str) -> str:
 
 def _read_codes(members: Members, member: ObservedMember, places: RowPlaces) -> OpCodes:
     found = OpCodes(member)
+    found.ddl_flag = next((one for one in members if one.is_only("boolean") and "ddl" in one.words), None)
     for message in members.messages:
         found.seen[found.code(message) or ""] += 1
     for code in found.seen:
         mine = [message for message in members.messages if found.code(message) == code]
-        rows = [holding_images(message, places) for message in mine]
-        found.ops[code] = _meaning(found, code, rows)
+        other = [message for message in mine if not found.is_flagged(message)]
+        found.flag_decides |= 0 < len(other) < len(mine)
+        rows = [holding_images(message, places) for message in other]
+        found.ops[code] = _meaning(found, code, rows) if other else "ddl"
     return found
 
 
@@ -134,15 +165,20 @@ def holding_images(message: SampleMessage, places: RowPlaces) -> list[Parts]:
 
 def _meaning(found: OpCodes, code: str, rows: list[list[Parts]]) -> str:
     word, holds = _word(code), any(rows)
-    if "deleted" in found.member.words and code in ("true", "false"):
+    if "deleted" in found.member.words and code in ("true", "false") and holds:
         return "delete" if code == "true" else "upsert"
-    known: Any = _BY_ROWS[holds].get(word) or (None if holds else _BY_ROWS[True].get(word) and "mark")
+    known: Any = _BY_ROWS[holds].get(word)
     if known is None and len(word) >= _FEWEST_LETTERS:
         known = _BY_ROWS[False].get(word)  # a heartbeat stays one, whatever it carries
+    if known == "ddl" and found.ddl_flag is not None:
+        known = None
+        found.guessed[code] = f"{found.ddl_flag.pointer} is false in messages with it"
+        if not holds:
+            return "mark"
     if known:
-        if known == "mark":
-            found.guessed[code] = "no message with it holds a row"
         return str(known)
+    if word not in _BY_ROWS[True]:
+        found.unknown.add(code)
     if not holds:
         found.guessed[code] = "no message with it holds a row"
         return "mark"

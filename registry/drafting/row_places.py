@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from cdc_contracts.registry.common.pointers import ABSENT
+from cdc_contracts.registry.common.pointers import ABSENT, join_pointer
 from cdc_contracts.registry.drafting.message_members import Members, Parts, words_of
 from cdc_contracts.registry.values import Number
 
@@ -16,14 +16,18 @@ AFTER: Final = frozenset({"after", "new", "post", "current", "cur", "redo"})
 _ROWS: Final = frozenset({
     "data", "row", "rows", "record", "records", "values", "value", "columns", "image", "fields", "body", "doc",
 })  # fmt: skip
+SIDE: Final = 2
+"""How clearly a name suggests rows that says on which side of a change they are."""
 _MOST_KNOWN: Final = 0.8
 """An object of texts of which more than this share are names of types holds types."""
 _NAMES: Final = frozenset({"name", "column", "col", "field"})
 _TYPE_NAME: Final = re.compile(
-    r"(?i)(tiny|small|medium|big)?int(eger)?|integer|number|numeric|decimal|dec|float|double|real|bit|bool(ean)?|year|"
+    r"(?i)u?(tiny|small|medium|big)?int(eger)?|integer|number|numeric|decimal|dec|float|double|real|bit|bool(ean)?|year|"
     r"n?var(char2?|binary)|n?char|character|binary|(tiny|medium|long)?(text|blob)|clob|raw|date|time|datetime|"
     r"timestamp(tz)?|json|enum|set|string|bytes|long|interval|geometry|uuid|serial"
 )
+
+_SIGN: Final = re.compile(r"(?i)^(un)?signed ")
 
 
 @dataclass(frozen=True)
@@ -36,6 +40,19 @@ class TypesPlace:
     type: str | None = None
 
 
+@dataclass(frozen=True)
+class UnreadableRows:
+    """What a member holds that looks like rows and cannot be read as rows, where, and the names of its plain values."""
+
+    holds: str
+    place: str
+    plain: frozenset[str] = frozenset()
+
+    def says(self, parts: Parts) -> str:
+        """Return why no contract can express the member at a place."""
+        return f"{join_pointer(*parts)} holds {self.holds} (as in {self.place})"
+
+
 @dataclass
 class RowPlaces:
     """The members that hold rows, in order of their places, and their neighbours."""
@@ -46,37 +63,39 @@ class RowPlaces:
     types_in_image: tuple[str, str] | None = None
     codes: Parts | None = None
     not_columns: tuple[str, ...] = ()
-    problems: list[str] = field(default_factory=list)
-    """Why members that look like rows cannot be read as rows."""
-    rejected: list[str] = field(default_factory=list)
-    """The same of members beside those that can."""
+    refused: dict[Parts, UnreadableRows] = field(default_factory=dict)
+    """Members that look like rows and cannot be read as rows."""
+    refused_beside: tuple[Parts, ...] = ()
+    """Arrays and objects because of which the message itself is not read as a row."""
+    mixed: bool = False
+    """Whether some images are objects and others are lists."""
+    columns: frozenset[str] = frozenset()
+    """The names of all columns of the images."""
     guessed: bool = False
     """Whether no name says which members hold rows."""
 
     def rows(self, value: Any) -> list[dict[str, Any]]:
         """Return the rows of an image, without what is no column."""
-        held = [value] if isinstance(value, dict) else value if isinstance(value, list) else []
         hidden = {*self.not_columns, *((self.types_in_image[0],) if self.types_in_image else ())}
-        return [
-            {name: one for name, one in row.items() if name not in hidden}
-            for row in held
-            if isinstance(row, dict) and row
-        ]
+        held = [value] if isinstance(value, dict) else value if isinstance(value, list) else []
+        rows = [{name: one for name, one in row.items() if name not in hidden} for row in held if isinstance(row, dict)]
+        return [row for row in rows if row]
 
 
 def find_rows(members: Members) -> RowPlaces:
     """Return the members that hold rows; none if there is none."""
     places = RowPlaces()
     held = {member.parts: rows for member in members if (rows := _rows_of(members, member.parts, places)) is not None}
+    held = {parts: rows for parts, rows in held.items() if not _is_column(parts, places)}
     typed = {parts for parts, rows in held.items() if _hold_types(rows)}
     coded = {parts for parts, rows in held.items() if _hold_codes(rows)}
-    images = _choose(members, {parts: rows for parts, rows in held.items() if parts not in typed})
+    listed = {parts for parts, rows in held.items() if parts not in typed and _list_types(members, parts, rows)}
+    images = _choose(members, {parts: rows for parts, rows in held.items() if parts not in typed | listed})
     columns = {name for parts in images for row in held[parts] for name in row}
     images = [parts for parts in images if parts not in coded or not _are_codes(held, parts, images)]
     places.images = images
-    places.guessed = bool(images) and not any(_hint(parts) for parts in images)
-    found = [problem for problem in places.problems if _hint_of_problem(problem)]
-    places.problems, places.rejected = ([], found) if images else (found, [])
+    places.columns = frozenset(name for parts in images for row in held[parts] for name in row)
+    places.guessed = bool(images) and not any(hint_of(parts) for parts in images)
     places.types_in_image = _types_within(members, images)
     if places.types_in_image is None:
         places.types = _find_types(members, held, typed, columns)
@@ -86,6 +105,12 @@ def find_rows(members: Members) -> RowPlaces:
     return places
 
 
+def _is_column(parts: Parts, places: RowPlaces) -> bool:
+    """Return whether a member is in one that is named like the row of one side and has values of its own."""
+    above = (parts[:end] for end in range(1, len(parts)))
+    return any(one in places.refused and places.refused[one].plain and hint_of(one, own=True) == SIDE for one in above)
+
+
 def _rows_of(members: Members, parts: Parts, places: RowPlaces) -> list[dict[str, Any]] | None:
     """Return the rows that a member holds in all messages; None if some value is no row."""
     found: list[dict[str, Any]] = []
@@ -93,29 +118,28 @@ def _rows_of(members: Members, parts: Parts, places: RowPlaces) -> list[dict[str
         rows = [value] if isinstance(value, dict) else value if isinstance(value, list) else None
         if rows is None or not all(isinstance(row, dict) for row in rows):
             if rows and _looks_like_cells(rows):
-                places.problems.append(_no_container(parts, message.place, "arrays of values"))
+                texts = frozenset(row for row in rows if isinstance(row, str))
+                plain = texts if len(texts) == len(rows) else frozenset()
+                places.refused[parts] = UnreadableRows("arrays of values", message.place, plain)
             return None
         if isinstance(value, list) and rows and _are_cells(rows):
-            if _hint(parts):
-                places.problems.append(_no_container(parts, message.place, "lists of objects, one for each column"))
+            places.refused[parts] = UnreadableRows("lists of objects, one for each column", message.place)
             return None
         found += rows
     nested = {name for row in found for name, one in row.items() if isinstance(one, dict | list)}
     types = {name for name in nested if _are_types_objects([row[name] for row in found if name in row])}
     if nested - types:
-        if found and _hint(parts) and len(nested) < len({name for row in found for name in row}):
-            first = next(message.place for message, _ in members.values(parts))
-            places.problems.append(_no_container(parts, first, "rows with arrays or objects as values"))
+        plain = frozenset(name for row in found for name, one in row.items() if not isinstance(one, dict | list | None))
+        first = next(message.place for message, value in members.values(parts) if _has_any(value, nested - types))
+        places.refused[parts] = UnreadableRows("rows with arrays or objects as values", first, plain - nested)
         return None
     return [{name: one for name, one in row.items() if name not in types} for row in found if row] or None
 
 
-def _no_container(parts: Parts, place: str, what: str) -> str:
-    return f"/{'/'.join(parts)} holds {what} (as in {place})"
-
-
-def _hint_of_problem(problem: str) -> bool:
-    return bool(_hint(tuple(problem.partition(" ")[0].split("/"))))
+def _has_any(value: Any, names: set[str]) -> bool:
+    """Return whether an object, or one in a list, has an array or an object under one of some names."""
+    rows = value if isinstance(value, list) else [value]
+    return any(isinstance(row.get(name), dict | list) for row in rows for name in names)
 
 
 def _looks_like_cells(rows: list[Any]) -> bool:
@@ -144,7 +168,7 @@ def _are_types_objects(values: list[Any]) -> bool:
 def _is_type_name(value: Any) -> bool:
     if not isinstance(value, str):
         return False
-    head = re.split(r"[ (_]", value.strip(), maxsplit=1)[0]
+    head = re.split(r"[ (_]", _SIGN.sub("", value.strip()), maxsplit=1)[0]
     return _TYPE_NAME.fullmatch(head) is not None or _TYPE_NAME.fullmatch(re.sub(r"[0-9]+$", "", head)) is not None
 
 
@@ -162,7 +186,7 @@ def _hold_codes(rows: list[dict[str, Any]]) -> bool:
 def _are_codes(held: dict[Parts, list[dict[str, Any]]], parts: Parts, images: list[Parts]) -> bool:
     """Return whether a member of whole numbers names the columns of others instead of holding a row itself."""
     others = {name for other in images if other != parts for row in held[other] for name in row}
-    return not _hint(parts) and bool(others) and _share(_names(held[parts]), others) == 1
+    return not hint_of(parts) and bool(others) and _share(_names(held[parts]), others) == 1
 
 
 def words_of_image(parts: Parts) -> frozenset[str]:
@@ -170,15 +194,19 @@ def words_of_image(parts: Parts) -> frozenset[str]:
     return frozenset(word for part in parts[-2:] for word in words_of(part))
 
 
-def _hint(parts: Parts) -> int:
-    """Return how clearly a name suggests rows: 2 if it names a side, 1 if it means data, else 0."""
-    words = words_of_image(parts)
-    return 2 if words & (BEFORE | AFTER) else 1 if {*words_of(parts[-1])} & _ROWS else 0
+def hint_of(parts: Parts, *, own: bool = False) -> int:
+    """Return how clearly a name suggests rows: 2 if it names a side, 1 if it means data, else 0.
+
+    The name of the member above counts too, unless only the `own` one is to.
+    """
+    mine = frozenset(word for name in parts[-1:] for word in words_of(name))
+    words = mine if own else words_of_image(parts)
+    return SIDE if words & (BEFORE | AFTER) else 1 if mine & _ROWS else 0
 
 
 def _choose(members: Members, held: dict[Parts, list[dict[str, Any]]]) -> list[Parts]:
     """Return the members that hold rows, by their names and by the columns they share."""
-    hints = {parts: _hint(parts) for parts in held}
+    hints = {parts: hint_of(parts) for parts in held}
     best = max(hints.values(), default=0)
     chosen = [parts for parts in held if hints[parts] == best and best]
     if best == 1:
@@ -225,6 +253,14 @@ def _types_within(members: Members, images: list[Parts]) -> tuple[str, str] | No
     return None
 
 
+def _list_types(members: Members, parts: Parts, rows: list[dict[str, Any]]) -> bool:
+    """Return whether lists of objects name a type in each, and so may be no rows but the columns of rows."""
+    if not members[parts].is_only("array"):
+        return False
+    types = [*_members_like(rows, None, _is_type_name)]
+    return bool(types) and any({"type"} & {*words_of(name)} for name in types)
+
+
 def _find_types(
     members: Members, held: dict[Parts, list[dict[str, Any]]], typed: set[Parts], columns: set[str]
 ) -> TypesPlace | None:
@@ -260,6 +296,5 @@ def _set_container(members: Members, places: RowPlaces) -> None:
             kinds.add("list" if isinstance(value, list) else "object")
             if isinstance(value, list):
                 sizes.add(len(value))
-    if kinds == {"object", "list"}:
-        places.problems.append("some images are objects and others are lists")
+    places.mixed = kinds == {"object", "list"}
     places.container = "object" if "list" not in kinds else "list-of-one" if sizes <= {0, 1} else "list-of-rows"

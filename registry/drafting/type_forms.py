@@ -36,6 +36,9 @@ _BY_KIND: Final = (
     ({"string"}, "text"), ({"number"}, "json-number"), ({"boolean"}, "bool-json"),
     ({"number", "string"}, "json-number-or-text"),
 )  # fmt: skip
+_SIGNS: Final = re.compile(r"\b(UNSIGNED|SIGNED|ZEROFILL)\b")
+_FALLBACK: Final = "json-number-or-text"
+"""The form of numbers that are written in more than one way; what a stricter form takes is not in doubt for it."""
 _ZERO: Final = "0000-00-00 00:00:00"
 _STRICT: Final = Context()
 _INVALID: Final = (
@@ -52,6 +55,7 @@ class TypeForm:
     values: int
     first: str
     question: str = ""
+    """What is not certain of the type; types with the same question are asked about together."""
     invalid: Any = None
     """What a mapping says of texts that are no valid time, where some were seen."""
 
@@ -107,25 +111,26 @@ def _columns(message: SampleMessage, places: RowPlaces) -> Iterator[tuple[str, A
 def _form_of(name: str, seen: SeenValues) -> TypeForm:
     kinds = {kind_of(value) for value in seen.values}
     if not kinds:
-        return TypeForm("text", 0, seen.first, f"only NULL was seen of {name}: how are its values written?")
-    family = next((forms for pattern, forms in _FAMILIES.items() if re.fullmatch(pattern, name)), ())
+        return TypeForm("text", 0, seen.first, "only NULL was seen: how are values written?")
+    plain = " ".join(_SIGNS.sub("", name).split())
+    family = next((forms for pattern, forms in _FAMILIES.items() if re.fullmatch(pattern, plain)), ())
     fits = [form for form in family if _takes(form, seen.values)]
     if fits:
-        others = [form for form in fits[1:] if FORMS[form].kind != FORMS[fits[0]].kind]
-        question = f"{name} could be {' or '.join(others)} too: which one?" if others else ""
+        others = [form for form in fits[1:] if FORMS[form].kind != FORMS[fits[0]].kind and form != _FALLBACK]
+        question = f"values could be {' or '.join(others)} too: which one?" if others else ""
         return TypeForm(fits[0], len(seen.values), seen.first, question)
     for context, invalid in _INVALID:
         fits = [form for form in family if _takes(form, seen.values, context)]
         if fits:
-            question = f"some values of {name} are no valid time and are kept as text: is that so?"
+            question = "some values are no valid time and are kept as text: is that so?"
             return TypeForm(fits[0], len(seen.values), seen.first, question, invalid)
     if kinds == {"string"} and _OPAQUE.fullmatch(name):
-        question = f"{name} is kept as text: is it base64, hex-upper, or else? Then name that form."
+        question = "kept as text: is it base64, hex-upper, or else? Then name that form."
         return TypeForm("opaque-text", len(seen.values), seen.first, question)
     form = next((form for those, form in _BY_KIND if kinds <= those and _takes(form, seen.values)), None)
     if form is None:
-        return TypeForm("", len(seen.values), seen.first, f"no value form takes all values of {name}")
-    question = f"values of {name} have none of the forms known for it ({', '.join(family)}): is {form} right?"
+        return TypeForm("", len(seen.values), seen.first, "no value form takes all values")
+    question = f"values have none of the forms known for it ({', '.join(family)}): is {form} right?"
     return TypeForm(form, len(seen.values), seen.first, question if family else "")
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+from contextlib import suppress
+from dataclasses import replace
 
 import pytest
 import yaml
@@ -14,7 +16,9 @@ from cdc_contracts.registry.common.errors import UndetectedError
 from cdc_contracts.registry.common.json_messages import parse_message
 from cdc_contracts.registry.contract.catalogue import CANONICAL, Catalogue
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.drafting.draft_checks import find_lost_rows
 from cdc_contracts.registry.drafting.draft_folders import make_folder, read_samples
+from cdc_contracts.registry.engine.kernel import Kernel
 from cdc_contracts.registry.engine.kernel_checks import KernelChecks
 from cdc_contracts.registry.engine.plain_validation import PlainValidation
 from cdc_contracts.registry.generate.contract_samples import find_samples
@@ -174,6 +178,27 @@ def test_samples_hold_no_value_of_a_row_unless_they_are_to_be_kept(make, tmp_pat
             "/new holds rows with arrays or objects as values (as in messages.jsonl:2)",
         ),
         ([{"op": "PING", "at": 1}], "no member holds rows"),
+        (
+            [{"op": "c", "before": None, "after": {"id": 1}}, {"op": "c", "before": None, "after": {"id": 2, "doc": {"x": 1}}},
+             {"op": "u", "before": {"id": 1}, "after": {"id": 3}}],
+            "/after holds rows with arrays or objects as values (as in messages.jsonl:2)",
+        ),
+        (
+            [{"op": "c", "after": {"id": 1, "tags": ["a"]}, "source": {"db": "x", "name": "n", "file": "f"}}],
+            "/after holds rows with arrays or objects as values (as in messages.jsonl:1)",
+        ),
+        (
+            [{"op": "c", "after": {"id": 1}}, {"op": "u", "before": {"id": 1}, "after": None}],
+            "updates hold a row at /before only, whose name says that it is the row before the change (as in messages.jsonl:2)",
+        ),
+        (
+            [{"p": {"x": 1}, "q": {"x": 2}, "__deleted": "false"}],
+            "no member holds rows: objects of columns, or lists of them; nor is the message itself one, beside /p, /q",
+        ),
+        ([{"op": "I", "id": 1, "labels": {"a": 1, "b": 2}}, {"op": "I", "id": 2, "labels": None}],
+         "no name says which members hold rows, and /labels, which could, holds none in 1 of 2 messages that change a row"),
+        ([{"op": "I", "row": {"id": 1}}, {"op": "U", "row": {"id": 1}}, {"type": "beat"}],
+         "/op looks like the op code, and 1 of 3 messages do not have it"),
     ],
     ids=lambda given: given if isinstance(given, str) else "",
 )  # fmt: skip
@@ -188,8 +213,138 @@ def test_a_time_that_no_form_reads_is_left_out_and_said(tmp_path):
     values = written({"op": "I", "table": "t", "us": 1_760_000_000_000_000 + at, "row": {"id": at}} for at in range(3))
     folder = drafted(values, tmp_path)
     assert "event_time" not in contract_in(tmp_path)["envelope"]
-    assert any("/us looks like microseconds since 1970, which no form" in question for question in folder.questions)
+    assert any(
+        question.startswith("no form of a time in the envelope reads /us (microseconds): is it the time of the change?")
+        for question in folder.questions
+    )
     assert_sound(tmp_path, values)
+
+
+@pytest.mark.parametrize(
+    ("times", "form"),
+    [
+        ((1_760_000_000_123, 1_760_000_001_456), "epoch-millis"),
+        ((1_760_000_000, 1_760_000_001), "epoch-seconds"),
+        (("1760000000", "1760000001"), "epoch-seconds-text"),
+        (("2025-10-09 08:53:20", "2025-10-09 08:53:21"), "iso-local"),
+        (("2025-10-09T08:53:20Z", "2025-10-09T08:53:21.5Z"), "iso-local-or-utc"),
+        ((1_760_000_000_123_456, 1_760_000_001_123_456), "microseconds"),
+        ((1_760_000_000_123_456_789, 1_760_000_001_123_456_789), "nanoseconds"),
+        ((1_760_000_000.5, 1_760_000_001.5), "seconds, not all whole numbers"),
+        (("1760000000123", "1760000001456"), "milliseconds, not all whole numbers as text"),
+        (("2025-10-09T08:53:20+08:00", "2025-10-09T08:53:21+08:00"), "dates with a clock, in another form"),
+        (("2025/10/09 08:53:20", "2025/10/09 08:53:21"), "dates with a clock, in another form"),
+    ],
+)
+def test_a_time_is_read_or_asked_about(times, form, tmp_path):
+    values = written({"op": "I", "table": "t", "ts": time, "row": {"id": at}} for at, time in enumerate(times))
+    folder = drafted(values, tmp_path)
+    place = contract_in(tmp_path)["envelope"].get("event_time")
+    asked = [question for question in folder.questions if "reads /ts" in question]
+    assert (place, asked != []) == (({"at": "/ts", "form": form}, False) if "-" in form else (None, True))
+    assert all(f"/ts ({form})" in question for question in asked)
+    assert_sound(tmp_path, values)
+
+
+def test_a_number_that_stands_for_no_time_is_said_and_read_as_none(tmp_path):
+    values = written({"op": "I", "table": "t", "ts": time, "row": {"id": 1}} for time in (1_760_000_000_123, 0))
+    drafted(values, tmp_path)
+    assert contract_in(tmp_path)["envelope"]["event_time"] == {"at": "/ts", "form": "epoch-millis", "absent_value": 0}
+    assert_sound(tmp_path, values)
+
+
+@pytest.mark.parametrize("name", ["primary_keys", "pkNames", "keys", "primaryKeyColumns", "pk"])
+def test_a_list_of_key_columns_is_the_key_although_one_message_contradicts_it(name, tmp_path):
+    messages = [{"op": "I", "table": "t", name: ["id"], "row": {"id": at, "n": "a"}} for at in range(42)]
+    messages.append({"op": "I", "table": "t", name: ["no"], "row": {"id": 42, "n": "b"}})
+    folder = drafted(written(messages), tmp_path)
+    contract = contract_in(tmp_path)
+    assert contract["envelope"]["primary_key"] == {"at": f"/{name}", "as": "list"}
+    assert "primary-key-in-image" not in contract["rules"]
+    assert (
+        f"do the columns that /{name} lists identify a row? In 1 of 43 messages, as in messages.jsonl:43, it names none."
+        in folder.questions
+    )
+    assert_sound(tmp_path, written(messages))
+
+
+@pytest.mark.parametrize("flags", [(True, False), (False,), (True,)], ids=str)
+def test_a_statement_is_ddl_where_its_message_says_so(flags, tmp_path):
+    rows = [{"kind": "INSERT", "isDdl": False, "data": [{"id": 1}], "sql": ""}]
+    statements = [{"kind": "QUERY", "isDdl": flag, "data": None, "sql": "CREATE TABLE a"} for flag in flags]
+    values = written([*rows, *statements])
+    folder = drafted(values, tmp_path)
+    contract = contract_in(tmp_path)
+    flagged = [{"at": "/isDdl", "is": True, "means": "ddl"}]
+    assert contract["envelope"]["op"].get("flags") == (flagged if len(flags) == 2 else None)
+    assert contract["ops"]["QUERY"] == ("ddl" if flags == (True,) else "mark")
+    asked = "does QUERY mean mark? /isDdl is false in messages with it." in folder.questions
+    assert asked is (False in flags)
+    scope = open_validation(Catalogue([*CATALOGUE.roots, tmp_path]), "acme/plain@1", ReadingOptions())
+    kinds = [scope.judge(value).control.kind for value in values[1:]]
+    assert kinds == ["ddl" if flag else "mark" for flag in flags]
+    assert_sound(tmp_path, values)
+
+
+def test_unsigned_numbers_are_numbers(tmp_path):
+    types = {
+        "a": "bigint unsigned", "b": "INT(10) UNSIGNED ZEROFILL", "c": "decimal(5,2) unsigned", "d": "double unsigned",
+        "e": "UNSIGNED SMALLINT", "f": "UINT64",
+    }  # fmt: skip
+    row = {"a": "18446744073709551615", "b": "7", "c": "1.50", "d": "2.5", "e": "8", "f": "9"}
+    drafted(written([{"op": "I", "table": "t", "types": types, "row": row}]), tmp_path)
+    mapping = yaml.safe_load((tmp_path / "acme/types/acme-plain.yaml").read_text())
+    assert mapping["forms"] == {
+        "integer-text": ["BIGINT UNSIGNED", "INT UNSIGNED ZEROFILL", "UINT64", "UNSIGNED SMALLINT"],
+        "decimal-text": ["DECIMAL UNSIGNED"], "float64-text": ["DOUBLE UNSIGNED"],
+    }  # fmt: skip
+
+
+def test_what_is_asked_of_several_members_or_types_is_one_question(tmp_path):
+    types = {"a": "blob", "b": "longblob", "c": "int", "d": "date", "e": "json", "f": "text", "g": "decimal(5,2)"}
+    row = dict.fromkeys(types)
+    envelope = {f"extra{at}": "x" for at in range(9)} | {f"none{at}": None for at in range(9)}
+    both = [{"op": code, "table": "t", "types": types, "before": row, "after": row, **envelope} for code in "AEX"]
+    folder = drafted(written(both), tmp_path)
+    assert sum("only NULL was seen" in question for question in folder.questions) == 1
+    assert sum(" mean " in question for question in folder.questions) == 1
+    assert sum("/extra" in question for question in folder.questions) == 1
+    assert sum("/none" in question for question in folder.questions) == 1
+    assert len(folder.questions) < 15
+    assert_sound(tmp_path, written(both))
+
+
+def test_a_row_is_never_lost_where_types_are_absent(tmp_path):
+    messages = [
+        {"type": "I", "table": "t", "types": {"id": "INT", "n": "VARCHAR"}, "data": {"id": "1", "n": "a"}},
+        {"type": "I", "table": "t", "data": {"id": "2", "n": "b"}},
+    ]
+    with suppress(UndetectedError):  # a draft that would lose one is not written
+        drafted(written(messages), tmp_path)
+    if not any(tmp_path.iterdir()):
+        return
+    scope = open_validation(Catalogue([*CATALOGUE.roots, tmp_path]), "acme/plain@1", ReadingOptions())
+    batch = as_batch(PlainRecords("a", 0, [0, 1], written(messages)))
+    rows = [row for one in Kernel(scope).decode(batch) for row in one.changes.column("after").to_pylist()]
+    assert list(map(dict, rows)) == [{"id": "1", "n": "a"}, {"id": "2", "n": "b"}]
+
+
+def test_a_contract_whose_rows_do_not_come_out_is_found_by_decoding_its_messages(tmp_path):
+    value = b'{"op":"I","table":"t","row":{"id":1,"n":"a"}}'
+    drafted([value], tmp_path)
+    scope = open_validation(Catalogue([*CATALOGUE.roots, tmp_path]), "acme/plain@1", ReadingOptions())
+    message, judged = read_samples([("m:1", value)])[0], scope.judge(value)
+    (change,) = judged.changes
+    assert list(find_lost_rows(scope, [(message, judged)])) == []
+    for changes, says in (
+        ((), "1 rows are at /row, and 0 come out after the change"),
+        ((replace(change, after={"id": "1", "n": None}),), "the column n of /row does not come out after the change"),
+        (
+            (replace(change, after={"id": "1", "n": "b"}),),
+            "a batch that it is read in gives other rows than the message alone",
+        ),
+    ):
+        assert list(find_lost_rows(scope, [(message, replace(judged, changes=changes))])) == [("m:1", says)]
 
 
 @pytest.mark.nightly
