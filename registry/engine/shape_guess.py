@@ -125,7 +125,7 @@ def make_picker(plan: LayoutPlan, pointer: str) -> Callable[[Any], Any]:
 
 def _picker(plan: LayoutPlan, properties: Any, at: str, parts: tuple[str, ...]) -> Callable[[Any], Any]:
     first, *rest = parts
-    if at in plan.images:
+    if at in plan.images and first == plan.types_within:  # else a member beside the columns of a row
         return attrgetter(TYPES_FIELD)
     get = attrgetter(f"f{list(properties).index(first)}")
     if not rest:

@@ -407,3 +407,16 @@ def test_no_op_code_becomes_a_part_of_the_contract(tmp_path):
     text = (tmp_path / "acme/plain/v1/contract.yaml").read_text()
     assert all(line.isprintable() for line in text.splitlines())
     assert_sound(tmp_path, values)
+
+
+@pytest.mark.parametrize("names", [("table",), ("database", "table"), ("schema", "tableName")], ids="-".join)
+@pytest.mark.parametrize("tables", [1, 2])
+def test_a_message_that_is_its_row_is_read_in_batches_beside_the_names_of_its_table(names, tables, tmp_path):
+    ops = zip("IUD" * 2, range(6), strict=True)
+    messages = [{"op": op, **{name: f"{name}{at % tables}" for name in names}, "id": at, "n": "a"} for op, at in ops]
+    drafted(written(messages), tmp_path)
+    scope = open_validation(Catalogue([*CATALOGUE.roots, tmp_path]), "acme/plain@1", ReadingOptions())
+    batch = as_batch(PlainRecords("a", 0, list(range(6)), written(messages)))
+    changes = [row for one in Kernel(scope).decode(batch) for row in one.changes.to_pylist()]
+    assert [dict(row["after"] or row["before"]) for row in changes] == [{"id": str(at), "n": "a"} for at in range(6)]
+    assert [row["table"] for row in changes] == [f"{names[-1]}{at % tables}" for at in range(6)]
