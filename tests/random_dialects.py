@@ -189,10 +189,17 @@ def _control(dialect: Dialect, at: int) -> tuple[dict[str, Any], Meaning]:
             kind = "QUERY"
     if kind == "DDL":
         message["sql"] = "ALTER TABLE t0 ADD x INT"
+        if not dialect.flag and dialect.draw.random() < OFTEN:
+            message[dialect.op_name] = dialect.draw.choice(("ALTER", "table-alter", "CREATE TABLE", "DROP INDEX"))
     meaning = Meaning(None, time=_micros(dialect, at, message))
     message = _placed(dialect, message)
     if dialect.arrangement != "flat" and dialect.draw.random() < OFTEN:
         _put_rows(dialect, message, "none", [(None, None)])
+    named = dialect.arrangement in ("sides", "partial") and "nameless" not in dialect.features
+    if kind == "DDL" and named and not dialect.lists and dialect.draw.random() < OFTEN:
+        target = message if dialect.nested is None else message.setdefault(dialect.nested, {})
+        target[dialect.names[0]] = {"charset": "utf8", "comment": "t0"}
+        message["def"] = {"columns": [{"name": "id", "type": "bigint"}], "charset": "utf8"}
     return message, meaning
 
 

@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Any, Final
 
 from cdc_contracts.registry.common.pointers import ABSENT
+from cdc_contracts.registry.contract.document_model import ROW_OPS
 from cdc_contracts.registry.drafting.message_members import Members, ObservedMember, Parts, SampleMessage
 from cdc_contracts.registry.drafting.op_codes import OpCodes
 from cdc_contracts.registry.drafting.row_places import RowPlaces
@@ -28,6 +29,7 @@ _TIME: Final = frozenset({
 })  # fmt: skip
 _UNREAD: Final = (("microseconds", (5 * 10**14, 5 * 10**15)), ("nanoseconds", (5 * 10**17, 5 * 10**18)))
 _ISO: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?(Z)?")
+_ISO_FORMS: Final = ("iso-local", "iso-local-or-utc")
 _LIKE_ISO: Final = re.compile(r"[0-9]{4}[-/.][0-9]{2}[-/.][0-9]{2}[T ][0-9]{2}:[0-9]{2}.*", re.DOTALL)
 _NONE: Final = ("0", "-1")
 """Numbers that stand for no time, where the others are times."""
@@ -67,7 +69,7 @@ def find_envelope(members: Members, places: RowPlaces, codes: OpCodes) -> Envelo
         if times:
             found.questions.append(f"read as columns: is one of {', '.join(times)} the time of the change instead?")
     _find_times(found, members, outside)
-    _find_key(found, members, outside, places)
+    _find_key(found, members, outside, places, codes)
     _find_positions(found, members, outside)
     _find_ddl(found, members, outside, codes)
     return found
@@ -214,17 +216,20 @@ def _is_later(members: Members, first: tuple[ObservedMember, str], second: tuple
         for message, one in members.values(first[0].parts)
         if (other := message.at(second[0].parts)) is not ABSENT and other is not None
     ]
-    if not pairs or any(isinstance(value, str) for pair in pairs for value in pair):
-        return None
-    return all(one <= other for one, other in pairs)
+    if first[1] in _ISO_FORMS:
+        pairs = [(str(one).replace(" ", "T"), str(other).replace(" ", "T")) for one, other in pairs]
+    return all(one <= other for one, other in pairs) if pairs else None
 
 
-def _find_key(found: EnvelopeFacts, members: Members, outside: list[ObservedMember], places: RowPlaces) -> None:
+def _find_key(
+    found: EnvelopeFacts, members: Members, outside: list[ObservedMember], places: RowPlaces, codes: OpCodes
+) -> None:
     for member in outside:
         reading, read = ("joined-u0001", _joined) if member.is_only("string") else ("list", _listed)
         if not {*member.words} & KEY:
             continue
-        listed = _listing(members, member, places, read)
+        with_rows = [message for message in members.messages if codes.op(message) in ROW_OPS]
+        listed = _listing(with_rows, member, places, read)
         against = [message for message, lists in listed if not lists]
         if not listed or len(listed) - len(against) < max(1, _LISTED_FOR_ONE * len(against)):
             continue
@@ -246,11 +251,14 @@ def _joined(value: Any) -> list[str] | None:
 
 
 def _listing(
-    members: Members, member: ObservedMember, places: RowPlaces, read: Callable[[Any], list[str] | None]
+    messages: list[SampleMessage], member: ObservedMember, places: RowPlaces, read: Callable[[Any], list[str] | None]
 ) -> list[tuple[SampleMessage, bool]]:
     """Return the messages with a row in which a member lists something, and whether it lists columns of that row."""
     found = []
-    for message, value in members.values(member.parts):
+    for message in messages:
+        value = message.at(member.parts)
+        if value is ABSENT or value is None:
+            continue
         names = read(value)
         columns = {name for parts in places.images for row in places.rows(message.at(parts)) for name in row}
         if names is None or (columns and names):

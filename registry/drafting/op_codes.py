@@ -35,6 +35,7 @@ _OTHER_WORDS: Final = MappingProxyType({
     "commit": "COMMIT END TRANSACTIONEND XACOMMIT",
     "rollback": "ROLLBACK XAROLLBACK",
 })  # fmt: skip
+_DEFINED: Final = frozenset({"TABLE", "COLUMN", "DATABASE", "SCHEMA", "INDEX", "VIEW"})
 _BY_ROWS: Final = MappingProxyType({
     True: {word: op for op, words in _ROW_WORDS.items() for word in words.split()},
     False: {word: op for op, words in _OTHER_WORDS.items() for word in words.split()},
@@ -168,6 +169,9 @@ def _meaning(found: OpCodes, code: str, rows: list[list[Parts]]) -> str:
     if "deleted" in found.member.words and code in ("true", "false") and holds:
         return "delete" if code == "true" else "upsert"
     known: Any = _BY_ROWS[holds].get(word)
+    parts = {*re.findall("[A-Z]+", code.upper())}
+    if parts & _DEFINED and any(_BY_ROWS[False].get(part) == "ddl" for part in parts):  # such as `table-alter`
+        known = "ddl"
     if known is None and len(word) >= _FEWEST_LETTERS:
         known = _BY_ROWS[False].get(word)  # a heartbeat stays one, whatever it carries
     if known == "ddl" and found.ddl_flag is not None:

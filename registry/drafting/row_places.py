@@ -98,7 +98,7 @@ def find_rows(members: Members) -> RowPlaces:
     places.guessed = bool(images) and not any(hint_of(parts) for parts in images)
     places.types_in_image = _types_within(members, images)
     if places.types_in_image is None:
-        places.types = _find_types(members, held, typed, columns)
+        places.types = _find_types(members, held, typed, images)
     beside = [parts for parts in coded if parts not in images and _share(_names(held[parts]), columns) > 1 / 2]
     places.codes = beside[0] if beside else None
     _set_container(members, places)
@@ -212,13 +212,18 @@ def _choose(members: Members, held: dict[Parts, list[dict[str, Any]]]) -> list[P
     if best == 1:
         deepest = [parts for parts in chosen if not any(parts == other[: len(parts)] != other for other in chosen)]
         chosen = deepest or chosen
+    if best == SIDE and all(words_of_image(parts) & BEFORE for parts in chosen):  # the other side is called data
+        data = [parts for parts in held if hints[parts] == 1]
+        chosen += [parts for parts in data if any(parts[:-1] == one[:-1] for one in chosen)] or data
     if not chosen:
         chosen = _by_variety(members, held)
     columns = {name for parts in chosen for row in held[parts] for name in row}
+    kinds = {kind for parts in chosen for kind in members[parts].kinds}
     for parts, rows in held.items():
-        names, alike = _names(rows), 1 / 2
-        likely = _share(names, columns) > alike or (hints[parts] > 0 and _share(columns, names) > alike)
-        if parts not in chosen and likely and not _hold_codes(rows):
+        names, most = _names(rows), 1 / 2
+        likely = _share(names, columns) > most or (hints[parts] > 0 and _share(columns, names) > most)
+        alike = {*members[parts].kinds} - {"null"} <= kinds  # objects beside objects, lists beside lists
+        if parts not in chosen and likely and alike and not _hold_codes(rows):
             chosen.append(parts)
     return [member.parts for member in members if member.parts in chosen]
 
@@ -262,8 +267,9 @@ def _list_types(members: Members, parts: Parts, rows: list[dict[str, Any]]) -> b
 
 
 def _find_types(
-    members: Members, held: dict[Parts, list[dict[str, Any]]], typed: set[Parts], columns: set[str]
+    members: Members, held: dict[Parts, list[dict[str, Any]]], typed: set[Parts], images: list[Parts]
 ) -> TypesPlace | None:
+    columns = {name for parts in images for row in held[parts] for name in row}
     for parts in typed:
         if _share(_names(held[parts]), columns) > 1 / 2:
             return TypesPlace(parts, "name-to-type")
@@ -274,9 +280,15 @@ def _find_types(
         if not listed or not all(isinstance(one, dict) for one in listed):
             continue
         names, types = list(_members_like(listed, columns, None)), list(_members_like(listed, None, _is_type_name))
-        if names and types:
+        if names and types and _is_beside_rows(members, member.parts, images):
             return TypesPlace(member.parts, "list-of-objects", names[0], types[0])
     return None
+
+
+def _is_beside_rows(members: Members, parts: Parts, images: list[Parts]) -> bool:
+    """Return whether more than half of the messages with rows have a member: DDL may list columns with types too."""
+    with_rows = [message for message in members.messages if any(message.at(image) for image in images)]
+    return sum(bool(message.at(parts)) for message in with_rows) * 2 > len(with_rows)
 
 
 def _members_like(listed: list[dict[str, Any]], columns: set[str] | None, test: Any) -> Iterator[str]:

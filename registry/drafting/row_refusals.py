@@ -65,8 +65,8 @@ def _hold_rows(parts: Parts, rows: UnreadableRows, places: RowPlaces, codes: OpC
         return hint_of(parts) > 0
     if places.guessed and len(rows.plain) >= _FEWEST_NAMES:
         return rows.holds != "arrays of values"
-    if rows.plain and rows.plain <= columns and mine != SIDE:
-        return rows.holds != "arrays of values"
+    if rows.holds == "arrays of values" and rows.plain and rows.plain <= columns:
+        return False
     shared = rows.plain & columns
     if len(shared) * 2 > len(rows.plain) and len(shared) >= _FEWEST_NAMES:
         return True
