@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cdc_contracts.cli.options import run_options
+from cdc_contracts.cli.options.arrow_start import start_arrow
 from cdc_contracts.cli.options.connection_options import (
     Bootstrap,
     ConnectionOptions,
@@ -22,7 +23,7 @@ from cdc_contracts.cli.options.connection_options import (
 from cdc_contracts.cli.options.shared_options import ContractFolders, open_catalogue
 from cdc_contracts.cli.output import console
 from cdc_contracts.registry.common.errors import UsageError
-from cdc_contracts.registry.common.extras import require_extra
+from cdc_contracts.registry.common.extras import has_extra, require_extra
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.drafting.draft_folders import ContractFolder
@@ -83,6 +84,8 @@ def new(
                          hint="choose another name, such as acme/orders-json")  # fmt: skip
     known = [target] if target.is_dir() and any(target.glob("*/*/v*/contract.yaml")) else []
     catalogue = open_catalogue([*(folders or ()), *known], target=target)
+    if has_extra("arrow"):  # the draft is checked by batches too
+        start_arrow()
     client = ConnectionOptions(bootstrap, environment, kafka_config, kafka_options)
     if sources[0] == _TOPIC:
         records = list(_of_topics(sources[1:], messages, client))
