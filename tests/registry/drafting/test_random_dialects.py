@@ -186,7 +186,9 @@ def unnamed(
     images = {dialect.nested or "", *dialect.names} if dialect.arrangement != "flat" else set()
     columns = {name for _, meaning in written for pair in meaning.rows for row in pair for name in row or ()}
     for message, _ in written:
-        for pointer, _ in leaves(message, ""):
+        for pointer, value in leaves(message, ""):
+            if value == {} and any(one.startswith(f"{pointer}/") for one in said):
+                continue
             parts = pointer[1:].split("/")
             is_column = not {*parts[:2]}.isdisjoint(images - {""}) and any(name in columns for name in parts[1:])
             is_column = is_column or (dialect.arrangement == "flat" and parts[0] in columns)
