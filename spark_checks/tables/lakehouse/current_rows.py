@@ -16,7 +16,8 @@ from msgspec import structs
 
 from cdc_contracts.registry.contract.catalogue import Catalogue
 from cdc_contracts.registry.tables.canonical.table_layouts import TableLayout
-from cdc_contracts.spark_checks.tables.lakehouse.change_folding import LOADED, ORDER, Emptied, empty_by, fold_changes
+from cdc_contracts.spark_checks.tables.lakehouse.change_folding import LOADED, fold_changes
+from cdc_contracts.spark_checks.tables.lakehouse.emptied_rows import ORDER, Emptied, empty_by
 from cdc_contracts.spark_checks.tables.lakehouse.spark_schemas import OWN, ensure_table, escape, free_names, read_facts
 from cdc_contracts.spark_checks.tables.lakehouse.table_identifiers import CURRENT, DELETED, TableIdentifiers, quote
 from cdc_contracts.spark_checks.tables.typed_tables import Emptyings, Merged
