@@ -232,7 +232,7 @@ class Parser:
             if len(columns) > _MOST_COLUMNS or not all(can_be_field(column.name) for column in columns):
                 return None
             shape = self._like_learnt(key, value) if not columns else None
-            shape = RowShape(key, columns) if shape is None else shape
+            shape = RowShape(key, columns, types is not None) if shape is None else shape
             self._shapes[key] = shape
             _bound(self._shapes)
         if shape.built_for != self._lessons or shape.strict is None:

@@ -31,9 +31,9 @@ class FormUse:
 class LayoutColumn:
     """A column of a shape: its decoder, and the form by which each version reads its values (None: unknown type).
 
-    `typed` is False for a column that the message has no type for; `by_kind` is True if the dialect has no types: each
-    value is then read by its JSON kind, and the column has uses for text, number and boolean. `sure` is False while
-    only nulls were seen in a column that is read by kind. `never_null` if a table contract says so.
+    `typed` is False for a column that the message has no type for: each value is then read by its JSON kind, and the
+    column has uses for text, number and boolean. `by_kind` is True if the message has no types at all. `sure` is False
+    while only nulls were seen in a column that is read by kind. `never_null` if a table contract says so.
     """
 
     name: str
@@ -118,12 +118,14 @@ class Layout:
 class RowShape:
     """The shape of messages whose rows have the same columns, and the layouts that decode them.
 
+    `has_types` if the messages say types of columns, though perhaps not of all.
     `strict` requires every column in full images; `loose` accepts any subset, and whatever else was learnt from
     messages that the strict layout rejected.
     """
 
     key: tuple[Any, ...]
     columns: list[LayoutColumn]
+    has_types: bool
     strict: Layout | None = None
     loose: Layout | None = None
     built_for: int = -1
@@ -137,7 +139,7 @@ class RowShape:
 
     def copy(self, key: tuple[Any, ...]) -> RowShape:
         """Return a copy for other messages with the same columns, which may learn different ones from now on."""
-        return RowShape(key, [*self.columns], self.strict, self.loose, self.built_for)
+        return RowShape(key, [*self.columns], self.has_types, self.strict, self.loose, self.built_for)
 
 
 def _walk(parts: tuple[Part, ...], kind: Any) -> Iterator[Any]:

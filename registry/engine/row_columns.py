@@ -30,9 +30,8 @@ def observe_columns(batch_result: BatchResult) -> ObservedColumns:
             if place not in cached_verdict.shapes:
                 cached_verdict.shapes[place] = _typed_shape(columns, reading)
             typed = cached_verdict.shapes[place]
-            all_typed = columns.origin == "message" and columns.types is not None
             tables = group_result.record_group.tables(place)
-            untyped = {} if all_typed else _untyped_names(group_result, reading, columns, tables)
+            untyped = _untyped_names(group_result, reading, columns, tables)
             shapes: dict[tuple[str, ...], ObservedRow] = {(): typed}
             for code in tables.held():
                 names = tables.names[code]
@@ -81,18 +80,21 @@ def _untyped_names(
         place for side in sides for place in (reading.source(side), side.over) if place is not None
     ):
         rows = record_group.decoded_batch.rows.get(pointer)
-        if rows is None:
+        others = [
+            (index, column.name)
+            for index, column in enumerate(rows.image.columns if rows is not None else ())
+            if column.name not in (columns.types or ()) and (pointer, index) in record_group.columns
+        ]
+        if rows is None or not others:
             continue
         mine = rows.of(record_group.positions)
         codes = np.repeat(tables.codes, rows.count[record_group.positions])
         all_held = np.unique(codes).tolist()
-        for index, column in enumerate(rows.image.columns):
-            if column.name in (columns.types or ()) or (pointer, index) not in record_group.columns:
-                continue
+        for index, name in others:
             present = record_group.columns[pointer, index].present
             held = all_held if present is None else np.unique(codes[present[mine]]).tolist()
             for code in held:
-                found.setdefault(code, []).append(column.name)
+                found.setdefault(code, []).append(name)
     return found
 
 

@@ -114,7 +114,7 @@ class ImageTexts:
         known = [
             (index, column)
             for index, column in enumerate(rows.image.columns)
-            if column.uses and (column.by_kind or column.uses[self._version] is not None)
+            if column.uses and (not column.typed or column.uses[self._version] is not None)
         ]
         shape = (rows.total, len(known))
         places = np.zeros(shape, np.int64)
@@ -125,7 +125,7 @@ class ImageTexts:
             if values.present is not None:
                 present = np.ones(shape, np.bool_) if present is None else present
                 present[:, at] = values.present
-            if column.by_kind:
+            if not column.typed:
                 places[:, at], flagged = _by_kind(column.uses, values), None
             else:
                 use = column.uses[self._version]

@@ -50,8 +50,6 @@ class ShapeColumns:
 
     def make_column(self, shape: RowShape, name: str, value: Any) -> LayoutColumn:
         """Return a column that the shape's types do not list, by its first value."""
-        if not self.untyped:
-            return LayoutColumn(name, decoder_kinds.WIDE, (), typed=False)
         kind = {"number": "number", "boolean": "boolean"}.get(kind_of(value), "text")
         names = shape.key[-len(self._plan.names_at) :] if self._plan and self._plan.names_at else ()
         source = names[-1] if self._plan and self._plan.by_kind else None
@@ -60,7 +58,7 @@ class ShapeColumns:
             self._kind_uses[mapping] = tuple(self._kind_use(kind, mapping) for kind in _KIND_DECODERS)
         uses = self._kind_uses[mapping]
         decoder = _KIND_DECODERS[kind] if kind_of(value) not in ("array", "object") else decoder_kinds.WIDE
-        return LayoutColumn(name, decoder, uses, typed=False, by_kind=True, sure=value is not None)
+        return LayoutColumn(name, decoder, uses, typed=False, by_kind=not shape.has_types, sure=value is not None)
 
     def _use(
         self, judge: ReferenceValidator, source_type: str, names: tuple[Any, ...], declared: str | None

@@ -53,7 +53,7 @@ def column_flags(
         if flags is None:
             continue
         result = [flag for flag in np.unique(flags).tolist() if flag >= FIRST_RECORD] if _names_records(use) else []
-        for flag in (*(_UNUSUAL if column.by_kind else _MARKED), *result):
+        for flag in (*(_MARKED if column.typed else _UNUSUAL), *result):
             flagged = flags == flag
             if flagged.any():
                 value_flag = ("value", pointer, column.name, use.form.name, int(flag))

@@ -164,14 +164,15 @@ class Reading:
     def types(self) -> dict[str, str] | None:
         """Source types by column as the message says them; None if it says none.
 
-        Where each image has its own, those of the row after come first.
+        Where each image has its own, those of the row after come first; an image without any takes those of the other.
         """
         types = self.meaning.columns.types
         if isinstance(types, str):  # none
             return None
         if types.at is not None:
             return read_types(self.at(types.at), types.name, types.type)
-        result = [read_types_within(self.at(pointer), types.type) for pointer in self.types_at]
+        said = [value for value in map(self.at, self.types_at) if value is not ABSENT and value is not None]
+        result = [read_types_within(value, types.type) for value in said]
         return None if not result or None in result else {**result[-1], **result[0]}  # type: ignore[dict-item]
 
     @cached_property

@@ -153,8 +153,6 @@ class ReferenceValidator:
                 yield found
 
     def _judge_values(self, reading: Reading, columns: TypedColumns) -> Iterator[Finding]:
-        if columns.origin == "message" and columns.types is None:
-            return
         sources = {
             pointer: None
             for side in reading.sides
@@ -171,9 +169,9 @@ class ReferenceValidator:
 
     def _judge_row(self, reading: Reading, pointer: str, row: Row, columns: TypedColumns) -> Iterator[Finding]:
         for name, value in row.items():
-            if columns.origin == "message" and name not in (columns.types or {}):
-                continue
-            if is_null(columns.table, name, value):
+            # A column that its message has no type for is read by its JSON kind, whatever a table contract says.
+            table = columns.table if columns.origin != "message" or name in (columns.types or {}) else None
+            if is_null(table, name, value):
                 path = column_path(reading, pointer, name)
                 yield self._finding("table-schema", NOT_NULL, path, "a value", "NULL")
             form = self.forms.form_of(columns, name, value)
@@ -184,7 +182,7 @@ class ReferenceValidator:
                 expected = " or ".join(sorted(_JSON_KINDS[wire] for wire in form.wire))
                 yield self._finding("type-change", None, path, expected, kind)
             else:
-                declared = columns.table.types.get(name) if columns.table is not None else None
+                declared = table.types.get(name) if table is not None else None
                 yield from self._judge_value(form, value, path, columns, declared, columns.sent_type(name))
 
     def _judge_value(

@@ -88,7 +88,7 @@ def _kinds_in(batch_result: BatchResult) -> Iterator[tuple[TableName, str, str]]
         if group_result.verdict.outcome == CONFORMING:
             yield from _kinds_of_result(group_result)
     for _, judged in batch_result.alone:
-        if judged.changes and judged.reading is not None and judged.reading.meaning.columns.types == "none":
+        if judged.changes and judged.reading is not None and judged.reading.types is None:
             yield from _kinds_of_one(judged, judged.reading)
 
 
