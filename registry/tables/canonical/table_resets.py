@@ -77,7 +77,10 @@ def read_control(control: pa.RecordBatch) -> Iterator[TableReset]:
 
 @dataclass
 class Resets:
-    """The resets of a run: of each table, kind and partition the last, and the one with the highest position."""
+    """The resets of a run: of each table, kind and partition the last, and the first with the highest position.
+
+    A statement that is sent again has its old position, and empties only what it emptied then.
+    """
 
     last: dict[tuple[Any, ...], TableReset] = field(default_factory=dict)
     highest: dict[tuple[Any, ...], TableReset] = field(default_factory=dict)
@@ -107,5 +110,5 @@ def meant_tables(reset: TableReset, names: Iterable[TableName]) -> list[TableNam
 
 
 def _height(reset: TableReset) -> tuple[int, int]:
-    number = reset.position if reset.position and _NUMBER.fullmatch(reset.position) else "-1"
-    return int(number), reset.offset
+    number = reset.position if reset.position and _NUMBER.fullmatch(reset.position) else None
+    return (-1, reset.offset) if number is None else (int(number), -reset.offset)

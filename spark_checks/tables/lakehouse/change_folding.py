@@ -10,15 +10,13 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Final
 
 from cdc_contracts.registry.tables.canonical.table_layouts import TableLayout
-from cdc_contracts.spark_checks.tables.lakehouse.emptied_rows import ORDER, Emptied
+from cdc_contracts.spark_checks.tables.lakehouse.emptied_rows import LOADED, ORDER, Emptied, with_order
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 _FACTS: Final = ("_op", "_event_time", "_position", *ORDER)
-LOADED: Final = "snapshot"
 _NEW: Final = ("insert", LOADED)
-_NUMBER: Final = "^-?[0-9]{1,38}$"
 
 
 def fold_changes(
@@ -62,10 +60,7 @@ def _events(rows: DataFrame, key: tuple[str, ...], ordered: Collection[str]) -> 
     """Return the changes of each row of the history by key."""
     from pyspark.sql import functions as F  # noqa: N812
 
-    # Rows of a full load have artificial positions, and are older than changes.
-    ranked = F.col("_contract").isin(*ordered) & (F.col("_op") != LOADED)
-    number = ranked & F.col("_position").rlike(_NUMBER)
-    rows = rows.withColumn("_order", F.when(number, F.col("_position")).cast("decimal(38,0)"))
+    rows = with_order(rows, ordered)
     before, after = _key(key, "before", "after"), _key(key, "after", "before")
     moved = _full(before, key) & ~before.eqNullSafe(after)
     half = F.coalesce(F.col("_update_part") == "before", F.lit(False))  # noqa: FBT003

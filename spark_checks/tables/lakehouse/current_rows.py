@@ -16,8 +16,15 @@ from msgspec import structs
 
 from cdc_contracts.registry.contract.catalogue import Catalogue
 from cdc_contracts.registry.tables.canonical.table_layouts import TableLayout
-from cdc_contracts.spark_checks.tables.lakehouse.change_folding import LOADED, fold_changes
-from cdc_contracts.spark_checks.tables.lakehouse.emptied_rows import ORDER, Emptied, empty_by
+from cdc_contracts.spark_checks.tables.lakehouse.change_folding import fold_changes
+from cdc_contracts.spark_checks.tables.lakehouse.emptied_rows import (
+    COORDINATES,
+    LOADED,
+    ORDER,
+    Emptied,
+    empty_by,
+    find_repeats,
+)
 from cdc_contracts.spark_checks.tables.lakehouse.spark_schemas import OWN, ensure_table, escape, free_names, read_facts
 from cdc_contracts.spark_checks.tables.lakehouse.table_identifiers import CURRENT, DELETED, TableIdentifiers, quote
 from cdc_contracts.spark_checks.tables.typed_tables import Emptyings, Merged
@@ -78,12 +85,21 @@ class CurrentTables:
         names = current_names(layout, self.addresses.format)
         current = self._ensure(session, CURRENT, layout, key, names)
         deleted = self._ensure(session, DELETED, layout, key, names)
-        emptied = empty_by(emptyings, self.ordered) if emptyings is not None else None
-        # Rows known to earlier runs were removed then, and are left out of this merge.
-        gone = _empty(session, current, names, emptied) if emptyings is not None and emptied and emptyings.new else 0
         whole = all((read_facts(session, table) or {}).get(_WHOLE) for table in (current, deleted))
+        changes, gone, emptied = rows if whole else history, 0, None
+        if emptyings is not None:
+            emptied = empty_by(emptyings, self.ordered)
+            repeats = find_repeats(history if emptyings.new else changes, history, self.ordered, emptied)
+            # Rows known to earlier runs were removed then, and are left out of this merge.
+            if emptyings.new:
+                gone = _remove_older(session, current, names, emptied)
+                if repeats is not None:
+                    gone += _remove_repeats(session, current, names, repeats)
+                    changes = history  # what they had replaced is back
+            if repeats is not None:
+                changes = changes.join(repeats, list(COORDINATES), "left_anti")
         known = _known(session, current, key, names), _known(session, deleted, key, names)
-        folded = fold_changes(rows if whole else history, layout, key, self.ordered, *known, emptied).persist()
+        folded = fold_changes(changes, layout, key, self.ordered, *known, emptied).persist()
         try:
             merged, loaded, returned = _count(folded)
             folded.where("_keyed").createOrReplaceTempView(_VIEW)
@@ -142,12 +158,29 @@ def current_names(layout: TableLayout, table_format: str) -> CurrentRowNames:
     return CurrentRowNames(columns, free_names((*_FACTS.names, *_KEPT.names), table_format, columns.values()))
 
 
-def _empty(session: SparkSession, identifier: str, names: CurrentRowNames, emptied: Emptied) -> int:
+def _remove_older(session: SparkSession, identifier: str, names: CurrentRowNames, emptied: Emptied) -> int:
     """Remove the rows older than the statements that have emptied the table; return their number."""
     older = emptied.is_older(_facts(names))
     count = session.table(identifier).where(older).count()
     if count:
         session.sql(f"DELETE FROM {identifier} WHERE {older}")  # noqa: S608  quoted names, escaped texts
+    return count
+
+
+def _remove_repeats(session: SparkSession, identifier: str, names: CurrentRowNames, repeats: DataFrame) -> int:
+    """Remove the rows that are there by changes of these coordinates; return their number."""
+    facts = _facts(names)
+    there = session.table(identifier).selectExpr(*(f"{facts[name]} AS {name}" for name in COORDINATES))
+    found = there.join(repeats, list(COORDINATES), "left_semi").persist()
+    try:
+        count = found.count()
+        if count:
+            found.createOrReplaceTempView(_VIEW)
+            same = " AND ".join(f"t.{facts[name]} = s.{name}" for name in COORDINATES)
+            session.sql(f"MERGE INTO {identifier} AS t USING {_VIEW} AS s ON {same} WHEN MATCHED THEN DELETE")
+            session.catalog.dropTempView(_VIEW)
+    finally:
+        found.unpersist()
     return count
 
 

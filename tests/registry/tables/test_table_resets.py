@@ -56,8 +56,8 @@ def test_a_table_is_emptied_by_a_message_of_that_kind_or_by_the_text_of_a_statem
     assert first.text == "TRUNCATE of orders (t/0@1)"
 
 
-def test_of_each_table_and_partition_the_last_and_the_highest_are_kept_however_a_run_is_cut():
-    reported = [reset("a", offset=number, position=str(position)) for number, position in enumerate([3, 10, 9, 1])]
+def test_of_each_table_and_partition_the_last_and_the_first_of_the_highest_are_kept_however_a_run_is_cut():
+    reported = [reset("a", offset=number, position=str(position)) for number, position in enumerate([3, 10, 9, 10, 1])]
     reported += [reset("a", offset=0, partition=1), reset("b", offset=9)]
     whole, parts = Resets(), [Resets(), Resets()]
     whole.note(reported)
@@ -65,7 +65,7 @@ def test_of_each_table_and_partition_the_last_and_the_highest_are_kept_however_a
         parts[number % 2].note([one])
     parts[1].merge(parts[0])
     assert whole.all() == parts[1].all()
-    assert set(whole.all()) == {reported[1], reported[3], reported[4], reported[5]}
+    assert set(whole.all()) == {reported[1], reported[4], reported[5], reported[6]}
 
 
 @pytest.mark.parametrize(
