@@ -35,7 +35,8 @@ nightly:
     CDC_ALL_PAIRS=1 {{nightly}} --timeout=3600 tests/registry/compat/json/test_enumerated.py \
         tests/registry/compat/json/test_soundness.py
     CDC_CONTRACTS_COLUMNS=400 CDC_CONTRACTS_BYTES=all {{nightly}} tests/registry/engine/test_every_column.py \
-        tests/registry/engine/test_byte_mutations.py tests/registry/engine/test_profiles.py
+        tests/registry/engine/test_absent_members.py tests/registry/engine/test_byte_mutations.py \
+        tests/registry/engine/test_profiles.py
     {{python}} tests/new_version.py "$(mktemp -d)" --nightly tests/registry tests/cli
     CDC_CONTRACTS_NATIVE=off {{nightly}} tests/registry/engine
     CDC_CONTRACTS_NATIVE=eager CDC_CONTRACTS_BYTES=all {{nightly}} --timeout=3600 tests/registry/engine
@@ -62,7 +63,8 @@ native-sanitized:
         tests/registry/engine/test_placed_images.py tests/registry/engine/test_native_typed_columns.py \
         tests/registry/engine/test_native_agreement.py tests/registry/engine/test_native_avro.py \
         tests/registry/engine/test_value_index.py \
-        tests/registry/engine/test_byte_mutations.py tests/registry/engine/test_profiles.py
+        tests/registry/engine/test_absent_members.py tests/registry/engine/test_byte_mutations.py \
+        tests/registry/engine/test_profiles.py
 
 lint:
     .venv/bin/ruff check .

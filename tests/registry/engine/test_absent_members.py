@@ -27,7 +27,7 @@ from cdc_contracts.registry.message.reading import Reading, non_column_members
 from cdc_contracts.registry.message.transport import open_transport
 from cdc_contracts.registry.validate.validation_context import open_validation
 
-EACH = 1 if os.environ.get("CDC_CONTRACTS_COLUMNS", "30") == "30" else 8
+EACH = 1 if os.environ.get("CDC_CONTRACTS_COLUMNS", "30") == "30" else 4
 """Of so many messages of an op a member is left out."""
 ALONE = ReadingOptions(parameters={"timestamp_zone": "+08:00"}, table="shop.orders")
 WITH_CONTRACTS = ReadingOptions(tables=WITH_TABLES.tables, parameters={"timestamp_zone": "+08:00"}, table="shop.orders")
