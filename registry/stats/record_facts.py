@@ -206,7 +206,12 @@ def _track(reading: Reading, subject: str) -> Track | None:
 
 
 def _rows(reading: Reading, columns: TypedColumns) -> RowFacts | None:
-    """Return the columns of a complete row: those with a type, otherwise those of an image that is not partial."""
+    """Return the columns of a complete row: those with a type, otherwise those of an image that is not partial.
+
+    A message without the types that others have says nothing of the columns of its table.
+    """
+    if columns.origin == "message" and columns.types is None:
+        return None
     sides = reading.meaning.images.of(reading.op or "")
     for side in (sides.after, sides.before) if sides else ():
         source = reading.source(side) if side is not None else None

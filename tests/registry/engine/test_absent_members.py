@@ -25,6 +25,7 @@ from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.engine.kernel import Kernel
 from cdc_contracts.registry.message.reading import Reading, non_column_members
 from cdc_contracts.registry.message.transport import open_transport
+from cdc_contracts.registry.stats.run_findings import finalize
 from cdc_contracts.registry.validate.validation_context import open_validation
 
 EACH = 1 if os.environ.get("CDC_CONTRACTS_COLUMNS", "30") == "30" else 4
@@ -126,9 +127,14 @@ def test_a_row_without_types_has_the_values_that_were_sent(setting, monkeypatch)
         "sqlType": {"id": 4, "at": 93, "n": 12}, "old": None, "data": [{"id": "1", "at": "2024-06-10 06:13:20", "n": None}],
     }  # fmt: skip
     untyped = [{**message, "mysqlType": None}, {name: one for name, one in message.items() if name != "mysqlType"}]
-    values = [json.dumps(one).encode() for one in (message, *untyped, message, *untyped) * 40]
-    changes = by_kernel(Kernel(validation), records_of(values))["changes"]
+    values = [json.dumps(one).encode() for one in (message, *untyped, message) * 60]
+    records = records_of(values)
+    changes = by_kernel(Kernel(validation), records)["changes"]
+    types = list(message["mysqlType"].items())
     typed = [("id", "1"), ("at", "2024-06-10T06:13:20"), ("n", None)]
     sent = [("id", "1"), ("at", "2024-06-10 06:13:20"), ("n", None)]
-    assert changes["after"].to_pylist() == [typed, sent, sent] * 80
-    assert changes["column_types"].to_pylist() == [list(message["mysqlType"].items()), None, None] * 80
+    assert changes["after"].to_pylist() == [typed, sent, sent, typed] * 60
+    assert changes["column_types"].to_pylist() == [types, None, None, types] * 60
+    tally = Kernel(validation).audit(records)
+    finalize(tally, validation.catalogue)
+    assert not [key for key in tally.findings if key.rule.startswith("D11")], "no column was lost"
