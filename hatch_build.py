@@ -38,6 +38,7 @@ SOURCES = (
     "typed_columns.c",
     "images.c",
     "lists.c",
+    "layouts.c",
     "avro_reader.c",
     "avro_values.c",
     "avro_texts.c",

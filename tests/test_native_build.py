@@ -68,8 +68,9 @@ def test_a_library_in_a_zip_is_loaded(building, monkeypatch, tmp_path):
     with zipfile.ZipFile(zipped, "w") as archive:
         for folder in (package, package / "registry", package / "registry/engine"):
             archive.write(ROOT / folder / "__init__.py", (folder / "__init__.py").relative_to(".src"))
-        for file in (ROOT / package / "registry/engine/native").glob("*.py"):
-            archive.write(file, file.relative_to(ROOT / ".src"))
+        for room in ("registry/engine/native", "registry/common"):
+            for file in (ROOT / package / room).glob("*.py"):
+                archive.write(file, file.relative_to(ROOT / ".src"))
         archive.write(library, "cdc_contracts/registry/engine/native/libcdc_native.so")
     program = (
         f"import sys; sys.path.insert(0, {str(zipped)!r})\n"

@@ -2,10 +2,11 @@
 #ifndef CDC_AVRO_H
 #define CDC_AVRO_H
 
+#include "buffers.h"
 #include "value_index.h"
 
-/* What became of reading: only READ and BROKEN are sure. UNSURE is for another implementation to say. */
-enum outcome { READ = 0, BROKEN = 1, UNSURE = 2, FULL = 3 };
+/* What became of reading: only READ and MALFORMED are sure. UNSURE is for another implementation to say. */
+enum outcome { READ = 0, MALFORMED = 1, UNSURE = 2, FULL = 3 };
 
 enum avro_type {
     AVRO_NULL = 0,
@@ -53,7 +54,7 @@ typedef struct {
     const int32_t *root;
     const Charset *charset;
     const int32_t *page;
-    int32_t nodes, links, word_count, roots, charsets, pages, digits;
+    int32_t nodes, links, word_count, roots, charsets, pages, digits, words_size;
 } AvroProgram;
 
 #define MOST_COLUMNS 4096
@@ -108,7 +109,7 @@ static inline int put_word(AvroRead *read, int32_t word) {
 static inline int read_long(AvroRead *read, int64_t *value) {
     uint64_t bits = 0;
     for (int shift = 0; shift <= 63; shift += 7) {
-        if (read->p >= read->end) return BROKEN;
+        if (read->p >= read->end) return MALFORMED;
         uint8_t byte = *read->p++;
         bits |= (uint64_t)(byte & 127) << shift;
         if (byte < 128) {
@@ -117,7 +118,7 @@ static inline int read_long(AvroRead *read, int64_t *value) {
             return READ;
         }
     }
-    return BROKEN;
+    return MALFORMED;
 }
 
 static inline int skip_long(AvroRead *read) {
@@ -137,10 +138,10 @@ static inline int read_count(AvroRead *read, int64_t *count) {
 /* The length of a string or bytes, which stand where `p` is after it. */
 static inline int read_length(AvroRead *read, int64_t *length) {
     int outcome = read_long(read, length);
-    return outcome != READ ? outcome : *length < 0 || *length > read->end - read->p ? BROKEN : READ;
+    return outcome != READ ? outcome : *length < 0 || *length > read->end - read->p ? MALFORMED : READ;
 }
 
-/* A piece of a JSON string without its quotes: the bytes are UTF-8, or it is BROKEN. */
+/* A piece of a JSON string without its quotes: the bytes are UTF-8, or it is MALFORMED. */
 int put_text(AvroRead *read, const uint8_t *p, int64_t length);
 int put_code_page(AvroRead *read, const uint8_t *p, int64_t length, const int32_t *page);
 int put_base64(AvroRead *read, const uint8_t *p, int64_t length);

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from cdc_contracts.registry.engine.native.native_layouts import ProgramLayout
 from cdc_contracts.registry.engine.native.value_index import NAMED
 from cdc_contracts.registry.message.avro_binary import last_name
 from cdc_contracts.registry.message.avro_images import IMAGE_RECORDS, codec_of
@@ -41,15 +42,6 @@ _NOT_SURE: Final = -1
 
 class NoAvroPlan(Exception):
     """The native reader cannot read records of these schemas."""
-
-
-class _Program(ctypes.Structure):
-    _fields_ = (
-        ("node", ctypes.c_void_p), ("link", ctypes.c_void_p), ("word_start", ctypes.c_void_p),
-        ("words", ctypes.c_void_p), ("root", ctypes.c_void_p), ("charset", ctypes.c_void_p), ("page", ctypes.c_void_p),
-        ("nodes", ctypes.c_int32), ("links", ctypes.c_int32), ("word_count", ctypes.c_int32),
-        ("roots", ctypes.c_int32), ("charsets", ctypes.c_int32), ("pages", ctypes.c_int32), ("digits", ctypes.c_int32),
-    )  # fmt: skip
 
 
 @dataclass
@@ -203,9 +195,9 @@ class AvroProgram:
         ]  # fmt: skip
         self._text = np.frombuffer(b"".join(words), np.uint8)
         nodes, links, starts, roots, sets, page_points = (array.ctypes.data for array in self._arrays)
-        self._program = _Program(
+        self._program = ProgramLayout(
             nodes, links, starts, self._text.ctypes.data, roots, sets, page_points, len(plan.nodes),
-            len(plan.links), len(words), len(plan.roots), len(charsets), len(pages), digits,
+            len(plan.links), len(words), len(plan.roots), len(charsets), len(pages), digits, len(self._text),
         )  # fmt: skip
         if not library.cdc_is_avro_program(self.address):
             raise NoAvroPlan

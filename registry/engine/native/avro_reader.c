@@ -256,7 +256,7 @@ static int read_node(AvroRead *read, int32_t number, int depth) {
     switch (node->type) {
     case AVRO_NULL: return put_raw(read, "null", 4);
     case AVRO_BOOLEAN:
-        if (read->p >= read->end) return BROKEN;
+        if (read->p >= read->end) return MALFORMED;
         if (*read->p > 1) return UNSURE;
         return *read->p++ ? put_raw(read, "true", 4) : put_raw(read, "false", 5);
     case AVRO_LONG:
@@ -278,10 +278,10 @@ static int read_node(AvroRead *read, int32_t number, int depth) {
         return put_byte(read, '"');
     case AVRO_ENUM:
         TRY(read_long(read, &value));
-        return value < 0 || value >= node->b ? BROKEN : put_word(read, node->a + (int32_t)value);
+        return value < 0 || value >= node->b ? MALFORMED : put_word(read, node->a + (int32_t)value);
     case AVRO_UNION:
         TRY(read_long(read, &value));
-        if (value < 0 || value >= node->b) return BROKEN;
+        if (value < 0 || value >= node->b) return MALFORMED;
         return read_node(read, read->program->link[node->a + value], depth + 1);
     case AVRO_ARRAY: return read_array(read, node, depth + 1);
     case AVRO_MAP: return read_map(read, node, depth + 1);
@@ -299,7 +299,7 @@ static int read_value(AvroRead *read, const uint8_t *start, const uint8_t *end, 
     uint8_t *before = read->to;
     int64_t entries = read->index == NULL ? 0 : read->index->total;
     for (int frame = 0; frame <= (framed && *start == 0 ? 5 : 0); frame += 5) {
-        if (end - start < frame) return BROKEN;
+        if (end - start < frame) return MALFORMED;
         for (int32_t place = 0; place < program->roots; place++) {
             int32_t root = order[place];
             read->p = start + frame, read->end = end, read->to = before, read->within = 0;
@@ -315,7 +315,24 @@ static int read_value(AvroRead *read, const uint8_t *start, const uint8_t *end, 
             if (outcome == UNSURE || outcome == FULL) return outcome;
         }
     }
-    return BROKEN;
+    return MALFORMED;
+}
+
+/* Whether the schemas to try are schemas of the program. */
+static int is_order(const AvroProgram *program, Buffer order) {
+    if (!HOLDS(order, int32_t, program->roots)) return 0;
+    for (int32_t i = 0; i < program->roots; i++)
+        if (ITEMS(order, int32_t)[i] < 0 || ITEMS(order, int32_t)[i] >= program->roots) return 0;
+    return 1;
+}
+
+/* Whether all records lie within the bytes of their batch. */
+static int are_records(Buffer source, Buffer offset_buffer) {
+    const int32_t *offsets = ITEMS(offset_buffer, int32_t);
+    int64_t count = COUNT_OF(offset_buffer, int32_t) - 1;
+    for (int64_t i = 0; i < count; i++)
+        if (offsets[i] < 0 || offsets[i] > offsets[i + 1]) return 0;
+    return count == 0 || offsets[count] <= source.size;
 }
 
 /* Reads the values from `first` on, and writes their texts one after the other from where the first begins in
@@ -323,19 +340,27 @@ static int read_value(AvroRead *read, const uint8_t *start, const uint8_t *end, 
  * empty. `order` has the schemas in the order they are tried; `index` may be NULL. Returns the number of the value it
  * stopped before, and why in `why`: READ where there are no more.
  */
-EXPORT int64_t cdc_read_avro(const AvroProgram *program, const uint8_t *data, const int32_t *offsets,
-                             const uint8_t *valid, int64_t first, int64_t count, int64_t most_bytes, int32_t framed,
-                             int32_t *order, uint8_t *out, int64_t capacity, int32_t *text_offsets, ValueIndex *index,
-                             int32_t *why) {
-    AvroRead read = {.program = program, .out = out, .to = out + text_offsets[first], .out_end = out + capacity,
+EXPORT int64_t cdc_read_avro(const AvroProgram *program, Buffer source, Buffer offset_buffer, Buffer valid_buffer,
+                             int64_t first, int64_t most_bytes, int32_t framed, Buffer order_buffer, Buffer out_buffer,
+                             Buffer text_offset_buffer, ValueIndex *index, Buffer why_buffer) {
+    const uint8_t *data = source.at, *valid = valid_buffer.at;
+    const int32_t *offsets = ITEMS(offset_buffer, int32_t);
+    int32_t *order = ITEMS(order_buffer, int32_t), *text_offsets = ITEMS(text_offset_buffer, int32_t);
+    int32_t *why = ITEMS(why_buffer, int32_t);
+    int64_t count = COUNT_OF(offset_buffer, int32_t) - 1, i = first;
+    uint8_t *out = out_buffer.at;
+    if (first < 0 || first > count || !HOLDS(why_buffer, int32_t, 1)) return TOO_SHORT;
+    if (!HOLDS(text_offset_buffer, int32_t, count + 1) || (valid != NULL && valid_buffer.size < count)) return TOO_SHORT;
+    if (text_offsets[first] < 0 || text_offsets[first] > out_buffer.size || !is_order(program, order_buffer)) return TOO_SHORT;
+    if (!are_records(source, offset_buffer) || (index != NULL && index->records < count)) return TOO_SHORT;
+    AvroRead read = {.program = program, .out = out, .to = out + text_offsets[first], .out_end = out + out_buffer.size,
                      .index = index, .columns_entry = -1};
-    int64_t i = first;
     *why = READ;
     for (; i < count; i++) {
         const uint8_t *start = data + offsets[i], *end = data + offsets[i + 1];
         uint8_t *before = read.to;
         if (valid == NULL || valid[i]) {
-            *why = end == start || end - start > most_bytes ? BROKEN : read_value(&read, start, end, framed, order);
+            *why = end == start || end - start > most_bytes ? MALFORMED : read_value(&read, start, end, framed, order);
             if (*why != READ) {
                 read.to = before;
                 break;
@@ -351,7 +376,9 @@ EXPORT int64_t cdc_read_avro(const AvroProgram *program, const uint8_t *data, co
 }
 
 /* Whether a program points nowhere outside of itself. */
-EXPORT int32_t cdc_is_avro_program(const AvroProgram *program) {
+EXPORT int64_t cdc_is_avro_program(const AvroProgram *program) {
+    for (int32_t i = 0; i <= program->word_count; i++)
+        if (program->word_start[i] < (i ? program->word_start[i - 1] : 0) || program->word_start[i] > program->words_size) return 0;
     for (int32_t n = 0; n < program->nodes; n++) {
         const AvroNode *node = program->node + n;
         int64_t from = node->a, total = node->b;

@@ -49,14 +49,13 @@ class AvroReader:
         texts = _Texts(len(values), int(self._ratio * _size_of(values)) + _SPARE)
         number, why, total = 0, np.zeros(1, np.int32), len(values)
         _, offsets, data = values.buffers()
+        starts = np.frombuffer(offsets, np.int32, total + 1, 4 * values.offset) if total else np.zeros(1, np.int32)
         valid = values.is_valid().to_numpy(zero_copy_only=False).astype(np.uint8) if values.null_count else None
         while number < total:
             order = np.array(self._wire.order, np.int32)
             number = self._library.cdc_read_avro(
-                program.address, None if data is None else data.address, offsets.address + 4 * values.offset,
-                None if valid is None else valid.ctypes.data, number, total, self._wire.most_bytes,
-                int(self._wire.framed), order.ctypes.data, texts.data.ctypes.data, len(texts.data),
-                texts.offsets.ctypes.data, index.address, why.ctypes.data,
+                program.address, data, starts, valid, number, self._wire.most_bytes, int(self._wire.framed), order,
+                texts.data, texts.offsets, index.address, why,
             )  # fmt: skip
             self._wire.order = order.tolist()
             if why[0] == _FULL:

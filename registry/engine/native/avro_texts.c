@@ -30,7 +30,7 @@ int put_text(AvroRead *read, const uint8_t *p, int64_t length) {
                 continue;
             }
             const uint8_t *after = skip_utf8(p, end);
-            if (after == NULL) return BROKEN;
+            if (after == NULL) return MALFORMED;
             TRY(put_raw(read, p, after - p));
             p = after;
         }

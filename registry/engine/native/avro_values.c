@@ -11,7 +11,7 @@ int read_string(AvroRead *read) {
     return put_text(read, p, length);
 }
 
-/* Nothing is written, but what is no UTF-8 is BROKEN all the same. */
+/* Nothing is written, but what is no UTF-8 is MALFORMED all the same. */
 int skip_string(AvroRead *read) {
     uint8_t *before = read->to;
     int escaped = read->escaped, outcome = read_string(read);
@@ -21,7 +21,7 @@ int skip_string(AvroRead *read) {
 
 int read_double(AvroRead *read, double *value) {
     uint64_t bits = 0;
-    if (read->end - read->p < 8) return BROKEN;
+    if (read->end - read->p < 8) return MALFORMED;
     for (int i = 7; i >= 0; i--) bits = bits << 8 | read->p[i];
     read->p += 8;
     memcpy(value, &bits, 8);
@@ -89,9 +89,9 @@ static int read_datetime(AvroRead *read) {
     int64_t part[PARTS] = {0}, first = 0, most = 1;
     int there[PARTS] = {0}, negative = 0;
     for (int i = 0; i < PARTS; i++) {
-        if (read->p >= read->end) return BROKEN;
+        if (read->p >= read->end) return MALFORMED;
         uint8_t branch = *read->p++;
-        if (branch != 0 && branch != 2) return BROKEN;
+        if (branch != 0 && branch != 2) return MALFORMED;
         if (branch == 0) continue;
         TRY(read_long(read, part + i));
         if (part[i] <= -INT32_MAX || part[i] >= INT32_MAX) return UNSURE;
@@ -127,7 +127,7 @@ static int read_character(AvroRead *read) {
         TRY(PUT(read, "\"Character "));
         int outcome = charset->page < 0 ? put_text(read, value, length)
                                         : put_code_page(read, value, length, program->page + 256 * charset->page);
-        if (outcome == BROKEN) return UNSURE; /* a value that is not in its charset is read all the same */
+        if (outcome == MALFORMED) return UNSURE; /* a value that is not in its charset is read all the same */
         return outcome == READ ? put_byte(read, '"') : outcome;
     }
     return UNSURE;

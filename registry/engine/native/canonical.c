@@ -1,6 +1,8 @@
 /* Canonical texts of values that are surely of their form, straight from the bytes of their message. */
 #include "forms.h"
 
+#define MOST_ADDED 32 /* bytes that a canonical text may be longer than what was sent */
+
 static uint8_t *put(uint8_t *to, const uint8_t *from, int64_t length) {
     copy_bytes(to, from, length);
     return to + length;
@@ -82,13 +84,19 @@ static uint8_t *put_canonical(uint8_t *to, const uint8_t *p, int64_t length, con
 }
 
 /* Writes the canonical texts of values as an Arrow string array, as `cdc_texts` does. `flags` are those of `cdc_check`;
- * a value that is BROKEN or OPEN has no text, and one whose text cannot be written here becomes OPEN. A text is at most
- * MOST_ADDED bytes longer than what was sent. Returns how many became OPEN.
+ * a value that is BROKEN or OPEN has no text, and one whose text cannot be written here becomes OPEN. Returns
+ * how many became OPEN.
  */
-EXPORT int64_t cdc_canonical(const uint8_t *data, const uint64_t *cells, int64_t count, uint32_t kinds,
-                             const Check *check, uint8_t *flags, int32_t *offsets, uint8_t *text, uint8_t *valid) {
+EXPORT int64_t cdc_canonical(Buffer source, Buffer cell_buffer, uint32_t kinds, const Check *check, Buffer flag_buffer,
+                             Buffer offset_buffer, Buffer text_buffer, Buffer valid) {
+    const uint8_t *data = source.at;
+    const uint64_t *cells = ITEMS(cell_buffer, uint64_t);
+    int32_t *offsets = ITEMS(offset_buffer, int32_t);
+    uint8_t *flags = flag_buffer.at, *text = text_buffer.at;
     int8_t table[256];
-    int64_t total = 0, opened = 0;
+    int64_t count = COUNT_OF(cell_buffer, uint64_t), total = 0, opened = 0;
+    if (!HOLDS(flag_buffer, uint8_t, count) || !HOLDS(offset_buffer, int32_t, count + 1)) return TOO_SHORT;
+    if (!HOLDS_BITS(valid, count)) return TOO_SHORT;
     make_sextets(table);
     for (int64_t i = 0; i < count; i++) {
         FETCH_AHEAD(data, cells, i, count);
@@ -96,13 +104,14 @@ EXPORT int64_t cdc_canonical(const uint8_t *data, const uint64_t *cells, int64_t
         offsets[i] = (int32_t)total;
         if (!(kinds >> kind & 1) || (flags[i] != OK && flags[i] != NOTED)) continue;
         uint8_t *to = NULL;
+        if (text_buffer.size - total < length_of(cells[i]) + MOST_ADDED) return TOO_SHORT;
         if (kind == TEXT || kind == INTEGER || kind == DECIMAL)
             to = put_canonical(text + total, data + start_of(cells[i]), length_of(cells[i]), check, table);
         if (to == NULL) {
             flags[i] = OPEN, opened++;
             continue;
         }
-        valid[i >> 3] |= (uint8_t)(1 << (i & 7));
+        valid.at[i >> 3] |= (uint8_t)(1 << (i & 7));
         total = to - text;
     }
     offsets[count] = (int32_t)total;

@@ -1,5 +1,5 @@
 /* Columns: values of messages as Arrow text, as integers, as codes of distinct tokens, and as digests. */
-#include "cells.h"
+#include "buffers.h"
 
 static int put_utf8(uint8_t *to, uint32_t point) {
     if (point < 0x80) return to[0] = (uint8_t)point, 1;
@@ -43,8 +43,9 @@ static int64_t unescape(const uint8_t *p, int64_t length, uint8_t *to) {
 }
 
 /* The bytes that the texts of values take at most. */
-EXPORT int64_t cdc_text_size(const uint64_t *cells, int64_t count, uint32_t kinds) {
-    int64_t total = 0;
+EXPORT int64_t cdc_text_size(Buffer cell_buffer, uint32_t kinds) {
+    const uint64_t *cells = ITEMS(cell_buffer, uint64_t);
+    int64_t count = COUNT_OF(cell_buffer, uint64_t), total = 0;
     for (int64_t i = 0; i < count; i++)
         if (kinds >> kind_of(cells[i]) & 1) total += length_of(cells[i]);
     return total;
@@ -53,15 +54,21 @@ EXPORT int64_t cdc_text_size(const uint64_t *cells, int64_t count, uint32_t kind
 /* Writes the texts of values as an Arrow string array: `count` + 1 offsets, the bytes, and a bit for each that is not
  * null (`valid`, zeros before). A number is its token. Values of other kinds than `kinds` are null. Returns the bytes.
  */
-EXPORT int64_t cdc_texts(const uint8_t *data, const uint64_t *cells, int64_t count, uint32_t kinds, int32_t *offsets,
-                         uint8_t *text, uint8_t *valid) {
-    int64_t total = 0;
+EXPORT int64_t cdc_texts(Buffer source, Buffer cell_buffer, uint32_t kinds, Buffer offset_buffer, Buffer text_buffer,
+                         Buffer valid) {
+    const uint8_t *data = source.at;
+    const uint64_t *cells = ITEMS(cell_buffer, uint64_t);
+    int64_t count = COUNT_OF(cell_buffer, uint64_t), total = 0;
+    int32_t *offsets = ITEMS(offset_buffer, int32_t);
+    uint8_t *text = text_buffer.at;
+    if (!HOLDS(offset_buffer, int32_t, count + 1) || !HOLDS_BITS(valid, count)) return TOO_SHORT;
+    if (text_buffer.size < cdc_text_size(cell_buffer, kinds)) return TOO_SHORT;
     for (int64_t i = 0; i < count; i++) {
         FETCH_AHEAD(data, cells, i, count);
         unsigned kind = kind_of(cells[i]);
         offsets[i] = (int32_t)total;
         if (!(kinds >> kind & 1)) continue;
-        valid[i >> 3] |= (uint8_t)(1 << (i & 7));
+        valid.at[i >> 3] |= (uint8_t)(1 << (i & 7));
         const uint8_t *from = data + start_of(cells[i]);
         int64_t length = length_of(cells[i]);
         if (kind == ESCAPED) total += unescape(from, length, text + total);
@@ -113,9 +120,14 @@ static int32_t count_escaped(const uint8_t *p, const uint8_t *end, uint8_t *repl
 /* Counts the characters of texts; if `behind`, of what follows their first blank. Other values have none. `replaced`,
  * zeros before, marks the texts with U+FFFD. Returns how many these are.
  */
-EXPORT int64_t cdc_count_characters(const uint8_t *data, const uint64_t *cells, int64_t count, int32_t behind,
-                                    int32_t *characters, uint8_t *replaced) {
-    int64_t found = 0;
+EXPORT int64_t cdc_count_characters(Buffer source, Buffer cell_buffer, int32_t behind, Buffer character_buffer,
+                                    Buffer replaced_buffer) {
+    const uint8_t *data = source.at;
+    const uint64_t *cells = ITEMS(cell_buffer, uint64_t);
+    int64_t count = COUNT_OF(cell_buffer, uint64_t), found = 0;
+    int32_t *characters = ITEMS(character_buffer, int32_t);
+    uint8_t *replaced = replaced_buffer.at;
+    if (!HOLDS(character_buffer, int32_t, count) || !HOLDS(replaced_buffer, uint8_t, count)) return TOO_SHORT;
     for (int64_t i = 0; i < count; i++) {
         FETCH_AHEAD(data, cells, i, count);
         unsigned kind = kind_of(cells[i]);
@@ -133,7 +145,11 @@ EXPORT int64_t cdc_count_characters(const uint8_t *data, const uint64_t *cells, 
 }
 
 /* Reads values of the kind INTEGER; the others are 0. */
-EXPORT void cdc_integers(const uint8_t *data, const uint64_t *cells, int64_t count, int64_t *numbers) {
+EXPORT int64_t cdc_integers(Buffer source, Buffer cell_buffer, Buffer number_buffer) {
+    const uint8_t *data = source.at;
+    const uint64_t *cells = ITEMS(cell_buffer, uint64_t);
+    int64_t count = COUNT_OF(cell_buffer, uint64_t), *numbers = ITEMS(number_buffer, int64_t);
+    if (!HOLDS(number_buffer, int64_t, count)) return TOO_SHORT;
     for (int64_t i = 0; i < count; i++) {
         FETCH_AHEAD(data, cells, i, count);
         int64_t number = 0;
@@ -145,6 +161,7 @@ EXPORT void cdc_integers(const uint8_t *data, const uint64_t *cells, int64_t cou
         }
         numbers[i] = number;
     }
+    return count;
 }
 
 #define MOST_CODES 64
@@ -152,8 +169,12 @@ EXPORT void cdc_integers(const uint8_t *data, const uint64_t *cells, int64_t cou
 /* Numbers the distinct tokens of values from 0 on; `firsts` gets the place of the first of each. Returns how many there
  * are, or -1 where they are more than 64.
  */
-EXPORT int64_t cdc_codes(const uint8_t *data, const uint64_t *cells, int64_t count, uint8_t *codes, int64_t *firsts) {
-    int64_t total = 0, latest = 0;
+EXPORT int64_t cdc_codes(Buffer source, Buffer cell_buffer, Buffer code_buffer, Buffer first_buffer) {
+    const uint8_t *data = source.at;
+    const uint64_t *cells = ITEMS(cell_buffer, uint64_t);
+    int64_t count = COUNT_OF(cell_buffer, uint64_t), *firsts = ITEMS(first_buffer, int64_t), total = 0, latest = 0;
+    uint8_t *codes = code_buffer.at;
+    if (!HOLDS(code_buffer, uint8_t, count) || !HOLDS(first_buffer, int64_t, MOST_CODES)) return TOO_SHORT;
     for (int64_t i = 0; i < count; i++) {
         FETCH_AHEAD(data, cells, i, count);
         uint64_t cell = cells[i], tail = cell & 0xFFFFFFFFu;
@@ -179,18 +200,26 @@ EXPORT int64_t cdc_codes(const uint8_t *data, const uint64_t *cells, int64_t cou
 }
 
 /* Counts the values of each kind; in turn in four tables, since one would wait for its own last count. */
-EXPORT void cdc_count_kinds(const uint64_t *cells, int64_t count, int64_t *totals) {
-    int64_t turns[4][16] = {{0}};
+EXPORT int64_t cdc_count_kinds(Buffer cell_buffer, Buffer total_buffer) {
+    const uint64_t *cells = ITEMS(cell_buffer, uint64_t);
+    int64_t count = COUNT_OF(cell_buffer, uint64_t), *totals = ITEMS(total_buffer, int64_t), turns[4][16] = {{0}};
+    if (!HOLDS(total_buffer, int64_t, 16)) return TOO_SHORT;
     for (int64_t i = 0; i < count; i++) turns[i & 3][kind_of(cells[i])]++;
     for (int kind = 0; kind < 16; kind++)
         totals[kind] += turns[0][kind] + turns[1][kind] + turns[2][kind] + turns[3][kind];
+    return count;
 }
 
 /* Picks the values that are not absent: their cells, and their indices; `present` gets a byte for each value. Returns how
  * many there are.
  */
-EXPORT int64_t cdc_pick_present(const uint64_t *cells, int64_t count, uint64_t *picked, int64_t *held, uint8_t *present) {
-    int64_t total = 0;
+EXPORT int64_t cdc_pick_present(Buffer cell_buffer, Buffer picked_buffer, Buffer held_buffer, Buffer present_buffer) {
+    const uint64_t *cells = ITEMS(cell_buffer, uint64_t);
+    uint64_t *picked = ITEMS(picked_buffer, uint64_t);
+    int64_t count = COUNT_OF(cell_buffer, uint64_t), *held = ITEMS(held_buffer, int64_t), total = 0;
+    uint8_t *present = present_buffer.at;
+    if (!HOLDS(picked_buffer, uint64_t, count) || !HOLDS(held_buffer, int64_t, count)) return TOO_SHORT;
+    if (!HOLDS(present_buffer, uint8_t, count)) return TOO_SHORT;
     for (int64_t i = 0; i < count; i++) {
         int there = kind_of(cells[i]) != ABSENT;
         picked[total] = cells[i], held[total] = i, present[i] = (uint8_t)there;
@@ -198,9 +227,6 @@ EXPORT int64_t cdc_pick_present(const uint64_t *cells, int64_t count, uint64_t *
     }
     return total;
 }
-
-/* Counted up where a function takes or returns something else. */
-EXPORT int32_t cdc_abi(void) { return 3; }
 
 #define PERIOD 65536
 #define BASE 0xD1B54A32D192ED03ull
@@ -223,17 +249,27 @@ static uint64_t digest(const uint8_t *p, int64_t length, const uint64_t *powers)
 /* Writes the digest of each text or token, as `text_digests.py` does: a polynomial of its bytes. Values of other kinds
  * than `kinds` have the digest `other`. `room` has as many bytes as the longest text with escapes.
  */
-EXPORT void cdc_digests(const uint8_t *data, const uint64_t *cells, int64_t count, uint32_t kinds, uint64_t other,
-                        uint8_t *room, uint64_t *digests) {
-    uint64_t powers[SHORT], power = 1;
+EXPORT int64_t cdc_digests(Buffer source, Buffer cell_buffer, uint32_t kinds, uint64_t other, Buffer room,
+                           Buffer digest_buffer) {
+    const uint8_t *data = source.at;
+    const uint64_t *cells = ITEMS(cell_buffer, uint64_t);
+    int64_t count = COUNT_OF(cell_buffer, uint64_t);
+    uint64_t powers[SHORT], power = 1, *digests = ITEMS(digest_buffer, uint64_t);
+    if (!HOLDS(digest_buffer, uint64_t, count)) return TOO_SHORT;
     for (int i = 0; i < SHORT; i++) powers[i] = power *= BASE;
     for (int64_t i = 0; i < count; i++) {
         FETCH_AHEAD(data, cells, i, count);
         unsigned kind = kind_of(cells[i]);
         const uint8_t *p = data + start_of(cells[i]);
         int64_t length = length_of(cells[i]);
-        if (!(kinds >> kind & 1)) digests[i] = other;
-        else if (kind == ESCAPED) digests[i] = digest(room, unescape(p, length, room), powers);
-        else digests[i] = digest(p, length, powers);
+        if (!(kinds >> kind & 1)) {
+            digests[i] = other;
+        } else if (kind == ESCAPED) {
+            if (length > room.size) return TOO_SHORT;
+            digests[i] = digest(room.at, unescape(p, length, room.at), powers);
+        } else {
+            digests[i] = digest(p, length, powers);
+        }
     }
+    return count;
 }

@@ -17,6 +17,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from cdc_contracts.registry.engine.layout_parts import FormUse
+from cdc_contracts.registry.engine.native.native_layouts import CheckLayout
 from cdc_contracts.registry.engine.native.scanned_columns import BOOLEANS, NAMELESS, NUMBERS, TEXTS, ScannedColumn
 from cdc_contracts.registry.values import Context, ValueForm
 from cdc_contracts.registry.values.civil_time import FIRST_DAY, LAST_DAY, first_steady_year
@@ -109,15 +110,6 @@ _NEAR: Final = (2, 9998)
 """Years in which a moment is one in every zone."""
 
 
-class _Check(ctypes.Structure):
-    _fields_ = (
-        ("form", ctypes.c_int32), ("most_whole", ctypes.c_int32), ("most_fraction", ctypes.c_int32),
-        ("zeros_open", ctypes.c_int32), ("least", ctypes.c_int64), ("most", ctypes.c_int64),
-        ("earliest", ctypes.c_int32), ("latest", ctypes.c_int32), ("literal", ctypes.c_char_p),
-        ("literal_length", ctypes.c_int64),
-    )  # fmt: skip
-
-
 def kinds_of_wire(wire: frozenset[str]) -> int:
     """Return the kinds of values that a form accepts besides null, a bit each."""
     return sum(bits for kind, bits in (("text", TEXTS), ("number", NUMBERS), ("boolean", BOOLEANS)) if kind in wire)
@@ -159,7 +151,7 @@ def write_values(
 
 
 def _check_named(
-    column: ScannedColumn, use: FormUse, checks: Sequence[_Check]
+    column: ScannedColumn, use: FormUse, checks: Sequence[CheckLayout]
 ) -> tuple[NDArray[np.uint8] | None, NDArray[np.int64]]:
     """Check values that have the name of a record before them, each by the check of that record."""
     behind, places = column.strip_names(_heads_of(use.form))
@@ -177,29 +169,25 @@ def _check_named(
     return flags, np.zeros(0, np.int64) if flags is None else np.flatnonzero(flags == _OPEN)
 
 
-def _run(column: ScannedColumn, kinds: int, check: _Check) -> tuple[NDArray[np.uint8] | None, NDArray[np.int64]]:
+def _run(column: ScannedColumn, kinds: int, check: CheckLayout) -> tuple[NDArray[np.uint8] | None, NDArray[np.int64]]:
     flags, totals = np.empty(len(column), np.uint8), np.zeros(2, np.int64)
-    column.source.library.cdc_check(
-        column.source.address, column.cells.ctypes.data, len(column), kinds, ctypes.addressof(check),
-        flags.ctypes.data, totals.ctypes.data,
-    )  # fmt: skip
+    column.source.library.cdc_check(column.source.memory, column.cells, kinds, ctypes.byref(check), flags, totals)
     undecided, marked = totals.tolist()
     places = np.flatnonzero(flags == _OPEN) if undecided else np.zeros(0, np.int64)
     return flags if marked else None, places
 
 
 def _write(
-    column: ScannedColumn, kinds: int, check: _Check, flags: NDArray[np.uint8] | None
+    column: ScannedColumn, kinds: int, check: CheckLayout, flags: NDArray[np.uint8] | None
 ) -> tuple[pa.Array, NDArray[np.int64]]:
     source, total = column.source, len(column)
     flags = np.zeros(total, np.uint8) if flags is None else flags.copy()
-    size = source.library.cdc_text_size(column.cells.ctypes.data, total, kinds)
+    size = source.library.cdc_text_size(column.cells, kinds)
     offsets, valid = pa.allocate_buffer(4 * (total + 1)), np.zeros((total + 7) // 8, np.uint8)
     text = pa.allocate_buffer(size + _MOST_ADDED * total)
     opened = source.library.cdc_canonical(
-        source.address, column.cells.ctypes.data, total, kinds, ctypes.addressof(check), flags.ctypes.data,
-        offsets.address, text.address, valid.ctypes.data,
-    )  # fmt: skip
+        source.memory, column.cells, kinds, ctypes.byref(check), flags, offsets, text, valid
+    )
     places = np.flatnonzero(flags == _OPEN) if opened else np.zeros(0, np.int64)
     return pa.StringArray.from_buffers(total, offsets, text, pa.py_buffer(valid)), places
 
@@ -218,13 +206,13 @@ def _heads_of(form: ValueForm) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=4096)
-def _checks_of(form: ValueForm, context: Context, bound: TypeBound | None) -> tuple[_Check, ...] | None:
+def _checks_of(form: ValueForm, context: Context, bound: TypeBound | None) -> tuple[CheckLayout, ...] | None:
     checks = [_check_of(plain, form, context, bound) for _, plain in _parts_of(form)]
     sure = [check for check in checks if check is not None]
     return tuple(sure) if sure and len(sure) == len(checks) else None
 
 
-def _check_of(plain: _Plain, form: ValueForm, context: Context, bound: TypeBound | None) -> _Check | None:
+def _check_of(plain: _Plain, form: ValueForm, context: Context, bound: TypeBound | None) -> CheckLayout | None:
     if context.zeros_left_out and plain.number not in _TIMES:
         return None
     literal = context.invalid_literal.encode() if context.invalid_literal is not None else None
@@ -234,14 +222,14 @@ def _check_of(plain: _Plain, form: ValueForm, context: Context, bound: TypeBound
         if steady is None:
             return None  # twice a year there are local times that are no single instant
         earliest, latest = max(_NEAR[0], steady), _NEAR[1]
-    check = _Check(
+    check = CheckLayout(
         plain.number, _MOST, _MOST, int(context.zeros_left_out), plain.least, plain.most, earliest, latest, literal,
         len(literal or b""),
     )  # fmt: skip
     return check if bound is None or _bind(check, form, bound) else None
 
 
-def _bind(check: _Check, form: ValueForm, bound: TypeBound) -> bool:
+def _bind(check: CheckLayout, form: ValueForm, bound: TypeBound) -> bool:
     """Narrow a check to the range of a declared type; False if it cannot be."""
     if bound.limits is None:
         return False

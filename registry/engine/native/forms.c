@@ -142,10 +142,14 @@ static int judge(const uint8_t *p, int64_t length, const Check *check, const int
 /* Writes the flags of the values whose kind is in `kinds` (a bit each), OPEN for those that are not sure; the others
  * count as null and are OK. `totals` gets how many are open, and how many are not OK.
  */
-EXPORT void cdc_check(const uint8_t *data, const uint64_t *cells, int64_t count, uint32_t kinds, const Check *check,
-                      uint8_t *flags, int64_t *totals) {
+EXPORT int64_t cdc_check(Buffer source, Buffer cell_buffer, uint32_t kinds, const Check *check, Buffer flag_buffer,
+                         Buffer total_buffer) {
+    const uint8_t *data = source.at;
+    const uint64_t *cells = ITEMS(cell_buffer, uint64_t);
+    uint8_t *flags = flag_buffer.at;
     int8_t table[256];
-    int64_t open = 0, marked = 0;
+    int64_t count = COUNT_OF(cell_buffer, uint64_t), *totals = ITEMS(total_buffer, int64_t), open = 0, marked = 0;
+    if (!HOLDS(flag_buffer, uint8_t, count) || !HOLDS(total_buffer, int64_t, 2)) return TOO_SHORT;
     make_sextets(table);
     for (int64_t i = 0; i < count; i++) {
         FETCH_AHEAD(data, cells, i, count);
@@ -165,4 +169,5 @@ EXPORT void cdc_check(const uint8_t *data, const uint64_t *cells, int64_t count,
         open += flag == OPEN, marked += flag != OK;
     }
     totals[0] = open, totals[1] = marked;
+    return count;
 }

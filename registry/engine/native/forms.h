@@ -2,7 +2,7 @@
 #ifndef CDC_FORMS_H
 #define CDC_FORMS_H
 
-#include "cells.h"
+#include "buffers.h"
 
 enum form {
     ANY_TEXT = 0,

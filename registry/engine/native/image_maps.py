@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple, Protocol
 
@@ -9,8 +10,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from cdc_contracts.registry.engine.native.native_layouts import BlockLayout, Buffer, SourceLayout
 from cdc_contracts.registry.engine.native.native_library import native_library
-from cdc_contracts.registry.engine.native.typed_columns import address_of, texts_of
+from cdc_contracts.registry.engine.native.typed_columns import texts_of
 
 Mask = NDArray[np.bool_]
 Places = NDArray[np.int64]
@@ -74,19 +76,19 @@ def write_maps(
     if library is None:
         return None
     known: dict[str, int] = {}
-    held, given = [], np.zeros((max(1, len(blocks)), 5), np.int64)
+    held, given = [], (BlockLayout * max(1, len(blocks)))()
     for number, block in enumerate(blocks):
         if block is not None:
             ids = np.array([known.setdefault(name, len(known)) for name in block.names], np.int64)
             places, present = np.ascontiguousarray(block.places), block.present
             present = None if present is None else np.ascontiguousarray(present)
             held.append((ids, places, present))  # has to outlive the calls
-            given[number, :3] = places.ctypes.data, 0 if present is None else present.ctypes.data, ids.ctypes.data
-            given[number, 3:] = len(ids), starts[number]
+            memory = map(Buffer.from_param, (places, present, ids))
+            given[number] = BlockLayout(*memory, len(ids), int(starts[number]), 1)
     rows, totals, names = len(order), np.zeros(3, np.int64), pa.array(list(known), pa.string())
     order, block_of = np.ascontiguousarray(order), np.ascontiguousarray(block_of)
-    common = given.ctypes.data, block_of.ctypes.data, order.ctypes.data, rows
-    library.cdc_measure_images(*common, texts_of(names)[0], texts_of(texts)[0], totals.ctypes.data)
+    common = given, block_of, order, *texts_of(names), *texts_of(texts), texts.buffers()[0], texts.offset, totals
+    library.cdc_measure_images(*common)
     entries, key_bytes, item_bytes = totals.tolist()
     if max(entries, key_bytes, item_bytes) > _MOST:
         return None
@@ -95,10 +97,7 @@ def write_maps(
         (pa.allocate_buffer(4 * (entries + 1)), pa.allocate_buffer(size)) for size in (key_bytes, item_bytes)
     )
     valid = np.zeros((entries + 7) // 8, np.uint8)
-    library.cdc_write_images(
-        *common, *texts_of(names), *texts_of(texts), address_of(texts.buffers()[0]), texts.offset, begins.ctypes.data,
-        *(part.address for part in (*keys, *items)), valid.ctypes.data,
-    )  # fmt: skip
+    library.cdc_write_images(*common, begins, *keys, *items, valid)
     without = np.array([block is None for block in blocks], np.bool_)
     missing = np.append(without[block_of[order]], False) if without.any() else None
     return pa.MapArray.from_arrays(
@@ -117,15 +116,11 @@ def complete_images(image: ImageRows, under: ImageRows) -> CompletedImages | Non
     sources = [_source_of(image), _source_of(under)]
     places, partial = np.empty(shape, np.int64), np.zeros(shape[0], np.bool_)
     sent, there = np.empty(shape, np.bool_), np.empty(shape, np.bool_)
-    library.cdc_complete_images(
-        *(addresses.ctypes.data for addresses, _ in sources), *shape,
-        *(made.ctypes.data for made in (places, sent, there, partial)),
-    )  # fmt: skip
+    library.cdc_complete_images(*(ctypes.byref(source) for source, _ in sources), *shape, places, sent, there, partial)
     return CompletedImages(places, sent, there, partial)
 
 
-def _source_of(image: ImageRows) -> tuple[Places, tuple[NDArray[Any], ...]]:
-    """Return the addresses of rows of images, and the arrays, which have to outlive the call."""
-    held = tuple(np.ascontiguousarray(part) for part in image if part is not None)
-    places, rows = held[0].ctypes.data, held[-1].ctypes.data
-    return np.array([places, 0 if image.present is None else held[1].ctypes.data, rows], np.int64), held
+def _source_of(image: ImageRows) -> tuple[SourceLayout, tuple[NDArray[Any] | None, ...]]:
+    """Return the memory of rows of images, and the arrays, which have to outlive the call."""
+    held = tuple(None if part is None else np.ascontiguousarray(part) for part in image)
+    return SourceLayout(*map(Buffer.from_param, held)), held

@@ -1,4 +1,5 @@
 /* Lists of whole numbers, and texts that begin with a name: what members and values beside plain ones are asked for. */
+#include "buffers.h"
 #include "value_index.h"
 
 /* Behind a whole number without a sign, of at most MOST_DIGITS digits, or NULL. */
@@ -9,7 +10,11 @@ static const uint8_t *skip_count(const uint8_t *p, const uint8_t *end, int64_t *
 }
 
 /* Writes the last number of each value that is a list of such numbers and commas, and of nothing else; -1 for others. */
-EXPORT void cdc_last_counts(const uint8_t *data, const uint64_t *cells, int64_t count, int64_t *numbers) {
+EXPORT int64_t cdc_last_counts(Buffer source, Buffer cell_buffer, Buffer number_buffer) {
+    const uint8_t *data = source.at;
+    const uint64_t *cells = ITEMS(cell_buffer, uint64_t);
+    int64_t count = COUNT_OF(cell_buffer, uint64_t), *numbers = ITEMS(number_buffer, int64_t);
+    if (!HOLDS(number_buffer, int64_t, count)) return TOO_SHORT;
     for (int64_t i = 0; i < count; i++) {
         FETCH_AHEAD(data, cells, i, count);
         numbers[i] = -1;
@@ -20,6 +25,7 @@ EXPORT void cdc_last_counts(const uint8_t *data, const uint64_t *cells, int64_t 
         while (p != NULL && p < end && *p == ',');
         if (p != NULL && end - p == 1) numbers[i] = number; /* the bracket that closes it */
     }
+    return count;
 }
 
 /* Writes the values without the name before them, and for each the place of its name. `names` are one after the other,
@@ -27,10 +33,19 @@ EXPORT void cdc_last_counts(const uint8_t *data, const uint64_t *cells, int64_t 
  * values; the place of the former is 255, of the latter 0. Where `named` is not NULL, it has the name of each value by
  * its number in the value index, and `own_places` the place of each number. Returns how many have no name.
  */
-EXPORT int64_t cdc_strip_names(const uint8_t *data, const uint64_t *cells, int64_t count, const uint8_t *names,
-                               const int32_t *starts, int32_t total, const uint8_t *named, const uint8_t *own_places,
-                               uint64_t *behind, uint8_t *places) {
-    int64_t nameless = 0;
+EXPORT int64_t cdc_strip_names(Buffer source, Buffer cell_buffer, Buffer name_buffer, Buffer start_buffer,
+                               Buffer named_buffer, Buffer own_place_buffer, Buffer behind_buffer, Buffer place_buffer) {
+    const uint8_t *data = source.at, *names = name_buffer.at, *named = named_buffer.at, *own_places = own_place_buffer.at;
+    const uint64_t *cells = ITEMS(cell_buffer, uint64_t);
+    const int32_t *starts = ITEMS(start_buffer, int32_t);
+    uint64_t *behind = ITEMS(behind_buffer, uint64_t);
+    uint8_t *places = place_buffer.at;
+    int64_t count = COUNT_OF(cell_buffer, uint64_t), nameless = 0;
+    int32_t total = (int32_t)COUNT_OF(start_buffer, int32_t) - 1;
+    if (total < 0 || starts[0] < 0 || starts[total] > name_buffer.size) return TOO_SHORT;
+    if (IS_GIVEN(named_buffer) && !HOLDS(named_buffer, uint8_t, count)) return TOO_SHORT;
+    if (!HOLDS(own_place_buffer, uint8_t, 256) || !HOLDS(behind_buffer, uint64_t, count)) return TOO_SHORT;
+    if (!HOLDS(place_buffer, uint8_t, count)) return TOO_SHORT;
     for (int64_t i = 0; i < count; i++) {
         if (named == NULL) FETCH_AHEAD(data, cells, i, count);
         unsigned kind = kind_of(cells[i]);

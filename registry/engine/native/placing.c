@@ -82,8 +82,8 @@ static int place_row(Scan *scan, int32_t image, int32_t number, uint64_t header)
     if (count < scan->columns[image]) open_row(scan, image);
     const uint64_t *from = scan->index->cells + scan->at;
     const uint8_t *names = scan->index->names + scan->at;
-    uint64_t *cells = scan->row_cells[image] + scan->rows[image];
-    uint8_t *row_names = scan->row_names[image] + scan->rows[image];
+    uint64_t *cells = row_cells_of(scan, image);
+    uint8_t *row_names = row_names_of(scan, image);
     for (int32_t i = 0; i < count; i++) {
         const Column *column = columns + i;
         uint64_t cell = from[i];
@@ -97,7 +97,7 @@ static int place_row(Scan *scan, int32_t image, int32_t number, uint64_t header)
 }
 
 static int place_image(Scan *scan, const Node *node, uint64_t cell) {
-    int32_t *state = scan->states[node->a] + scan->record;
+    int32_t *state = state_of(scan, node->a);
     if (kind_of(cell) == NUL) {
         *state = -1;
     } else {

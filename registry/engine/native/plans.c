@@ -77,16 +77,16 @@ static int is_whole(const Plan *plan) {
 }
 
 /* Returns a plan, or NULL where it is not whole. Node 0 is the message. */
-EXPORT Plan *cdc_make_plan(const int32_t *nodes, int32_t node_count, const int32_t *members, int32_t member_count,
-                           const uint8_t *names, int64_t names_length, int32_t images, int32_t slots) {
+EXPORT Plan *cdc_make_plan(Buffer nodes, Buffer members, Buffer names, int32_t images, int32_t slots) {
+    int32_t node_count = (int32_t)COUNT_OF(nodes, Node), member_count = (int32_t)COUNT_OF(members, Member);
     Plan *plan = calloc(1, sizeof(Plan));
     if (plan == NULL) return NULL;
     plan->nodes = node_count, plan->members = member_count, plan->images = images, plan->slots = slots;
-    plan->names_length = names_length;
+    plan->names_length = names.size;
     size_t n = (size_t)node_count + 1, m = (size_t)member_count + 1;
-    plan->node = copied(nodes, (size_t)node_count * sizeof(Node));
-    plan->member = copied(members, (size_t)member_count * sizeof(Member));
-    plan->names = copied(names, (size_t)names_length);
+    plan->node = copied(nodes.at, (size_t)node_count * sizeof(Node));
+    plan->member = copied(members.at, (size_t)member_count * sizeof(Member));
+    plan->names = copied(names.at, (size_t)names.size);
     plan->next = calloc(m, sizeof(int32_t)), plan->first = calloc(n, sizeof(int32_t));
     plan->seen = calloc(m, sizeof(uint64_t)), plan->latest = calloc(n, sizeof(uint64_t));
     plan->hash_start = calloc(n, sizeof(int32_t)), plan->hash_mask = calloc(n, sizeof(int32_t));

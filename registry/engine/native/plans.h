@@ -2,7 +2,7 @@
 #ifndef CDC_PLANS_H
 #define CDC_PLANS_H
 
-#include "cells.h"
+#include "buffers.h"
 
 #define ANY_IMAGE (-1)
 

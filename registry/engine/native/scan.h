@@ -3,6 +3,7 @@
 #define CDC_SCAN_H
 
 #include "avro.h"
+#include "buffers.h"
 #include "plans.h"
 
 #define MOST_NESTED 16 /* of objects that are taken apart */
@@ -26,24 +27,36 @@ typedef struct {
     const uint8_t *data, *p, *end;
     uint64_t *cells; /* by slot and record */
     int64_t record, capacity;
-    uint64_t **row_cells; /* by image: cells by column and row */
+    const Buffer *row_cells; /* by image: cells by column and row */
     int64_t *rows;        /* by image: rows so far */
     int64_t row_capacity;
-    int32_t **states; /* by image and record: absent -2, null -1, or how many rows */
+    int32_t *states; /* by image and record: absent -2, null -1, or how many rows */
     const int32_t *columns;
     uint64_t objects;
     int full;
     const AvroProgram *program; /* of messages that were written with a value index; NULL of others */
     ValueIndex *index;
-    uint8_t **row_names; /* by image: names of records by column and row */
+    const Buffer *row_names; /* by image: names of records by column and row */
     Bound bound;
     int64_t at, stop; /* entries of the message */
 } Scan;
 
+static inline uint64_t *row_cells_of(const Scan *scan, int32_t image) {
+    return ITEMS(scan->row_cells[image], uint64_t) + scan->rows[image];
+}
+
+static inline uint8_t *row_names_of(const Scan *scan, int32_t image) {
+    return scan->row_names[image].at + scan->rows[image];
+}
+
+static inline int32_t *state_of(const Scan *scan, int32_t image) {
+    return scan->states + image * scan->capacity + scan->record;
+}
+
 static inline void put(Scan *scan, int32_t image, int32_t slot, uint64_t cell) {
     if (slot < 0) return;
     if (image == ANY_IMAGE) scan->cells[slot * scan->capacity + scan->record] = cell;
-    else if (slot < scan->columns[image]) scan->row_cells[image][slot * scan->row_capacity + scan->rows[image]] = cell;
+    else if (slot < scan->columns[image]) row_cells_of(scan, image)[slot * scan->row_capacity] = cell;
 }
 
 /* Whether there is room for another row. */
@@ -54,10 +67,10 @@ static inline int has_row(Scan *scan, int32_t image) {
 
 /* Begins a row in which all columns are absent. */
 static inline void open_row(Scan *scan, int32_t image) {
-    uint64_t *cells = scan->row_cells[image] + scan->rows[image];
+    uint64_t *cells = row_cells_of(scan, image);
     for (int32_t column = 0; column < scan->columns[image]; column++) cells[column * scan->row_capacity] = ABSENT;
     if (scan->row_names == NULL) return;
-    uint8_t *names = scan->row_names[image] + scan->rows[image];
+    uint8_t *names = row_names_of(scan, image);
     for (int32_t column = 0; column < scan->columns[image]; column++) names[column * scan->row_capacity] = UNKNOWN_NAME;
 }
 

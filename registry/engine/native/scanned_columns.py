@@ -19,6 +19,7 @@ from msgspec import UNSET
 from numpy.typing import NDArray
 
 from cdc_contracts.registry.engine import decoder_kinds
+from cdc_contracts.registry.engine.native.native_layouts import Buffer
 from cdc_contracts.registry.engine.native.value_index import places_of_names
 
 Cells = NDArray[np.uint64]
@@ -47,8 +48,9 @@ class ScannedBytes:
     buffer: pa.Buffer
 
     @cached_property
-    def address(self) -> int:
-        return int(self.buffer.address)
+    def memory(self) -> Buffer:
+        """Return the bytes as the library takes them."""
+        return Buffer.from_param(self.buffer)
 
     @cached_property
     def view(self) -> memoryview:
@@ -107,7 +109,7 @@ class ScannedColumn(Sequence[Any]):
     def totals(self) -> list[int]:
         """The number of values of each kind."""
         totals = np.zeros(KINDS, np.int64)
-        self.source.library.cdc_count_kinds(self.cells.ctypes.data, len(self), totals.ctypes.data)
+        self.source.library.cdc_count_kinds(self.cells, totals)
         return totals.tolist()
 
     def holds(self, kinds: int) -> bool:
@@ -122,9 +124,7 @@ class ScannedColumn(Sequence[Any]):
     def codes(self) -> tuple[NDArray[np.uint8], list[int]] | None:
         """The code of each value by its token, and the index of each code's first value; None if there are too many."""
         codes, firsts = np.empty(len(self), np.uint8), np.empty(64, np.int64)
-        total = self.source.library.cdc_codes(
-            self.source.address, self.cells.ctypes.data, len(self), codes.ctypes.data, firsts.ctypes.data
-        )
+        total = self.source.library.cdc_codes(self.source.memory, self.cells, codes, firsts)
         return None if total < 0 else (codes, firsts[:total].tolist())
 
     @cached_property
@@ -177,18 +177,14 @@ class ScannedColumn(Sequence[Any]):
     def integers(self) -> NDArray[np.int64]:
         """The values that are integers, with 0 in place of others."""
         numbers = np.empty(len(self), np.int64)
-        self.source.library.cdc_integers(
-            self.source.address, self.cells.ctypes.data, len(self), numbers.ctypes.data
-        )  # fmt: skip
+        self.source.library.cdc_integers(self.source.memory, self.cells, numbers)
         return numbers
 
     @cached_property
     def last_counts(self) -> NDArray[np.int64]:
         """The last number of each value that is a list of unsigned integers without blanks; -1 for other values."""
         numbers = np.empty(len(self), np.int64)
-        self.source.library.cdc_last_counts(
-            self.source.address, self.cells.ctypes.data, len(self), numbers.ctypes.data
-        )  # fmt: skip
+        self.source.library.cdc_last_counts(self.source.memory, self.cells, numbers)
         return numbers
 
     def strip_names(self, names: tuple[str, ...]) -> tuple[ScannedColumn, NDArray[np.uint8]]:
@@ -201,10 +197,8 @@ class ScannedColumn(Sequence[Any]):
         cells, places = np.empty(len(self), np.uint64), np.empty(len(self), np.uint8)
         text, starts, own_places = _join(names)
         self.source.library.cdc_strip_names(
-            self.source.address, self.cells.ctypes.data, len(self), text, starts.ctypes.data, len(names),
-            None if self._names is None else self._names.ctypes.data, own_places.ctypes.data, cells.ctypes.data,
-            places.ctypes.data,
-        )  # fmt: skip
+            self.source.memory, self.cells, text, starts, self._names, own_places, cells, places
+        )
         self._behind[names] = ScannedColumn(self.source, cells, self.decoder), places
         return self._behind[names]
 
@@ -215,12 +209,10 @@ class ScannedColumn(Sequence[Any]):
     def texts(self, kinds: int) -> pa.StringArray:
         """Return the texts, or tokens, of the values of some kinds, with null in place of others."""
         library, total = self.source.library, len(self)
-        size = library.cdc_text_size(self.cells.ctypes.data, total, kinds)
+        size = library.cdc_text_size(self.cells, kinds)
         offsets, valid = pa.allocate_buffer(4 * (total + 1)), np.zeros((total + 7) // 8, np.uint8)
         text = pa.allocate_buffer(size)
-        library.cdc_texts(
-            self.source.address, self.cells.ctypes.data, total, kinds, offsets.address, text.address, valid.ctypes.data
-        )
+        library.cdc_texts(self.source.memory, self.cells, kinds, offsets, text, valid)
         return pa.StringArray.from_buffers(total, offsets, text, pa.py_buffer(valid))
 
     def count_characters(self, *, behind: bool) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
@@ -229,10 +221,7 @@ class ScannedColumn(Sequence[Any]):
         With `behind` only what follows the first blank is counted.
         """
         characters, replaced = np.empty(len(self), np.int32), np.zeros(len(self), np.bool_)
-        self.source.library.cdc_count_characters(
-            self.source.address, self.cells.ctypes.data, len(self), behind, characters.ctypes.data,
-            replaced.ctypes.data,
-        )  # fmt: skip
+        self.source.library.cdc_count_characters(self.source.memory, self.cells, behind, characters, replaced)
         return characters, replaced
 
     def digests(self, nothing: int) -> NDArray[np.uint64]:
@@ -241,9 +230,8 @@ class ScannedColumn(Sequence[Any]):
         longest = self.lengths[self.kinds == ESCAPED].max() if self.holds(1 << ESCAPED) else 0
         room = np.empty(int(longest), np.uint8)
         self.source.library.cdc_digests(
-            self.source.address, self.cells.ctypes.data, len(self), TEXTS | NUMBERS | BOOLEANS, nothing,
-            room.ctypes.data, digests.ctypes.data,
-        )  # fmt: skip
+            self.source.memory, self.cells, TEXTS | NUMBERS | BOOLEANS, nothing, room, digests
+        )
         return digests
 
     def widened(self) -> ScannedColumn:
@@ -260,9 +248,7 @@ class ScannedColumn(Sequence[Any]):
         """Return the values that are not absent as a column, their indices, and a mask of all values."""
         total = len(self)
         cells, held, present = np.empty(total, np.uint64), np.empty(total, np.int64), np.empty(total, np.bool_)
-        count = self.source.library.cdc_pick_present(
-            self.cells.ctypes.data, total, cells.ctypes.data, held.ctypes.data, present.ctypes.data
-        )
+        count = self.source.library.cdc_pick_present(self.cells, cells, held, present)
         picked = ScannedColumn(self.source, cells[:count], self.decoder)
         picked.totals = [0 if kind == ABSENT else found for kind, found in enumerate(self.totals)]
         return picked, held[:count], present

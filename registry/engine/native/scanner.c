@@ -55,7 +55,7 @@ static int scan_row(Scan *scan, int32_t image, int32_t row, int depth) {
 }
 
 static int scan_image(Scan *scan, const Node *node, int depth) {
-    int32_t *state = scan->states[node->a] + scan->record;
+    int32_t *state = state_of(scan, node->a);
     const uint8_t *end = scan->end;
     if (*scan->p == 'n') {
         const uint8_t *after = skip_word(scan->p, end, "null", 4);
@@ -161,7 +161,7 @@ static int scan_message(Scan *scan, const uint8_t *start, const uint8_t *end) {
     scan->p = start, scan->end = end;
     if (own >= 0) {
         fits = scan_row(scan, own, 0, 0);
-        scan->states[own][scan->record] = 1;
+        *state_of(scan, own) = 1;
     } else {
         fits = scan_object(scan, 0, 0);
     }
@@ -172,9 +172,35 @@ static int scan_message(Scan *scan, const uint8_t *start, const uint8_t *end) {
 static void clear_message(Scan *scan, const int64_t *before) {
     for (int32_t image = 0; image < scan->plan->images; image++) {
         scan->rows[image] = before[image];
-        scan->states[image][scan->record] = -2;
+        *state_of(scan, image) = -2;
     }
     for (int32_t slot = 0; slot < scan->plan->slots; slot++) scan->cells[slot * scan->capacity + scan->record] = ABSENT;
+}
+
+/* Whether there is a buffer for the rows of each image, and one for their names if they are asked for. */
+static int has_row_buffers(const Scan *scan, Buffer row_cells, Buffer row_names) {
+    int32_t images = scan->plan->images;
+    if (scan->row_capacity < 0 || !HOLDS(row_cells, Buffer, images)) return 0;
+    if (scan->row_names != NULL && !HOLDS(row_names, Buffer, images)) return 0;
+    for (int32_t image = 0; image < images; image++) {
+        int64_t cells = scan->columns[image] * scan->row_capacity;
+        if (!HOLDS(scan->row_cells[image], uint64_t, cells)) return 0;
+        if (scan->row_names != NULL && !HOLDS(scan->row_names[image], uint8_t, cells)) return 0;
+    }
+    return 1;
+}
+
+/* Whether all messages lie within the bytes of their batch. */
+static int are_messages(Buffer source, Buffer offset_buffer, Buffer number_buffer) {
+    const int32_t *offsets = ITEMS(offset_buffer, int32_t);
+    const int64_t *numbers = ITEMS(number_buffer, int64_t);
+    int64_t most = COUNT_OF(offset_buffer, int32_t) - 1;
+    for (int64_t i = 0; i < COUNT_OF(number_buffer, int64_t); i++) {
+        if (numbers[i] < 0 || numbers[i] >= most) return 0;
+        int32_t start = offsets[numbers[i]], end = offsets[numbers[i] + 1];
+        if (start < 0 || start > end || end > source.size) return 0;
+    }
+    return 1;
 }
 
 /* Scans the messages of some numbers (positions in `offsets`) one after the other; `taken` gets the numbers of those
@@ -183,14 +209,25 @@ static void clear_message(Scan *scan, const int64_t *before) {
  * than `patience` and four times those that were taken are left. Messages in `index`, which may be NULL, are not scanned
  * if their entries follow the plan; `row_names` gets the names of records then.
  */
-EXPORT int64_t cdc_scan(Plan *plan, const uint8_t *data, const int32_t *offsets, const int64_t *numbers, int64_t count,
-                        int64_t most_bytes, int64_t patience, uint64_t *cells, int64_t row_capacity,
-                        uint64_t **row_cells, const int32_t *columns, int32_t **states, int64_t *rows, int64_t *taken,
-                        int64_t *left, const AvroProgram *program, ValueIndex *index, uint8_t **row_names) {
-    Scan scan = {.plan = plan, .data = data, .cells = cells, .capacity = count, .row_cells = row_cells, .rows = rows,
-                 .row_capacity = row_capacity, .states = states, .columns = columns, .program = program,
-                 .index = index, .row_names = index == NULL ? NULL : row_names};
+EXPORT int64_t cdc_scan(Plan *plan, Buffer source, Buffer offset_buffer, Buffer number_buffer, int64_t most_bytes,
+                        int64_t patience, Buffer cell_buffer, int64_t row_capacity, Buffer row_cells, Buffer column_buffer,
+                        Buffer states, Buffer row_buffer, Buffer taken_buffer, Buffer left_buffer,
+                        const AvroProgram *program, ValueIndex *index, Buffer row_names) {
+    const uint8_t *data = source.at;
+    const int32_t *offsets = ITEMS(offset_buffer, int32_t);
+    const int64_t *numbers = ITEMS(number_buffer, int64_t);
+    int64_t count = COUNT_OF(number_buffer, int64_t), *rows = ITEMS(row_buffer, int64_t);
+    int64_t *taken = ITEMS(taken_buffer, int64_t), *left = ITEMS(left_buffer, int64_t);
+    Scan scan = {.plan = plan, .data = data, .cells = ITEMS(cell_buffer, uint64_t), .capacity = count,
+                 .row_cells = ITEMS(row_cells, Buffer), .rows = rows, .row_capacity = row_capacity,
+                 .states = ITEMS(states, int32_t), .columns = ITEMS(column_buffer, int32_t), .program = program,
+                 .index = index, .row_names = index == NULL ? NULL : ITEMS(row_names, Buffer)};
     int64_t refused = 0, i = 0, result = -2;
+    if (!HOLDS(cell_buffer, uint64_t, plan->slots * count) || !HOLDS(states, int32_t, plan->images * count)) return TOO_SHORT;
+    if (!HOLDS(taken_buffer, int64_t, count) || !HOLDS(left_buffer, int64_t, count)) return TOO_SHORT;
+    if (!HOLDS(row_buffer, int64_t, plan->images) || !HOLDS(column_buffer, int32_t, plan->images)) return TOO_SHORT;
+    if (!has_row_buffers(&scan, row_cells, row_names) || !are_messages(source, offset_buffer, number_buffer)) return TOO_SHORT;
+    if (index != NULL && index->records < COUNT_OF(offset_buffer, int32_t) - 1) return TOO_SHORT;
     int64_t *before = calloc((size_t)plan->images + 1, sizeof(int64_t));
     if (before == NULL || (index != NULL && !bind_index(&scan))) goto end;
     memset(plan->seen, 0, (size_t)plan->members * sizeof(uint64_t));

@@ -5,7 +5,6 @@ The scanner accepts only messages that surely have the shape. The parser decides
 
 from __future__ import annotations
 
-import ctypes
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.engine.decoded_batches import DecodedBatch, Rows
 from cdc_contracts.registry.engine.layout_parts import Layout, Leaf, RowShape
+from cdc_contracts.registry.engine.native.native_layouts import Buffer
 from cdc_contracts.registry.engine.native.native_library import is_eager, native_library
 from cdc_contracts.registry.engine.native.scan_plans import NoScanPlan, ScanPlan, free_names, make_scan_plan
 from cdc_contracts.registry.engine.native.scanned_columns import STATE, ScannedBytes, ScannedColumn, ScannedMember
@@ -45,10 +45,7 @@ class _CompiledPlan:
     def __init__(self, library: Any, layout: Layout, plan: ScanPlan) -> None:
         self.library, self.layout, self.plan = library, layout, plan
         nodes, members, names = plan.arrays()
-        self.handle = library.cdc_make_plan(
-            nodes.ctypes.data, len(nodes), members.ctypes.data, len(members), names, len(names), len(plan.images),
-            len(plan.slots),
-        )  # fmt: skip
+        self.handle = library.cdc_make_plan(nodes, members, names, len(plan.images), len(plan.slots))
         if not self.handle:
             raise NoScanPlan
 
@@ -147,6 +144,7 @@ class Scanner:
         _, offsets, data = array.buffers()
         if data is None:
             return None
+        starts = np.frombuffer(offsets, np.int32, len(array) + 1, 4 * array.offset)
         columns = np.array([len(image.columns) for image in plan.images], np.int32)
         cells = np.empty((len(plan.slots), total), np.uint64)
         states = np.empty((len(plan.images), total), np.int32)
@@ -156,11 +154,10 @@ class Scanner:
             row_cells = [np.empty((count, capacity), np.uint64) for count in columns.tolist()]
             row_names = [np.empty((count, capacity), np.uint8) for count in columns.tolist() if index is not None]
             held = self._library.cdc_scan(
-                compiled.handle, data.address, offsets.address + 4 * array.offset, numbers.ctypes.data, total,
-                self._most_bytes, self._patience, cells.ctypes.data, capacity, _pointers(row_cells),
-                columns.ctypes.data, _pointers(list(states)), rows.ctypes.data, taken.ctypes.data, left.ctypes.data,
+                compiled.handle, data, starts, numbers, self._most_bytes, self._patience, cells, capacity,
+                _buffers_of(row_cells), columns, states, rows, taken, left,
                 None if index is None else index.program.address, None if index is None else index.address,
-                _pointers(row_names),
+                _buffers_of(row_names),
             )  # fmt: skip
             if held >= 0:
                 return _Found(
@@ -205,6 +202,6 @@ class Scanner:
         return batch
 
 
-def _pointers(arrays: Sequence[NDArray[Any]]) -> Any:
-    """Return the addresses of arrays, which have to outlive the call."""
-    return (ctypes.c_void_p * max(1, len(arrays)))(*[array.ctypes.data for array in arrays])
+def _buffers_of(arrays: Sequence[NDArray[Any]]) -> Any:
+    """Return the memory of arrays, which have to outlive the call."""
+    return (Buffer * len(arrays))(*map(Buffer.from_param, arrays))

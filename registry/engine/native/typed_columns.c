@@ -7,8 +7,6 @@ What is not written as plainly as nearly all values are is "open": the caller re
 
 enum column { WHOLE_COLUMN, DECIMAL_COLUMN, DATE_COLUMN, CLOCK_COLUMN, INSTANT_COLUMN, FLOAT_COLUMN };
 
-static int is_there(const uint8_t *bits, int64_t place) { return !bits || (bits[place >> 3] >> (place & 7) & 1); }
-
 /* Digits as a number; -1 where there is another character. */
 static int64_t digits(const uint8_t *p, int64_t count) {
     int64_t number = 0;
@@ -92,17 +90,24 @@ static int read_float(const uint8_t *p, int64_t length, double *value) {
 
 /* Read the text at each place, which is -1 where there is none, into `out`, and mark in `valid` which are not null.
  * A bit of `there` says of each text whether it is one; no bits stand for all. Return whether all were read. */
-EXPORT int32_t cdc_read_texts(
-    const int32_t *offsets, const uint8_t *texts, const uint8_t *there, int64_t first_there, const int64_t *places,
-    int64_t total, int32_t kind, int32_t precision, int32_t scale, void *out, uint8_t *valid, int64_t first) {
+EXPORT int64_t cdc_read_texts(Buffer offsets, Buffer bytes, Buffer there, int64_t first_there, Buffer place_buffer,
+                              int32_t kind, int32_t precision, int32_t scale, Buffer out_buffer, Buffer valid_buffer,
+                              int64_t first) {
+    Texts texts = texts_in(offsets, bytes, there, first_there);
+    const int64_t *places = ITEMS(place_buffer, int64_t);
+    int64_t total = COUNT_OF(place_buffer, int64_t), width = kind == DECIMAL_COLUMN ? 16 : kind == DATE_COLUMN ? 4 : 8;
+    uint8_t *out = out_buffer.at, *valid = valid_buffer.at;
+    if (first < 0 || !holds_bytes(out_buffer, first + total, width)) return TOO_SHORT;
+    if (!HOLDS_BITS(valid_buffer, first + total)) return TOO_SHORT;
     for (int64_t row = 0; row < total; row++) {
         int64_t place = places[row], whole = 0, to = first + row;
         Wide number = 0;
         double real = 0;
-        int read = place < 0 || !is_there(there, first_there + place);
+        if (place >= 0 && !has_text(&texts, place)) return TOO_SHORT;
+        int read = place < 0 || !is_there(&texts, place);
         if (!read) {
-            const uint8_t *p = texts + offsets[place];
-            int64_t length = offsets[place + 1] - offsets[place];
+            const uint8_t *p = texts.bytes + texts.offsets[place];
+            int64_t length = text_length(&texts, place);
             if (kind == WHOLE_COLUMN) {
                 read = read_decimal(p, length, MOST_DIGITS, 0, &number) && (number || length == 1); /* `-0` is no integer */
                 whole = (int64_t)number;
@@ -114,34 +119,48 @@ EXPORT int32_t cdc_read_texts(
             if (!read) return 0;
             valid[to >> 3] |= (uint8_t)(1 << (to & 7));
         }
-        if (kind == DECIMAL_COLUMN) memcpy((uint8_t *)out + 16 * to, &number, 16);
-        else if (kind == FLOAT_COLUMN) ((double *)out)[to] = real;
-        else if (kind == DATE_COLUMN) ((int32_t *)out)[to] = (int32_t)whole;
-        else ((int64_t *)out)[to] = whole;
+        if (kind == DECIMAL_COLUMN) memcpy(out + 16 * to, &number, 16);
+        else if (kind == FLOAT_COLUMN) ITEMS(out_buffer, double)[to] = real;
+        else if (kind == DATE_COLUMN) ITEMS(out_buffer, int32_t)[to] = (int32_t)whole;
+        else ITEMS(out_buffer, int64_t)[to] = whole;
     }
     return 1;
 }
 
 /* Find the column of each entry of the maps of some rows by its key: `places` gets, for each column and row, which entry
  * it is, and `others` the entries of no column. Return how many these are. The columns are few. */
-EXPORT int64_t cdc_place_keys(
-    const int32_t *key_offsets, const uint8_t *keys, const int32_t *map_offsets, const uint8_t *there, int64_t first,
-    int64_t rows, const int32_t *name_offsets, const uint8_t *names, int32_t columns, int64_t *places, int64_t *others) {
-    int64_t found = 0, start = map_offsets[0];
-    for (int64_t row = 0; row < rows; row++) {
+EXPORT int64_t cdc_place_keys(Buffer key_offsets, Buffer key_bytes, Buffer map_offset_buffer, Buffer there, int64_t first,
+                              int64_t rows, Buffer name_offset_buffer, Buffer name_bytes, int32_t columns,
+                              Buffer place_buffer, Buffer other_buffer) {
+    Buffer none = {NULL, 0};
+    Texts keys = texts_in(key_offsets, key_bytes, none, 0), listed = texts_in(name_offset_buffer, name_bytes, none, 0);
+    const int32_t *map_offsets = ITEMS(map_offset_buffer, int32_t), *name_offsets = ITEMS(name_offset_buffer, int32_t);
+    const uint8_t *names = name_bytes.at;
+    int64_t *places = ITEMS(place_buffer, int64_t), *others = ITEMS(other_buffer, int64_t), found = 0;
+    if (rows < 0 || columns < 0 || !HOLDS(map_offset_buffer, int32_t, rows + 1)) return TOO_SHORT;
+    if (first < 0 || (IS_GIVEN(there) && !HOLDS_BITS(there, first + rows))) return TOO_SHORT;
+    if (!HOLDS(place_buffer, int64_t, rows * columns)) return TOO_SHORT;
+    for (int32_t column = 0; column < columns; column++)
+        if (!has_text(&listed, column)) return TOO_SHORT;
+    for (int64_t row = 0, start = map_offsets[0]; row < rows; row++) {
         int32_t expected = 0;
-        if (!is_there(there, first + row)) continue;
+        if (IS_GIVEN(there) && !(there.at[(first + row) >> 3] >> ((first + row) & 7) & 1)) continue;
         for (int64_t entry = map_offsets[row] - start; entry < map_offsets[row + 1] - start; entry++) {
-            const uint8_t *key = keys + key_offsets[entry];
-            int32_t length = key_offsets[entry + 1] - key_offsets[entry], tried = 0, column = expected;
+            if (!has_text(&keys, entry)) return TOO_SHORT;
+            const uint8_t *key = keys.bytes + keys.offsets[entry];
+            int32_t length = text_length(&keys, entry), tried = 0, column = expected;
             for (; tried < columns; tried++) {
                 if (column == columns) column = 0;
                 const uint8_t *name = names + name_offsets[column];
                 if (name_offsets[column + 1] - name_offsets[column] == length && !memcmp(name, key, (size_t)length)) break;
                 column++;
             }
-            if (tried == columns) others[found++] = entry;
-            else places[column * rows + row] = entry, expected = column + 1;
+            if (tried < columns) {
+                places[column * rows + row] = entry, expected = column + 1;
+                continue;
+            }
+            if (!HOLDS(other_buffer, int64_t, found + 1)) return TOO_SHORT;
+            others[found++] = entry;
         }
     }
     return found;
@@ -170,18 +189,26 @@ static int read_base64(const uint8_t *p, int64_t length, int64_t pads, uint8_t *
 
 /* Read Base64 as `cdc_read_texts` reads other texts; `from` is where the first value begins. Return where the last ends,
  * or where it would end if there is no `out`; -1 where a text is not plainly Base64. */
-EXPORT int64_t cdc_read_base64(
-    const int32_t *offsets, const uint8_t *texts, const uint8_t *there, int64_t first_there, const int64_t *places,
-    int64_t total, int64_t from, int32_t *ends, uint8_t *out, uint8_t *valid, int64_t first) {
+EXPORT int64_t cdc_read_base64(Buffer offsets, Buffer bytes, Buffer there, int64_t first_there, Buffer place_buffer,
+                               int64_t from, Buffer end_buffer, Buffer out_buffer, Buffer valid_buffer, int64_t first) {
+    Texts texts = texts_in(offsets, bytes, there, first_there);
+    const int64_t *places = ITEMS(place_buffer, int64_t);
+    int64_t total = COUNT_OF(place_buffer, int64_t);
+    int32_t *ends = ITEMS(end_buffer, int32_t);
+    uint8_t *out = out_buffer.at, *valid = valid_buffer.at;
+    if (out && (first < 0 || !HOLDS(end_buffer, int32_t, first + total))) return TOO_SHORT;
+    if (out && !HOLDS_BITS(valid_buffer, first + total)) return TOO_SHORT;
     for (int64_t row = 0; row < total; row++) {
         int64_t place = places[row], to = first + row;
-        if (place >= 0 && is_there(there, first_there + place)) {
-            const uint8_t *p = texts + offsets[place];
-            int64_t length = offsets[place + 1] - offsets[place];
+        if (place >= 0 && !has_text(&texts, place)) return TOO_SHORT;
+        if (place >= 0 && is_there(&texts, place)) {
+            const uint8_t *p = texts.bytes + texts.offsets[place];
+            int64_t length = text_length(&texts, place);
             if (length % 4) return -1;
             int64_t pads = pads_of(p, length), size = length / 4 * 3 - pads;
             if (from + size > INT32_MAX) return -1;
             if (out) {
+                if (from + size > out_buffer.size) return TOO_SHORT;
                 if (!read_base64(p, length, pads, out + from)) return -1;
                 valid[to >> 3] |= (uint8_t)(1 << (to & 7));
             }

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from cdc_contracts.registry.engine.native.native_layouts import Buffer
 from cdc_contracts.registry.engine.native.native_library import native_library
 
 Places = NDArray[np.int64]
@@ -36,8 +37,8 @@ def place_keys(images: pa.MapArray, names: Sequence[str]) -> PlacedKeys | None:
     first, last = (int(images.offsets[place].as_py()) for place in (0, len(images)))
     places, others = np.full((len(names), len(images)), -1, np.int64), np.empty(last - first, np.int64)
     count = library.cdc_place_keys(
-        *texts_of(keys, first), address_of(offsets) + 4 * images.offset, address_of(validity), images.offset,
-        len(images), *texts_of(listed), len(names), places.ctypes.data, others.ctypes.data,
+        *texts_of(keys, first), Buffer.from_param(offsets).behind(4 * images.offset), validity, images.offset,
+        len(images), *texts_of(listed), len(names), places, others,
     )  # fmt: skip
     return PlacedKeys(places, others[:count])
 
@@ -51,8 +52,7 @@ def read_texts(parts: Sequence[tuple[pa.StringArray, Places]], type_: pa.DataTyp
     if library is None or (kind is None and type_ != pa.binary()):
         return None
     given = [
-        (*texts_of(texts), address_of(texts.buffers()[0]), texts.offset, np.ascontiguousarray(places), len(places))
-        for texts, places in parts
+        (*texts_of(texts), texts.buffers()[0], texts.offset, np.ascontiguousarray(places)) for texts, places in parts
     ]
     total = sum(len(places) for _, places in parts)
     valid = np.zeros((total + 7) // 8, np.uint8)
@@ -61,29 +61,27 @@ def read_texts(parts: Sequence[tuple[pa.StringArray, Places]], type_: pa.DataTyp
     values = np.empty(total * _WIDTHS[kind], np.uint8)
     digits = (type_.precision, type_.scale) if kind == _DECIMAL else (0, 0)
     first = 0
-    for *texts, places, rows in given:
-        where = values.ctypes.data, valid.ctypes.data, first
-        if not library.cdc_read_texts(*texts, places.ctypes.data, rows, kind, *digits, *where):
+    for part in given:
+        if not library.cdc_read_texts(*part, kind, *digits, values, valid, first):
             return None
-        first += rows
+        first += len(part[-1])
     return pa.Array.from_buffers(type_, total, [pa.py_buffer(valid), pa.py_buffer(values)])
 
 
 def _read_base64(library: Any, given: Sequence[Any], total: int, valid: NDArray[np.uint8]) -> pa.Array | None:
     """Return the bytes of Base64 texts; None if one is none."""
     size = 0
-    for *texts, places, rows in given:
-        size = library.cdc_read_base64(*texts, places.ctypes.data, rows, size, None, None, None, 0)
+    for part in given:
+        size = library.cdc_read_base64(*part, size, None, None, None, 0)
         if size < 0:
             return None
     ends, data = np.zeros(total + 1, np.int32), np.empty(max(size, 1), np.uint8)
     end = first = 0
-    for *texts, places, rows in given:
-        where = ends.ctypes.data + 4, data.ctypes.data, valid.ctypes.data, first
-        end = library.cdc_read_base64(*texts, places.ctypes.data, rows, end, *where)
+    for part in given:
+        end = library.cdc_read_base64(*part, end, ends[1:], data, valid, first)
         if end < 0:
             return None
-        first += rows
+        first += len(part[-1])
     return pa.Array.from_buffers(pa.binary(), total, [pa.py_buffer(valid), pa.py_buffer(ends), pa.py_buffer(data)])
 
 
@@ -95,12 +93,7 @@ def _kind_of(type_: pa.DataType) -> int | None:
     return {pa.int64(): _WHOLE, pa.date32(): _DATE, pa.float64(): _FLOAT}.get(type_)
 
 
-def texts_of(texts: pa.StringArray, first: int = 0) -> tuple[int, int]:
-    """Return where the offsets of texts are, from the first that is wanted on, and their bytes."""
+def texts_of(texts: pa.StringArray, first: int = 0) -> tuple[Buffer, pa.Buffer | None]:
+    """Return the offsets of texts, from the first that is wanted on, and their bytes."""
     _, offsets, data = texts.buffers()
-    return address_of(offsets) + 4 * (texts.offset + first), address_of(data)
-
-
-def address_of(buffer: pa.Buffer | None) -> int:
-    """Return where a buffer begins; 0 where there is none."""
-    return 0 if buffer is None else int(buffer.address)
+    return Buffer.from_param(offsets).behind(4 * (texts.offset + first)), data

@@ -24,7 +24,7 @@ typedef struct {
     uint8_t *names;
     int32_t *starts;   /* by record: its first entry; one more for the end */
     uint64_t *columns; /* names of columns, with their quotes */
-    int64_t capacity, total, columns_capacity, columns_total;
+    int64_t capacity, total, columns_capacity, columns_total, records;
     int64_t placed; /* messages that were not scanned */
 } ValueIndex;
 

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from cdc_contracts.registry.engine.native.native_layouts import IndexLayout
 from cdc_contracts.registry.records.message_values import MessageValues
 
 NAMED: Final = (
@@ -25,14 +26,6 @@ _FIRST_GUESS: Final = 64
 _SPARE: Final = 1024
 
 
-class _Index(ctypes.Structure):
-    _fields_ = (
-        ("cells", ctypes.c_void_p), ("names", ctypes.c_void_p), ("starts", ctypes.c_void_p),
-        ("columns", ctypes.c_void_p), ("capacity", ctypes.c_int64), ("total", ctypes.c_int64),
-        ("columns_capacity", ctypes.c_int64), ("columns_total", ctypes.c_int64), ("placed", ctypes.c_int64),
-    )  # fmt: skip
-
-
 class ValueIndex:
     """The entries of some records, as `value_index.h` describes them; `program` is the program they were read by."""
 
@@ -41,9 +34,9 @@ class ValueIndex:
         self.program = program
         self._cells, self._columns = np.empty(capacity, np.uint64), np.empty(capacity, np.uint64)
         self._names, self._starts = np.empty(capacity, np.uint8), np.zeros(records + 1, np.int32)
-        self._index = _Index(
+        self._index = IndexLayout(
             self._cells.ctypes.data, self._names.ctypes.data, self._starts.ctypes.data, self._columns.ctypes.data,
-            capacity, 0, capacity, 0, 0,
+            capacity, 0, capacity, 0, records, 0,
         )  # fmt: skip
 
     @property

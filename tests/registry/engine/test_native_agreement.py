@@ -21,6 +21,7 @@ from both_paths import VERSIONS, by_fast_path
 from changed_bytes import changed_bytes
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scanned_messages import column_of
 from topics import CATALOGUE, WITH_TABLES, rendered, samples
 from written_reports import build_report
 
@@ -41,8 +42,6 @@ from cdc_contracts.registry.engine.native.scanned_columns import (
     NULL,
     NUMBER,
     TEXT,
-    ScannedBytes,
-    ScannedColumn,
 )
 from cdc_contracts.registry.engine.native.scanned_values import ScannedPart
 from cdc_contracts.registry.engine.text_digests import NULL as NULL_DIGEST
@@ -225,14 +224,6 @@ def kind_of_number(token: str) -> int:
     return DECIMAL if "." in token else INTEGER
 
 
-def column_of(values: list[tuple[int, str]], decoder: str) -> ScannedColumn:
-    cells, data = [], bytearray()
-    for kind, text in values:
-        cells.append(len(data) << 32 | len(text.encode()) << 4 | kind)
-        data += text.encode()
-    return ScannedColumn(ScannedBytes(LIBRARY, pa.py_buffer(bytes(data) or b" ")), np.array(cells, np.uint64), decoder)
-
-
 CHECKED = [form for form in FORMS.values() if form.name != "bool-json"]
 CONTEXTS = st.builds(
     Context,
@@ -343,27 +334,3 @@ def written(text: str) -> tuple[int, str]:
     """Return the kind of a text and how JSON writes it, without quotes."""
     token = json.dumps(text)[1:-1]
     return (ESCAPED if "\\" in token else TEXT), token
-
-
-# --- which of the two
-
-
-def test_a_library_of_another_time_is_not_called(monkeypatch, tmp_path):
-    monkeypatch.setattr(loading, "ABI", loading.ABI + 1)
-    monkeypatch.setattr(loading, "_load", loading._load.__wrapped__)
-    assert loading.native_library() is None
-
-
-def test_a_broken_library_is_as_good_as_none(monkeypatch, tmp_path):
-    broken = tmp_path / "broken.so"
-    broken.write_bytes(b"\x7fELF and no more")
-    monkeypatch.setenv("CDC_CONTRACTS_NATIVE_LIBRARY", str(broken))
-    monkeypatch.setattr(loading, "_load", loading._load.__wrapped__)
-    assert loading.native_library() is None
-    assert loading.describe_native() == "Python (no native part was compiled)"
-
-
-def test_it_can_be_switched_off(monkeypatch):
-    monkeypatch.setenv("CDC_CONTRACTS_NATIVE", "off")
-    assert loading.describe_native() == "Python (CDC_CONTRACTS_NATIVE=off)"
-    assert FastValidator(open_validation(CATALOGUE, "dts/canal@2", OPTIONS))._sorter._scanner.works is False

@@ -1,0 +1,168 @@
+"""Messages scanned by a plan of a test's own, in memory whose edges are watched."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from cdc_contracts.registry.engine.native import native_library as loading
+from cdc_contracts.registry.engine.native.native_layouts import Buffer
+from cdc_contracts.registry.engine.native.scanned_columns import (
+    ARRAY,
+    NULL,
+    NUMBERS,
+    OBJECT,
+    TEXTS,
+    ScannedBytes,
+    ScannedColumn,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import DTypeLike, NDArray
+
+LIBRARY = loading.native_library()
+EDGE = 64
+"""Items before and behind an array that nobody may write."""
+GUARD = 0xA5
+MOST_BYTES = 2**27
+PATIENCE = 2**40
+_OBJECT, _LEAF, _IMAGE = range(3)
+NAMES = ("text", "list", "rows", "row", "nested", "number", "kéy")
+SLOTS = ("text", "list", "number", "kéy", "nested", "nested/text")
+COLUMN = "c"
+
+
+class WatchedArrays:
+    """Arrays with an edge on both sides, filled so that a write beyond an array shows."""
+
+    def __init__(self) -> None:
+        self._made: list[tuple[NDArray[np.uint8], int]] = []
+
+    def make(self, count: int, dtype: DTypeLike) -> NDArray[Any]:
+        """Return an array of `count` items that ends where its edge begins."""
+        size = count * np.dtype(dtype).itemsize
+        held = np.full(size + 2 * EDGE, GUARD, np.uint8)
+        self._made.append((held, size))
+        return held[EDGE : EDGE + size].view(dtype)
+
+    def are_intact(self) -> bool:
+        """Say whether nothing was written beyond any array."""
+        return all(
+            (held[:EDGE] == GUARD).all() and (held[EDGE + size :] == GUARD).all() for held, size in self._made
+        )  # fmt: skip
+
+
+class OwnPlan:
+    """A plan with a text, a list, a number, a nested object, a list of rows and a single row, all optional."""
+
+    def __init__(self, *, required: str | None = None) -> None:
+        self.names = b"".join(f'"{name}"'.encode() for name in (*NAMES, COLUMN))
+        ends = np.cumsum([0, *(len(name.encode()) + 2 for name in (*NAMES, COLUMN))]).tolist()
+        place = {name: (ends[at], ends[at + 1] - ends[at]) for at, name in enumerate((*NAMES, COLUMN))}
+        scalars = TEXTS | NUMBERS | 1 << NULL
+        members = [(name, node) for name, node in zip(NAMES, range(1, 8), strict=True)]
+        self.nodes = np.array(
+            [
+                (_OBJECT, 0, len(members), int(required is not None), -1, -1, 0, 0),
+                (_LEAF, SLOTS.index("text"), scalars, -1, 1, 0, 0, 0),
+                (_LEAF, SLOTS.index("list"), 1 << ARRAY | 1 << OBJECT, -1, 1, 0, 0, 0),
+                (_IMAGE, 0, 8, 1, -2, 0, 0, 0),
+                (_IMAGE, 1, 9, 0, -2, 0, 0, 0),
+                (_OBJECT, 7, 1, 0, SLOTS.index("nested"), -1, 0, 0),
+                (_LEAF, SLOTS.index("number"), NUMBERS, -1, 1, 0, 0, 0),
+                (_LEAF, SLOTS.index("kéy"), scalars, -1, 1, 0, 0, 0),
+                (_OBJECT, 8, 1, 0, -1, -1, 0, 0),
+                (_OBJECT, 9, 1, 0, -1, -1, 0, 0),
+                (_LEAF, SLOTS.index("nested/text"), scalars, -1, 1, 0, 0, 0),
+                (_LEAF, 0, scalars, 0, 0, 0, 0, 0),
+                (_LEAF, 0, scalars, 1, 0, 0, 0, 0),
+            ],
+            np.int32,
+        )
+        within = [("text", 10), (COLUMN, 11), (COLUMN, 12)]
+        self.members = np.array(
+            [(*place[name], node, int(name == required)) for name, node in (*members, *within)], np.int32
+        )
+        self.handle = LIBRARY.cdc_make_plan(self.nodes, self.members, self.names, 2, len(SLOTS))
+        assert self.handle
+
+    def __del__(self) -> None:
+        if getattr(self, "handle", None):
+            LIBRARY.cdc_free_plan(self.handle)
+
+
+@dataclass
+class Scanned:
+    """What a scan found: `held` is its result, the arrays are as the library left them."""
+
+    held: int
+    taken: list[int]
+    left: list[int]
+    cells: NDArray[np.uint64]
+    row_cells: list[NDArray[np.uint64]]
+    states: NDArray[np.int32]
+    rows: list[int]
+    intact: bool
+
+    def cells_of(self, slot: str) -> list[int]:
+        """Return the cells of a slot of the messages that were taken."""
+        found: list[int] = self.cells[SLOTS.index(slot), : self.held].tolist()
+        return found
+
+
+def scan(
+    plan: OwnPlan,
+    messages: Sequence[bytes],
+    *,
+    capacity: int | None = None,
+    patience: int = PATIENCE,
+    most_bytes: int = MOST_BYTES,
+    memory: NDArray[np.uint8] | None = None,
+) -> Scanned:
+    """Scan messages that lie one after the other, at the beginning of `memory` if it is given."""
+    ends = np.cumsum([0, *map(len, messages)])
+    data = np.empty(max(int(ends[-1]), 1), np.uint8) if memory is None else memory
+    data[: ends[-1]] = np.frombuffer(b"".join(messages), np.uint8)
+    watched, total = WatchedArrays(), len(messages)
+    room = total + EDGE if capacity is None else capacity
+    offsets, numbers = ends.astype(np.int32), np.arange(total)
+    cells, states = watched.make(len(SLOTS) * total, np.uint64), watched.make(2 * total, np.int32)
+    taken, left = watched.make(total, np.int64), watched.make(total, np.int64)
+    row_cells = [watched.make(room, np.uint64) for _ in range(2)]
+    rows, columns = watched.make(2, np.int64), np.ones(2, np.int32)
+    held = LIBRARY.cdc_scan(
+        plan.handle, data, offsets, numbers, most_bytes, patience, cells, room,
+        (Buffer * 2)(*map(Buffer.from_param, row_cells)), columns, states, rows, taken, left, None, None, None,
+    )  # fmt: skip
+    found = max(held, 0)
+    return Scanned(
+        held, taken[:found].tolist(), left[: total - found].tolist(), cells.reshape(len(SLOTS), total), row_cells,
+        states.reshape(2, total), rows.tolist(), watched.are_intact(),
+    )  # fmt: skip
+
+
+def column_of(values: Sequence[tuple[int, str]], decoder: str = "text") -> ScannedColumn:
+    """Return a column of values given by their kind and token, a text without its quotes."""
+    tokens = [token.encode() for _, token in values]
+    starts = np.cumsum([0, *map(len, tokens)])
+    cells = [
+        start << 32 | len(token) << 4 | kind
+        for (kind, _), token, start in zip(values, tokens, starts.tolist(), strict=False)
+    ]
+    data = pa.py_buffer(b"".join(tokens) or b" ")
+    return ScannedColumn(ScannedBytes(LIBRARY, data), np.array(cells, np.uint64), decoder)
+
+
+def kind_of(cell: int) -> int:
+    return cell & 15
+
+
+def span_of(cell: int) -> tuple[int, int]:
+    """Return where a value begins and ends in the memory of its batch."""
+    start, length = cell >> 32, cell >> 4 & 0x0FFFFFFF
+    return start, start + length
