@@ -1,0 +1,181 @@
+"""What the native part makes of the cells of a column is what Python makes of the same tokens, at every length."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from scanned_messages import LIBRARY, column_of, kind_of, span_of
+
+from cdc_contracts.registry.engine.native.scanned_columns import (
+    ABSENT,
+    ARRAY,
+    BOOLEANS,
+    DECIMAL,
+    ESCAPED,
+    FALSEHOOD,
+    INTEGER,
+    NAMELESS,
+    NULL,
+    NUMBER,
+    NUMBERS,
+    OBJECT,
+    TEXT,
+    TEXTS,
+    TRUTH,
+)
+from cdc_contracts.registry.engine.native.value_index import NAMED
+from cdc_contracts.registry.engine.text_digests import NULL as NULL_DIGEST
+from cdc_contracts.registry.engine.text_digests import digest_values
+
+pytestmark = pytest.mark.skipif(LIBRARY is None, reason="no native part was compiled here, or it is switched off")
+
+LENGTHS = [*range(36), 62, 63, 64, 65, 66, 127, 128, 129, 1_000]
+"""Around the words of eight bytes that are copied and compared, and the powers that a digest keeps."""
+EVERY_KIND = [
+    (ABSENT, ""), (NULL, "null"), (TEXT, "a"), (ESCAPED, "\\n"), (INTEGER, "-12"), (DECIMAL, "1.5"), (NUMBER, "1e5"),
+    (TRUTH, "true"), (FALSEHOOD, "false"), (ARRAY, "[1]"), (OBJECT, "{}"),
+]  # fmt: skip
+CHARACTERS = ("\x00", "\x1f", "A", "\x7f", "\x80", "\u07ff", "\u0800", "\ud7ff", "\ue000", "\ufffd", "\uffff", "\U00010000",
+              "\U0001f600", "\U0010ffff")  # fmt: skip
+
+
+def escaped(character: str, *, capital: bool) -> str:
+    units = [f"\\u{int.from_bytes(unit, 'big'):04x}" for unit in pairs(character.encode("utf-16-be"))]
+    return "".join(unit.replace("a", "A").replace("d", "D").replace("f", "F") if capital else unit for unit in units)
+
+
+def pairs(raw: bytes) -> list[bytes]:
+    return [raw[at : at + 2] for at in range(0, len(raw), 2)]
+
+
+ESCAPES = ['\\"', "\\\\", "\\/", "\\b", "\\f", "\\n", "\\r", "\\t", *(escaped(one, capital=False) for one in CHARACTERS),
+           *(escaped(one, capital=True) for one in CHARACTERS)]  # fmt: skip
+TOKENS = [
+    before + escape + behind for escape in ESCAPES for before in ("", "é", "x" * 9) for behind in ("", "ü" + escape)
+]
+
+
+def test_escapes_are_what_json_says_they_are():
+    column = column_of([(ESCAPED, token) for token in TOKENS])
+    expected = [json.loads(f'"{token}"') for token in TOKENS]
+    assert column.texts(TEXTS).to_pylist() == expected
+    assert column.digests(int(NULL_DIGEST)).tolist() == digest_values(expected).tolist()
+
+
+@pytest.mark.parametrize("behind", [False, True])
+def test_characters_are_counted_and_replacements_seen_at_every_length(behind):
+    letters = ["a", "é", "\u20ac", "\U0001f600", "\ufffd", "\ufffc", "\uffbd"]
+    texts = [
+        letter * length + end
+        for letter in letters
+        for length in (0, 1, 2, 7, 8, 9, 16, 17)
+        for end in ("", "\ufffd", " x")
+    ]
+    texts += [f"Name {text}" for text in texts] + [" ", "  ", "a b c", "\ufffd x"]
+    tokens = [(ESCAPED, token) for token in TOKENS] + [(TEXT, text) for text in texts] + EVERY_KIND[:2] + EVERY_KIND[4:]
+    read = [json.loads(f'"{token}"') for token in TOKENS] + texts + [""] * (len(EVERY_KIND) - 2)
+    if behind:
+        # the first blank of the token: no escape begins with one
+        counted = [
+            json.loads(f'"{token.partition(" ")[2]}"') if kind in (TEXT, ESCAPED) else "" for kind, token in tokens
+        ]
+    else:
+        counted = read
+    characters, replaced = column_of(tokens).count_characters(behind=behind)
+    assert characters.tolist() == [len(text) for text in counted]
+    assert replaced.tolist() == ["\ufffd" in text for text in counted]
+
+
+def test_texts_of_every_length_are_copied_and_digested():
+    texts = ["0123456789"[length % 7 :] * (length // 3 + 1) for length in LENGTHS]
+    texts = [text[:length] for text, length in zip(texts, LENGTHS, strict=True)]
+    column = column_of([(TEXT, text) for text in texts])
+    assert column.texts(TEXTS).to_pylist() == texts
+    assert column.digests(int(NULL_DIGEST)).tolist() == digest_values(texts).tolist()
+
+
+def test_values_of_other_kinds_than_those_asked_for_are_null():
+    column = column_of(EVERY_KIND)
+    for kinds in (TEXTS, NUMBERS, BOOLEANS, TEXTS | BOOLEANS, 1 << NULL, 1 << DECIMAL, 0):
+        expected = [json.loads(f'"{token}"') if kind == ESCAPED else token for kind, token in EVERY_KIND]
+        assert column.texts(kinds).to_pylist() == [
+            text if kinds >> kind & 1 else None for (kind, _), text in zip(EVERY_KIND, expected, strict=True)
+        ]
+    digests = column.digests(7).tolist()
+    assert [digest == 7 for digest in digests] == [kind in (ABSENT, NULL, ARRAY, OBJECT) for kind, _ in EVERY_KIND]
+
+
+@pytest.mark.parametrize("total", [1, 3, 4, 5, 17, 40])
+def test_kinds_are_counted_and_absent_values_left_out(total):
+    values = [EVERY_KIND[at * at % len(EVERY_KIND)] for at in range(total)]
+    column = column_of(values)
+    assert column.totals[: len(EVERY_KIND)] == [sum(kind == one for kind, _ in values) for one, _ in EVERY_KIND]
+    picked, held, present = column.pick_present()
+    assert held.tolist() == [at for at, (kind, _) in enumerate(values) if kind != ABSENT]
+    assert present.tolist() == [kind != ABSENT for kind, _ in values]
+    assert picked.cells.tolist() == [column.cells[at] for at in held]
+
+
+def test_integers_are_read_digit_by_digit():
+    numbers = [0, 1, 9, 10, -1, -10, 10**17 + 1, 10**18 - 1, 1 - 10**18]
+    tokens = [(INTEGER, str(number)) for number in numbers] + [(TEXT, "12"), (NULL, "null"), (DECIMAL, "1.5")]
+    assert column_of(tokens).integers.tolist() == [*numbers, 0, 0, 0]
+
+
+@pytest.mark.parametrize("total", [1, 2, 63, 64, 65])
+def test_up_to_sixty_four_distinct_tokens_are_numbered_in_the_order_they_appear(total):
+    tokens = [(TEXT, f"{'value' * (at % 3)}{at}") for at in range(total)]
+    order = [*range(total), *range(total - 1, -1, -1), *(at * 7 % total for at in range(total))]
+    column = column_of([tokens[at] for at in order])
+    if total > 64:
+        assert column.codes is None
+        return
+    codes, firsts = column.codes
+    assert codes.tolist() == order
+    assert firsts == list(range(total))
+
+
+def test_tokens_are_one_only_if_kind_and_bytes_are_the_same():
+    values = [(TEXT, "ab"), (TEXT, "ac"), (TEXT, "ab"), (TEXT, "a"), (ESCAPED, "ab"), (INTEGER, "1"), (TEXT, "1"), (ABSENT, ""),
+              (ABSENT, ""), (TEXT, ""), (NULL, "null"), (TEXT, "null"), (TEXT, "bb")]  # fmt: skip
+    codes, firsts = column_of(values).codes
+    assert codes.tolist() == [0, 1, 0, 2, 3, 4, 5, 6, 6, 7, 8, 9, 10]
+    assert [values[first] for first in firsts] == list(dict.fromkeys(values))
+
+
+@pytest.mark.parametrize(
+    ("token", "last"),
+    [("[1]", 1), ("[0]", 0), ("[1,2]", 2), ("[10,20,30]", 30), ("[" + "9" * 18 + "]", 10**18 - 1), ("[1,0]", 0),
+     ("[" + "9" * 19 + "]", -1), ("[]", -1), ("[01]", -1), ("[1,01]", -1), ("[1,]", -1), ("[,1]", -1), ("[-1]", -1),
+     ("[1.5]", -1), ("[1e5]", -1), ("[1, 2]", -1), ("[1 ]", -1), ("[null]", -1), ('["1"]', -1), ("[[1]]", -1), ("[1,[2]]", -1)],
+)  # fmt: skip
+def test_the_last_number_of_a_list_is_read_where_it_holds_nothing_else(token, last):
+    assert column_of([(ARRAY, token), (OBJECT, "{}"), (TEXT, token)]).last_counts.tolist() == [last, -1, -1]
+
+
+HEADS = ("Character ", "TextObject ", "BinaryObject ", "Integer ")
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_names_are_stripped_and_told_where_there_are_any(named):
+    bodies = ["", "x", "Integer 5", "a longer text of several words"]
+    texts = [head + body for head in HEADS for body in bodies] + ["Integer", "integer 5", "", "Other 5", "Character\t1"]
+    values = [(TEXT, text) for text in texts] + [(ESCAPED, "Integer \\n"), (NULL, "null"), (INTEGER, "5"), (ABSENT, "")]
+    column = column_of(values)
+    if named:  # as a value index has them: the number of the name, or that there is none
+        column._names = np.array(
+            [next((number for number, name in enumerate(NAMED, 1) if token.startswith(f"{name} ")), 0)
+             if kind in (TEXT, ESCAPED) else 0 for kind, token in values], np.uint8,
+        )  # fmt: skip
+    for names in (HEADS, HEADS[::-1], HEADS[2:3], ()):
+        behind, places = column.strip_names(names)
+        for (kind, token), cell, place in zip(values, behind.cells.tolist(), places.tolist(), strict=True):
+            head = next((one for one in names if token.startswith(one)), None) if kind in (TEXT, ESCAPED) else None
+            if head is None:
+                assert kind_of(cell) == NULL
+                assert place == (NAMELESS if kind in (TEXT, ESCAPED) else 0)
+            else:
+                assert (kind_of(cell), place) == (kind, names.index(head))
+                assert bytes(column.source.view[slice(*span_of(cell))]).decode() == token[len(head) :]

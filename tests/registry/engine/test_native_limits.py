@@ -1,0 +1,318 @@
+"""The native scanner at its edges: every byte that is no UTF-8, full buffers, deep values, and what one batch leaves."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from avro_records import NAMESPACE, VERSION, WRITTEN
+from both_paths import VERSIONS, by_fast_path
+from scanned_messages import EDGE, LIBRARY, OwnPlan, kind_of, scan, span_of
+from topics import CATALOGUE, WITH_TABLES, rendered, samples
+from utf8_sequences import EDGES, is_utf8, of_every_class, sequences
+
+from cdc_contracts.registry.common.json_messages import Unreadable
+from cdc_contracts.registry.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.engine.fast_validator import FastValidator
+from cdc_contracts.registry.engine.native.avro_reading import AvroReader
+from cdc_contracts.registry.engine.native.scanned_columns import (
+    ARRAY,
+    DECIMAL,
+    ESCAPED,
+    INTEGER,
+    NULL,
+    NUMBER,
+    OBJECT,
+    TEXT,
+)
+from cdc_contracts.registry.message.transport import open_transport
+from cdc_contracts.registry.records.message_values import MessageValues
+from cdc_contracts.registry.validate.validation_context import open_validation
+
+pytestmark = pytest.mark.skipif(LIBRARY is None, reason="no native part was compiled here, or it is switched off")
+
+OPTIONS = ReadingOptions(tables=WITH_TABLES.tables)
+GOOD, BAD = of_every_class()
+FULL = -1
+
+
+# --- bytes that are no UTF-8
+
+PLACES = {
+    "a text": b'{"text":"%s"}',
+    "a name with letters of its own": b'{"k\xc3\xa9y":"%s"}',
+    "a text in a list": b'{"list":[1,"%s"]}',
+    "a name in a list": b'{"list":[{"%s":1}]}',
+    "a name of a nested value": b'{"list":{"a":{"%s":null}}}',
+    "a text of a nested value": b'{"list":{"a":{"b":["%s"]}}}',
+    "a text in a nested object": b'{"nested":{"text":"%s"}}',
+    "a column of a list of rows": b'{"rows":[{"c":1},{"c":"%s"}]}',
+    "a column of a row": b'{"row":{"c":"%s"}}',
+}
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_text_is_taken_exactly_where_it_is_utf8(place):
+    """Every first and second byte, at every distance from a word of eight bytes."""
+    found = sequences()
+    messages = [
+        PLACES[place].replace(b"%s", b"a" * (at % 9) + one + b"b" * (at // 9 % 9)) for at, one in enumerate(found)
+    ]
+    result = scan(OwnPlan(), messages)
+    assert result.taken == [at for at, one in enumerate(found) if is_utf8(one)]
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("before", range(9))
+def test_a_text_that_ends_within_a_letter_is_not_taken(place, before):
+    start, end = PLACES[place].split(b"%s")
+    cut = [good[:size] for good in GOOD for size in range(1, len(good))]
+    messages = [start + b"a" * before + one + end for one in cut] + [start + b"a" * before + one for one in cut + GOOD]
+    assert scan(OwnPlan(), messages).taken == []
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_control_characters_are_taken_nowhere_and_half_characters_neither(place):
+    bad = [bytes([byte]) for byte in range(0x20)] + [b"\\ud800", b"\\udbff", b"\\udc00", b"\\udfff", b"\\ud800\\ud800",
+           b"\\ud800x", b"\\ud800\\u0041", b"\\ud83d\\ue000", b"\\u12", b"\\u12g4", b"\\x", b"\\", b"\\ud83d\\"]  # fmt: skip
+    good = [
+        b"\x7f",
+        b"\\ud800\\udc00",
+        b"\\udbff\\udfff",
+        b"\\ud7ff",
+        b"\\ue000",
+        b"\\u00Ff",
+        b"\\/",
+        b"\\b\\f\\n\\r\\t",
+    ]
+    texts = [b"a" * before + one for before in range(9) for one in (*good, *bad)]
+    taken = scan(OwnPlan(), [PLACES[place].replace(b"%s", one) for one in texts]).taken
+    assert taken == [at for at in range(len(texts)) if at % (len(good) + len(bad)) < len(good)]
+
+
+STRING = re.compile(rb'"(?:[^"\\]|\\.)*+"', re.DOTALL)
+
+
+@pytest.mark.parametrize("version", [one for one in VERSIONS if one.meaning.transport == "json"], ids=str)
+def test_no_version_takes_bytes_that_are_no_utf8_in_any_text_or_name(version, monkeypatch):
+    monkeypatch.setenv("CDC_CONTRACTS_NATIVE", "eager")
+    judge = FastValidator(open_validation(CATALOGUE, version.subject, OPTIONS))
+    good = [value for value in samples(version) if value]
+    good += rendered(version.reference, 40, seed=7, controls=5, reading_options=OPTIONS)
+    by_fast_path(judge, good)  # the shapes are learnt
+    scanner = judge._sorter._scanner
+    recent, spoilt, kept = list(scanner._recent), [], {}
+    for value in good:
+        kept.setdefault(len(STRING.findall(value)), value)
+    for value in kept.values():
+        for at, text in enumerate(STRING.finditer(value)):
+            for number, sequence in enumerate(BAD):
+                inner = text.start() + 1 + (at + number) % max(len(text[0]) - 1, 1)
+                spoilt.append(value[:inner] + sequence + value[inner:])
+    assert len(spoilt) > 500
+    assert taken_of(scanner, spoilt) == []
+    scanner._recent[:] = recent
+    assert taken_of(scanner, list(kept.values())) != []
+
+
+def taken_of(scanner, values):
+    found, left = scanner.scan(MessageValues(pa.array(values, pa.binary())), np.arange(len(values)))
+    taken = [values[number] for batch in found for number in batch.numbers.tolist()]
+    assert len(taken) + len(left) == len(values)
+    return taken
+
+
+def record_with(at: str, text: str) -> bytes:
+    """Return an Avro record with a text at some place."""
+    named = (NAMESPACE + "Integer", {"precision": 1, "value": "1"})
+    moment = dict.fromkeys(("year", "month", "day", "hour", "minute", "second", "millis"), 9)
+    values = {
+        "a value": ("TextObject", {"type": "JSON", "value": text}),
+        "what is passed over": ("TextObject", {"type": text, "value": "{}"}),
+        "the type of bytes": ("BinaryObject", {"type": text, "value": b"x"}),
+        "an integer": ("Integer", {"precision": 1, "value": text}),
+        "a decimal": ("Decimal", {"precision": 1, "scale": 0, "value": text}),
+        "a zone": ("TimestampWithTimeZone", {"value": moment, "timezone": text}),
+        "characters": ("Character", {"charset": "utf8mb4", "value": text.encode()}),
+    }
+    if at in values:
+        return WRITTEN.record([values[at]])
+    column = text if at == "the name of a column" else "c"
+    more = {
+        "a member": {"objectName": text},
+        "a name in a map": {"tags": {text: "x"}},
+        "a value in a map": {"tags": {"x": text}},
+        "an image of text": {"beforeImages": text},
+    }.get(at, {})
+    return WRITTEN.record([], [{"name": column, "dataTypeNumber": 3}], **{"afterImages": [named]} | more)
+
+
+AVRO_PLACES = (
+    "a value", "what is passed over", "the type of bytes", "an integer", "a decimal", "a zone", "characters",
+    "the name of a column", "a member", "a name in a map", "a value in a map", "an image of text",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("place", AVRO_PLACES)
+def test_a_text_of_an_avro_record_is_read_exactly_where_it_is_utf8(place):
+    wire = open_transport(VERSION, ReadingOptions())
+
+    def refuse(_: bytes) -> bytes:
+        raise Unreadable("no record", "")
+
+    wire.text_of = refuse
+    found = [b"a" * (at % 9) + one for at, one in enumerate(sequences(EDGES))]
+    templates = {size: record_with(place, "~" * size) for size in {len(one) for one in found}}
+    records = [templates[len(one)].replace(b"~" * len(one), one) for one in found]
+    texts = AvroReader(wire).read(pa.array(records, pa.binary())).array.to_pylist()
+    assert [bool(text) for text in texts] == [is_utf8(one) for one in found]
+
+
+# --- buffers that are full
+
+
+@pytest.mark.parametrize("shape", ["rows", "row"])
+@pytest.mark.parametrize("total", [1, 2, 7, 64])
+def test_rows_fill_their_buffer_and_never_go_beyond_it(shape, total):
+    if shape == "rows":
+        messages = [b'{"rows":[' + b",".join([b'{"c":1}'] * total) + b"]}"]
+    else:
+        messages = [b'{"row":{"c":1}}'] * total
+    for capacity in range(total + 2):
+        result = scan(OwnPlan(), messages, capacity=capacity)
+        assert result.intact
+        assert result.held == (FULL if capacity < total else len(messages))
+        if result.held != FULL:
+            assert sorted(result.rows) == [0, total]
+
+
+def test_empty_rows_take_their_place_as_well():
+    result = scan(OwnPlan(), [b'{"rows":[{},{"c":2},{}]}', b'{"rows":[]}', b'{"rows":null}', b"{}"], capacity=3)
+    assert (result.held, result.rows, result.intact) == (4, [3, 0], True)
+    assert [kind_of(cell) for cell in result.row_cells[0].tolist()] == [0, INTEGER, 0]
+    assert result.states[0].tolist() == [3, 0, -1, -2]
+    assert scan(OwnPlan(), [b'{"rows":[{},{"c":2},{}]}'], capacity=2).held == FULL
+
+
+def test_rows_of_a_message_that_is_left_are_given_back():
+    broken = b'{"rows":[{"c":1},{"c":2},{"c":\xff}]}'
+    result = scan(OwnPlan(), [broken, b'{"rows":[{"c":7}]}'] * 5, capacity=5 + 3)
+    assert (result.taken, result.left) == ([1, 3, 5, 7, 9], [0, 2, 4, 6, 8])
+    assert (result.rows, result.intact) == ([5, 0], True)
+
+
+@pytest.mark.parametrize("taken", range(4))
+def test_no_count_of_messages_taken_and_left_goes_beyond_its_array(taken):
+    for left in range(4):
+        result = scan(OwnPlan(), [b'{"text":"a"}'] * taken + [b"[]"] * left + [b'{"text":1}'] * taken)
+        assert result.intact
+        assert result.held == 2 * taken
+        assert len(result.left) == left
+
+
+def test_a_scan_gives_up_where_most_messages_are_left_and_counts_those_behind():
+    good, bad = b'{"text":"a"}', b"{"
+    for patience in range(5):
+        result = scan(OwnPlan(), [bad] * 40 + [good], patience=patience)
+        assert (result.held, len(result.left), result.intact) == (0, 41, True)
+        result = scan(OwnPlan(), [good] + [bad] * (patience + 4) + [good] * 2, patience=patience)
+        assert result.held == 3
+        result = scan(OwnPlan(), [good] + [bad] * (patience + 5) + [good] * 2, patience=patience)
+        assert (result.held, result.left) == (1, list(range(1, patience + 8)))
+
+
+def test_a_message_may_have_as_many_bytes_as_are_allowed_and_no_more():
+    message = b'{"text":"abc"}'
+    assert scan(OwnPlan(), [message], most_bytes=len(message)).taken == [0]
+    assert scan(OwnPlan(), [message], most_bytes=len(message) - 1).taken == []
+    assert scan(OwnPlan(), [b"", b"{", b"}", b"{}", b" {}"]).taken == [3]
+
+
+# --- what one batch leaves for the next
+
+
+def test_what_a_batch_held_is_not_found_in_the_next():
+    """The memory behind the second batch still holds what the first had there."""
+    plan, memory = OwnPlan(), np.zeros(4_000, np.uint8)
+    value = b'{"list":{"a":[1,2,"a rather long text"]}}'
+    assert scan(plan, [b'{"text":"' + b"x" * 2_000 + b'"}', value], memory=memory).taken == [0, 1]
+    result = scan(plan, [value, value], memory=memory)
+    assert result.taken == [0, 1]
+    assert [span_of(cell) for cell in result.cells_of("list")] in (
+        [(8, 40), (8, 40)], [(8, 40), (8 + len(value), 40 + len(value))],
+    )  # fmt: skip
+
+
+def test_a_plan_takes_the_same_messages_in_every_batch():
+    plan, messages = (
+        OwnPlan(),
+        [b'{"text":"a","list":[1],"number":5}', b'{"nested":{"text":null}}', b'{"rows":[{"c":1}]}'],
+    )
+    for _ in range(4):
+        result = scan(plan, messages)
+        assert result.taken == [0, 1, 2]
+        assert [kind_of(cell) for cell in result.cells_of("text")] == [TEXT, 0, 0]
+
+
+# --- what is no message
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [b"{", b'{"', b'{"text', b'{"text"', b'{"text":', b'{"text":1', b'{"text":1,', b'{"text":1,}', b'{"text":1}}',
+     b'{"text":1} ', b'{"text":1}x', b'{"text" 1}', b'{"text":1 "list":[]}', b'{,"text":1}', b'{"text":1;}', b'{"text":}',
+     b'{"text":1,"text":1}', b'{"text":1,"list":[],"text":1}', b'{"other":1}', b'{"tex":1}', b'{"text":True}',
+     b'{"text":nul}', b'{"text":nulll}', b'{"text":tru}', b'{"text":[]}', b'{"list":1}', b'{"list":[}', b'{"list":[1,]}',
+     b'{"list":[,1]}', b'{"list":{"a"}}', b'{"list":{"a":1,}}', b'{"list":{1:1}}', b'{"list":{"a":1]}', b'{"list":[1}}',
+     b'{"list":[1 2]}', b'{"list":{"a":1 "b":2}}', b'{"list":[[]', b'{"rows":[{"c":1},]}', b'{"rows":[,]}',
+     b'{"rows":[{"c":1} {"c":1}]}', b'{"rows":[1]}', b'{"rows":[null]}', b'{"rows":{}}', b'{"rows":nul}', b'{"rows":[',
+     b'{"rows":[{"c":1}', b'{"row":[]}', b'{"row":1}', b'{"row":{"c":1}', b'{"row":{"d":1}}', b'{"nested":[]}', b'{"nested":nul}',
+     b'{"nested":{"text":1}', b'{"nested":{"text":1,"text":2}}', b'{"number":"1"}', b"[]", b"null", b'"text"', b'{"text":"a}'],
+)  # fmt: skip
+def test_what_is_no_message_of_the_plan_is_left(broken):
+    assert scan(OwnPlan(), [broken]).taken == []
+    spaced = b'{ "text" :\t1 ,\n"list":[ 1 , { "a" : [ ] } ] , "rows" : [ { "c" : 1 } , { } ] ,\r"row":{ } , "nested" : { } }'
+    assert scan(OwnPlan(), [broken, spaced, broken]).taken == [1]
+
+
+def test_a_member_that_is_required_has_to_be_there():
+    plan = OwnPlan(required="text")
+    assert scan(plan, [b"{}", b'{"list":[]}', b'{"text":1}', b'{"list":[],"text":1}']).taken == [2, 3]
+
+
+@pytest.mark.parametrize(("opening", "closing"), [("[", "]"), ('{"a":', "}")])
+def test_values_are_nested_as_deep_as_is_allowed_and_no_deeper(opening, closing):
+    inner = "1" if opening != "[" else ""
+    messages = [f'{{"list":{opening * depth}{inner}{closing * depth}}}'.encode() for depth in (1, 63, 64, 65, 66, 500)]
+    assert scan(OwnPlan(), messages).taken == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("token", "kind"),
+    [("0", INTEGER), ("-1", INTEGER), ("9" * 18, INTEGER), ("-" + "9" * 18, INTEGER), ("9" * 19, NUMBER), ("-0", NUMBER),
+     ("-" + "1" * 19, NUMBER), ("0.0", DECIMAL), ("-0.5", DECIMAL), ("1." + "2" * 298, DECIMAL), ("1." + "2" * 299, NUMBER),
+     ("-1." + "2" * 297, DECIMAL), ("-1." + "2" * 298, NUMBER), ("1e5", NUMBER), ("1E-5", NUMBER), ("1.5e+5", NUMBER),
+     ("01", None), ("-01", None), ("1.", None), (".5", None), ("-", None), ("+1", None), ("1e", None), ("1e+", None),
+     ("1.e5", None), ("00", None), ("1.5.5", None), ("0x1", None), ("NaN", None), ("--1", None)],
+)  # fmt: skip
+def test_a_number_is_of_the_kind_that_its_digits_make_it(token, kind):
+    result = scan(OwnPlan(), [f'{{"number":{token}}}'.encode()])
+    assert [kind_of(cell) for cell in result.cells_of("number")] == ([] if kind is None else [kind])
+    if kind is not None:
+        assert span_of(result.cells_of("number")[0]) == (10, 10 + len(token))
+        json.loads(token)
+
+
+def test_values_are_found_where_they_stand():
+    message = b'{"text":"a\\n","list":[1],"rows":[{"c":"x"},{"c":null}],"row":{"c":-1.5},"nested":{"text":"e"}}'
+    result = scan(OwnPlan(), [message], capacity=EDGE)
+    row, *_ = result.row_cells[1].tolist()
+    found = {name: result.cells_of(name)[0] for name in ("text", "list", "nested", "nested/text")}
+    found |= {f"row {at}": cell for at, cell in enumerate([*result.row_cells[0][:2].tolist(), row])}
+    assert {name: (kind_of(cell), message[slice(*span_of(cell))]) for name, cell in found.items()} == {
+        "text": (ESCAPED, b"a\\n"), "list": (ARRAY, b"[1]"), "nested": (OBJECT, b'{"'), "nested/text": (TEXT, b"e"),
+        "row 0": (TEXT, b"x"), "row 1": (NULL, b"null"), "row 2": (DECIMAL, b"-1.5"),
+    }  # fmt: skip
