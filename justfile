@@ -41,6 +41,8 @@ nightly:
     CDC_CONTRACTS_NATIVE=off {{nightly}} tests/registry/engine
     CDC_CONTRACTS_NATIVE=eager CDC_CONTRACTS_BYTES=all {{nightly}} --timeout=3600 tests/registry/engine
     CDC_CONTRACTS_BYTES=all just native-sanitized
+    just native-fuzz
+    just mutate-native
     CDC_CONTRACTS_SPARK=own {{nightly}} tests/spark_checks tests/cli/test_engines.py tests/cli/test_validating_commands.py
 
 # Tests that depend on the versions of Python, Java, Spark and Kafka; CDC_CONTRACTS_KAFKA is that of the broker
@@ -62,9 +64,13 @@ native-sanitized:
         {{nightly}} -n0 -p no:faulthandler --timeout=7200 \
         tests/registry/engine/test_placed_images.py tests/registry/engine/test_native_typed_columns.py \
         tests/registry/engine/test_native_agreement.py tests/registry/engine/test_native_avro.py \
-        tests/registry/engine/test_value_index.py \
-        tests/registry/engine/test_absent_members.py tests/registry/engine/test_byte_mutations.py \
-        tests/registry/engine/test_profiles.py
+        tests/registry/engine/test_value_index.py tests/registry/engine/test_native_limits.py \
+        tests/registry/engine/test_native_calendar.py tests/registry/engine/test_native_columns.py \
+        tests/registry/engine/test_absent_members.py tests/registry/engine/test_byte_mutations.py tests/registry/engine/test_profiles.py
+
+# Change messages of every version by chance, and run them through the native part under sanitizers
+native-fuzz MESSAGES="2000000":
+    CDC_CONTRACTS_FUZZ={{MESSAGES}} {{nightly}} -n0 --timeout=21600 tests/registry/engine/test_native_sanitized.py
 
 lint:
     .venv/bin/ruff check .
@@ -103,6 +109,10 @@ gate *ARGS:
 # Mutation tests of the validators and the rules (docs/mutation.md)
 mutate *ARGS:
     {{python}} bench/mutate.py {{ARGS}}
+
+# Mutation tests of the native part: one of the list that survives fails (docs/mutation.md)
+mutate-native *ARGS:
+    {{python}} bench/native_mutants.py {{ARGS}}
 
 # Run the walkthroughs of the documentation in fresh folders and installations, with the seconds of each step
 walks *ARGS:

@@ -123,21 +123,28 @@ def scan(
     patience: int = PATIENCE,
     most_bytes: int = MOST_BYTES,
     memory: NDArray[np.uint8] | None = None,
+    numbers: Sequence[int] | None = None,
+    lacking: int = 0,
+    row_lacking: int = 0,
 ) -> Scanned:
-    """Scan messages that lie one after the other, at the beginning of `memory` if it is given."""
+    """Scan messages, or those of some numbers, that lie one after the other, at the beginning of `memory` if given.
+
+    The library is told of so many bytes less, and of so many cells of rows less, than there are.
+    """
     ends = np.cumsum([0, *map(len, messages)])
     data = np.empty(max(int(ends[-1]), 1), np.uint8) if memory is None else memory
     data[: ends[-1]] = np.frombuffer(b"".join(messages), np.uint8)
-    watched, total = WatchedArrays(), len(messages)
+    wanted = np.arange(len(messages)) if numbers is None else np.array(numbers, np.int64)
+    watched, total = WatchedArrays(), len(wanted)
     room = total + EDGE if capacity is None else capacity
-    offsets, numbers = ends.astype(np.int32), np.arange(total)
+    offsets = ends.astype(np.int32)
     cells, states = watched.make(len(SLOTS) * total, np.uint64), watched.make(2 * total, np.int32)
     taken, left = watched.make(total, np.int64), watched.make(total, np.int64)
     row_cells = [watched.make(room, np.uint64) for _ in range(2)]
     rows, columns = watched.make(2, np.int64), np.ones(2, np.int32)
     held = LIBRARY.cdc_scan(
-        plan.handle, data, offsets, numbers, most_bytes, patience, cells, room,
-        (Buffer * 2)(*map(Buffer.from_param, row_cells)), columns, states, rows, taken, left, None, None, None,
+        plan.handle, data[: len(data) - lacking], offsets, wanted, most_bytes, patience, cells, room,
+        (Buffer * 2)(*(Buffer.from_param(one[: room - row_lacking]) for one in row_cells)), columns, states, rows, taken, left, None, None, None,
     )  # fmt: skip
     found = max(held, 0)
     return Scanned(

@@ -57,6 +57,15 @@ def test_the_sources_compile_without_a_warning(building, monkeypatch, tmp_path):
     assert (tmp_path / "library.so").stat().st_size > 10_000
 
 
+def test_every_mutant_of_the_list_changes_one_place_of_its_source():
+    """A list that no longer fits the sources would let mutants go unnoticed."""
+    listing = [sys.executable, str(ROOT / "bench/native_mutants.py"), "--list"]
+    listed = subprocess.run(listing, capture_output=True, text=True, check=True).stdout.splitlines()
+    assert len(listed) > 100
+    for file in ("text_bytes.h", "scanner.c", "forms.c", "typed_columns.c", "avro_reader.c", "buffers.h"):
+        assert any(line.startswith(f"{file}:") for line in listed), file
+
+
 @pytest.mark.nightly
 @pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
 def test_a_library_in_a_zip_is_loaded(building, monkeypatch, tmp_path):

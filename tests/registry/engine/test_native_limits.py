@@ -231,6 +231,24 @@ def test_a_message_may_have_as_many_bytes_as_are_allowed_and_no_more():
     assert scan(OwnPlan(), [b"", b"{", b"}", b"{}", b" {}"]).taken == [3]
 
 
+def test_messages_that_lie_outside_of_their_batch_are_refused():
+    messages = [b'{"text":"abc"}', b'{"text":"abcdef"}']
+    assert scan(OwnPlan(), messages, numbers=[1, 0]).taken == [1, 0]
+    for wrong in ({"lacking": 1}, {"numbers": [0, 2]}, {"numbers": [-1]}, {"row_lacking": 1}):
+        with pytest.raises(ValueError, match="too short for cdc_scan, or points outside"):
+            scan(OwnPlan(), messages, **wrong)
+
+
+def test_records_that_lie_outside_of_their_batch_are_refused():
+    wire, record = open_transport(VERSION, ReadingOptions()), WRITTEN.record([])
+    for offsets in ([0, 5, 3, len(record)], [0, len(record) + 1, len(record)], [0, -1, len(record)]):
+        starts = pa.py_buffer(np.array(offsets, np.int32))
+        # Arrow looks at the first offset and the last
+        values = pa.Array.from_buffers(pa.binary(), len(offsets) - 1, [None, starts, pa.py_buffer(record)])
+        with pytest.raises(ValueError, match="points outside"):
+            AvroReader(wire).read(values)
+
+
 # --- what one batch leaves for the next
 
 

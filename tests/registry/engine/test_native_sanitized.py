@@ -18,7 +18,8 @@ from native_corpus import VERSIONS, write_corpus
 from cdc_contracts.registry.engine.native import native_library as loading
 
 ROOT = Path(__file__).parents[3]
-NATIVE = ROOT / "registry/engine/native"
+NATIVE = Path(os.environ.get("CDC_CONTRACTS_NATIVE_SOURCES") or ROOT / "registry/engine/native")
+"""The sources; other ones where mutants of them are tried."""
 MESSAGES = int(os.environ.get("CDC_CONTRACTS_FUZZ", "0"))
 FEW = 25_000
 SOME = [one for at, one in enumerate(VERSIONS) if at % 4 == 0 or one.meaning.transport == "avro"]
