@@ -40,7 +40,7 @@ FOLDER: Final = ROOT / "registry/engine/native"
 TESTS: Final = tuple(
     f"tests/registry/engine/{name}.py"
     for name in (
-        "test_native_limits", "test_native_calendar", "test_native_columns", "test_native_library",
+        "test_native_limits", "test_native_utf8", "test_native_calendar", "test_native_columns", "test_native_library",
         "test_native_typed_columns", "test_placed_images", "test_native_avro", "test_value_index",
         "test_native_agreement", "test_byte_mutations", "test_native_sanitized",
     )
@@ -48,7 +48,7 @@ TESTS: Final = tuple(
 _FIRST: Final = {
     "forms": "calendar", "canonical": "calendar", "columns": "columns", "lists": "columns", "images": "placed_images",
     "typed_columns": "typed_columns", "placing": "value_index", "avro": "avro", "avro_reader": "avro",
-    "avro_values": "avro", "avro_texts": "avro", "buffers": "library",
+    "avro_values": "avro", "avro_texts": "avro", "buffers": "library", "text_bytes": "utf8",
 }  # fmt: skip
 """The test that is the first to notice a change of a source; of the others it is that of the limits."""
 SECONDS: Final = 400

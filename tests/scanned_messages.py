@@ -60,7 +60,7 @@ class WatchedArrays:
 class OwnPlan:
     """A plan with a text, a list, a number, a nested object, a list of rows and a single row, all optional."""
 
-    def __init__(self, *, required: str | None = None) -> None:
+    def __init__(self, *, required: str | None = None, in_order: bool = False) -> None:
         self.names = b"".join(f'"{name}"'.encode() for name in (*NAMES, COLUMN))
         ends = np.cumsum([0, *(len(name.encode()) + 2 for name in (*NAMES, COLUMN))]).tolist()
         place = {name: (ends[at], ends[at + 1] - ends[at]) for at, name in enumerate((*NAMES, COLUMN))}
@@ -68,7 +68,7 @@ class OwnPlan:
         members = [(name, node) for name, node in zip(NAMES, range(1, 8), strict=True)]
         self.nodes = np.array(
             [
-                (_OBJECT, 0, len(members), int(required is not None), -1, -1, 0, 0),
+                (_OBJECT, 0, len(members), int(required is not None), -1, -1, int(in_order), 0),
                 (_LEAF, SLOTS.index("text"), scalars, -1, 1, 0, 0, 0),
                 (_LEAF, SLOTS.index("list"), 1 << ARRAY | 1 << OBJECT, -1, 1, 0, 0, 0),
                 (_IMAGE, 0, 8, 1, -2, 0, 0, 0),
@@ -137,7 +137,7 @@ def scan(
     wanted = np.arange(len(messages)) if numbers is None else np.array(numbers, np.int64)
     watched, total = WatchedArrays(), len(wanted)
     room = total + EDGE if capacity is None else capacity
-    offsets = ends.astype(np.int32)
+    offsets = np.append(ends, ends[-1]).astype(np.int32)[:-1]  # what stands behind them leads nowhere wrong
     cells, states = watched.make(len(SLOTS) * total, np.uint64), watched.make(2 * total, np.int32)
     taken, left = watched.make(total, np.int64), watched.make(total, np.int64)
     row_cells = [watched.make(room, np.uint64) for _ in range(2)]

@@ -25,7 +25,7 @@ FEW = 25_000
 SOME = [one for at, one in enumerate(VERSIONS) if at % 4 == 0 or one.meaning.transport == "avro"]
 SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 OPTIONS = ("-std=c11", "-O1", "-g", "-fPIC", "-fno-omit-frame-pointer", *SANITIZERS)
-TESTS = ("test_native_columns.py", "test_placed_images.py", "test_native_limits.py")
+TESTS = ("test_native_columns.py", "test_placed_images.py", "test_native_limits.py", "test_native_utf8.py")
 LEFT_OUT = "not no_version and not a_text_is_taken_exactly and not of_an_avro_record"
 """Tests of very many bytes, and those that learn the shapes of every version: the fuzzed messages stand for them."""
 
