@@ -31,7 +31,7 @@ EDGE = 64
 GUARD = 0xA5
 MOST_BYTES = 2**27
 PATIENCE = 2**40
-_OBJECT, _LEAF, _IMAGE = range(3)
+_OBJECT, _LEAF, _IMAGE, _LITERAL = range(4)
 NAMES = ("text", "list", "rows", "row", "nested", "number", "kéy")
 SLOTS = ("text", "list", "number", "kéy", "nested", "nested/text")
 COLUMN = "c"
@@ -60,7 +60,7 @@ class WatchedArrays:
 class OwnPlan:
     """A plan with a text, a list, a number, a nested object, a list of rows and a single row, all optional."""
 
-    def __init__(self, *, required: str | None = None, in_order: bool = False) -> None:
+    def __init__(self, *, required: str | None = None, in_order: bool = False, token: bytes = b"") -> None:
         self.names = b"".join(f'"{name}"'.encode() for name in (*NAMES, COLUMN))
         ends = np.cumsum([0, *(len(name.encode()) + 2 for name in (*NAMES, COLUMN))]).tolist()
         place = {name: (ends[at], ends[at + 1] - ends[at]) for at, name in enumerate((*NAMES, COLUMN))}
@@ -88,6 +88,9 @@ class OwnPlan:
         self.members = np.array(
             [(*place[name], node, int(name == required)) for name, node in (*members, *within)], np.int32
         )
+        if token:  # the text has to be this one
+            self.nodes[1] = (_LITERAL, SLOTS.index("text"), len(self.names), len(token), -1, 0, 0, 0)
+            self.names += token
         self.handle = LIBRARY.cdc_make_plan(self.nodes, self.members, self.names, 2, len(SLOTS))
         assert self.handle
 

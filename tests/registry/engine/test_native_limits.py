@@ -163,6 +163,14 @@ def test_a_member_that_is_required_has_to_be_there():
     assert scan(plan, [b"{}", b'{"list":[]}', b'{"text":1}', b'{"list":[],"text":1}']).taken == [2, 3]
 
 
+@pytest.mark.parametrize("token", [b'"x1"', b'"a longer text"', b"[1,2]", b"null"])
+def test_a_member_that_tells_shapes_apart_has_exactly_its_token(token):
+    others = [token[:-2] + b"?" + token[-1:], token[:-1], token + b"1", token + token, b'"x"', b"1", b"[1]"]
+    messages = [b'{"text":' + one + b"}" for one in (token, *others, token + b" ")]
+    assert scan(OwnPlan(token=token), messages).taken == [0, len(messages) - 1]
+    assert scan(OwnPlan(token=token), [b'{"text":' + token]).taken == []
+
+
 def test_members_come_in_their_order_where_a_plan_asks_for_it():
     messages = [
         b'{"text":1,"list":[],"number":1}',
