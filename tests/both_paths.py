@@ -45,7 +45,7 @@ def by_reference(validations: Sequence[ValidationContext], value: bytes) -> list
         return [validation.judge(value).verdict for validation in validations]
     judgements = validations[0].judgements(message)
     reported = {judgement.version: (judgement.changes, judgement.control) for judgement in judgements}
-    claimed_by = validations[0].claimant(message)
+    claimed_by = validations[0].claimant(message, value)
     opinions = [judgement.opinion for judgement in judgements]
 
     def same(versions: Sequence[Version]) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from enum import IntEnum
 from itertools import repeat
 from typing import Any
 
@@ -10,6 +11,14 @@ from cdc_contracts.registry.common.json_messages import Record
 from cdc_contracts.registry.common.pointers import ABSENT, follow, split_pointer
 from cdc_contracts.registry.contract.discriminator_model import Test
 from cdc_contracts.registry.contract.relations import starts_with
+
+
+class Alike(IntEnum):
+    """What messages that are alike have in common at a place: nothing, the JSON kind of the member, or its value."""
+
+    NOTHING = 0
+    KIND = 1
+    VALUE = 2
 
 
 def all_hold(tests: Iterable[Test], message: dict[str, Any]) -> bool:
@@ -40,6 +49,25 @@ def holds(test: Test, message: dict[str, Any]) -> bool:
     if test.not_prefix_of is not None:
         return _starts(message, test.not_prefix_of, test) is not True
     return test.avro_decodes is not None and isinstance(message, Record)
+
+
+def may_hold(test: Test, message: dict[str, Any], alike: Callable[[Test], Alike]) -> bool:
+    """Return whether a test may hold for some message that is like this one.
+
+    `alike` says what such messages have in common at the places that a test looks at.
+    """
+    if test.any is not None:
+        return any(may_hold(one, message, alike) for one in test.any)
+    common = alike(test)
+    if common is Alike.NOTHING or holds(test, message):
+        return True
+    if common is Alike.VALUE:
+        return False
+    if test.outside is not None or test.not_prefix_of is not None:
+        return True
+    wanted = str if test.equals is None else type(test.value)
+    compared = (test.equals or test.within or test.prefix_of, test.at)  # other tests depend on the kind alone
+    return compared[0] is not None and all(type(_at(message, at)) is wanted for at in compared if at is not None)
 
 
 def needed_names(tests: Iterable[Test]) -> set[str]:

@@ -32,6 +32,7 @@ class CachedVerdict:
 
     `claims` says per version whether its discriminators hold, `facts` what the version reads besides the images. All
     that is discrete in messages of one `kind` is the same: only the values of their columns have other flags.
+    `candidates` are the other subjects whose discriminators may hold, in catalogue order: none where ours do.
     """
 
     opinions: tuple[Opinion, ...]
@@ -40,6 +41,7 @@ class CachedVerdict:
     columns: tuple[TypedColumns, ...]
     facts: tuple[Any, ...]
     kind: int
+    candidates: tuple[str, ...] = ()
     _facts_by_verdict: dict[Any, Facts | None] = field(default_factory=dict, repr=False)
     shapes: dict[int, ObservedRow] = field(default_factory=dict, repr=False)
     """The columns that the types of its records name, by the place of the version: found when first asked for."""

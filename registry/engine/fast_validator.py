@@ -22,16 +22,19 @@ from cdc_contracts.registry.engine.batch_parser import Parser
 from cdc_contracts.registry.engine.batch_results import BatchResult, CachedVerdict, RecordGroup
 from cdc_contracts.registry.engine.batch_sorter import BatchSorter
 from cdc_contracts.registry.engine.batch_tables import BatchTables
+from cdc_contracts.registry.engine.common_members import CommonMembers
 from cdc_contracts.registry.engine.decoded_batches import DecodedBatch
 from cdc_contracts.registry.engine.envelope_flags import member_flags, relation_flags
 from cdc_contracts.registry.engine.flag_readers import FlagReaders, fold_flags, readers_of_flags
 from cdc_contracts.registry.engine.group_decisions import GroupDecisions
 from cdc_contracts.registry.engine.group_splits import split_by_claim, split_by_reading
 from cdc_contracts.registry.engine.image_flags import completion_flags, hint_flags, key_flags, whole_records
+from cdc_contracts.registry.engine.layout_parts import Layout
 from cdc_contracts.registry.engine.layout_plans import make_plan
 from cdc_contracts.registry.engine.native.avro_reading import AvroReader
 from cdc_contracts.registry.engine.native.scanning import Scanner
 from cdc_contracts.registry.engine.record_grouping import VerdictGroup, group_records
+from cdc_contracts.registry.engine.refusals import Refusals
 from cdc_contracts.registry.engine.row_images import ColumnTable, ImageTexts
 from cdc_contracts.registry.engine.shape_columns import ShapeColumns, pool_columns
 from cdc_contracts.registry.engine.struct_layouts import LayoutPlan
@@ -64,6 +67,7 @@ class FastValidator:
         self._kinds: OrderedDict[Any, int] = OrderedDict()
         self._made = 0
         self._decisions = GroupDecisions(validation)
+        self._refusals = Refusals()
         self._columns = ShapeColumns(validation, self._plan)
         self._sorter = None if self._plan is None else self._make_sorter(self._plan)
         wire = validation.wire
@@ -82,8 +86,7 @@ class FastValidator:
         values = given if isinstance(given, MessageValues) else MessageValues(given)
         record_group, alone, tombstones, found = self._examine(self._as_json(values), texts=texts)
         batch_result = BatchResult(found, tombstones=tombstones)
-        strangers = [one.numbers for one in record_group if not one.cached_verdict.ours]
-        claimants = self._claims.claimants(np.concatenate(strangers), values) if strangers else {}
+        claimants = self._claims.claimants(record_group, values)
         batch_result.group_results = self._decisions.decide(
             (claimed, differs, claimed_by)
             for one in record_group
@@ -111,7 +114,7 @@ class FastValidator:
         if not len(numbers):
             return fits
         chosen = values if len(numbers) == len(values) else values.take(numbers)
-        record_group, alone, _, _ = self._examine(self._as_json(chosen), texts=False)
+        record_group, alone, _, _ = self._examine(self._as_json(chosen), texts=False, claims=True)
         for one in record_group:
             if one.cached_verdict.claimable:
                 fits[numbers[one.numbers]] = True
@@ -124,9 +127,12 @@ class FastValidator:
         return values if self._avro is None else self._avro.read(values.array)
 
     def _examine(
-        self, values: MessageValues, *, texts: bool
+        self, values: MessageValues, *, texts: bool, claims: bool = False
     ) -> tuple[list[RecordGroup], list[int], list[int], pa.Array]:
-        """Sort the values into records that share a verdict, records to be validated one by one, and tombstones."""
+        """Sort the values into records that share a verdict, records to be validated one by one, and tombstones.
+
+        With `claims`, records are left out that no version is going to accept.
+        """
         value_columns = ValueColumns()
         if self._sorter is None or self._plan is None:
             nulls = [number for number, value in enumerate(values) if value is None]
@@ -147,7 +153,12 @@ class FastValidator:
                 batch_tables = BatchTables(decoded_batch, self._judges[-1].meaning, reading_options.table)
             alone += decoded_batch.numbers[sorted(decoded_batch.unfit)].tolist()
             for group in groups:
+                family = decoded_batch.layout.family
+                if claims and (self._refusals.hold_for(family, group) or self._disclaims(decoded_batch, group, values)):
+                    continue
                 cached_verdict = self._cached_verdict(decoded_batch, group, values)
+                if claims and cached_verdict is not None:
+                    self._refusals.add(family, group, cached_verdict)
                 if cached_verdict is None:
                     alone += decoded_batch.numbers[group.positions].tolist()
                 else:
@@ -225,12 +236,20 @@ class FastValidator:
         if key in self._cached_verdicts:
             return self._cached_verdicts[key]
         first = values[decoded_batch.numbers[group.positions[0]]] or b""
-        judged = self._judge_first(first, self._kind_of(key[:2]))
+        judged = self._judge_first(first, decoded_batch.layout, self._kind_of(key[:2]))
         if judged is not None:
             self._cached_verdicts[key] = judged
             if len(self._cached_verdicts) > _MOST_CACHED_VERDICTS:
                 self._cached_verdicts.popitem(last=False)
         return judged
+
+    def _disclaims(self, decoded_batch: DecodedBatch, group: VerdictGroup, values: MessageValues) -> bool:
+        """Return whether the discriminators of no version hold for a group."""
+        try:
+            message = self.validation.wire.parse(values[decoded_batch.numbers[group.positions[0]]] or b"")
+        except Unreadable:
+            return False
+        return not any(judge.claims(message) for judge in self._judges)
 
     def _kind_of(self, key: tuple[Any, ...]) -> int:
         """Return the number of the records of a family with a grouping key, whatever the flags of their values."""
@@ -241,7 +260,7 @@ class FastValidator:
                 self._kinds.popitem(last=False)
         return self._kinds[key]
 
-    def _judge_first(self, value: bytes, kind: int) -> CachedVerdict | None:
+    def _judge_first(self, value: bytes, layout: Layout, kind: int) -> CachedVerdict | None:
         """Have the reference validate the first message of a group; None if each has to be validated there."""
         try:
             message = self.validation.wire.parse(value)
@@ -249,16 +268,25 @@ class FastValidator:
             return None
         judgements = self.validation.judgements(message)
         readings = tuple(Reading(judge.meaning, message, self.validation.reading_options) for judge in self._judges)
+        claims = tuple(judge.claims(message) for judge in self._judges)
         return CachedVerdict(
             opinions=tuple(judgement.opinion for judgement in judgements),
-            claims=tuple(judge.claims(message) for judge in self._judges),
+            claims=claims,
             readings=readings,
             columns=tuple(
                 judge.forms.columns_of(reading) for judge, reading in zip(self._judges, readings, strict=True)
             ),
             facts=tuple(_facts(judgement) for judgement in judgements),
             kind=kind,
+            candidates=() if any(claims) else self._candidates(message, layout),
         )
+
+    def _candidates(self, message: dict[str, Any], layout: Layout) -> tuple[str, ...]:
+        """Return the other subjects whose discriminators may hold for a message of a layout and for those like it."""
+        if self._plan is None:
+            return ()
+        common = CommonMembers(layout, self._plan, self._plain_names, message)
+        return self._claims.candidates(message, common.alike)
 
 
 def _without_differences(judged: JudgedMessage) -> JudgedMessage:

@@ -110,8 +110,10 @@ class Layout:
     def decode_lines(self) -> Any:
         return self._compiled[1].decode_lines
 
-    def images(self) -> Iterator[Image]:
-        yield from _walk(self.parts, Image)
+    @cached_property
+    def by_pointer(self) -> dict[str, Part]:
+        """Every part by its pointer, those of nested objects too."""
+        return {part.pointer: part for part in _walk(self.parts)}
 
 
 @dataclass(eq=False)
@@ -142,9 +144,8 @@ class RowShape:
         return RowShape(key, [*self.columns], self.has_types, self.strict, self.loose, self.built_for)
 
 
-def _walk(parts: tuple[Part, ...], kind: Any) -> Iterator[Any]:
+def _walk(parts: tuple[Part, ...]) -> Iterator[Part]:
     for part in parts:
-        if isinstance(part, kind):
-            yield part
-        elif isinstance(part, Nested):
-            yield from _walk(part.parts, kind)
+        yield part
+        if isinstance(part, Nested):
+            yield from _walk(part.parts)

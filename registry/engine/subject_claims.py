@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cdc_contracts.registry.common.json_messages import Unreadable
-from cdc_contracts.registry.contract.discriminators import needed_names
+from cdc_contracts.registry.contract.discriminator_model import Test
+from cdc_contracts.registry.contract.discriminators import Alike, may_hold, needed_names
+from cdc_contracts.registry.engine.batch_results import RecordGroup
 from cdc_contracts.registry.records.message_values import MessageValues
-from cdc_contracts.registry.validate.validation_context import ValidationContext, join_claimants
+from cdc_contracts.registry.validate.validation_context import ValidationContext
 
 _FEW: Final = 8
 """So few records are asked for one by one whether another subject claims them: most say no by their first member."""
+_NONE: Final = np.zeros(0, np.int64)
 
 
 class Rival(Protocol):
@@ -35,30 +38,54 @@ class Claims:
         self._judge_of = judge_of
         self._known: dict[str, Rival] = {}
 
-    def _rivals(self, validations: Iterable[ValidationContext]) -> list[Rival]:
-        """Return the validators of other subjects; each is made on first use."""
-        return [self._known.get(validation.subject) or self._make(validation) for validation in validations]
+    def candidates(self, message: dict[str, Any], alike: Callable[[Test], Alike]) -> tuple[str, ...]:
+        """Return the other subjects whose discriminators may hold for a message, or for one that is like it."""
+        return tuple(
+            validation.subject
+            for validation in self._scope.kin
+            if any(
+                judge.meaning.claim is None
+                and all(may_hold(test, message, alike) for test in judge.meaning.discriminators)
+                for judge in validation.judges
+            )
+        )
 
-    def _make(self, validation: ValidationContext) -> Rival:
-        self._known[validation.subject] = made = self._judge_of(validation)
-        return made
-
-    def claimants(self, numbers: NDArray[np.int64], values: MessageValues) -> Mapping[int, str]:
+    def claimants(self, groups: Iterable[RecordGroup], values: MessageValues) -> Mapping[int, str]:
         """Return, for each value that other subjects claim, these subjects in catalogue order."""
-        if len(numbers) <= _FEW:
-            result = ((number, self._scope.claimants(values[number] or b"")) for number in numbers.tolist())
-            return {number: claimed_by for number, found in result if (claimed_by := join_claimants(found))}
-        return _welcoming(self._rivals(self._scope.others), numbers, values)
+        asked: dict[str, list[NDArray[np.int64]]] = {}
+        for group in groups:
+            for subject in group.cached_verdict.candidates:
+                asked.setdefault(subject, []).append(group.numbers)
+        return self._claimed({subject: np.concatenate(numbers) for subject, numbers in asked.items()}, values)
 
     def foreign(self, numbers: Sequence[int], values: MessageValues) -> Mapping[int, str]:
         """Return, for each value that we cannot read, the subjects of another transport that claim it."""
         others = [
-            validation for validation in self._scope.others if validation.wire.transport != self._scope.wire.transport
+            validation.subject
+            for validation in self._scope.others
+            if validation.wire.transport != self._scope.wire.transport
         ]
         closed = [number for number in numbers if not _opens(self._scope, values[number])] if others else []
-        if len(closed) <= _FEW:
-            return {}
-        return _welcoming(self._rivals(others), np.array(closed), values)
+        return self._claimed(dict.fromkeys(others, np.array(closed, np.int64)), values)
+
+    def _claimed(self, asked: Mapping[str, NDArray[np.int64]], values: MessageValues) -> dict[int, str]:
+        """Return the subjects that claim values, of those asked for each."""
+        found: dict[int, list[str]] = {}
+        for validation in self._scope.others:
+            numbers = asked.get(validation.subject, _NONE)
+            if len(numbers) <= _FEW:
+                taken = [number for number in numbers.tolist() if validation.claims_value(values[number])]
+            else:
+                taken = numbers[self._rival(validation).claimed_values(values.take(numbers))].tolist()
+            for number in taken:
+                found.setdefault(number, []).append(validation.subject)
+        return {number: ", ".join(subjects) for number, subjects in found.items()}
+
+    def _rival(self, validation: ValidationContext) -> Rival:
+        """Return the validator of another subject, made on first use."""
+        if validation.subject not in self._known:
+            self._known[validation.subject] = self._judge_of(validation)
+        return self._known[validation.subject]
 
 
 def may_be_of(validation: ValidationContext, values: MessageValues) -> NDArray[np.bool_]:
@@ -75,20 +102,6 @@ def may_be_of(validation: ValidationContext, values: MessageValues) -> NDArray[n
             held &= values.hold(f'"{name}"'.encode())
         may_be |= held
     return may_be | values.hold(b"\\u")
-
-
-def _welcoming(rivals: Sequence[Rival], numbers: NDArray[np.int64], values: MessageValues) -> dict[int, str]:
-    if not rivals:
-        return {}
-    mine = values.take(numbers)
-    claimed = np.stack([rival.claimed_values(mine) for rival in rivals], axis=1)
-    kinds, kind_of = np.unique(claimed, axis=0, return_inverse=True)
-    names = [
-        join_claimants(rival.validation.subject for rival, takes in zip(rivals, kind, strict=True) if takes)
-        for kind in kinds
-    ]
-    result = zip(numbers.tolist(), kind_of.reshape(-1).tolist(), strict=True)
-    return {number: name for number, kind in result if (name := names[kind]) is not None}
 
 
 def _opens(validation: ValidationContext, value: bytes | None) -> bool:

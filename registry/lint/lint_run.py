@@ -122,7 +122,7 @@ class LintRun(LintInput):
             if sample.drifts or sample.file.name not in parsed:
                 yield sample, validation.judge(sample.value)
             else:
-                yield sample, validation.judge_message(parsed[sample.file.name])
+                yield sample, validation.judge_message(parsed[sample.file.name], sample.value)
 
     def _is_sound(self, version: Version) -> bool:
         meaning = self.meanings.get(version.reference)

@@ -154,7 +154,7 @@ class ValidationContext:
         )
 
     @cached_property
-    def _kin(self) -> tuple[ValidationContext, ...]:
+    def kin(self) -> tuple[ValidationContext, ...]:
         """The other subjects with the same transport as ours."""
         return tuple(validation for validation in self.others if validation.wire.transport == self.wire.transport)
 
@@ -186,10 +186,10 @@ class ValidationContext:
             message = self.wire.open(value)
         except Unreadable as error:
             return JudgedMessage(self._unreadable(value, error))
-        return self.judge_message(message)
+        return self.judge_message(message, value)
 
-    def judge_message(self, message: dict[str, Any]) -> JudgedMessage:
-        """Return the same of a parsed message."""
+    def judge_message(self, message: dict[str, Any], value: bytes) -> JudgedMessage:
+        """Return the same of a value that is parsed already."""
         judgements = self.judgements(message)
         result = {judgement.version: (judgement.changes, judgement.control) for judgement in judgements}
         verdict = decide(
@@ -197,7 +197,7 @@ class ValidationContext:
                 message,
                 [judgement.opinion for judgement in judgements],
                 same=lambda versions: all(result[version] == result[versions[0]] for version in versions),
-                claimed_by=self.claimant(message),
+                claimed_by=self.claimant(message, value),
             )
         )
         read = next((one for one in judgements if one.version is verdict.version), judgements[-1])
@@ -234,16 +234,19 @@ class ValidationContext:
             left_open=self.left_open,
         )
 
-    def claimant(self, message: dict[str, Any]) -> str | None:
-        """Return the other subjects that claim a message: their discriminators hold, ours do not, and it fits them."""
+    def claimant(self, message: dict[str, Any], value: bytes) -> str | None:
+        """Return the other subjects that claim a message: their discriminators hold, ours do not, and it fits them.
+
+        Each reads the value its own way: Avro subjects differ in what the last part of a time counts.
+        """
         if any(judge.claims(message) for judge in self.judges):
             return None
-        return join_claimants(validation.subject for validation in self._kin if validation.claims(message))
-
-    def claimants(self, value: bytes) -> list[str]:
-        """Return the other subjects that would claim the message of a value, even where our own discriminators hold."""
-        message = self.wire.open(value)
-        return [validation.subject for validation in self._kin if validation.claims(message)]
+        alike = self.wire.transport == "json"
+        return join_claimants(
+            validation.subject
+            for validation in self.kin
+            if (validation.claims(message) if alike else validation.claims_value(value))
+        )
 
     def claims(self, message: dict[str, Any]) -> bool:
         """Return whether the subject's discriminators hold and the version they belong to finds no error."""

@@ -1,0 +1,84 @@
+"""Drift in what distinguishes a subject: messages whose op code or discriminating members are not as documented."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+from mutations import DROP, Token, get, replaced, written
+
+from cdc_contracts.registry.common.pointers import split_pointer
+from cdc_contracts.registry.contract.catalogue import Version
+from cdc_contracts.registry.message.transport import Transport
+from cdc_contracts.registry.values import Number
+
+Edit = Callable[[Any], Any]
+GONE = {"null": None, "no member": DROP}
+OTHERS = {"another text": "zz_other", "a number": Number("7"), **GONE}
+"""What stands where a message has to have a certain value."""
+
+
+def drifts_of(version: Version) -> dict[str, Edit]:
+    """Return the edits of messages of a version that break its op code, or one test of its discriminators."""
+    op = version.meaning.envelope.op.at
+    edits: dict[str, Edit] = {f"op is {what}": _put(op, value) for what, value in OTHERS.items()}
+    tests = [one for test in version.resolved["discriminators"] for one in test.get("any", [test])]
+    for test in tests:
+        edits |= {f"{how} {at} is {what}": edit for how, at, what, edit in _broken(test)}
+    return edits
+
+
+def _broken(test: dict[str, Any]) -> Iterator[tuple[str, str, str, Edit]]:
+    [(how, at)] = [item for item in test.items() if item[0] not in ("value", "values", "at", "then", "unread")]
+    if how in ("present", "equals", "in"):
+        broken = GONE if how == "present" else OTHERS
+        yield from ((how, at, what, _put(at, value)) for what, value in broken.items())
+    elif how in ("absent", "unset"):
+        yield from ((how, at, what, _put(at, value)) for what, value in {"text": "x", "object": {"a": "x"}}.items())
+    elif how == "not-in":
+        yield from ((how, at, value, _put(at, value)) for value in test["values"])
+    elif how == "prefix-of":
+        yield how, at, "another text", _put(at, "zz_other")
+    elif how == "not-prefix-of":
+        yield how, at, "that text", partial(_begin_with, at, split_pointer(test["at"]), test["then"])
+
+
+def _begin_with(at: str, head: tuple[str, ...], then: str, message: Any) -> Any:
+    return _put(at, f"{get(message, head)}{then}1")(message)
+
+
+def _put(at: str, value: Any) -> Edit:
+    """Return the edit that sets a member where it stands in an object; other messages stay as they are."""
+    parts = split_pointer(at)
+
+    def edit(message: Any) -> Any:
+        return replaced(message, parts, value) if isinstance(get(message, parts[:-1]), dict) else message
+
+    return edit
+
+
+def with_escapes(message: Any) -> Any:
+    """Return a message whose names and texts all begin with an escape that JSON does not need."""
+    if isinstance(message, dict):
+        return {_escaped(name): with_escapes(value) for name, value in message.items()}
+    if isinstance(message, list):
+        return [with_escapes(value) for value in message]
+    return _escaped(message) if isinstance(message, str) else message
+
+
+def _escaped(text: str) -> Token:
+    first, rest = text[:1], json.dumps(text[1:])[1:]
+    return Token(f'"\\u{ord(first):04x}{rest}' if first and first.isascii() else json.dumps(text))
+
+
+def edited(wire: Transport, values: list[bytes], *edits: Edit) -> list[bytes]:
+    """Return values with each of their messages edited; what no record can hold stays as it was."""
+    found = []
+    for value in values:
+        message = wire.open(value)
+        for edit in edits:
+            message = edit(message)
+        found.append(written(wire, partial(lambda one: one, message)) or value)
+    return found
