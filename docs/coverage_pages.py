@@ -23,6 +23,7 @@ from cdc_contracts.registry.contract.document_model import Document
 from cdc_contracts.registry.contract.errata import ID, read_errata
 from cdc_contracts.registry.contract.source_documents import SourceDocument
 from cdc_contracts.registry.explain.rulebook import find_rule
+from cdc_contracts.registry.message.transport import Transport
 from cdc_contracts.registry.values import FORMS
 
 _NOTE: Final = "<!-- Written by docs/write_catalogue.py from {file}; a test keeps it up to date. -->"
@@ -43,10 +44,13 @@ class FactExample(Document):
     then: tuple[FactExample, ...] = ()
     """The messages that follow in the same partition, if one message alone proves nothing."""
 
-    def edit(self, value: bytes) -> bytes:
-        """Return a JSON sample with the changes, keeping every digit; without changes the bytes are unchanged."""
+    def edit(self, value: bytes, wire: Transport) -> bytes:
+        """Return a sample with the changes, keeping every digit; without changes the bytes are unchanged."""
         if not self.change and not self.remove:
             return value
+        return wire.write(self._edit(wire.text_of(value)))
+
+    def _edit(self, value: bytes) -> str:
         tokens: list[str] = []
 
         def keep(token: str) -> str:
@@ -60,7 +64,7 @@ class FactExample(Document):
         for pointer in self.remove:
             place, last = _place(message, pointer)
             del place[last]
-        return _KEPT.sub(lambda kept: tokens[int(kept[1])], json.dumps(message, ensure_ascii=False)).encode()
+        return _KEPT.sub(lambda kept: tokens[int(kept[1])], json.dumps(message, ensure_ascii=False))
 
     def __str__(self) -> str:
         edits = [f"{at} {json.dumps(new, ensure_ascii=False)}" for at, new in self.change.items()]
@@ -92,6 +96,10 @@ class DocumentedFact(Document):
     """The rule that the contradicting message breaks."""
     no_drift: Annotated[str, Field(min_length=1)] | None = None
     """Why there is no message that contradicts the fact."""
+    told_from: tuple[str, ...] = ()
+    """References of other contracts that refuse the message that conforms, besides other versions of the subject."""
+    fits_also: Annotated[str, Field(min_length=1)] | None = None
+    """Why another version of the subject accepts that message too."""
 
     @model_validator(mode="before")
     @classmethod
@@ -164,12 +172,17 @@ def coverage_page(name: str, coverage: Coverage, source: SourceDocument) -> str:
         facts = [fact for fact in coverage.facts if fact.section == section and not fact.not_captured]
         proofs = [
             (one.id, one.fact, ", ".join(one.of), ", ".join(f"`{target}`" for target in one.captured_by),
-             f"`{one.conforms}`", f"`{one.drifts}` gives {one.gives}" if one.drifts else one.no_drift or "")
+             _conforming(one), f"`{one.drifts}` gives {one.gives}" if one.drifts else one.no_drift or "")
             for one in facts
         ]  # fmt: skip
         head = ("Id", "Fact", "Contracts", "Captured by", "Conforms", "Does not")
         lines += [f"## {section}", "", *table(head, proofs)] if proofs else []
     return "\n".join(lines)
+
+
+def _conforming(fact: DocumentedFact) -> str:
+    refused = f", refused by {', '.join(fact.told_from)}" if fact.told_from else ""
+    return f"`{fact.conforms}`{refused}" + (f". {fact.fits_also}" if fact.fits_also else "")
 
 
 @cache

@@ -17,9 +17,11 @@ from coverage_pages import (
 )
 from seeds import VARIABLE
 
+from cdc_contracts import contract
 from cdc_contracts.registry.common.errors import ContractError
 from cdc_contracts.registry.common.findings import INFO
 from cdc_contracts.registry.contract.catalogue import Catalogue
+from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.generate.contract_samples import Sample, Samples, find_samples
 from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.registry.stats.reference_tally import account
@@ -50,13 +52,38 @@ def sample_of(reference: str, example: FactExample) -> Sample:
     return sample
 
 
+def values_of(reference: str, example: FactExample) -> list[bytes]:
+    """The messages of an example: of a stream of the samples, a line each."""
+    sample, wire = sample_of(reference, example), scope_of(reference).wire
+    if sample in samples_of(reference).streams:
+        return sample.value.splitlines()
+    return [one.edit(sample_of(reference, one).value, wire) for one in (example, *example.then)]
+
+
+def accepts(reference: str, values: list[bytes], reading_options: ReadingOptions) -> bool:
+    """Say whether a contract accepts messages: one by itself, several also by what they say together."""
+    if len(values) == 1:
+        verdict = open_validation(CATALOGUE, reference, reading_options).judge(values[0]).verdict
+        only_notes = {finding.severity for finding in verdict.findings} <= {INFO}
+        return verdict.outcome in ("conforming", "control") and only_notes
+    return contract(reference).check_batch(values).verdict == "pass"
+
+
+def others_of(fact: DocumentedFact, reference: str) -> list[str]:
+    """The contracts that a fact tells a version from: those named, and versions of its subject that it is not of."""
+    subject = reference.partition("@")[0]
+    of_subject = [version.reference for version in CATALOGUE.versions(subject)]
+    named = [version.reference for one in fact.told_from for version in CATALOGUE.resolve(one)]
+    return [
+        one for one in dict.fromkeys((*of_subject, *named)) if one not in fact.of or (one in named and one != reference)
+    ]
+
+
 def rules_broken(reference: str, example: FactExample) -> list[str]:
     """The rules that a message breaks under a contract, or a stream of messages, one a line."""
     sample, validation = sample_of(reference, example), scope_of(reference)
-    values = [one.edit(sample_of(reference, one).value) for one in (example, *example.then)]
-    if sample in samples_of(reference).streams:
-        values = sample.value.splitlines()
-    elif len(values) == 1:
+    values = values_of(reference, example)
+    if len(values) == 1:
         return [finding.rule for finding in validation.judge(values[0]).verdict.findings]
     tally = account(validation, Source(sample.file.name, 0), list(enumerate(values)))
     finalize(tally, CATALOGUE)
@@ -68,13 +95,20 @@ def test_a_fact_is_captured_by_what_is_there_and_proven_by_messages(fact, refere
     for target in fact.captured_by:
         assert find_target(CATALOGUE, reference, target) not in (None, ""), target
     if fact.conforms:
-        value = fact.conforms.edit(sample_of(reference, fact.conforms).value)
-        verdict = scope_of(reference).judge(value).verdict
-        assert verdict.outcome in ("conforming", "control"), verdict.findings
-        assert {finding.severity for finding in verdict.findings} <= {INFO}, verdict.findings
-        assert fact.gives not in [finding.rule for finding in verdict.findings]
+        values = values_of(reference, fact.conforms)
+        assert accepts(reference, values, samples_of(reference).reading_options()), values
+        assert fact.gives not in rules_broken(reference, fact.conforms)
     if fact.drifts:
         assert fact.gives in rules_broken(reference, fact.drifts)
+
+
+@pytest.mark.parametrize(
+    ("fact", "reference"), [case for case in CASES if case.values[0].captured_by and others_of(*case.values)]
+)
+def test_the_message_that_proves_a_fact_is_refused_by_the_versions_it_is_told_from(fact, reference):
+    values, reading_options = values_of(reference, fact.conforms), samples_of(reference).reading_options()
+    accepting = [other for other in others_of(fact, reference) if accepts(other, values, reading_options)]
+    assert bool(accepting) == bool(fact.fits_also), accepting
 
 
 @pytest.mark.parametrize("version", list(CATALOGUE.all_versions()), ids=str)
@@ -151,7 +185,8 @@ def test_what_is_not_there_is_no_target(target):
 
 
 def test_an_example_changes_and_removes_members_and_leaves_a_sample_alone_without_them():
+    wire = scope_of("dts/canal@2").wire
     value = b'{"a": [{"b": 1}], "c": 2, "d": 12.10}'
-    assert FactExample(sample="x").edit(value) is value
-    edited = FactExample(sample="x", change={"/a/0/b": None}, remove=("/c",)).edit(value)
+    assert FactExample(sample="x").edit(value, wire) is value
+    edited = FactExample(sample="x", change={"/a/0/b": None}, remove=("/c",)).edit(value, wire)
     assert edited == b'{"a": [{"b": null}], "d": 12.10}'
