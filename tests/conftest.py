@@ -9,9 +9,9 @@ import uuid
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from zlib import crc32
 
 import pytest
+from case_sampling import SAMPLING, Sampled, sample
 from certificates import Authority
 from hypothesis import settings
 from producing import Record, write_records
@@ -93,20 +93,22 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if STARTING_JAVA.intersection(getattr(item, "fixturenames", ())) or SPARK_CHECKS in item.path.parents:
             item.add_marker(JAVA)
+    sampled = sample(items)
+    config.stash[SAMPLING] = sampled
     if not config.getoption("nightly") and not any("::" in argument for argument in config.args):
-        config.hook.pytest_deselected(items=[item for item in items if left_to_the_night(item)])
-        items[:] = [item for item in items if not left_to_the_night(item)]
+        left = [item for item in items if left_to_the_night(item, sampled)]
+        config.hook.pytest_deselected(items=left)
+        items[:] = [item for item in items if not left_to_the_night(item, sampled)]
     if hasattr(config, "workerinput"):
         items[:] = order_files(items)
 
 
-def left_to_the_night(item: pytest.Item) -> bool:
-    """Say whether a default run leaves a case out: one marked `nightly`, or all but one in n of `one_in(n)`.
-
-    Which ones these are follows from their names, so that each version and each value is in some of the tests.
-    """
-    share = item.get_closest_marker("one_in")
-    return bool(item.get_closest_marker("nightly") or (share and crc32(item.nodeid.encode()) % share.args[0]))
+def left_to_the_night(item: pytest.Item, sampled: Sampled) -> bool:
+    """Say whether a default run leaves a case out: one marked `nightly`, or not among those of `one_in(n)`."""
+    if item.get_closest_marker("nightly"):
+        return True
+    chosen, whole = sampled.get(item.nodeid.partition("[")[0], (set(), set()))
+    return item.nodeid in whole - chosen
 
 
 def pytest_collection_finish() -> None:

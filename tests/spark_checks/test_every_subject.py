@@ -34,7 +34,7 @@ def test_every_row_of_a_topic_comes_out_as_it_went_in(engine, broker, make_topic
         tables = TableContracts([tables.first().model_copy(update={"table": "orders"})])
     reading_options = ReadingOptions(tables=tables, parameters={"timestamp_zone": "+08:00"}, table="shop.orders")
     can, renderer = capabilities_of(version, reading_options), Renderer(version, reading_options)
-    sent = [event for event in row_stream(31, 600, snapshot=30, controls=50) if event.op in can.ops]
+    sent = [event for event in row_stream(31, 200, snapshot=10, controls=20) if event.op in can.ops]
     topic = make_topic(
         [(number % PARTITIONS, renderer.render(event)) for number, event in enumerate(sent)], partitions=PARTITIONS
     )

@@ -49,15 +49,15 @@ from cdc_contracts.registry.values import Number
 
 MUTATIONS = os.environ.get("CDC_CONTRACTS_MUTATIONS", "some")
 SOME = MUTATIONS == "some"
-CHOSEN, CHOSEN_VALUES = 4, 12
+CHOSEN, CHOSEN_VALUES = 2, 4
 """How many mutations of a kind are chosen per version, and of the kinds that put values in columns."""
 THIN = 12 if SOME else 1
 """One of so many texts and numbers is put into a place, each place having others, before some of them are chosen."""
 FEW = 8
 """Among the mutations of so many places one is drawn for a message of a stream."""
-FOREIGN = 64
+FOREIGN = 128
 """One of so many samples of other subjects is judged under a subject."""
-TURNS = 3 if SOME else 1
+TURNS = 4 if SOME else 1
 """Declared by its version, one of so many records is judged; declared by its subject, every one."""
 
 
@@ -215,7 +215,7 @@ def test_both_paths_agree_on_a_stream_in_which_some_messages_are_broken(version,
     """Here records are alike in everything but their values: what was said of one is said of many."""
     draw = random.Random(7)
     renderer, wire = Renderer(version, ReadingOptions()), open_transport(version, ReadingOptions())
-    values = list(renderer.render_all(row_stream(11, 100 if SOME else 400, snapshot=15, controls=30)))
+    values = list(renderer.render_all(row_stream(11, 40 if SOME else 400, snapshot=15, controls=30)))
     values += list(renderer.render_all(row_stream(12, 20 if SOME else 200, fractions=False)))
     for place in range(0, len(values), 12):
         message = wire.open(values[place])

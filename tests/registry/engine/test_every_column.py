@@ -23,7 +23,7 @@ from cdc_contracts.registry.engine.kernel import Kernel
 from cdc_contracts.registry.message.transport import open_transport
 from cdc_contracts.registry.validate.validation_context import open_validation
 
-CHOSEN = int(os.environ.get("CDC_CONTRACTS_COLUMNS", "30"))
+CHOSEN = int(os.environ.get("CDC_CONTRACTS_COLUMNS", "10"))
 """How many values are put into members of the envelope of a version's messages, of the thousands there are."""
 VERSIONS = list(CATALOGUE.all_versions())
 TOLD_TYPES = ReadingOptions(parameters={"timestamp_zone": "+08:00"}, table="shop.orders")

@@ -55,7 +55,7 @@ LIBRARY = loading.native_library()
 pytestmark = pytest.mark.skipif(LIBRARY is None, reason="no native part was compiled here, or it is switched off")
 
 LONG = os.environ.get("CDC_CONTRACTS_BYTES") == "all"
-MOST = 4_000 if LONG else 40
+MOST = 4_000 if LONG else 14
 """So many changed messages of each version."""
 OPTIONS = ReadingOptions(tables=WITH_TABLES.tables, parameters={"timestamp_zone": "+08:00"}, table="shop.orders")
 HOSTILE = (

@@ -72,7 +72,7 @@ def test_samples_and_broken_messages_have_the_same_results(version):
         validation = open_validation(CATALOGUE, version.reference, options)
         lines, report = assert_alike(validation, [("messages.jsonl", 0, values)])
         assert lines
-        assert report["ledger"]["read"] == len(values)
+        assert report["ledger"]["read"] == sum(map(bool, values))  # an empty line is no message
 
 
 @pytest.mark.one_in(3)

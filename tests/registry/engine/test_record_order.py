@@ -39,11 +39,11 @@ Record = tuple[int, int, bytes | None]
 
 PARTITIONS, TASKS = 3, 3
 LONG = os.environ.get("CDC_CONTRACTS_MUTATIONS", "some") != "some"
-MOST = 400 if LONG else 30
+MOST = 400 if LONG else 20
 """So many records of each version, samples and mutations alike."""
 EVERY = 3 if LONG else 9
 """One of so many mutations of a kind may be among them, and of those of any member a fourth of that."""
-CUTS = 8 if LONG else 4
+CUTS = 8 if LONG else 3
 """In so many places a partition is cut."""
 SHUFFLED = 2 if LONG else 1
 """So many orders besides the first and, of records, the reverse of it."""

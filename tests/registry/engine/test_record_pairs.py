@@ -38,11 +38,11 @@ from cdc_contracts.registry.engine.kernel import Kernel
 from cdc_contracts.registry.message.reading import Reading
 from cdc_contracts.registry.validate.verdicts import Verdict
 
-EVERY = 11 if os.environ.get("CDC_CONTRACTS_MUTATIONS", "some") == "some" else 1
+EVERY = 31 if os.environ.get("CDC_CONTRACTS_MUTATIONS", "some") == "some" else 1
 """One of so many records that differ in one member is judged."""
 MANY, STEP = 16, 2 if EVERY > 1 else 1
 """Of more mutations that break a rule than so many every second is judged, those between under the next version."""
-TURNS = 8 if EVERY > 1 else 1
+TURNS = 16 if EVERY > 1 else 1
 """What a member may hide is tried in one of so many members, each in others."""
 
 

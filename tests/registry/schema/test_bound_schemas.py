@@ -39,10 +39,10 @@ from cdc_contracts.registry.values.form_examples import EXAMPLES
 VERSIONS = list(CATALOGUE.all_versions())
 OF_JSON = [version for version in VERSIONS if version.meaning.transport == "json"]
 LONG = os.environ.get("CDC_CONTRACTS_MUTATIONS", "some") != "some"
-ROWS = 1000 if LONG else 40
+ROWS = 1000 if LONG else 20
 TWICE = 100 if LONG else 5
 """So many rows are shown to both validators."""
-EVERY = 1 if LONG else 29
+EVERY = 1 if LONG else 61
 TURNS = 1 if LONG else 4
 """A column of a version is given one of so many wrong values, another version others."""
 LONGEST = 15

@@ -58,7 +58,7 @@ def reported(report, *, notes=False):
 @pytest.mark.parametrize("reference", ALL)
 def test_nothing_drifts_in_a_stream_as_the_documents_have_it(reference, split):
     version = CATALOGUE.version(reference)
-    for reading_options, count in ((ReadingOptions(), 500 if LONG else 250), (WITH_TABLES, 60)):
+    for reading_options, count in ((ReadingOptions(), 500 if LONG else 150), (WITH_TABLES, 60)):
         values = list(sample_messages(version, count, seed=5, reading_options=reading_options, split_updates=split))
         report = report_of(in_one_partition(values), reference, reading_options)
         unlisted = ["D10"] if reading_options.tables and reference == "dts/shareplex@1" else []  # it names no database
