@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -32,12 +31,14 @@ class Switch:
 class ProducerHabits:
     """How producers write. `instances` share the tables, or with `shared` the rows; each counts its own ids.
 
+    With `doubled` one more instance writes every change again, a little later and with ids of its own.
     `gap` is the time between changes in milliseconds; `outliers` are UPDATEs written in the other version of a switch
     or, without one, in `outlier_version`.
     """
 
     instances: int = 1
     shared: bool = False
+    doubled: bool = False
     ids: str = RISING
     gap: int = 100
     whole_seconds: bool = False
@@ -102,7 +103,7 @@ def make_history(shape: HistoryShape, seed: int) -> History:
     draw = Random(seed)
     log = SourceDatabase(draw, shape.source).run()
     changes = _arrange(draw, [*log.loaded], log.changes, shape.producer)
-    messages = list(_write(draw, changes, shape))
+    messages = [message for _, message in sorted(_write(draw, changes, shape), key=lambda one: one[0])]
     return History(shape, seed, deliver(draw, messages, shape.delivery))
 
 
@@ -116,31 +117,38 @@ def _arrange(draw: Random, loaded: list[RowChange], log: list[RowChange], habits
     return [change for _, _, change in sorted(merged, key=lambda one: one[:2])]
 
 
-def _write(draw: Random, changes: list[RowChange], shape: HistoryShape) -> Iterator[SentMessage]:
-    """Yield the messages of changes in the order in which they are sent."""
+def _write(draw: Random, changes: list[RowChange], shape: HistoryShape) -> Iterator[tuple[float, SentMessage]]:
+    """Yield the messages of changes, each with its place in the order in which they are sent."""
     habits, partitioner = shape.producer, Partitioner(draw, shape.delivery, changes)
-    versions = _Versions(draw, shape, changes)
-    counters: dict[int, int] = defaultdict(lambda: draw.randint(1, 10**6))
-    restart = draw.randrange(len(changes))
+    versions, ids = _Versions(draw, shape, changes), _Ids(draw, habits, len(changes))
     places = [(change, partitioner.partition_of(change), _instance(change, habits)) for change in changes]
-    sent = 0
     for place, group in enumerate(_grouped(draw, places, shape)):
         first, partition, instance = group[0]
-        counters[instance] += {CONSTANT: 0}.get(habits.ids, 1)
-        if habits.ids == RESTARTING and sent == restart:
-            counters.clear()
+        own, key = tuple(change for change, _, _ in group), _record_key(first) if habits.keyed else None
         event_time = START + first.number * habits.gap
-        sending = Sending(
-            counters[instance],
-            event_time // 1000 * 1000 if habits.whole_seconds else event_time,
-            event_time + draw.randint(1, 300),
-        )
-        version = versions.version_of(first, partition, instance, place)
-        own = tuple(change for change, _, _ in group)
-        value = write_message(version, own, shape.wording, sending)
-        key = _record_key(first) if habits.keyed else None
-        yield SentMessage(value, key, version, own, sending.process_time, partition, instance)
-        sent += len(group)
+        shown = event_time // 1000 * 1000 if habits.whole_seconds else event_time
+        for writer, late in [(instance, 0.0), (-1, draw.uniform(0, 20))][: 1 + habits.doubled]:
+            version = versions.version_of(own, partition, writer)
+            sending = Sending(ids.next_id(writer), shown, event_time + draw.randint(1, 300) + int(late * habits.gap))
+            value = write_message(version, own, shape.wording, sending)
+            yield place + late, SentMessage(value, key, version, own, sending.process_time, partition, writer)
+
+
+class _Ids:
+    """Numbers the messages of each instance."""
+
+    def __init__(self, draw: Random, habits: ProducerHabits, messages: int) -> None:
+        self._draw, self._habits = draw, habits
+        self._last: dict[int, int] = {}
+        self._left = draw.randrange(messages) if habits.ids == RESTARTING else -1
+
+    def next_id(self, instance: int) -> int:
+        if self._left == 0:
+            self._last.clear()
+        self._left -= 1
+        before = self._last.setdefault(instance, self._draw.randint(1, 10**6))
+        self._last[instance] = before + (self._habits.ids != CONSTANT)
+        return self._last[instance]
 
 
 Placed = tuple[RowChange, int, int]
@@ -171,8 +179,8 @@ class _Versions:
         updates = [change.number for change in changes if change.op == UPDATE]
         self._outliers = set(draw.sample(updates, min(shape.producer.outliers, len(updates))))
 
-    def version_of(self, change: RowChange, partition: int, instance: int, place: int) -> str:
-        shape = self._shape
+    def version_of(self, changes: Sequence[RowChange], partition: int, instance: int) -> str:
+        shape, change = self._shape, changes[0]
         version, other = shape.version, shape.producer.outlier_version
         if shape.switch is not None:
             by = {PARTITION: partition, TABLE: change.table.number, INSTANCE: instance}.get(shape.switch.by, 0)
@@ -180,7 +188,7 @@ class _Versions:
                 self._turns[by] = self._draw.randint(self._last // 10, self._last * 9 // 10)
             turned = change.number >= self._turns[by] and change.op != "snapshot"
             version, other = (shape.switch.to, shape.version) if turned else (shape.version, shape.switch.to)
-        if change.op == UPDATE and change.number in self._outliers and other is not None:
+        if change.op == UPDATE and other is not None and any(one.number in self._outliers for one in changes):
             return other
         return version
 

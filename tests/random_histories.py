@@ -77,6 +77,18 @@ def switched_history(seed: int) -> History:
     return make_history(replace(shape, switch=switch), seed)
 
 
+def outlier_history(seed: int, changes: int = 3000) -> History:
+    """Return a long history in order, of which a few UPDATEs are written in the other version."""
+    draw = Random(f"outliers {seed}")
+    own, other = draw.sample((DTS_1, DTS_2), 2)
+    shape = random_shape(draw, own, deletes=False, changes=changes)
+    source = replace(shape.source, rows=draw.choice((12, 150, 2000)), states=draw.choice((None, None, 8)))
+    producer = replace(shape.producer, doubled=False, outliers=draw.randint(1, 5), outlier_version=other)
+    delivery = DeliveryHabits(partitions=draw.choice((1, 3)), repeated=draw.choice((0, 0.02)))
+    wording = replace(shape.wording, images=draw.choice((FULL, CHANGED)), insert_member="data")
+    return make_history(replace(shape, source=source, producer=producer, delivery=delivery, wording=wording), seed)
+
+
 def random_shape(
     draw: Random, version: str | None = None, *, deletes: bool | None = None, changes: int | None = None
 ) -> HistoryShape:
@@ -84,7 +96,7 @@ def random_shape(
     version = version or draw.choice((DTS_1, DTS_2, DTS_1, DTS_2, JSON_1, JSON_2, JSON_C_1, JSON_C_2, OMS_1, OMS_2))
     source = _source_habits(draw, changes or draw.choice((200, 400, 600, 600, 1000)), deletes=deletes)
     wording = Wording(
-        images=draw.choice((FULL, FULL, CHANGED, CHANGED, MINIMAL)),
+        images=draw.choice((FULL, FULL, FULL, CHANGED, CHANGED, CHANGED, MINIMAL)),
         partial_member=draw.choice(("old", "data")),
         insert_member=draw.choice(("data", "data", "data", "old")),
         gtid=draw.random() < 0.3,
@@ -93,6 +105,7 @@ def random_shape(
     producer = ProducerHabits(
         instances=draw.choice((1, 1, 1, 2, 3)),
         shared=draw.random() < 0.3,
+        doubled=draw.random() < 0.05,
         ids=draw.choice((RISING, RISING, RISING, CONSTANT, RESTARTING)),
         gap=draw.choice((1, 20, 100, 1000, 5000)),
         whole_seconds=draw.random() < 0.6,
@@ -134,8 +147,8 @@ def _delivery_habits(draw: Random) -> DeliveryHabits:
     return DeliveryHabits(
         partitions=partitions,
         spread=spread,
-        window=draw.choice((0, 0, 0, 0, 2, 10, 50, None)),
-        exchanged=draw.choice((0, 0, 0, 2)),
+        window=draw.choice((0, 0, 0, 0, 0, 0, 0, 0, 2, 10, 50, None)),
+        exchanged=draw.choice((0, 0, 0, 0, 0, 2)),
         repeated=draw.choice((0, 0, 0, 0.02, 0.1)),
         blocks=draw.choice((0, 0, 0, 1, 3)),
         lost=draw.choice((0, 0, 0, 0.02, 0.1, 0.3)),
