@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 
-from change_histories import History
+from change_histories import History, HistoryShape
 from change_messages import DIALECTS, MINIMAL, changed_columns
 from row_changes import DELETE, INSERT, UPDATE, Image, RowChange, Table
 from topic_delivery import TopicRecord
@@ -42,12 +42,12 @@ class Evidence:
 def evidence_of(history: History) -> Evidence:
     """Return the evidence of a history that has one version."""
     told = [one for one in _without_repeats(history) if not _is_incomplete(history, one[1])]
-    return Evidence(_votes(told), _links(told) if is_in_order(history) else (0, 0))
+    return Evidence(_votes(told), _links(told) if is_in_order(history.shape) else (0, 0))
 
 
-def is_in_order(history: History) -> bool:
+def is_in_order(shape: HistoryShape) -> bool:
     """Say whether every partition has its messages in the order in which they were sent."""
-    return history.shape.delivery.window == 0 and history.shape.delivery.exchanged == 0
+    return shape.delivery.window == 0 and shape.delivery.exchanged == 0
 
 
 def _without_repeats(history: History) -> Iterator[Told]:
@@ -121,14 +121,14 @@ def outliers_shown(history: History) -> int:
     return len(shown)
 
 
-def goes_round_with_gaps(history: History) -> bool:
+def goes_round_with_gaps(shape: HistoryShape) -> bool:
     """Say whether rows go round in a few states and some of their changes are missing, or told twice in two orders.
 
     Such a history may contradict the truth by chance, for any reader.
     """
-    delivery, producer = history.shape.delivery, history.shape.producer
+    delivery, producer = shape.delivery, shape.producer
     missing = delivery.lost or delivery.gone or delivery.slices or (delivery.compacted and producer.keyed)
-    return history.shape.source.states is not None and bool(missing or producer.doubled)
+    return shape.source.states is not None and bool(missing or producer.doubled)
 
 
 def _state(change: RowChange, image: Image | None) -> tuple[Table, Hashable]:

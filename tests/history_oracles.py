@@ -1,26 +1,14 @@
-"""What the product says and publishes of histories, against the truth. `python tests/history_oracles.py` prints it."""
+"""What the product says and publishes of histories, against the truth; `history_tables.py` counts it."""
 
 from __future__ import annotations
 
-import argparse
-import sys
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
-from change_histories import History, same_image
-from history_evidence import (
-    CLEAR,
-    SOME,
-    STRENGTHS,
-    Evidence,
-    evidence_of,
-    goes_round_with_gaps,
-    is_in_order,
-    outliers_shown,
-)
+from change_histories import History, HistoryShape, same_image
+from history_evidence import CLEAR, SOME, Evidence, evidence_of, outliers_shown
 from random_histories import outlier_history, random_history, swapped_history, switched_history
 from topics import SCENARIOS as CATALOGUE
 
@@ -115,12 +103,14 @@ def _verdict(report: Report) -> str:
 
 @dataclass(frozen=True)
 class Judged:
-    """A history, the contract it was judged under, what was said of it, and the evidence it holds."""
+    """A history by its shape and seed, the contract it was judged under, what was said of it, and its evidence."""
 
-    history: History
+    seed: int
+    shape: HistoryShape
     declared: str | None
     outcome: Outcome
     evidence: Evidence
+    shown: int
 
     @property
     def is_published_wrong(self) -> bool:
@@ -130,14 +120,19 @@ class Judged:
     @property
     def is_mistaken(self) -> bool:
         """Whether it was detected for certain as versions none of which is the one it is written in."""
-        report = self.outcome.report
+        report, switch = self.outcome.report, self.shape.switch
         found = None if report is None else report.detection
-        own = {record.message.version for record in self.history.records}
+        own = {self.shape.version, *([switch.to] if switch else [])}
         return found is not None and found.verdict == "certain" and not own & {found.reference, *found.equivalent}
 
 
 def judge_all(made: Iterable[tuple[History, str | None]]) -> list[Judged]:
-    return [Judged(history, under, judge(history, under), evidence_of(history)) for history, under in made]
+    return [
+        Judged(
+            history.seed, history.shape, under, judge(history, under), evidence_of(history), outliers_shown(history)
+        )
+        for history, under in made
+    ]  # fmt: skip
 
 
 def judge_swapped(seeds: Iterable[int]) -> list[Judged]:
@@ -174,91 +169,3 @@ def verdicts_by_batches(seed: int, *, swapped: bool) -> set[str]:
         for size in sizes
         for mixed in (False, True)
     }
-
-
-def table_of(judged: Sequence[Judged]) -> str:
-    """Return verdicts by the evidence that histories hold, and what was published otherwise than it was."""
-    lines = [
-        f"{'verdict':14}{'by message':>12}" + "".join(f"{strength:>10}" for strength in STRENGTHS) + "   exchanged"
-    ]
-    for verdict in VERDICTS:
-        mine = [one for one in judged if one.outcome.verdict == verdict]
-        proven = sum(one.outcome.by_message for one in mine)
-        by = Counter(one.evidence.strength for one in mine if not one.outcome.by_message)
-        published = [one for one in mine if one.outcome.exchanged]
-        rows = sum(one.outcome.exchanged for one in published)
-        counts = "".join(f"{by[strength]:10}" for strength in STRENGTHS)
-        lines.append(f"{verdict:14}{proven:12}{counts}   {rows} rows of {len(published)} histories")
-    wrong, gaps = [one for one in judged if one.is_published_wrong], [one for one in judged if _has_gaps(one)]
-    doubted = Counter(one.outcome.verdict for one in gaps)
-    return "\n".join([
-        *lines,
-        f"published against the evidence: {len(wrong)}, seeds {[one.history.seed for one in wrong][:12]}",
-        f"of few states with gaps: {len(gaps)}, of which {doubted[INCONCLUSIVE]} are inconclusive",
-    ])  # fmt: skip
-
-
-def table_of_detections(judged: Sequence[Judged]) -> str:
-    """Return how often rows were published otherwise than they were without a contract, and how much was left open."""
-    lines = []
-    for name, kept in (("clear, in order", True), ("others", False)):
-        mine = [one for one in judged if kept == (one.evidence.strength == CLEAR and is_in_order(one.history))]
-        outcomes = [one.outcome for one in mine]
-        exchanged = [one for one in outcomes if one.exchanged]
-        shares = [one.open / max(1, one.open + one.published_messages) for one in outcomes]
-        lines.append(
-            f"{name}: {len(mine)} histories; {sum(one.exchanged for one in exchanged)} rows exchanged in "
-            f"{len(exchanged)}; left open: {sum(share > 0.05 for share in shares)} more than 5 %, "
-            f"{sum(share == 1 for share in shares)} all; mistaken for certain {sum(one.is_mistaken for one in mine)}"
-        )
-    return "\n".join(lines)
-
-
-def table_of_outliers(judged: Sequence[Judged]) -> str:
-    """Return the verdicts on histories with messages of another version, by whether neighbours show one of these."""
-    lines = []
-    for name, kept in (("shown by neighbours", True), ("not shown", False)):
-        mine = [one for one in judged if kept == (outliers_shown(one.history) > 0)]
-        verdicts = Counter(one.outcome.verdict for one in mine)
-        rows = sum(one.outcome.exchanged for one in mine)
-        told = ", ".join(f"{verdicts[verdict]} {verdict}" for verdict in VERDICTS)
-        lines.append(f"{name}: {len(mine)} histories; {told}; {rows} rows exchanged")
-    return "\n".join(lines)
-
-
-def _has_gaps(one: Judged) -> bool:
-    return goes_round_with_gaps(one.history)
-
-
-def main() -> None:
-    """Print the tables for as many histories of each kind as asked for."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("-n", type=int, default=100, help="histories of each kind")
-    parser.add_argument("--first", type=int, default=0, help="the first seed")
-    parser.add_argument("--only", choices=(*ORACLES, BATCHES), action="append", help="only these kinds")
-    asked = parser.parse_args()
-    seeds = range(asked.first, asked.first + asked.n)
-    for name, (judge_seeds, table) in ORACLES.items():
-        if name in (asked.only or ORACLES):
-            sys.stdout.write(f"{name}, {asked.n} histories\n{table(judge_seeds(seeds))}\n\n")
-            sys.stdout.flush()
-    if BATCHES in (asked.only or [BATCHES]):
-        unlike = [(seed, swapped) for seed in seeds for swapped in (False, True) if _differs(seed, swapped=swapped)]
-        sys.stdout.write(f"{BATCHES}: {len(unlike)} of {2 * asked.n} have several verdicts: {unlike[:12]}\n")
-
-
-def _differs(seed: int, *, swapped: bool) -> bool:
-    return len(verdicts_by_batches(seed, swapped=swapped)) > 1
-
-
-BATCHES = "batches"
-ORACLES: dict[str, tuple[Callable[[Iterable[int]], list[Judged]], Callable[[Sequence[Judged]], str]]] = {
-    "swapped": (judge_swapped, table_of),
-    "honest": (judge_honest, table_of),
-    "switched": (judge_switched, table_of_detections),
-    "detected": (judge_detected, table_of_detections),
-    "outliers": (judge_outliers, table_of_outliers),
-}
-
-if __name__ == "__main__":
-    main()
