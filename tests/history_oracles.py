@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
-from change_histories import History, HistoryShape, same_image
-from history_evidence import CLEAR, SOME, Evidence, evidence_of, outliers_shown
+from change_histories import PARTITION, WHOLE, History, HistoryShape, same_image
+from history_evidence import CLEAR, SOME, Evidence, evidence_of, is_in_order, outliers_shown
 from random_histories import outlier_history, random_history, swapped_history, switched_history
 from topics import SCENARIOS as CATALOGUE
 
@@ -116,6 +116,13 @@ class Judged:
     def is_published_wrong(self) -> bool:
         """Whether rows were published otherwise than they were, though more evidence spoke against it than for it."""
         return self.outcome.exchanged > 0 and self.evidence.strength in (CLEAR, SOME)
+
+    @property
+    def is_placed(self) -> bool:
+        """Whether links in order show where each partition switches, if at all: no table or instance has its own place."""
+        switch, messages = self.shape.switch, self.outcome.open + self.outcome.published_messages
+        in_one_place = switch is None or switch.by in (WHOLE, PARTITION)
+        return in_one_place and is_in_order(self.shape) and 4 * self.evidence.links[0] >= messages
 
     @property
     def is_mistaken(self) -> bool:

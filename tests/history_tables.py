@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
 from change_histories import History
-from history_evidence import CLEAR, STRENGTHS, evidence_of, goes_round_with_gaps, is_in_order
+from history_evidence import STRENGTHS, evidence_of, goes_round_with_gaps
 from history_oracles import (
     ACCUSED,
     INCONCLUSIVE,
@@ -50,8 +50,8 @@ def table_of(judged: Sequence[Judged]) -> str:
 def table_of_detections(judged: Sequence[Judged]) -> str:
     """Return how often rows were published otherwise than they were without a contract, and how much was left open."""
     lines = []
-    for name, kept in (("clear, in order", True), ("others", False)):
-        mine = [one for one in judged if kept == (one.evidence.strength == CLEAR and is_in_order(one.shape))]
+    for name, kept in (("shown by links in order", True), ("others", False)):
+        mine = [one for one in judged if kept == one.is_placed]
         outcomes = [one.outcome for one in mine]
         exchanged = [one for one in outcomes if one.exchanged]
         shares = [one.open / max(1, one.open + one.published_messages) for one in outcomes]

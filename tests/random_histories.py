@@ -69,12 +69,29 @@ def swapped_history(seed: int) -> tuple[History, str]:
 
 
 def switched_history(seed: int) -> History:
-    """Return a history of one subject whose producers turn to another version in mid-topic."""
+    """Return a history of one subject whose producers turn to another version in mid-topic: half of them in order."""
     draw = Random(f"switched {seed}")
     first, second = draw.sample((DTS_1, DTS_2), 2) if draw.random() < 0.8 else draw.sample((OMS_1, OMS_2), 2)
     shape = random_shape(draw, first)
-    switch = Switch(second, draw.choice((WHOLE, WHOLE, PARTITION, TABLE, INSTANCE)))
-    return make_history(replace(shape, switch=switch), seed)
+    by = draw.choice((WHOLE, WHOLE, PARTITION, TABLE, INSTANCE))
+    if draw.random() < 0.5:
+        shape, by = _linked(draw, shape), draw.choice((WHOLE, PARTITION))
+    return make_history(replace(shape, switch=Switch(second, by)), seed)
+
+
+def _linked(draw: Random, shape: HistoryShape) -> HistoryShape:
+    """Return a shape whose rows change often, in order, in one partition each."""
+    source = replace(
+        shape.source, rows=draw.choice((4, 12, 40)), keyless=0, inserts=draw.choice((0.0, 0.02, 0.1)),
+        deletes=draw.choice((0.0, 0.0, 0.05)), no_ops=0.05, states=draw.choice((None, None, 8)),
+    )  # fmt: skip
+    delivery = DeliveryHabits(
+        partitions=draw.choice((1, 1, 3, 6)), spread=draw.choice((BY_KEY, BY_TABLE)), repeated=draw.choice((0, 0.02)),
+        blocks=draw.choice((0, 2)), lost=draw.choice((0, 0, 0.02)), gone=draw.choice((0, 0.3)),
+    )  # fmt: skip
+    producer = replace(shape.producer, doubled=False)
+    wording = replace(shape.wording, images=draw.choice((FULL, CHANGED)))
+    return replace(shape, source=source, delivery=delivery, producer=producer, wording=wording)
 
 
 def outlier_history(seed: int, changes: int = 3000) -> History:
