@@ -17,9 +17,9 @@ from cdc_contracts.registry.detect.topic_samples import find_validation
 from cdc_contracts.registry.engine.kernel import Kernel
 from cdc_contracts.registry.report.audit_report import build_report
 from cdc_contracts.registry.report.report_model import Report, ReportSource
+from cdc_contracts.registry.stats.run_verdict import decide_run
 from cdc_contracts.registry.stats.tally import Tally
 from cdc_contracts.registry.validate.validation_context import Undetected, ValidationContext, open_validation
-from cdc_contracts.spark_checks.contradictions import contradiction
 
 ACCUSED, OTHER_DRIFT, INCONCLUSIVE, UNPROVEN, PASS = "accused", "other drift", "inconclusive", "unproven", "pass"
 VERDICTS = (ACCUSED, OTHER_DRIFT, INCONCLUSIVE, UNPROVEN, PASS)
@@ -61,9 +61,9 @@ def judge(
             changes.append(written.changes)
     report = build_report(
         tally, catalogue=CATALOGUE, contract=contract or "auto", source=ReportSource(kind="file"), spans={},
-        fail_on="error", detection=detection,
+        fail_on="error", detection=detection, versions=found.ranges, validation=found,
     )  # fmt: skip
-    withheld = not trusted and contradiction(tally, found) is not None
+    withheld = not trusted and decide_run(report.evidence, "error").withheld is not None
     rows = [] if withheld else [row for part in changes for row in part.to_pylist()]
     published = {(row["partition"], row["offset"]) for row in rows}
     return Outcome(
