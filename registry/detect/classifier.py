@@ -13,7 +13,7 @@ from itertools import combinations
 from typing import Final
 
 from cdc_contracts.registry.contract.catalogue import Version
-from cdc_contracts.registry.contract.version_ranges import Place, VersionRange, VersionRanges
+from cdc_contracts.registry.contract.version_ranges import VersionRanges
 from cdc_contracts.registry.detect import wrapped_messages
 from cdc_contracts.registry.detect.detection import (
     AMBIGUOUS,
@@ -32,7 +32,6 @@ from cdc_contracts.registry.detect.relatives import Relative
 from cdc_contracts.registry.detect.reported_detection import DetectionVerdict
 from cdc_contracts.registry.detect.votes import COLUMN_TURN, KEY_CHAIN, LINKS, PLAINER, WEAK, Side
 from cdc_contracts.registry.detect.weights import Weights
-from cdc_contracts.registry.stats.proven_ranges import KnownRange, find_direction, place_ranges, trim_interleaved
 from cdc_contracts.registry.validate.candidates import find_nearest, open_validations, weigh
 
 _LOOK: Final = "`cdc-contracts why` explains one message and compares it with the nearest contract."
@@ -90,7 +89,7 @@ class _Classification:
         return any(
             self.accumulator.votes.beats(side, version) - WEAK - {KEY_CHAIN}
             for side in self.sides
-            if not isinstance(side, Version) or side.subject != version.subject
+            if isinstance(side, Version) and side.subject != version.subject
         )
 
     def _warns_more(self, side: Side, timeline: Sequence[Version]) -> bool:
@@ -198,7 +197,7 @@ class _Classification:
         """
         found = []
         for subject in dict.fromkeys(side.subject for side in self.sides if isinstance(side, Version)):
-            proven = [run.contract for runs in self.accumulator.proven(subject).values() for run in runs]
+            proven = [run.contract for runs in self.accumulator.timeline.proven(subject).values() for run in runs]
             versions = tuple(map(self.accumulator.catalogue.version, dict.fromkeys(proven)))
             taken = sum(
                 count
@@ -250,22 +249,8 @@ class _Classification:
         """
         if not any(count for (_, parted), count in self.accumulator.parted.items() if parted == subject):
             return None, 0
-        runs = {place: trim_interleaved(found) for place, found in self.accumulator.proven(subject).items()}
         versions = [version.reference for version in self.accumulator.catalogue.versions(subject)]
-        places: dict[Place, tuple[VersionRange, ...]] = {}
-        for topic in dict.fromkeys(topic for topic, _ in runs):
-            mine = {place: found for place, found in runs.items() if place[0] == topic}
-            direction = find_direction(list(mine.values()), versions)
-            for place, found in mine.items():
-                places[place] = tuple(
-                    VersionRange(one.start, one.end, one.run.contract)
-                    for one in place_ranges(found, direction)
-                    if isinstance(one, KnownRange)
-                )
-        ranges = VersionRanges(places)
-        ranges = ranges.without(self.accumulator.untimely(subject, ranges))
-        covered = sum(ranges.find(*place, None) is not None for place in self.accumulator.places)
-        return ranges if covered else None, self.accumulator.messages - covered
+        return self.accumulator.timeline.ranges(subject, versions)
 
     def _unknown(self, relative: Relative | None) -> Detection:
         accumulator = self.accumulator

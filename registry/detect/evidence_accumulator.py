@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property, lru_cache
 from itertools import combinations, permutations, product
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from cdc_contracts.registry.common.findings import INFO, Finding
 from cdc_contracts.registry.common.pointers import follow, split_pointer
@@ -16,12 +16,12 @@ from cdc_contracts.registry.contract.catalogue import Catalogue, Version
 from cdc_contracts.registry.contract.discriminator_model import Evidence
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.contract.table_contracts import table_name
-from cdc_contracts.registry.contract.version_ranges import VersionRange, VersionRanges
 from cdc_contracts.registry.detect.column_forms import ColumnForms
-from cdc_contracts.registry.detect.image_order import ImageOrder, moment_of
+from cdc_contracts.registry.detect.image_order import ImageOrder
 from cdc_contracts.registry.detect.message_evidence import CatalogueValidators, MessageEvidence, RecordPlace
 from cdc_contracts.registry.detect.outliers import enough
 from cdc_contracts.registry.detect.relatives import Relative
+from cdc_contracts.registry.detect.sender_timeline import SampledMessage, SenderTimeline, moment_in, parted_subjects
 from cdc_contracts.registry.detect.votes import (
     CODE_SEEN,
     COLUMN_FORM,
@@ -41,7 +41,6 @@ from cdc_contracts.registry.detect.weights import WeighedMessages
 from cdc_contracts.registry.message.reading import Reading
 from cdc_contracts.registry.stats.column_writing import ColumnWriting, WrittenTable
 from cdc_contracts.registry.stats.position_sequences import Point, Stretch
-from cdc_contracts.registry.stats.proven_ranges import ProvenRun
 from cdc_contracts.registry.stats.record_facts import written_rows
 from cdc_contracts.registry.stats.writing_turns import drifting_turns
 from cdc_contracts.registry.values import Number
@@ -60,23 +59,6 @@ class VersionRefusal:
     finding: Finding
     first: RecordPlace
     count: int = 0
-
-
-class _WeighedMessage(NamedTuple):
-    """A message: its possible senders, and the subjects of which some versions accept it and decode it differently.
-
-    `moment` is its event time and its position, 0 where it has none.
-    """
-
-    place: RecordPlace
-    senders: WeighedMessages
-    parted: tuple[str, ...]
-    moment: tuple[int, int] = (0, 0)
-
-    def proves(self, subject: str) -> str | None:
-        """Return the only version of a subject that can have sent it; None if there are others, or none."""
-        own = [version.reference for version in self.senders.versions if version.subject == subject]
-        return own[0] if len(own) == 1 else None
 
 
 @dataclass
@@ -100,7 +82,7 @@ class EvidenceAccumulator:
     parted: Counter[tuple[WeighedMessages, str]] = field(default_factory=Counter)
     refusals: dict[tuple[Version, Version], VersionRefusal] = field(default_factory=dict)
     votes: Votes = field(default_factory=Votes)
-    _weighed: list[_WeighedMessage] = field(default_factory=list)
+    timeline: SenderTimeline = field(default_factory=SenderTimeline)
     _before: dict[tuple[str, str, int], tuple[Any, bytes]] = field(default_factory=dict)
     _writing: ColumnWriting = field(default_factory=ColumnWriting)
     turns: list[tuple[str, RecordPlace, RecordPlace]] = field(default_factory=list)
@@ -119,7 +101,9 @@ class EvidenceAccumulator:
         message_evidence = self.validators.add(place, value)
         self.messages += 1
         senders = WeighedMessages(tuple(message_evidence.fits), message_evidence.may_be, message_evidence.marked)
-        self._count(_WeighedMessage(place, senders, self._compare(message_evidence), _moment(message_evidence)), value)
+        self._compare(message_evidence)
+        parted, moment = tuple(parted_subjects(message_evidence)), moment_in(message_evidence)
+        self._count(SampledMessage(place, senders, parted, moment), value)
         for relative, version in product(message_evidence.marked, message_evidence.fits):
             if version.subject in relative.near:
                 self.votes.cast(relative, version, MARK, f"what only {relative.name} writes", place)
@@ -140,52 +124,12 @@ class EvidenceAccumulator:
     def add_unreadable(self, place: RecordPlace, value: bytes) -> None:
         """Add a value that is not a message."""
         self.messages += 1
-        self._count(_WeighedMessage(place, WeighedMessages(), ()), value)
+        self._count(SampledMessage(place, WeighedMessages()), value)
         self.pass_over(place)
 
-    @property
-    def places(self) -> list[RecordPlace]:
-        """Where each message is."""
-        return [message.place for message in self._weighed]
-
-    def proven(self, subject: str) -> dict[tuple[str, int], list[ProvenRun]]:
-        """Return, by partition, the runs of messages that one version of a subject can have sent and no other."""
-        runs: dict[tuple[str, int], list[ProvenRun]] = {}
-        for message in self._weighed:
-            mine, contract = runs.setdefault(message.place[:2], []), message.proves(subject)
-            if contract is None:
-                continue
-            if mine and mine[-1].contract == contract:
-                mine[-1] = mine[-1]._replace(last=message.place.offset)
-            else:
-                mine.append(ProvenRun(contract, message.place.offset, message.place.offset))
-        return runs
-
-    def untimely(self, subject: str, ranges: VersionRanges) -> set[RecordPlace]:
-        """Return the messages that happened before the first proof of the range they are in, or after the last.
-
-        They were sent late, or once more, so that their place does not tell their version. What lies before a range
-        that is open to the beginning, or after one that is open to the end, is of the same version.
-        """
-        held: dict[tuple[str, int, VersionRange], list[_WeighedMessage]] = {}
-        for message in self._weighed:
-            one = ranges.find(*message.place, None)
-            if one is not None and any(message.moment):
-                held.setdefault((*message.place[:2], one), []).append(message)
-        found = set()
-        for (_, _, one), messages in held.items():
-            proofs = [message.moment for message in messages if message.proves(subject) is not None]
-            for message in messages if proofs else ():
-                early = one.start is not None and message.moment < proofs[0]
-                late = one.end is not None and message.moment > proofs[-1]
-                if early or late:
-                    found.add(message.place)
-        return found
-
-    def _count(self, message: _WeighedMessage, value: bytes) -> None:
-        senders = message.senders
-        self._weighed.append(message)
-        if not senders.sides and len(self.samples) < _SAMPLES:
+    def _count(self, message: SampledMessage, value: bytes) -> None:
+        self.timeline.add(message, value)
+        if not message.senders.sides and len(self.samples) < _SAMPLES:
             self.samples.append(value)
 
     def _repeating(self, message_evidence: MessageEvidence, value: bytes) -> Iterator[Relative]:
@@ -238,14 +182,8 @@ class EvidenceAccumulator:
 
     def _weigh(self, refuted: Mapping[RecordPlace, frozenset[Version]]) -> None:
         """Count the messages by their possible senders, without those that row changes refute."""
-        self._weighed.sort(key=lambda one: one.place)
-        for number, message in enumerate(self._weighed):
-            self.takers[message.senders] += 1
-            wrong = refuted.get(message.place, frozenset())
-            left = tuple(version for version in message.senders.versions if version not in wrong)
-            if len(left) < len(message.senders.versions):
-                message = _WeighedMessage(message.place, message.senders._replace(versions=left), *message[2:])  # noqa: PLW2901
-                self._weighed[number] = message
+        for before, message in self.timeline.refute(refuted):
+            self.takers[before.senders] += 1
             self.senders[message.senders] += 1
             self.first.setdefault(message.senders, message.place)
             for subject in message.parted:
@@ -271,11 +209,8 @@ class EvidenceAccumulator:
         for row in reading.rows(written.source) or ():
             self._writing.add_row(rows, row, Stretch(1, point, point))
 
-    def _compare(self, message_evidence: MessageEvidence) -> tuple[str, ...]:
-        """Record what distinguishes versions that accept a message from each other and from those that refuse it.
-
-        Return the subjects of which some versions accept it and decode it differently.
-        """
+    def _compare(self, message_evidence: MessageEvidence) -> None:
+        """Record what distinguishes versions that accept a message from each other and from those that refuse it."""
         fits, place = message_evidence.fits, message_evidence.place
         for taken in fits:
             for version, finding in message_evidence.refused.items():
@@ -296,7 +231,6 @@ class EvidenceAccumulator:
             result = dict(reversed([*_evidence_for(message_evidence, one, other)]))  # a message gives each vote once
             for kind, says in reversed(result.items()):
                 self.votes.cast(one, other, kind, says, place)
-        return tuple(_parted(message_evidence))
 
     @cached_property
     def _orders(self) -> Mapping[str, ImageOrder]:
@@ -372,21 +306,6 @@ _EVIDENCE_KINDS: Final[Mapping[str, Callable[[Evidence, MessageEvidence, Version
     DDL_SEEN: _describe_ddl,
     PROCESS_TIME: _describe_time,
 }
-
-
-def _parted(message_evidence: MessageEvidence) -> Iterator[str]:
-    """Yield the subjects of which some versions accept a message and decode it differently."""
-    fits = message_evidence.fits
-    for subject in dict.fromkeys(version.subject for version in fits):
-        changes = [judgement.changes for version, judgement in fits.items() if version.subject == subject]
-        if any(one != changes[0] for one in changes):
-            yield subject
-
-
-def _moment(message_evidence: MessageEvidence) -> tuple[int, int]:
-    """Return the event time and the position of the rows of a message, 0 where there is none."""
-    changes = next((judgement.changes for judgement in message_evidence.fits.values() if judgement.changes), ())
-    return max(map(moment_of, changes), default=(0, 0))
 
 
 def _in_order(versions: Iterable[Version]) -> list[Version]:

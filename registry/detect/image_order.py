@@ -7,21 +7,26 @@ every other one.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Final, NamedTuple
 
 from cdc_contracts.registry.contract.catalogue import Version
 from cdc_contracts.registry.detect.message_evidence import MessageEvidence, RecordPlace
 from cdc_contracts.registry.message.canonical_changes import Change, Image
-from cdc_contracts.registry.stats.chain_evidence import ChainEvidence, ChainLine
+from cdc_contracts.registry.stats.chain_evidence import ChainEvidence, ChainLine, ChainProof
 from cdc_contracts.registry.stats.change_evidence import weigh_changes
 from cdc_contracts.registry.stats.change_links import NO_TIME
 from cdc_contracts.registry.stats.plain_digests import RowDigests, digest_name, digest_row, mix
+from cdc_contracts.registry.stats.position_sequences import Point
 from cdc_contracts.registry.stats.row_changes import DELETE, INSERT, LOAD, UPDATE, RowChange, RowChanges
 
 _PARTS: Final = 3
 """The number of parts into which messages are split, each of which must hold proof: the windows of a sample."""
+_FEW: Final = 3
+"""Fewer messages in a row that prove a version by themselves may be outliers."""
 _KINDS: Final = {"insert": INSERT, "update": UPDATE, "delete": DELETE}
 
 
@@ -57,6 +62,7 @@ class ImageOrder:
         )
         self._changes = RowChanges()
         self._followed: list[_Followed] = []
+        self._proofs: dict[ChainLine, list[tuple[int, int]]] = defaultdict(list)
         self._evidence: list[ChainEvidence] = []
 
     def follow(self, message_evidence: MessageEvidence) -> None:
@@ -81,8 +87,10 @@ class ImageOrder:
             return
         if all(ways) and one != other:
             self._followed.append(_Followed(place, (frozenset(ways[0]), frozenset(ways[1]))))
-        own_loads = all(version.meaning.full_load == "own-op" for way in ways for version in way)
         line = ChainLine(place.topic, place.partition, self._subject)
+        if not all(ways):
+            self._proofs[line].append((place.offset, int(not ways[0])))
+        own_loads = all(version.meaning.full_load == "own-op" for way in ways for version in way)
         self._changes.open_line(line, (self._readings[0], self._readings[1]))
         for within, (mine, theirs) in enumerate(zip(one, other, strict=True)):
             self._changes.add(line, self._row_changes(place, within, mine, theirs, own_loads=own_loads))
@@ -93,7 +101,8 @@ class ImageOrder:
 
     def weigh(self) -> None:
         """Find out what all changes together prove; call it once, when all messages have been added."""
-        self._evidence = weigh_changes(self._changes, {})
+        proofs = {line: list(_runs(sorted(found))) for line, found in self._proofs.items()}
+        self._evidence = weigh_changes(self._changes, proofs)
 
     @property
     def doubt(self) -> str | None:
@@ -195,6 +204,14 @@ class ImageOrder:
                 RowChange(mix(own ^ table), table, place.offset, within, kind, NO_TIME, *moment, shape, *digests)
             )
         return found
+
+
+def _runs(proofs: Sequence[tuple[int, int]]) -> Iterator[ChainProof]:
+    """Yield the runs of messages that only versions of one way accept; a single one may be an outlier."""
+    for reading, alike in groupby(proofs, key=lambda proof: proof[1]):
+        offsets = [offset for offset, _ in alike]
+        if len(offsets) >= _FEW:
+            yield ChainProof(reading, len(offsets), Point(offsets[0], None), Point(offsets[-1], None))
 
 
 def moment_of(change: Change) -> tuple[int, int]:
