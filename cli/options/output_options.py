@@ -62,7 +62,11 @@ class OutputOptions:
     )
     replace: Annotated[bool, typer.Option("--replace", help="Replace other runs that read the same records.")] = False
     trust_contract: Annotated[
-        bool, typer.Option("--trust-contract", help="Publish as declared even if a record proves another version.")
+        bool,
+        typer.Option(
+            "--trust-contract",
+            help="Publish as declared even if a record, or many changes together, speak for another version.",
+        ),
     ] = False
     drop_duplicates: Annotated[
         bool, typer.Option("--drop-duplicates", help="Leave redelivered rows out of the typed tables.")
@@ -197,7 +201,7 @@ def finish_decode(decoded: DecodedRun, *, as_json: bool, targets: Sequence[Path]
         console.say(
             "  decode the range before and after it under its own version (--versions), or give --trust-contract"
         )
-        raise typer.Exit(EXIT_CODES[DRIFT])
+        raise typer.Exit(EXIT_CODES[decoded.report.verdict] or EXIT_CODES[DRIFT])
     changes = decoded.report.ledger.changes
     if decoded.again:
         console.say(f"run {decoded.run} already exists, with {changes:,} changes in {decoded.directory}")

@@ -24,7 +24,7 @@ class ChainBlock:
     last: Point
     weight: float
     inner: tuple[int, int] = (0, 0)
-    """The second and the last but one of its offsets: a single link may be wrong."""
+    """The third of its offsets and the last but two: at a switch, a row in few states can give a wrong link or two."""
 
     @property
     def is_strong(self) -> bool:
@@ -59,7 +59,7 @@ def _gather(ends: Sequence[LinkEnd], proofs: Sequence[ChainProof]) -> list[Chain
     blocks = []
     for reading, alike in groupby(found, key=lambda one: one[1]):
         held = list(alike)
-        inner = held[min(1, len(held) - 1)][0].offset, held[max(-2, -len(held))][0].offset
+        inner = held[min(2, len(held) - 1)][0].offset, held[max(-3, -len(held))][0].offset
         blocks.append(ChainBlock(reading, held[0][0], held[-1][0], sum(weight for *_, weight in held), inner))
     return blocks
 

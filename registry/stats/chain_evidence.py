@@ -49,7 +49,7 @@ class ChainStretch(NamedTuple):
     proven: bool
     tables: tuple[TableShare, ...] = ()
     inner: tuple[int, int] | None = None
-    """The offsets between which more than one link proves it, where it follows from links."""
+    """The offsets between which more than two links prove it, where it follows from links."""
 
 
 class ChainProof(NamedTuple):
