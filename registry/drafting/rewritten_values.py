@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any, Final
 
 from cdc_contracts.registry.drafting.message_members import Members, Parts, SampleMessage
@@ -20,6 +21,7 @@ _DATE: Final = re.compile(
 )
 _BASE64: Final = re.compile(r"(?:[A-Za-z0-9+/]{4})+(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?|[A-Za-z0-9+/]{2,3}={1,2}")
 _BYTES: Final = re.compile(r"\[(-?[0-9]+(, ?-?[0-9]+)*)?\]")
+_NUMBER: Final = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 _TIMES: Final = re.compile(r"[0-9]{9,}(\.[0-9]+)?")
 
 
@@ -79,7 +81,17 @@ class Rewriter:
 def _of_number(token: str, number: int) -> str:
     if _TIMES.fullmatch(token) or token.lstrip("-") in ("0", "1"):
         return token if len(token) < 2 else re.sub(r"[0-9]{3}(?=\.|$)", "111", token, count=1)  # noqa: PLR2004
-    return re.sub("[0-9]", str(number % 8 + 1), token)
+    return _smaller(token, str(number % 8 + 1))
+
+
+def _smaller(token: str, digit: str) -> str:
+    """Return a number of as many digits that is no larger, so that it is within the same type."""
+    mantissa, mark, exponent = re.split("([eE]|$)", token, maxsplit=1)
+    for other in (digit, "1"):
+        found = re.sub("[0-9]", other, mantissa)
+        if abs(Decimal(found)) <= abs(Decimal(mantissa)):
+            return f"{found}{mark}{exponent}"
+    return re.sub("0", "1", re.sub("[0-9]", "0", mantissa), count=1) + mark + exponent
 
 
 def _of_text(text: str, number: int) -> str:
@@ -94,6 +106,8 @@ def _of_text(text: str, number: int) -> str:
         return re.sub(r"[0-9]{3}(?=\.|$)", "111", text, count=1)
     if re.fullmatch("[0-9]{4}", text):
         return "2011"
+    if _NUMBER.fullmatch(text):
+        return _smaller(text, digit)
     other: Callable[[re.Match[str]], str] = lambda found: _letter(found[0], letter)  # noqa: E731
     return re.sub("[^\\W\\d_]", other, re.sub("[0-9]", digit, text))
 

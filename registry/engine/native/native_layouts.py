@@ -6,8 +6,7 @@ import ctypes
 from ctypes import c_char_p, c_int32, c_int64, c_void_p
 from typing import Any, Final
 
-import numpy as np
-import pyarrow as pa
+from cdc_contracts.registry.values.lazy_arrow import np, pa
 
 
 class Buffer(ctypes.Structure):
@@ -18,18 +17,20 @@ class Buffer(ctypes.Structure):
     @classmethod
     def from_param(cls, given: Any) -> Buffer:
         """Return the memory of what a function is given, which has to outlive the call."""
-        if type(given) is np.ndarray:
-            if not given.flags.c_contiguous:
-                raise ValueError("an array for the native part has to lie in one piece")
-            return cls(given.ctypes.data, given.nbytes)
         if isinstance(given, Buffer):
             return given
-        if isinstance(given, pa.Buffer):
-            return cls(given.address, given.size)
         if given is None:
             return cls(None, 0)
         if isinstance(given, bytes):
             return cls(ctypes.cast(c_char_p(given), c_void_p), len(given))
+        if isinstance(given, ctypes.Array | ctypes.Structure):  # before numpy, which `--version` does without
+            return cls(ctypes.addressof(given), ctypes.sizeof(given))
+        if type(given) is np.ndarray:
+            if not given.flags.c_contiguous:
+                raise ValueError("an array for the native part has to lie in one piece")
+            return cls(given.ctypes.data, given.nbytes)
+        if isinstance(given, pa.Buffer):
+            return cls(given.address, given.size)
         return cls(ctypes.addressof(given), ctypes.sizeof(given))
 
     def behind(self, size: int) -> Buffer:

@@ -14,8 +14,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
-import numpy as np
-
 from cdc_contracts.registry.common.errors import UnavailableError, UsageError
 from cdc_contracts.registry.engine.native.native_layouts import (
     TOO_SHORT,
@@ -187,8 +185,8 @@ def _declare(library: ctypes.CDLL, path: Path) -> None:
     except AttributeError as error:
         raise _Unusable(f"{path} is no native part of cdc-contracts: {error}") from error
     expected = expected_layouts()
-    found = np.zeros(len(expected), np.int32)
-    if library.cdc_layouts(found) != len(expected) or found.tolist() != expected:
+    found = (c_int32 * len(expected))()  # not an array of numpy, which `--version` does without
+    if library.cdc_layouts(found) != len(expected) or [*found] != expected:
         raise _Unusable(f"{path} is of another build: its structures are laid out otherwise")
 
 

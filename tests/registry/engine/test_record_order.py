@@ -30,6 +30,7 @@ from cdc_contracts.registry.engine.kernel import Kernel
 from cdc_contracts.registry.engine.observed_shapes import findings_by_record
 from cdc_contracts.registry.stats.finding_tallies import FindingTally
 from cdc_contracts.registry.stats.range_evidence import RangeEvidence, VersionProof
+from cdc_contracts.registry.stats.row_changes import RowChanges
 from cdc_contracts.registry.stats.tally import Tally
 from cdc_contracts.registry.stats.topic_profiles import TopicProfiles
 from cdc_contracts.registry.validate.validation_context import open_validation
@@ -228,7 +229,8 @@ def flat(value: Any, at: str = "") -> dict[str, Any]:
     found: dict[str, Any] = {}
     for one in fields(value):
         inner = getattr(value, one.name)
-        found |= flat(inner, f"{at}{one.name}.") if is_dataclass(inner) else {f"{at}{one.name}": inner}
+        whole = isinstance(inner, RowChanges)  # compared by what it keeps, not by how
+        found |= flat(inner, f"{at}{one.name}.") if is_dataclass(inner) and not whole else {f"{at}{one.name}": inner}
     return found
 
 

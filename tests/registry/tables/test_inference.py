@@ -327,11 +327,14 @@ def test_what_is_inferred_takes_all_that_it_was_inferred_from(version, values):
         )
         untold, told = before.audit(records), after.audit(records)
 
-        assert len(proposals) == 1
         assert told.outcomes == untold.outcomes
-        assert told.outcomes["conforming"] > len(messages) // 2
+        if messages is bare and not untold.outcomes["conforming"]:
+            assert proposals == []  # no value is within the type that its message names
+            continue
+        assert len(proposals) == 1
+        assert messages is bare or told.outcomes["conforming"] > len(messages) // 2
         new = [(key.rule, key.path) for key in told.findings.keys() - untold.findings.keys()]
-        assert new == [], proposals[0].contract.types
+        assert messages is bare or new == [], proposals[0].contract.types
         for named in proposals[0].contract.types.values():
             digits = re.search(r"(?i)(?:decimal|number)\((\d+),(\d+)\)", named)
             assert digits is None or (int(digits[1]) <= 65 and int(digits[2]) <= 30), named
