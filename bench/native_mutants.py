@@ -3,8 +3,9 @@
     python bench/native_mutants.py [--only PART ...] [--drawn N [--seed S]] [--list]
 
 A mutant is one change in a C source. It is compiled, and the tests run with it until one fails: then it is killed. A
-crash kills it too, and so does a run without an end. Fails if one of the list survives. With `--drawn`, mutants are
-drawn by chance from all comparisons, bounds and conditions instead; some of those change nothing that can be seen.
+crash kills it too, and so does a run without an end. Fails if one of the list survives; those that have no effect say
+why, and are not tried. With `--drawn`, mutants are drawn by chance from all comparisons, bounds and conditions instead;
+some of those change nothing that can be seen.
 """
 
 from __future__ import annotations
@@ -67,14 +68,17 @@ class Mutant(NamedTuple):
     at: int
     before: str
     after: str
+    no_effect: str = ""
+    """Why no input can distinguish it, if none can."""
 
     def __str__(self) -> str:
         line = (FOLDER / self.file).read_text(encoding="utf-8").count("\n", 0, self.at) + 1
         before, after = (" ".join(text.split()) for text in (self.before, self.after))
-        return f"{self.file}:{line}: {before}  ->  {after or 'nothing'}"
+        reason = f"  (no effect: {self.no_effect})" if self.no_effect else ""
+        return f"{self.file}:{line}: {before}  ->  {after or 'nothing'}{reason}"
 
 
-CHANGES: Final[dict[str, tuple[tuple[str, str], ...]]] = {
+CHANGES: Final[dict[str, tuple[tuple[str, str] | tuple[str, str, str], ...]]] = {
     "buffers.h": (
         ("count <= buffer.size / width", "count <= buffer.size / width + 1"),
         (" && place < texts->count", " && place <= texts->count"),
@@ -198,8 +202,8 @@ CHANGES: Final[dict[str, tuple[tuple[str, str], ...]]] = {
     ),
     "placing.c": (
         ("if (!same_bytes(scan->data + start, scan->plan->names + node->b, node->c)) return 0;", ""),
-        (" || (node->f && column->place <= before)", ""),
-        (" || scan->at != scan->stop", ""),
+        (" || (node->f && column->place <= before)", "", "only Avro records are placed, and types are said in each"),
+        (" || scan->at != scan->stop", "", "each node passes over all that the reader noted below it"),
     ),
     "avro.h": (
         ("*length < 0 || ", ""),
@@ -210,7 +214,7 @@ CHANGES: Final[dict[str, tuple[tuple[str, str], ...]]] = {
         ("outcome == READ && read->p == end", "outcome == READ"),
         ("if (same_name(read, column, table[at])) return 0;", ""),
         ("if (value < 0 || value >= node->b) return", "if (value < 0 || value > node->b) return"),
-        ("if (*read->p > 1) return UNSURE;", ""),
+        ("if (*read->p > 1) return UNSURE;", "", "the transport also takes any byte but 0 for true"),
         ("offsets[i] < 0 || offsets[i] > offsets[i + 1]", "0"),
     ),
     "avro_values.c": (
@@ -223,7 +227,7 @@ CHANGES: Final[dict[str, tuple[tuple[str, str], ...]]] = {
         ("(bits & 0xFFFFFFFFFFFFFull) == 0 || ", ""),
     ),
 }  # fmt: skip
-"""By source: a text that stands there once, and what stands in its place."""
+"""By source: a text that stands there once, what stands in its place, and why this has no effect if it has none."""
 
 
 AS_IT_IS: Final = Mutant("layouts.c", 0, "", "")
@@ -234,10 +238,10 @@ def listed_mutants() -> list[Mutant]:
     found = []
     for name, changes in CHANGES.items():
         source = (FOLDER / name).read_text(encoding="utf-8")
-        for before, after in changes:
+        for before, after, *reason in changes:
             if source.count(before) != 1:
                 raise ValueError(f"{name} has {before!r} {source.count(before)} times: change the list of mutants")
-            found.append(Mutant(name, source.index(before), before, after))
+            found.append(Mutant(name, source.index(before), before, after, *reason))
     return found
 
 
@@ -358,7 +362,7 @@ def run(mutants: Sequence[Mutant]) -> list[Mutant]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", nargs="+", help="mutants whose place and change hold one of these")
-    parser.add_argument("--drawn", type=int, default=0, help="so many mutants drawn from all, not those of the list")
+    parser.add_argument("--drawn", type=int, default=0, help="draw this many of all mutants, instead of the list")
     parser.add_argument("--seed", type=int, default=16)
     parser.add_argument("--list", action="store_true", help="print the mutants of the list, and try none")
     given = parser.parse_args()
@@ -371,6 +375,7 @@ def main() -> None:
         mutants = random.Random(given.seed).sample(every, min(given.drawn, len(every)))  # noqa: S311  not for secrets
     if given.only:
         mutants = [one for one in mutants if any(part in str(one) for part in given.only)]
+    mutants = [one for one in mutants if not one.no_effect]
     survivors = run(mutants)
     print(f"{len(mutants)} mutants, {len(survivors)} survived")
     for mutant in survivors:

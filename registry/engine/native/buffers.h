@@ -20,7 +20,7 @@ static inline int holds_bytes(Buffer buffer, int64_t count, int64_t width) {
     return count >= 0 && (count == 0 || (buffer.at != NULL && count <= buffer.size / width));
 }
 
-/* Whether a buffer has room for so many items of a type. */
+/* Whether a buffer has room for a number of items of a type. */
 #define HOLDS(buffer, type, count) holds_bytes(buffer, count, (int64_t)sizeof(type))
 #define HOLDS_BITS(buffer, count) holds_bytes(buffer, (int64_t)(count) / 8 + ((count) % 8 != 0), 1)
 #define IS_GIVEN(buffer) ((buffer).at != NULL)

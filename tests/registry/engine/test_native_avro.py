@@ -46,9 +46,9 @@ def texts_of(wire, values):
     return found
 
 
-def compare(values, *, left=None):
+def compare(values, *, left=None, make=transport):
     """Hold both against each other; `left` is how many records the native reader may leave."""
-    mine, other, passed_on = transport(), transport(), []
+    mine, other, passed_on = make(), make(), []
     reader = AvroReader(mine)
     assert reader._program is not None
     text_of = mine.text_of
@@ -128,6 +128,19 @@ def test_times_are_written_the_same(moments, zone):
     compare([WRITTEN.record(values)])
 
 
+@pytest.mark.parametrize(("fraction", "second"), [("micros", 10**6), ("nanos", 10**9)])
+def test_parts_at_their_edges_are_written_the_same_in_every_unit(fraction, second):
+    options = ReadingOptions(parameters={"avro_timestamp_fraction": fraction})
+    parts = [sign * one for one in (0, 1, 59, second - 1, second, second + 1, 2**31 - 2) for sign in (1, -1)]
+    whole = dict.fromkeys(PARTS_OF_TIME, 1)
+    moments = [whole | {name: part} for name in PARTS_OF_TIME for part in parts]
+    moments += [dict.fromkeys(PARTS_OF_TIME, 0) | {name: part} for name in PARTS_OF_TIME for part in parts]
+    moments += [moment | {name: None} for moment in moments for name in PARTS_OF_TIME]
+    values = [WRITTEN.record([("DateTime", moment)]) for moment in moments]
+    values += [WRITTEN.record([("Timestamp", {"timestamp": 5, "millis": part})]) for part in parts]
+    compare(values, make=lambda: open_transport(VERSION, options))
+
+
 @settings(max_examples=1_000 if LONG else 70, deadline=None)
 @given(st.lists(st.tuples(st.integers(-(2**63), 2**63 - 1), PART.filter(lambda part: part is not None)), min_size=1))
 def test_instants_are_written_the_same(instants):
@@ -195,6 +208,19 @@ def test_blocks_of_arrays_and_their_sizes_are_read_the_same():
         b"\x02\x04\x0a\x0c",
     )
     compare([value[:at] + block + value[at + 5 :] for block in blocks])
+
+
+def test_a_boolean_is_one_of_two_bytes():
+    """No schema of the catalogue has one."""
+
+    def with_a_boolean():
+        wire = transport()
+        schema = WRITTEN.schema | {"fields": [*WRITTEN.schema["fields"], {"name": "sure", "type": "boolean"}]}
+        wire.schemas = {"own": schema}
+        return wire
+
+    value = WRITTEN.record(["NULL"])
+    compare([value + bytes([byte]) for byte in range(256)] + [value, value + b"\x00\x00"], make=with_a_boolean)
 
 
 def test_the_schema_that_fitted_last_is_tried_first():

@@ -158,6 +158,21 @@ def test_what_is_no_message_of_the_plan_is_left(broken):
     assert scan(OwnPlan(), [broken, spaced, broken]).taken == [1]
 
 
+WHOLE = (
+    '{"text":"a\\n\\u00e9\\ud83d\\ude00é蛋😀","list":[1,{"a":"\\ud83d\\ude00😀"},true,null],"rows":[{"c":"蛋"},{}],'
+    '"row":{"c":"\\\\"},"nested":{"text":null},"number":-1.5e+10}'
+).encode()
+"""A message with a token of every kind, and letters of every length as bytes and as escapes."""
+
+
+def test_no_message_that_was_cut_is_taken_or_read_beyond_its_end():
+    """Each lies in memory of its own; the sanitizers see what is read behind it."""
+    plan = OwnPlan()
+    assert scan(plan, [WHOLE]).taken == [0]
+    for end in range(len(WHOLE)):
+        assert scan(plan, [WHOLE[:end]]).taken == []
+
+
 def test_a_member_that_is_required_has_to_be_there():
     plan = OwnPlan(required="text")
     assert scan(plan, [b"{}", b'{"list":[]}', b'{"text":1}', b'{"list":[],"text":1}']).taken == [2, 3]

@@ -90,6 +90,40 @@ def test_images_are_completed_by_those_under_them():
     assert (alone.places.tolist(), alone.partial.any()) == ([[3, 0], [1, 2], [0, 0]], False)
 
 
+def drawn_images(draw, rows, columns, *, least):
+    """Images of some rows, among them none if `least` is -1; what comes before and after them is there as well."""
+    held = draw.randint(1, 4)
+    places = np.array([[draw.randrange(1, 90) for _ in range(columns)] for _ in range(held)], np.int64)
+    present = np.array([[draw.random() < 0.5 for _ in range(columns)] for _ in range(held)], np.bool_)
+    wanted = np.array([draw.randint(least, held - 1) for _ in range(rows)], np.int64)
+    return ImageRows(places.reshape(held, columns), draw.choice((None, present.reshape(held, columns))), wanted)
+
+
+def held_by(images, row, column):
+    """Return the place that images have for a row and column, None if there is none."""
+    number = int(images.rows[row])
+    there = number >= 0 and (images.present is None or images.present[number, column])
+    return int(images.places[number, column]) if there else None
+
+
+@pytest.mark.skipif(native_library() is None, reason="no native part was compiled")
+def test_whatever_the_images_each_is_completed_by_the_one_under_it_alone():
+    draw = random.Random(8)
+    for _ in range(300):
+        rows, columns = draw.randint(0, 6), draw.randint(1, 4)
+        image = drawn_images(draw, rows, columns, least=0)
+        under = drawn_images(draw, rows, columns, least=-1)
+        found = complete_images(image, under)
+        for row in range(rows):
+            own = [held_by(image, row, column) for column in range(columns)]
+            below = [held_by(under, row, column) for column in range(columns)]
+            both = [lower if upper is None else upper for upper, lower in zip(own, below, strict=True)]
+            assert found.places[row].tolist() == [place or 0 for place in both]
+            assert found.sent[row].tolist() == [place is not None for place in own]
+            assert found.there[row].tolist() == [place is not None for place in both]
+            assert found.partial[row] == (both != own)
+
+
 def drawn(draw):
     """Blocks of random shapes, and what their rows are."""
     blocks, rows = [], []

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import random
+from itertools import permutations
 
 import pyarrow as pa
 import pytest
@@ -153,6 +154,17 @@ def test_tables_in_turn_are_sorted_the_same():
     one = [WRITTEN.record([INTEGER, "NULL"], objectName="a.one") for _ in range(40)]
     other = [WRITTEN.record([INTEGER] * 3, objectName="a.other") for _ in range(40)]
     assert compare([[value for pair in zip(one, other, strict=True) for value in pair]] * 3) >= 160
+
+
+def test_tables_with_the_same_columns_in_another_order_are_sorted_the_same():
+    def of(table, names):
+        columns = [{"name": name, "dataTypeNumber": 3} for name in names]
+        return WRITTEN.record([INTEGER] * len(names), columns, objectName=f"shop.{table}")
+
+    orders = [*permutations("abc"), *permutations("ab"), tuple("aab"), tuple("abca")]
+    tables = [of(f"t{number}", names) for number, names in enumerate(orders)]
+    assert compare([[table] * 30 for table in tables]) > 0
+    assert compare([tables * 30, tables[::-1] * 30]) > 0
 
 
 def test_a_copy_of_a_column_has_its_names_no_more_but_strips_them_the_same():
