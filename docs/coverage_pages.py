@@ -97,9 +97,10 @@ class DocumentedFact(Document):
     no_drift: Annotated[str, Field(min_length=1)] | None = None
     """Why there is no message that contradicts the fact."""
     told_from: tuple[str, ...] = ()
-    """References of other contracts that refuse the message that conforms, besides other versions of the subject."""
-    fits_also: Annotated[str, Field(min_length=1)] | None = None
-    """Why another version of the subject accepts that message too."""
+    """References of other contracts that the fact tells these from, besides other versions of the subject.
+
+    Each refuses the message that conforms, or else accepts the one that drifts.
+    """
 
     @model_validator(mode="before")
     @classmethod
@@ -181,8 +182,7 @@ def coverage_page(name: str, coverage: Coverage, source: SourceDocument) -> str:
 
 
 def _conforming(fact: DocumentedFact) -> str:
-    refused = f", refused by {', '.join(fact.told_from)}" if fact.told_from else ""
-    return f"`{fact.conforms}`{refused}" + (f". {fact.fits_also}" if fact.fits_also else "")
+    return f"`{fact.conforms}`" + (f", told from {', '.join(fact.told_from)}" if fact.told_from else "")
 
 
 @cache
