@@ -44,6 +44,7 @@ def check(
     from cdc_contracts.registry.detect.topic_samples import ENOUGH, find_validation, sample_files
     from cdc_contracts.registry.records.input_files import STDIN, plan_files
     from cdc_contracts.registry.report.message_checks import check_batches
+    from cdc_contracts.registry.report.report_wording import counts_of
     from cdc_contracts.registry.report.stored_reports import write_document
     from cdc_contracts.registry.stats.partition_tallies import Source
 
@@ -71,10 +72,7 @@ def check(
         console.print_json(write_document(report))
     else:
         ledger = report.ledger
-        counts = ", ".join(
-            f"{getattr(ledger, name):,} {name}"
-            for name in ("read", "conforming", "control", "tombstone", "quarantined")
-        )
+        counts = ", ".join(f"{getattr(ledger, name):,} {name}" for name in counts_of(ledger))
         detected = f" ({', '.join(validation.detected.subjects)}, detected from the messages)" if detection else ""
         console.say(f"{report.verdict}: {counts}, validated against {report.contract}{detected}")
     raise typer.Exit(EXIT_CODES[report.verdict])

@@ -23,6 +23,7 @@ app = typer.Typer(help="Decode conforming messages into canonical rows.", no_arg
 @spread
 def decode_topic(
     *,
+    command: typer.Context,
     topics: Annotated[list[str], typer.Argument(metavar="TOPIC...", help="The topics.")],
     client: ConnectionOptions,
     output: output_options.OutputOptions,
@@ -47,7 +48,8 @@ def decode_topic(
     wanted, connection = run_options.parse_topic_options(start, end, client)
     if stream.follow:
         place = follow_options.StreamPlace(connection, topics, wanted if start else None, chosen)
-        follow_options.follow_decode(stream, place, validation, follow_options.Ending(fail_on, as_json, report), output)
+        ending = follow_options.Ending(fail_on, as_json, report)
+        follow_options.follow_decode(stream, place, validation, ending, output, command)
         return
     with run_options.start_engine(chosen, kafka=True, formats=[output.table_format]) as engine:
         source = run_options.open_topics(engine, connection, topics, wanted, headers=True)

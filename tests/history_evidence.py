@@ -7,7 +7,7 @@ the same are told apart: that is known here, and no reader may be expected to se
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterator
+from collections.abc import Collection, Hashable, Iterator
 from dataclasses import dataclass
 
 from change_histories import History, HistoryShape
@@ -39,10 +39,20 @@ class Evidence:
         return CLEAR if true >= 5 and true >= 9 * other else SOME
 
 
-def evidence_of(history: History) -> Evidence:
-    """Return the evidence of a history that has one version."""
-    told = [one for one in _without_repeats(history) if not _is_incomplete(history, one[1])]
-    return Evidence(_votes(told), _links(told) if is_in_order(history.shape) else (0, 0))
+def evidence_of(
+    history: History, declared: str | None = None, among: Collection[tuple[int, int]] | None = None
+) -> Evidence:
+    """Return the evidence of a history that has one version, to a reader who takes it for `declared`.
+
+    `among` are the partitions and offsets of the only messages that count.
+    """
+    told = [
+        one
+        for one in _without_repeats(history)
+        if not _is_incomplete(history, one[1]) and (among is None or (one[0].partition, one[0].offset) in among)
+    ]
+    loads = any(DIALECTS[version].load == "INSERT" for version in (history.shape.version, declared) if version)
+    return Evidence(_votes(told, inserts=not loads), _links(told) if is_in_order(history.shape) else (0, 0))
 
 
 def is_in_order(shape: HistoryShape) -> bool:
@@ -64,14 +74,15 @@ def _is_incomplete(history: History, change: RowChange) -> bool:
     return minimal and changed_columns(change) | {*change.table.key} != {column.name for column in change.columns}
 
 
-def _votes(told: list[Told]) -> tuple[int, int]:
+def _votes(told: list[Told], *, inserts: bool) -> tuple[int, int]:
+    """Count votes at anchors; INSERTs are none where they may be rows of a full load."""
     anchors, updates, touched = (Counter[tuple[Table, Hashable]]() for _ in range(3))
-    for record, change in told:
+    for _, change in told:
         if change.op == UPDATE:
             updates[_state(change, change.after)] += 1
             updates[_state(change, change.before)] -= 1
             touched.update((_state(change, change.after), _state(change, change.before)))
-        elif change.op == DELETE or (change.op == INSERT and DIALECTS[record.message.version].load != "INSERT"):
+        elif change.op == DELETE or (change.op == INSERT and inserts):
             anchors[_state(change, change.image)] += 1 if change.op == INSERT else -1
             touched[_state(change, change.image)] += 1
     signs = [

@@ -29,15 +29,20 @@ VERDICTS = (ACCUSED, OTHER_DRIFT, INCONCLUSIVE, UNPROVEN, PASS)
 class Outcome:
     """What was said of a history, and what was published of it.
 
-    `exchanged` are rows that were published otherwise than they were, `open` messages of rows that were not published.
+    `published` are the partitions and offsets of messages whose rows were, `exchanged` rows that were published
+    otherwise than they were, `open` messages of rows that were not published.
     """
 
     verdict: str
     by_message: bool
-    published_messages: int
+    published: frozenset[tuple[int, int]]
     exchanged: int
     open: int
     report: Report | None
+
+    @property
+    def published_messages(self) -> int:
+        return len(self.published)
 
 
 def judge(
@@ -53,7 +58,7 @@ def judge(
     found, detection = find_validation(_validation(contract), lambda: batches)
     messages = sum(1 for record in history.records if _is_of_rows(record))
     if found is None:
-        return Outcome(INCONCLUSIVE, by_message=False, published_messages=0, exchanged=0, open=messages, report=None)
+        return Outcome(INCONCLUSIVE, by_message=False, published=frozenset(), exchanged=0, open=messages, report=None)
     kernel, tally, changes = Kernel(found), Tally(), list[pa.RecordBatch]()
     for batch in batches:
         for written in kernel.decode(batch):
@@ -65,11 +70,11 @@ def judge(
     )  # fmt: skip
     withheld = not trusted and decide_run(report.evidence, "error").withheld is not None
     rows = [] if withheld else [row for part in changes for row in part.to_pylist()]
-    published = {(row["partition"], row["offset"]) for row in rows}
+    published = frozenset((row["partition"], row["offset"]) for row in rows)
     return Outcome(
         verdict=_verdict(report),
         by_message=any(outcome in tally.outcomes for outcome in ("other-version", "drifted", "other-dialect")),
-        published_messages=len(published),
+        published=published,
         exchanged=sum(_is_exchanged(history, row) for row in rows),
         open=messages - len(published),
         report=report,
@@ -110,12 +115,14 @@ class Judged:
     declared: str | None
     outcome: Outcome
     evidence: Evidence
+    evidence_published: Evidence
+    """The evidence of the messages whose rows were published."""
     shown: int
 
     @property
     def is_published_wrong(self) -> bool:
-        """Whether rows were published otherwise than they were, though more evidence spoke against it than for it."""
-        return self.outcome.exchanged > 0 and self.evidence.strength in (CLEAR, SOME)
+        """Whether rows were published otherwise than they were, though these rows have more evidence against it."""
+        return self.outcome.exchanged > 0 and self.evidence_published.strength in (CLEAR, SOME)
 
     @property
     def is_placed(self) -> bool:
@@ -134,12 +141,13 @@ class Judged:
 
 
 def judge_all(made: Iterable[tuple[History, str | None]]) -> list[Judged]:
-    return [
-        Judged(
-            history.seed, history.shape, under, judge(history, under), evidence_of(history), outliers_shown(history)
-        )
-        for history, under in made
-    ]  # fmt: skip
+    return [_judged(history, declared) for history, declared in made]
+
+
+def _judged(history: History, declared: str | None) -> Judged:
+    outcome = judge(history, declared)
+    of_all, of_published = (evidence_of(history, declared, among) for among in (None, outcome.published))
+    return Judged(history.seed, history.shape, declared, outcome, of_all, of_published, outliers_shown(history))
 
 
 def judge_swapped(seeds: Iterable[int]) -> list[Judged]:

@@ -15,8 +15,15 @@ import typer
 
 from cdc_contracts.cli.options import output_options, run_options
 from cdc_contracts.cli.options.notification_options import NotificationOptions, Notifier
+from cdc_contracts.cli.options.reread_commands import commands_of
 from cdc_contracts.cli.output import console, report_output
-from cdc_contracts.registry.common.errors import CdcContractsError, LedgerError, UnavailableError, UsageError
+from cdc_contracts.registry.common.errors import (
+    CdcContractsError,
+    LedgerError,
+    UnavailableError,
+    UsageError,
+    WithheldError,
+)
 from cdc_contracts.registry.common.exit_codes import EXIT_CODES, INTERRUPTED, TERMINATED
 from cdc_contracts.registry.common.findings import INFO
 
@@ -218,13 +225,17 @@ def follow_decode(
     validation: ValidationContext | Undetected,
     ending: Ending,
     output: output_options.OutputOptions,
+    command: typer.Context,
 ) -> None:
     """Decode the messages of topics, existing and new ones."""
     from cdc_contracts.spark_checks.streams.followed_topics import open_decode
     from cdc_contracts.spark_checks.streams.stream_resumption import DECODE
 
     checkpoint = following.checkpoint or f"{output.directory.rstrip('/')}/_checkpoint"
-    opened = partial(open_decode, output=output.open(validation.catalogue), new_epoch=following.new_epoch)
+    opened = partial(
+        open_decode, output=output.open(validation.catalogue), new_epoch=following.new_epoch,
+        reread=commands_of(command, output),
+    )  # fmt: skip
     _follow(following, checkpoint, place, DECODE, validation, ending, opened, [output.table_format])
 
 
@@ -285,7 +296,7 @@ def _run(follow: Follow, pace: Pace, stop: Stop, reporter: ProgressReporter) -> 
         if isinstance(error, LedgerError):
             reporter.metrics.note_unreconciled()
             reporter.note_latest({})
-        if follow.own.batches:
+        if follow.own.batches or isinstance(error, WithheldError):
             _print_end(follow, reporter.ending)
         raise
 
@@ -297,6 +308,8 @@ def _finish(follow: Follow | None, stop: Stop, ending: Ending) -> None:
     whole = _print_end(follow, ending)
     if stop.signal is not None:
         raise typer.Exit(TERMINATED if stop.signal == signal.SIGTERM else INTERRUPTED)
+    if follow.contradicts_published:
+        raise typer.Exit(EXIT_CODES[whole.verdict])
     own = ending.compare(follow.report(follow.own))
     if own.verdict != whole.verdict:
         read = f"{own.ledger.read:,} records" if follow.own.batches else "nothing new"

@@ -11,21 +11,25 @@ from cdc_contracts.cli.output import console
 from cdc_contracts.cli.output.profile_output import print_profile
 from cdc_contracts.registry.common.safe_text import sentence, visible
 from cdc_contracts.registry.detect.reported_detection import ReportedDetection
+from cdc_contracts.registry.report.finding_wording import (
+    column_lines,
+    command,
+    count_words,
+    explained_words,
+    observed_words,
+    onset_words,
+    subject_line,
+    table_words,
+)
 from cdc_contracts.registry.report.report_model import Ledger, Report
 from cdc_contracts.registry.report.report_wording import (
-    column_words,
-    command,
     count_of,
     counts_of,
     detected,
     detections_of,
     evidence_list,
-    explained_words,
     headline,
     notes,
-    observed_words,
-    onset_words,
-    subject_line,
     switch_words,
 )
 from cdc_contracts.registry.report.reported_findings import ReportedFinding
@@ -137,13 +141,14 @@ def _print_findings(findings: Sequence[ReportedFinding]) -> None:
 
 def _facts(finding: ReportedFinding) -> list[tuple[str, str | None]]:
     early = finding.onset is UNSET  # a report of a release without onsets
-    count = f"{finding.count:,} of {finding.denominator:,}"
+    count = count_words(finding)
     return [
         ("count", f"{count}, {onset_words(finding)}" if early else count),
         ("onset", None if early else onset_words(finding)),
-        ("columns", column_words(finding)),
-        ("expected", visible(finding.expected)),
-        ("observed", observed_words(finding)),
+        ("tables", table_words(finding)),
+        *(("" if number else "columns", line) for number, line in enumerate(column_lines(finding))),
+        ("expected", None if finding.columns else visible(finding.expected)),
+        ("observed", None if finding.columns else observed_words(finding)),
         ("similar", ", ".join(map(visible, finding.similar or ()))),
         ("because", explained_words(finding)),
     ]

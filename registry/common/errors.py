@@ -6,7 +6,7 @@ CdcContractsError            what happened, where, how to fix it
 │       └── InvalidSchema    a schema handed in is none, or is not safe to work with
 │           └── SchemaTooLarge
 ├── UnavailableError         it could not run, or data is gone: exit 3
-├── WithheldError            rows are not published, because records contradict the contract: exit 1
+├── WithheldError            rows are not published, because records contradict the contract: exit 1, or 4
 ├── UndetectedError          the contract of the messages cannot be detected: exit 4
 └── LedgerError              the counts do not add up, a bug here: exit 5
 

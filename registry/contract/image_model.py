@@ -33,6 +33,18 @@ class Sides(Document):
     after: Side | None = None
     """Where the row after the change is; without it there is none."""
 
+    @cached_property
+    def completed(self) -> tuple[Side | None, Side | None]:
+        """Both sides, each completed from the other where nothing completes it, to compare whole rows."""
+        before, after = self.before, self.after
+        if before is None or after is None:
+            return before, after
+        return _completed(before, after), _completed(after, before)
+
+
+def _completed(side: Side, other: Side) -> Side:
+    return side if side.over is not None or side.at == other.at else side.model_copy(update={"over": other.at})
+
 
 class Images(Document):
     """How an image is written, and where each op has its rows."""

@@ -188,13 +188,14 @@ class ImageOrder:
         table = digest_name(place.topic, one.tenant, one.database, one.schema, one.table)
         self._changes.tables[table] = one.table
         key = one.primary_key or []
-        images = [_digest(image, key) for image in (one.before, one.after, other.before, other.after)]
+        pairs = ((one.before, one.after), (other.before, other.after))
+        images = [_digest(image, completing, key) for pair in pairs for image, completing in (pair, pair[::-1])]
         shown = [row for row in images if row is not None]
         if not shown:
             return []
         alike = all(row.shape == shown[0].shape for row in shown)
         keys = list(dict.fromkeys(row.key or row.image for row in shown))
-        shape = shown[0].shape if alike and len(keys) == 1 and shown[0].key else 0
+        shape = shown[0].shape if alike and shown[0].key else 0
         if len(keys) > 1 and not alike:
             return []
         moment, found = moment_of(one), []
@@ -227,5 +228,6 @@ def _places(version: Version) -> tuple[str, str] | None:
     return sides.before.at, sides.after.at
 
 
-def _digest(image: Image | None, key: Sequence[str]) -> RowDigests | None:
-    return None if image is None else digest_row(image, key)
+def _digest(image: Image | None, other: Image | None, key: Sequence[str]) -> RowDigests | None:
+    """Return the digests of an image, completed from the other one of its change."""
+    return None if image is None else digest_row({**(other or {}), **image}, key)

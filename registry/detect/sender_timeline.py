@@ -115,8 +115,8 @@ class SenderTimeline:
                 message.moment for message in messages if message.proves(subject) is not None and not message.again
             ]
             for message in messages if proofs else ():
-                early = one.start is not None and message.moment < proofs[0]
-                late = one.end is not None and message.moment > proofs[-1]
+                early = one.start is not None and message.moment < min(proofs)
+                late = one.end is not None and message.moment > max(proofs)
                 if early or late:
                     found.add(message.place)
         return found

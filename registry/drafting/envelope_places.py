@@ -34,7 +34,7 @@ _LIKE_ISO: Final = re.compile(r"[0-9]{4}[-/.][0-9]{2}[-/.][0-9]{2}[T ][0-9]{2}:[
 _NONE: Final = ("0", "-1")
 """Numbers that stand for no time, where the others are times."""
 _LISTED_FOR_ONE: Final = 9
-"""A list of names in so many messages is the key although one message contradicts it."""
+"""A list of names in this many messages is the key although one message contradicts it."""
 
 
 @dataclass

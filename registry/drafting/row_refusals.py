@@ -12,7 +12,7 @@ from cdc_contracts.registry.drafting.op_codes import OpCodes
 from cdc_contracts.registry.drafting.row_places import BEFORE, SIDE, RowPlaces, UnreadableRows, hint_of, words_of_image
 
 _FEWEST_NAMES: Final = 2
-"""So many columns in common, or so many at all where no name says what the rows are, make a member a row."""
+"""A member is a row with this many columns in common, or this many at all where no name says what the rows are."""
 
 
 def find_refusal(places: RowPlaces, codes: OpCodes, envelope: EnvelopeFacts, sides: dict[str, OpImages]) -> str | None:

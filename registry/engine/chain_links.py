@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cdc_contracts.registry.contract.table_contracts import table_name
+from cdc_contracts.registry.engine.batch_positions import ReadRuns
 from cdc_contracts.registry.engine.batch_results import BatchResult, CachedVerdict, GroupResult
 from cdc_contracts.registry.engine.batch_tables import Tables, join_tables, table_of_all
 from cdc_contracts.registry.engine.image_digests import (
@@ -29,8 +30,10 @@ from cdc_contracts.registry.stats.plain_digests import digest_name
 from cdc_contracts.registry.stats.row_changes import CHANGE, LOAD, RowChanges
 
 
-def follow_rows(parts: Sequence[tuple[Batch, BatchResult]], placings: Mapping[str, Placing]) -> RowChanges:
-    """Return the row changes of the parts of a batch."""
+def follow_rows(
+    parts: Sequence[tuple[Batch, BatchResult]], placings: Mapping[str, Placing], runs: Mapping[Source, ReadRuns]
+) -> RowChanges:
+    """Return the row changes of the parts of a batch, which have these runs of offsets."""
     followed = RowChanges()
     found: dict[ChainLine, list[NDArray[Any]]] = {}
     for batch, batch_result in parts:
@@ -41,8 +44,8 @@ def follow_rows(parts: Sequence[tuple[Batch, BatchResult]], placings: Mapping[st
                 found.setdefault(ChainLine(*pair, subject), []).append(mine)
     if not found and all(placing.strangers for placing in placings.values()):
         return followed  # no message resembles one of theirs
-    for pair, intervals in _covered(parts).items():
-        followed.read(*pair, map(tuple, intervals.tolist()))
+    for pair, read in runs.items():
+        followed.read(*pair, read.spans)
         for subject, placing in placings.items():
             line = ChainLine(*pair, subject)
             if placing.strangers and line not in found:
@@ -51,22 +54,6 @@ def follow_rows(parts: Sequence[tuple[Batch, BatchResult]], placings: Mapping[st
             for changes in found.get(line, ()):
                 followed.add_array(line, changes)
     return followed
-
-
-def _covered(parts: Sequence[tuple[Batch, BatchResult]]) -> dict[Source, Numbers]:
-    """Return the intervals of offsets read from each partition."""
-    offsets: dict[Source, list[Numbers]] = {}
-    for batch, _ in parts:
-        for source, chosen in batch.by_source(np.arange(len(batch))):
-            offsets.setdefault(source, []).append(batch.offsets[chosen])
-    covered = {}
-    for pair, some in offsets.items():
-        result = np.concatenate(some)
-        if (np.diff(result) <= 0).any():
-            result = np.unique(result)
-        breaks = np.flatnonzero(np.diff(result) > 1)
-        covered[pair] = np.stack([result[np.append(0, breaks + 1)], result[np.append(breaks, len(result) - 1)]], axis=1)
-    return covered
 
 
 class _Changes(NamedTuple):
@@ -222,7 +209,7 @@ def _changes(images: Sequence[ImagePair], kind: int) -> _Changes | None:
     keys = [np.where(side.key == NOTHING, side.image, side.key) for side in shown]
     alike = np.logical_and.reduce([side.shape == shown[0].shape for side in shown])
     stays = np.logical_and.reduce([key == keys[0] for key in keys])
-    rows["shape"] = np.where(alike & stays & (shown[0].key != NOTHING), shown[0].shape, NOTHING)
+    rows["shape"] = np.where(alike & (shown[0].key != NOTHING), shown[0].shape, NOTHING)
     rows["key"] = keys[0]
     for sides, names in zip(images, _IMAGES, strict=True):
         for side, name in zip(sides, names, strict=True):

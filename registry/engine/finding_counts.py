@@ -12,6 +12,7 @@ from cdc_contracts.registry.engine.batch_positions import ReadRuns
 from cdc_contracts.registry.engine.verdict_records import PartitionRecords, VerdictRecords, moment_of, time_of
 from cdc_contracts.registry.records.record_batches import Batch
 from cdc_contracts.registry.stats.finding_onsets import ANY_OP, FindingSeries, Start
+from cdc_contracts.registry.stats.finding_overlaps import OverlapPlace, faults_on_columns
 from cdc_contracts.registry.stats.finding_tallies import Extent, FindingExample, FindingKey, FindingTally
 from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.registry.stats.reference_tally import make_example
@@ -55,6 +56,9 @@ def add_findings(
             example=examples[number],
         )
         tally.add_finding(finding, one.table, found)
+    faults = faults_on_columns(one.keys)
+    for source, held, _, _ in moments if faults else ():
+        tally.overlaps.add(faults, OverlapPlace(one.table, source, one.code), held)
 
 
 def _example(one: VerdictRecords, batch: Batch, number: int) -> FindingExample:

@@ -91,9 +91,7 @@ class DigestedBatch:
         sides = reading.meaning.images.of(reading.op or "")
         if sides is None:
             return None, None
-        before, after = (
-            self._side(reading, side, positions) if side is not None else None for side in (sides.before, sides.after)
-        )
+        before, after = (self._side(reading, side, positions) for side in sides.completed)
         return before, after
 
     def moments(self, reading: Reading) -> tuple[Numbers, Numbers]:
@@ -109,9 +107,9 @@ class DigestedBatch:
             self._moments[place, read] = read(values, place, reading)
         return self._moments[place, read]
 
-    def _side(self, reading: Reading, side: Side, positions: Numbers) -> DigestedRows | None:
-        source = reading.source(side)
-        if source is None or source not in self.matrices:
+    def _side(self, reading: Reading, side: Side | None, positions: Numbers) -> DigestedRows | None:
+        source = reading.source(side) if side is not None else None
+        if side is None or source is None or source not in self.matrices:
             return None
         below = side.over if source == side.at and side.over in self.matrices else None
         if self.matrices[source].present is None:
@@ -188,7 +186,7 @@ def images_of_one(reading: Reading) -> ImagePair:
     sides = reading.meaning.images.of(reading.op or "")
     if sides is None:
         return None, None
-    before, after = (_side_of_one(reading, side) if side is not None else None for side in (sides.before, sides.after))
+    before, after = (_side_of_one(reading, side) if side is not None else None for side in sides.completed)
     return before, after
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
@@ -22,6 +22,8 @@ from cdc_contracts.registry.values import FIRST_MISFIT, NOTED_MISFIT, Flag, Numb
 from cdc_contracts.registry.values.fractions import TRAILING_ZEROS
 
 _OFF = (Flag.BROKEN, Flag.NOTED, *range(FIRST_MISFIT + NOTED_MISFIT, FIRST_MISFIT + 2 * NOTED_MISFIT))
+_FEW: Final = 8
+"""Up to this many values, each is described separately: that is faster where each table has a record or two."""
 _FLAGS_OF_CAUSES = {NO_SUCH_TIME: (Flag.INVALID,), NO_INSTANT: (Flag.NO_INSTANT,)}
 
 
@@ -112,6 +114,8 @@ def findings_by_record(batch_result: BatchResult) -> list[tuple[int, tuple[Findi
 
 
 def _shapes(texts: list[str | None]) -> list[str | None]:
+    if len(texts) <= _FEW:
+        return [None if text is None else describe_shape(text) for text in texts]
     shapes: list[str | None] = describe_shapes(pa.array(texts, pa.string())).to_pylist()
     return shapes
 

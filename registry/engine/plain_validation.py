@@ -122,7 +122,7 @@ def _evidence(verdict: Verdict, offset: int) -> RangeEvidence:
 def _images(reading: Reading) -> _ImagePair:
     sides = reading.meaning.images.of(reading.op or "")
     found: list[list[RowDigests] | None] = []
-    for side in (sides.before, sides.after) if sides else (None, None):
+    for side in sides.completed if sides else (None, None):
         rows = complete_rows(reading, side) if side is not None else None
         key = reading.primary_key or ()
         found.append(None if rows is None else [digest_row(row, key) for row in rows])
@@ -143,13 +143,13 @@ def _row_changes(images: Sequence[_ImagePair], kind: int) -> list[RowChange] | N
         rows = [side[within] for side in shown]
         keys = list(dict.fromkeys(row.key or row.image for row in rows))
         alike = all(row.shape == rows[0].shape for row in rows)
+        shape = rows[0].shape if alike and rows[0].key else 0
         if len(keys) == 1:
-            shape = rows[0].shape if alike and rows[0].key else 0
             changes.append(RowChange(keys[0], 0, 0, within, kind, NO_TIME, 0, 0, shape, *_digests(images, within)))
         elif alike:
             for number, key in enumerate(keys[:2]):
                 own = _digests(images, within, key)
-                moved[number].append(RowChange(key, 0, 0, within, kind, NO_TIME, 0, 0, 0, *own))
+                moved[number].append(RowChange(key, 0, 0, within, kind, NO_TIME, 0, 0, shape, *own))
     return [*changes, *moved[0], *moved[1]]
 
 

@@ -22,7 +22,13 @@ from cdc_contracts.registry.engine.value_texts import TEXT_STATE, ValueTexts, fi
 from cdc_contracts.registry.message.envelope_times import is_local
 from cdc_contracts.registry.message.reading import Reading
 from cdc_contracts.registry.records.record_batches import NO_TIMESTAMP, Batch
-from cdc_contracts.registry.stats.message_profiles import ProfiledImage, lag_until, profile_message, profiled_image
+from cdc_contracts.registry.stats.message_profiles import (
+    ProfiledImage,
+    counts_nanos,
+    lag_until,
+    profile_message,
+    profiled_image,
+)
 from cdc_contracts.registry.stats.topic_profiles import (
     MOST_BUCKET,
     PROCESS_TIME,
@@ -101,14 +107,14 @@ def _count_rows(profiles: TopicProfiles, groups: Sequence[_ProfiledGroup], image
     cells = _cells_of(groups, decoded_batch.rows[image.source], batch)
     if cells is None:
         return
-    named = groups[0].reading.meaning.transport != "json"
-    columns = _columns_of(groups[0].record_group, image.source, named=named)
+    reading = groups[0].reading
+    columns = _columns_of(groups[0].record_group, image.source, reading)
     values = {name: one.select(cells.rows) for name, one in columns}
     below = decoded_batch.rows.get(image.over) if image.over is not None else None
     if below is not None and below.total and image.over is not None:
         there = cells.within < below.count[cells.records]
         rows = np.where(there, below.start[cells.records] + cells.within, 0)
-        for name, one in _columns_of(groups[0].record_group, image.over, named=named):
+        for name, one in _columns_of(groups[0].record_group, image.over, reading):
             under = one.select(rows).where(there)
             values[name] = values[name].completed(under) if name in values else under
     profiled = _profiles_of(list(values.values()), cells) if values else [[] for _ in cells.tables]
@@ -121,11 +127,12 @@ def _count_rows(profiles: TopicProfiles, groups: Sequence[_ProfiledGroup], image
         profiles.add(key, table)
 
 
-def _columns_of(record_group: RecordGroup, pointer: str, *, named: bool) -> Iterable[tuple[str, ValueTexts]]:
+def _columns_of(record_group: RecordGroup, pointer: str, reading: Reading) -> Iterable[tuple[str, ValueTexts]]:
     rows = record_group.decoded_batch.rows[pointer]
+    named, nanos = reading.meaning.transport != "json", counts_nanos(reading)
     for (at, index), values in record_group.columns.items():
         if at == pointer:
-            yield rows.image.columns[index].name, find_texts(values, rows.total, named=named)
+            yield rows.image.columns[index].name, find_texts(values, rows.total, named=named, nanos=nanos)
 
 
 def _cells_of(groups: Sequence[_ProfiledGroup], rows: Rows, batch: Batch) -> _Cells | None:
@@ -186,6 +193,11 @@ def _profiles_of(values: Sequence[ValueTexts], cells: _Cells) -> list[list[Colum
         return found
 
     nothing = [[0] * len(values)] * len(cells.tables)
+    with_nanos = most_nanos = nothing
+    if any(one.nanos is not None for one in values):
+        zeros = np.zeros(len(cells.rows), np.int64)
+        nanos = np.array([zeros if one.nanos is None else one.nanos for one in values])[:, order]
+        with_nanos, most_nanos = add_up(nanos > 0), np.maximum.reduceat(nanos, starts, axis=1).T.tolist()
     replaced = any(one.replaced is not None for one in values)
     marks = (np.zeros(len(cells.rows), np.bool_) if one.replaced is None else one.replaced for one in values)
     sums = (
@@ -193,10 +205,11 @@ def _profiles_of(values: Sequence[ValueTexts], cells: _Cells) -> list[list[Colum
         add_up(np.array(list(marks))[:, order]) if replaced else nothing, add_up(lengths),
         np.minimum.reduceat(np.where(texts, lengths, _LONGEST), starts, axis=1).T.tolist(),
         np.maximum.reduceat(lengths, starts, axis=1).T.tolist(),
+        with_nanos, most_nanos,
     )  # fmt: skip
     return [
         [
-            ColumnProfile(*counts[:-2], *(counts[-2:] if counts[2] else (None, None)))
+            ColumnProfile(*counts[:6], *(counts[6:8] if counts[2] else (None, None)), *counts[8:])
             for counts in zip(*of_cell, strict=True)
         ]
         for of_cell in zip(*sums, strict=True)

@@ -66,9 +66,9 @@ def count_parts(
     total = tallies[0] if tallies else Tally()
     for tally in tallies[1:]:
         total.merge(tally)
-    if placings:
-        total.chains = follow_rows(judged, placings)
     runs = read_runs(batch for batch, _ in judged)
+    if placings:
+        total.chains = follow_rows(judged, placings, runs)
     count_statistics(judged, total, runs)
     total.spans = {source: found.spans for source, found in runs.items()}
     find_series(total, parts, runs)

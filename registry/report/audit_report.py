@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -15,8 +16,8 @@ from cdc_contracts.registry.common.thresholds import split_words
 from cdc_contracts.registry.contract.catalogue import Catalogue, Version
 from cdc_contracts.registry.contract.version_ranges import TIMES, VersionRange, VersionRanges
 from cdc_contracts.registry.message.envelope_times import instant
-from cdc_contracts.registry.report.drift_findings import FindingContext, column_of, describe_drift
-from cdc_contracts.registry.report.finding_causes import group_by_cause
+from cdc_contracts.registry.report.cause_findings import describe_findings
+from cdc_contracts.registry.report.drift_findings import FindingContext
 from cdc_contracts.registry.report.profile_report import report_profile
 from cdc_contracts.registry.report.report_model import (
     DeclaredRange,
@@ -27,6 +28,8 @@ from cdc_contracts.registry.report.report_model import (
     RangeCoverage,
     Report,
     ReportedChains,
+    ReportedPair,
+    ReportedPlace,
     ReportedRun,
     ReportedStretch,
     ReportSource,
@@ -34,13 +37,12 @@ from cdc_contracts.registry.report.report_model import (
     UnprovenVersion,
     VersionSwitch,
 )
-from cdc_contracts.registry.report.reported_findings import ReportedFinding, weight
-from cdc_contracts.registry.stats.chain_evidence import ChainEvidence
+from cdc_contracts.registry.stats.chain_evidence import ChainEvidence, ChangePlace
 from cdc_contracts.registry.stats.partition_tallies import PartitionTally, Source
 from cdc_contracts.registry.stats.refutations import Refutation, refute, refute_ranges
 from cdc_contracts.registry.stats.row_changes import RowChanges
 from cdc_contracts.registry.stats.run_evidence import collect_evidence
-from cdc_contracts.registry.stats.run_findings import finalize, with_chains
+from cdc_contracts.registry.stats.run_findings import count_contradicted, count_overlaps, finalize, with_chains
 from cdc_contracts.registry.stats.run_verdict import decide_run
 from cdc_contracts.registry.stats.tally import Tally, proven_runs
 from cdc_contracts.registry.stats.unproven_versions import Unproven, find_unproven, find_unproven_ranges
@@ -122,7 +124,10 @@ def build_report(
     if detection is None and contract == AUTO:  # a stream was detected earlier: only its records' contracts are known
         subjects = sorted({reference.partition("@")[0] for reference in tally.seen})
     runs = proven_runs(tally)
-    context = FindingContext(tally, catalogue, contract, source, show_values, runs, ranged=versions is not None)
+    overlaps = count_overlaps(tally)
+    context = FindingContext(
+        tally, catalogue, contract, source, overlaps, show_values, runs, ranged=versions is not None
+    )
     return Report(
         tool=f"cdc-contracts {__version__}",
         source=source,
@@ -133,8 +138,8 @@ def build_report(
         coverage=_coverage(tally, wanted or spans, sample),
         stopped=stopped,
         baseline=None,
-        ledger=_ledger(tally, spans),
-        findings=_findings(context),
+        ledger=_ledger(tally, spans, count_contradicted(refutations)),
+        findings=describe_findings(context),
         findings_cut=tally.dropped,
         findings_other=_others(tally),
         versions_seen=_versions_seen(tally, catalogue, subjects),
@@ -170,7 +175,7 @@ def check_ledger(tally: Tally, spans: Spans) -> None:
             )
 
 
-def _ledger(tally: Tally, spans: Spans) -> Ledger:
+def _ledger(tally: Tally, spans: Spans, contradicted: Counter[Source]) -> Ledger:
     check_ledger(tally, spans)
     partitions = []
     for source in sorted({*tally.partitions, *spans}):
@@ -182,7 +187,7 @@ def _ledger(tally: Tally, spans: Spans) -> Ledger:
                 partition=source.partition,
                 start=start,
                 end=end,
-                **_counts(counts),
+                **_counts(counts, contradicted[source]),
                 gaps=end - start - counts.read - (spans[source].skipped if source in spans else 0),
                 first_timestamp=instant(counts.first_timestamp),
                 last_timestamp=instant(counts.last_timestamp),
@@ -191,25 +196,17 @@ def _ledger(tally: Tally, spans: Spans) -> Ledger:
     total = PartitionTally()
     for counts in tally.partitions.values():
         total.merge(counts)
-    return Ledger(**_counts(total), partitions=tuple(partitions))
+    return Ledger(**_counts(total, contradicted.total()), partitions=tuple(partitions))
 
 
-def _counts(counts: PartitionTally) -> dict[str, int]:
-    names = ("read", "conforming", "control", "tombstone", "quarantined", "excluded", "changes")
-    return {name: getattr(counts, name) for name in names}
-
-
-def _findings(context: FindingContext) -> tuple[ReportedFinding, ...]:
-    tally = context.tally
-    valued = sum(counts.valued for counts in tally.partitions.values())
-    findings = [
-        (
-            describe_drift(context, key, finding, tally.readable[key.table] if key.table is not None else valued),
-            column_of(context, key, finding),
-        )
-        for key, finding in tally.findings.items()
-    ]
-    return tuple(sorted(group_by_cause(findings), key=weight))
+def _counts(counts: PartitionTally, contradicted: int) -> dict[str, int]:
+    """Return counts as a ledger has them: what was read by a refuted version does not count as conforming."""
+    names = ("read", "control", "tombstone", "quarantined", "excluded", "changes")
+    return {
+        **{name: getattr(counts, name) for name in names},
+        "conforming": counts.conforming - contradicted,
+        "contradicted": contradicted,
+    }
 
 
 def _versions_seen(tally: Tally, catalogue: Catalogue, subjects: Iterable[str]) -> dict[str, int]:
@@ -250,7 +247,17 @@ def _chains(found: ChainEvidence) -> ReportedChains:
             )
             for stretch in found.stretches
         ),
+        states={versions[-1]: votes for versions, votes in zip(found.readings, found.states, strict=True)},
+        pairs={
+            versions[-1]: ReportedPair("link" if pair.neighbours else "state", (_place(pair.one), _place(pair.other)))
+            for versions, pair in zip(found.readings, found.pairs, strict=True)
+            if pair is not None
+        },
     )
+
+
+def _place(place: ChangePlace) -> ReportedPlace:
+    return ReportedPlace(*place)
 
 
 def _timeline(by_source: Mapping[Source, list[Run]], tally: Tally, spans: Spans) -> tuple[PartitionTimeline, ...]:

@@ -7,7 +7,7 @@ finding is identified by its fingerprint; its count does not matter.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -16,9 +16,15 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from cdc_contracts.registry.common.errors import UsageError
-from cdc_contracts.registry.report.recorded_evidence import decide_again, evidence_of, fingerprints_in, threshold_of
+from cdc_contracts.registry.report.recorded_evidence import (
+    decide_again,
+    evidence_of,
+    fingerprints_by_table,
+    fingerprints_in,
+    threshold_of,
+)
 from cdc_contracts.registry.report.report_model import KnownFindings, OtherFindings, Report
-from cdc_contracts.registry.report.reported_findings import ColumnFinding, ReportedFinding
+from cdc_contracts.registry.report.reported_findings import ReportedFinding
 
 BASELINE_VERSION: Final = 1
 
@@ -60,9 +66,7 @@ def render_baseline(report: Report) -> str:
     for finding in report.findings:
         if finding.fingerprint is UNSET:
             raise UsageError("an early release wrote this report: its findings have no fingerprint")
-        known[finding.fingerprint] = _entry(finding, finding)
-    for finding in report.findings:
-        known |= {one.fingerprint: _entry(one, finding) for one in finding.columns or ()}
+        known |= {entry["fingerprint"] or "": entry for entry in _entries(finding)}
     found = sorted(known.values(), key=_order)
     document = {"baseline_version": BASELINE_VERSION, "findings": found}
     return json.dumps(document, indent=2) + "\n"
@@ -73,7 +77,11 @@ def leave_out_known(report: Report, baseline: Baseline) -> Report:
 
     The ledger is unchanged: known findings were quarantined too.
     """
-    findings = tuple(one for one in report.findings if not baseline.fingerprints.issuperset(fingerprints_in(one)))
+    findings = tuple(
+        _mark_known(one, baseline)
+        for one in report.findings
+        if not baseline.fingerprints.issuperset(fingerprints_in(one))
+    )
     unlisted = evidence_of(report).fingerprints().difference(*map(fingerprints_in, report.findings))
     others = report.findings_other
     if others:
@@ -84,15 +92,24 @@ def leave_out_known(report: Report, baseline: Baseline) -> Report:
     return replace(result, findings=findings, findings_other=others, baseline=KnownFindings(baseline.file, known))
 
 
-def _entry(one: ReportedFinding | ColumnFinding, of: ReportedFinding) -> dict[str, str | None]:
-    """Return the baseline's entry for a finding, or for one column of it."""
-    return {
-        "fingerprint": one.fingerprint or None,
-        "class": of.name,
-        "rule": one.rule,
-        "path": one.path,
-        "table": of.table,
-    }
+def _mark_known(finding: ReportedFinding, baseline: Baseline) -> ReportedFinding:
+    """Return a finding of which something is new, its known tables marked."""
+    if not finding.tables:
+        return finding
+    by_table = fingerprints_by_table(finding)
+    tables = tuple(
+        replace(one, known=True) if baseline.fingerprints.issuperset(by_table[one.table]) else one
+        for one in finding.tables
+    )
+    return replace(finding, tables=tables)
+
+
+def _entries(finding: ReportedFinding) -> Iterator[dict[str, str | None]]:
+    """Yield the baseline's entries for a finding: one for each column of each table."""
+    columns = [(one.rule, one.path) for one in finding.columns or ()] or [(finding.rule, finding.path)]
+    for table, fingerprints in fingerprints_by_table(finding).items():
+        for fingerprint, (rule, path) in zip(fingerprints, columns, strict=True):
+            yield {"fingerprint": fingerprint, "class": finding.name, "rule": rule, "path": path, "table": table}
 
 
 def _order(entry: Mapping[str, str | None]) -> tuple[str, ...]:

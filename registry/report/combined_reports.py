@@ -108,6 +108,7 @@ def _ledger(parts: Sequence[Ledger]) -> Ledger:
         control=sum(one.control for one in parts),
         tombstone=sum(one.tombstone for one in parts),
         quarantined=sum(one.quarantined for one in parts),
+        contradicted=sum(one.contradicted or 0 for one in parts),
         excluded=sum(one.excluded or 0 for one in parts),
         changes=sum(one.changes for one in parts),
         partitions=_joined(one.partitions for one in parts),

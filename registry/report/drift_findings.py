@@ -31,6 +31,7 @@ from cdc_contracts.registry.report.reported_findings import (
 )
 from cdc_contracts.registry.report.reproduce_commands import detect_command, why_command
 from cdc_contracts.registry.stats.ddl_statements import explaining_statement
+from cdc_contracts.registry.stats.finding_overlaps import FindingOverlaps
 from cdc_contracts.registry.stats.finding_tallies import FindingExample, FindingKey, FindingTally
 from cdc_contracts.registry.stats.partition_tallies import Moment, Source
 from cdc_contracts.registry.stats.tally import Tally
@@ -46,10 +47,13 @@ _NEAREST: Final = ", nearest "
 _OF_TABLES: Final = ("unknown-table", "table-schema")
 
 
-class _Onset(NamedTuple):
-    """The onset of a finding: the records from which it is unbroken, and its first record."""
+OnsetKind = Literal["every", "sporadic", "once"]
 
-    kind: Literal["every", "sporadic", "once"]
+
+class Onset(NamedTuple):
+    """The onset of a finding: the records from which it is unbroken, and its first record, by partition."""
+
+    kind: OnsetKind
     since: tuple[Moment, ...]
     begins: tuple[Moment, ...]
 
@@ -62,6 +66,7 @@ class FindingContext:
     catalogue: Catalogue
     declared: str
     source: ReportSource
+    overlaps: FindingOverlaps
     show_values: bool = False
     runs: Mapping[Source, Sequence[Run]] = field(default_factory=dict)
     ranged: bool = False
@@ -71,14 +76,13 @@ class FindingContext:
 
 
 def describe_drift(
-    context: FindingContext, key: FindingKey, finding: FindingTally, denominator: int
+    context: FindingContext, key: FindingKey, finding: FindingTally, onset: Onset, denominator: int
 ) -> ReportedFinding:
     """Return one finding as the report has it; `denominator` counts the records that might have had it."""
     extents = [finding.extents[source] for source in sorted(finding.extents)]
     ops = dict(sorted(finding.ops.items()))
-    contract = min(finding.contracts.items(), key=_by_count)[0] if finding.contracts else None
+    contract = contract_of(finding)
     version = context.version(contract)
-    onset = _onset(context.tally, key, finding)
     return ReportedFinding(
         rule=key.rule,
         name=key.name,
@@ -119,15 +123,28 @@ def describe_drift(
 
 def column_of(context: FindingContext, key: FindingKey, finding: FindingTally) -> str | None:
     """Return the column that a finding is about, None if it is about no single one."""
-    contract = min(finding.contracts.items(), key=_by_count)[0] if finding.contracts else None
-    return _column(key, context.version(contract))
+    return _column(key, context.version(contract_of(finding)))
 
 
-def _onset(tally: Tally, key: FindingKey, finding: FindingTally) -> _Onset:
+def source_type_of(context: FindingContext, key: FindingKey, finding: FindingTally) -> str | None:
+    """Return the type of the column that a finding is about, as the first record with it says; None if it says none."""
+    column, version = column_of(context, key, finding), context.version(contract_of(finding))
+    message = _message(context, finding.example)
+    if column is None or version is None or message is None:
+        return None
+    return (Reading(version.meaning, message, ReadingOptions()).types or {}).get(column)
+
+
+def contract_of(finding: FindingTally) -> str | None:
+    """Return the contract that most records of a finding were validated against, None if none was."""
+    return min(finding.contracts.items(), key=_by_count)[0] if finding.contracts else None
+
+
+def onset_of(tally: Tally, key: FindingKey, finding: FindingTally) -> Onset:
     """Return the onset: unbroken in each partition that ends with the finding, if not for a few records only."""
     firsts = [finding.extents[source].first for source in sorted(finding.extents)]
     if finding.count == 1:
-        return _Onset("once", tuple(firsts), tuple(firsts))
+        return Onset("once", tuple(firsts), tuple(firsts))
     since, records = [], 0
     for source in sorted(finding.extents):
         start = tally.unbroken(key, source)
@@ -135,8 +152,8 @@ def _onset(tally: Tally, key: FindingKey, finding: FindingTally) -> _Onset:
             since.append(Moment(*source, start.offset, start.timestamp))
             records += start.records
     if since and len(since) == len(firsts) and 2 * records >= finding.count:
-        return _Onset("every", tuple(since), tuple(since))
-    return _Onset("sporadic", (), tuple(firsts))
+        return Onset("every", tuple(since), tuple(since))
+    return Onset("sporadic", (), tuple(firsts))
 
 
 def _histogram(finding: FindingTally) -> tuple[ObservedShape, ...]:
@@ -186,7 +203,7 @@ def _known_codes(finding: FindingTally, version: Version) -> Iterator[str]:
 
 
 def _explained_by(
-    context: FindingContext, key: FindingKey, finding: FindingTally, onset: _Onset, version: Version | None
+    context: FindingContext, key: FindingKey, finding: FindingTally, onset: Onset, version: Version | None
 ) -> ExplainingStatement | None:
     """Return the DDL message that changed the column, or the table, that the finding is about."""
     column = _column(key, version)

@@ -1,188 +1,137 @@
-"""Finding causes: findings on several columns that come from one change of a table or producer become one finding.
+"""Finding causes: findings that come from one change of a table or producer belong together.
 
 Types that are written in capitals since offset 60 are one change, not one per column and image. Findings belong
 together by what they say: the same rule on the same column in another image, or on other columns of the table since the
-very same records; and all columns by which a table shows another version.
+very same records; and all columns by which a table shows another version. What is alike on several tables is one cause.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from typing import Final
-
-from msgspec import UNSET
-from msgspec.structs import replace
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Final, NamedTuple
 
 from cdc_contracts.registry.common.findings import find_cause
-from cdc_contracts.registry.report.reported_findings import (
-    ColumnFinding,
-    FindingExtent,
-    FindingOnset,
-    ObservedShape,
-    ReportedFinding,
-    ReportedMoment,
-)
-from cdc_contracts.registry.validate.drift_rule import drift_rules
+from cdc_contracts.registry.report.drift_findings import FindingContext, column_of, contract_of
+from cdc_contracts.registry.stats.finding_overlaps import Fault, is_per_column
+from cdc_contracts.registry.stats.finding_tallies import FindingKey, FindingTally
 
-_MOST_OBSERVED: Final = 10
 _SWITCH: Final = re.compile(r"as (\S+) writes ")
 
-Counting = Callable[[ReportedFinding], int]
+Place = tuple[str, int, int]
 
 
-def group_by_cause(found: Iterable[tuple[ReportedFinding, str | None]]) -> list[ReportedFinding]:
-    """Return findings with those of one cause merged; each is given with the column it is about.
+class Cause(NamedTuple):
+    """The findings of one cause, by what they are about and by table; every fault is found in each of the tables.
 
-    The first of a cause represents it; each column is listed in `columns`.
+    The faults are in the order of their first records, the tables in that of their names.
     """
-    single: list[ReportedFinding] = []
-    by_column: dict[tuple[Hashable, ...], list[ReportedFinding]] = {}
-    for finding, column in found:
-        if column is None or not _is_per_column(finding.rule) or not finding.count:
-            single.append(finding)
+
+    tables: tuple[str | None, ...]
+    findings: Mapping[Fault, Mapping[str | None, FindingTally]]
+
+    def of_table(self, table: str | None) -> dict[Fault, FindingTally]:
+        """Return the findings on one of the tables."""
+        return {fault: by_table[table] for fault, by_table in self.findings.items()}
+
+
+class _Column(NamedTuple):
+    """Which findings can have a cause in common, and the column that these are about."""
+
+    kind: tuple[Hashable, ...]
+    table: str | None
+    column: str
+
+
+def find_causes(context: FindingContext) -> list[Cause]:
+    """Return all findings of a run by their cause; those of a cause in the order of their first records."""
+    single: list[Cause] = []
+    by_column: dict[_Column, dict[FindingKey, FindingTally]] = {}
+    for key, finding in context.tally.findings.items():
+        column = column_of(context, key, finding) if is_per_column(key.rule) and finding.count else None
+        if column is None:
+            single.append(_on_table({key: finding}))
         else:
-            by_column.setdefault((*_kind(finding), column), []).append(finding)
-    causes: dict[tuple[Hashable, ...], list[ReportedFinding]] = {}
-    for key, findings in by_column.items():
-        causes.setdefault((*key[:-1], _since(findings)), []).extend(findings)
-    return [*single, *(_join(sorted(findings, key=_order)) for findings in causes.values())]
+            by_column.setdefault(_Column(_kind(key, finding), key.table, column), {})[key] = finding
+    causes: dict[Hashable, dict[FindingKey, FindingTally]] = {}
+    for place, findings in by_column.items():
+        causes.setdefault((place.kind, place.table, _since(findings)), {}).update(findings)
+    return _join_tables([*single, *(_on_table(findings) for findings in causes.values())])
 
 
-def fingerprints_of(finding: ReportedFinding) -> list[str]:
-    """Return the fingerprints of all findings that a finding represents, its own first."""
-    own = [finding.fingerprint] if finding.fingerprint is not UNSET else []
-    return list(dict.fromkeys([*own, *(one.fingerprint for one in finding.columns or ())]))
+def _join_tables(causes: Iterable[Cause]) -> list[Cause]:
+    """Return causes that are alike on several tables as one: what changes a producer changes each of its tables."""
+    alike: dict[Hashable, list[Cause]] = {}
+    result: list[Cause] = []
+    for one in causes:
+        if one.tables == (None,):
+            result.append(one)
+        else:
+            alike.setdefault(_likeness(one), []).append(one)
+    for joined in alike.values():
+        ordered = sorted(joined, key=lambda one: one.tables[0] or "")
+        first = ordered[0] if len(ordered) == 1 else _joined(ordered)
+        result.append(first)
+    return result
 
 
-def _is_per_column(rule: str) -> bool:
-    """Return whether the findings of a rule are one for each column."""
-    cause = find_cause(rule)
-    if cause is not None:
-        return cause.per_column
-    across = drift_rules().get(rule.partition(".")[2])
-    return across is not None and across.id == rule and across.per_column
+def _likeness(cause: Cause) -> Hashable:
+    """Return what causes on different tables have in common: the same faults of the same severity and contract."""
+    faults = []
+    for fault, by_table in cause.findings.items():
+        (finding,) = by_table.values()
+        faults.append((fault, finding.severity, contract_of(finding), frozenset(finding.expected)))
+    return frozenset(faults)
 
 
-def _kind(finding: ReportedFinding) -> tuple[Hashable, ...]:
-    cause = find_cause(finding.rule)
-    rule = finding.rule.partition(".")[0] if cause and cause.of_shapes else finding.rule
-    return rule, finding.severity, finding.table, finding.contract
+def _joined(causes: Sequence[Cause]) -> Cause:
+    """Return causes with the same faults on different tables, in the order of the first records with each fault."""
+    found = {fault: {one.tables[0]: _only(one.findings[fault]) for one in causes} for fault in causes[0].findings}
+    places = {
+        fault: (min(map(first_place, found[fault].values())), -sum(one.count for one in found[fault].values()))
+        for fault in found
+    }
+    ordered = sorted(found, key=lambda fault: (*places[fault], fault.path))
+    return Cause(tuple(one.tables[0] for one in causes), {fault: found[fault] for fault in ordered})
 
 
-def _since(findings: Sequence[ReportedFinding]) -> Hashable:
+def _only(by_table: Mapping[str | None, FindingTally]) -> FindingTally:
+    (finding,) = by_table.values()
+    return finding
+
+
+def first_place(finding: FindingTally) -> Place:
+    """Return where the first record with a finding is."""
+    return min(extent.first[:3] for extent in finding.extents.values())
+
+
+def _kind(key: FindingKey, finding: FindingTally) -> tuple[Hashable, ...]:
+    cause = find_cause(key.rule)
+    rule = key.rule.partition(".")[0] if cause and cause.of_shapes else key.rule
+    return rule, finding.severity, contract_of(finding)
+
+
+def _since(findings: Mapping[FindingKey, FindingTally]) -> Hashable:
     """Return what findings on a column have in common with those on others of the same cause."""
-    head = findings[0]
-    versions = tuple(_SWITCH.findall(" ".join([head.expected, *head.observed])))
-    if versions or head.name == "other-version":
+    key = min(findings, key=lambda one: one.order)
+    head = findings[key]
+    versions = tuple(_SWITCH.findall(" ".join([*sorted(head.expected), *sorted(head.observed)])))
+    if versions or key.name == "other-version":
         return versions
     firsts: dict[tuple[str, int], int] = {}
-    for one in (part for finding in findings for part in finding.partitions):
-        place = (one.topic, one.partition)
-        firsts[place] = min(one.first_offset, firsts.get(place, one.first_offset))
+    for finding in findings.values():
+        for source, extent in finding.extents.items():
+            firsts[source] = min(extent.first.offset, firsts.get(source, extent.first.offset))
     return tuple(sorted(firsts.items()))
 
 
-def _join(findings: Sequence[ReportedFinding]) -> ReportedFinding:
-    head = findings[0]
-    if len(findings) == 1:
-        return head
-    ops = _most(finding.ops for finding in findings)
-    images = _by_image(findings)
-    return replace(
-        head,
-        op=next(iter(ops)) if len(ops) == 1 else None,
-        ops=ops,
-        count=_together(images, lambda finding: finding.count),
-        last=max((finding.last for finding in findings), key=_place),
-        partitions=_partitions(images),
-        observed=tuple(dict.fromkeys(text for one in findings for text in one.observed))[:_MOST_OBSERVED],
-        onset=_onset(findings),
-        histogram=_histogram(findings),
-        explained_by=next((one.explained_by for one in findings if one.explained_by), None),
-        columns=tuple(map(_column, findings)),
-    )
+def _on_table(findings: Mapping[FindingKey, FindingTally]) -> Cause:
+    """Return findings on one table as a cause."""
+    ordered = sorted(findings.items(), key=_order) if len(findings) > 1 else [*findings.items()]
+    table = ordered[0][0].table
+    return Cause((table,), {Fault(*key[:3]): {table: finding} for key, finding in ordered})
 
 
-def _column(finding: ReportedFinding) -> ColumnFinding:
-    return ColumnFinding(
-        rule=finding.rule,
-        path=finding.path,
-        fingerprint=finding.fingerprint or "",
-        expected=finding.expected,
-        observed=finding.observed,
-        count=finding.count,
-        first=finding.first,
-    )
-
-
-def _by_image(findings: Sequence[ReportedFinding]) -> list[list[ReportedFinding]]:
-    """Return the findings by the image that their columns are in."""
-    images: dict[str, list[ReportedFinding]] = {}
-    for finding in findings:
-        images.setdefault(finding.path.rpartition("/")[0], []).append(finding)
-    return list(images.values())
-
-
-def _together(images: Sequence[Sequence[ReportedFinding]], count: Counting) -> int:
-    """Count records with a finding in some column: the count of the worst column, added up over images of other ops."""
-    result = [(set().union(*(one.ops for one in image)), max(map(count, image))) for image in images]
-    apart = sum(len(ops) for ops, _ in result) == len(set().union(*(ops for ops, _ in result)))
-    counts = [most for _, most in result]
-    return sum(counts) if apart else max(counts)
-
-
-def _partitions(images: Sequence[Sequence[ReportedFinding]]) -> tuple[FindingExtent, ...]:
-    held: dict[tuple[str, int], list[FindingExtent]] = {}
-    for one in (part for image in images for finding in image for part in finding.partitions):
-        held.setdefault((one.topic, one.partition), []).append(one)
-
-    def count_in(place: tuple[str, int]) -> Counting:
-        return lambda finding: sum(part.count for part in finding.partitions if (part.topic, part.partition) == place)
-
-    return tuple(
-        FindingExtent(
-            *place,
-            count=_together(images, count_in(place)),
-            first_offset=min(part.first_offset for part in parts),
-            last_offset=max(part.last_offset for part in parts),
-        )
-        for place, parts in sorted(held.items())
-    )
-
-
-def _onset(findings: Sequence[ReportedFinding]) -> FindingOnset:
-    """Return the onset that all have, each partition from where some column has it; that of the first where not."""
-    onsets = [finding.onset for finding in findings if finding.onset is not UNSET]
-    kinds = {onset.kind for onset in onsets}
-    if len(kinds) > 1:
-        return onsets[0]
-    firsts: dict[tuple[str, int], ReportedMoment] = {}
-    for since in sorted((since for onset in onsets for since in onset.since), key=_place):
-        firsts.setdefault((since.topic, since.partition), since)
-    return FindingOnset(kinds.pop(), tuple(firsts.values()))
-
-
-def _most(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
-    most: dict[str, int] = {}
-    for one in counts:
-        for name, count in one.items():
-            most[name] = max(count, most.get(name, 0))
-    return dict(sorted(most.items()))
-
-
-def _histogram(findings: Sequence[ReportedFinding]) -> tuple[ObservedShape, ...]:
-    counts = Counter[str]()
-    for entry in (entry for finding in findings for entry in finding.histogram or ()):
-        counts[entry.observed] += entry.count
-    result = sorted(counts.items(), key=lambda entry: (-entry[1], entry[0]))
-    return tuple(ObservedShape(text, count) for text, count in result[:_MOST_OBSERVED])
-
-
-def _order(finding: ReportedFinding) -> tuple[Hashable, ...]:
-    return (*finding.first.place, -finding.count, finding.path)
-
-
-def _place(moment: ReportedMoment) -> tuple[str, int, int]:
-    return moment.place
+def _order(entry: tuple[FindingKey, FindingTally]) -> tuple[Place, int, str]:
+    key, finding = entry
+    return first_place(finding), -finding.count, key.path

@@ -6,11 +6,21 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from cdc_contracts.registry.common.safe_text import sentence
+from cdc_contracts.registry.report.finding_wording import (
+    command,
+    frequency,
+    observed_counts,
+    onset_words,
+    subject_line,
+    table_name,
+    table_words,
+)
 from cdc_contracts.registry.report.html_markup import (
     Markup,
     block,
     cell,
     element,
+    heading,
     join,
     more,
     name_of,
@@ -19,20 +29,13 @@ from cdc_contracts.registry.report.html_markup import (
     with_code,
 )
 from cdc_contracts.registry.report.report_model import PartitionLedger, Report
-from cdc_contracts.registry.report.report_wording import (
-    column_words,
-    command,
-    frequency,
-    observed_counts,
-    onset_words,
-    place,
-    subject_line,
-)
+from cdc_contracts.registry.report.report_wording import place
 from cdc_contracts.registry.report.reported_findings import ReportedFinding
 from cdc_contracts.registry.report.svg_timeline import bar, extent_strip
 
 _MOST_FINDINGS: Final = 300
 _MOST_PARTITIONS: Final = 32
+_MOST_COLUMNS: Final = 100
 
 Spans = Mapping[tuple[str, int], PartitionLedger]
 
@@ -70,7 +73,7 @@ def _finding(number: int, finding: ReportedFinding, spans: Spans) -> Markup:
         "div",
         element("p", with_code(sentence(finding.explanation))) if finding.explanation else None,
         _facts(finding),
-        element("div", _observed(finding), _extents(finding, spans), class_="tables"),
+        element("div", _columns(finding) or _observed(finding), _extents(finding, spans), class_="tables"),
         _example(finding),
         _command(finding),
         class_="body",
@@ -81,10 +84,10 @@ def _finding(number: int, finding: ReportedFinding, spans: Spans) -> Markup:
 
 
 def _subject(finding: ReportedFinding) -> Markup:
-    table, path = finding.table, finding.path
+    path = finding.path
     return element(
         "span",
-        name_of(table) if table is not None else "any table",
+        name_of(finding.table) if finding.table is not None else table_name(finding),
         " ",
         name_of(path) if path else "(message)",
         class_="subject",
@@ -97,8 +100,8 @@ def _facts(finding: ReportedFinding) -> Markup:
     result: list[tuple[str, str | None]] = [
         ("Fix", with_code(sentence(finding.action))),
         ("Explained by", join([name_of(ddl.text), f" at {place(ddl)}"]) if ddl else None),
-        ("Columns", name_of(column_words(finding)) if finding.columns else None),
-        ("Expected", name_of(finding.expected)),
+        ("Tables", name_of(table_words(finding)) if finding.tables else None),
+        ("Expected", None if finding.columns else name_of(finding.expected)),
         ("Similar to", join([name_of(name) for name in similar], ", ") if similar else None),
         ("Rule", join([name_of(finding.rule), _judged_by(finding)])),
         ("Source", sentence(finding.document or "")),
@@ -109,6 +112,26 @@ def _facts(finding: ReportedFinding) -> Markup:
 def _judged_by(finding: ReportedFinding) -> Markup | None:
     contract = finding.contract
     return join([" of ", name_of(contract)]) if contract else None
+
+
+def _columns(finding: ReportedFinding) -> Markup | None:
+    """Return what was expected and observed of each column of a finding on several."""
+    columns = finding.columns or ()
+    if not columns:
+        return None
+    rows = [
+        row(
+            cell(name_of(one.path)),
+            cell(name_of(one.source_type) if one.source_type else None),
+            cell(name_of(one.expected)),
+            cell(join([name_of(text) for text in one.observed], ", ")),
+            cell(f"{one.count:,}", "number"),
+        )
+        for one in columns[:_MOST_COLUMNS]
+    ]
+    head = [heading(name) for name in ("column", "type", "expected", "observed")]
+    shown = table(rows, head=[*head, heading("messages", "number")], caption="Columns", kind="columns")
+    return element("div", shown, more(len(columns) - len(rows), "columns"))
 
 
 def _observed(finding: ReportedFinding) -> Markup:

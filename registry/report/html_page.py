@@ -100,6 +100,7 @@ def _header(report: Report) -> Markup:
         (f"{ledger.conforming:,}", "conform"),
         *([(f"{ledger.control:,}", "control")] if ledger.control else []),
         (f"{ledger.quarantined:,}", "quarantined"),
+        *([(f"{ledger.contradicted:,}", "contradicted")] if ledger.contradicted else []),
         *((f"{severities[one]:,}", _plural(one, severities[one])) for one in SEVERITIES if severities[one]),
     ]
     return element(
@@ -184,7 +185,7 @@ def _ledger_row(name: str | None, offsets: Markup, counts: Mapping[str, int], ga
 def _tone(key: str, number: int) -> str:
     if not number:
         return "number zero"
-    return "number bad" if key == "quarantined" else "number"
+    return "number bad" if key in ("quarantined", "contradicted") else "number"
 
 
 def _timeline(report: Report) -> Markup | None:

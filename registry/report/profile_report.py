@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
+from msgspec import UNSET
+
 from cdc_contracts.registry.report.reported_profile import (
     LagBucket,
     ReportedColumn,
@@ -57,6 +59,7 @@ def _table(key: ProfiledTable, table: TableProfile) -> ReportedTable:
             ReportedColumn(
                 name=name, absent=table.rows - one.present, nulls=one.nulls, texts=one.texts, empty=one.empty,
                 replaced=one.replaced, shortest=one.shortest, longest=one.longest, characters=one.characters,
+                with_nanos=one.with_nanos or UNSET, most_nanos=one.most_nanos or UNSET,
             )
             for name, one in columns.items()
         ),

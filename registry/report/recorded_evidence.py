@@ -10,7 +10,6 @@ from msgspec.structs import replace
 
 from cdc_contracts.registry.common.exit_codes import INCONCLUSIVE
 from cdc_contracts.registry.common.thresholds import split_words
-from cdc_contracts.registry.report.finding_causes import fingerprints_of
 from cdc_contracts.registry.report.report_model import Report
 from cdc_contracts.registry.report.reported_findings import ReportedFinding
 from cdc_contracts.registry.stats.finding_tallies import FindingKey
@@ -40,8 +39,22 @@ def with_findings(report: Report, findings: Sequence[ReportedFinding]) -> RunEvi
 
 
 def fingerprints_in(finding: ReportedFinding) -> list[str]:
-    """Return the fingerprints of all findings that a finding represents; the first release wrote none."""
-    return fingerprints_of(finding) or [FindingKey(finding.name, finding.rule, finding.path, finding.table).fingerprint]
+    """Return the fingerprints of all findings that one stands for, its own first; the first release wrote none."""
+    return list(dict.fromkeys(one for ones in fingerprints_by_table(finding).values() for one in ones))
+
+
+def fingerprints_by_table(finding: ReportedFinding) -> dict[str | None, list[str]]:
+    """Return the fingerprints that a finding stands for by table, those of the columns of each in order."""
+    columns = [(one.rule, one.path) for one in finding.columns or ()] or [(finding.rule, finding.path)]
+    if finding.tables:
+        return {
+            one.table: [FindingKey(finding.name, *column, one.table).fingerprint for column in columns]
+            for one in finding.tables
+        }
+    own = finding.fingerprint
+    if own is UNSET:
+        own = FindingKey(finding.name, finding.rule, finding.path, finding.table).fingerprint
+    return {finding.table: list(dict.fromkeys([own, *(one.fingerprint for one in finding.columns or ())]))}
 
 
 def evidence_of(report: Report) -> RunEvidence:
@@ -65,7 +78,7 @@ def _objections(report: Report) -> Iterator[VersionObjection]:
     for line in report.chains or ():
         for stretch in line.stretches if not line.doubtful and report.contract in line.links else ():
             if not stretch.proven and stretch.links > line.torn and stretch.contract != report.contract:
-                yield VersionObjection(report.contract, f"key chains support {stretch.contract}", 0, reported=False)
+                yield VersionObjection(report.contract, f"row changes support {stretch.contract}", 0, reported=False)
     detection = report.detection
     if detection and detection.version is not None:
         runs = [run.contract for line in report.timeline or () for run in line.runs]

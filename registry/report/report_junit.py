@@ -15,20 +15,19 @@ from msgspec import UNSET
 from cdc_contracts.registry.common.exit_codes import INCONCLUSIVE
 from cdc_contracts.registry.common.safe_text import sentence, visible, visible_lines
 from cdc_contracts.registry.common.thresholds import parse_threshold
-from cdc_contracts.registry.report.report_model import Report
-from cdc_contracts.registry.report.report_wording import (
-    COUNTS,
-    column_words,
+from cdc_contracts.registry.report.finding_wording import (
+    column_lines,
     command,
+    contrast_words,
     explained_words,
     frequency,
-    headline,
-    notes,
     observed_words,
     onset_words,
-    source_words,
     subject_line,
+    table_words,
 )
+from cdc_contracts.registry.report.report_model import Report
+from cdc_contracts.registry.report.report_wording import COUNTS, headline, notes, source_words
 from cdc_contracts.registry.report.reported_findings import ReportedFinding
 
 _RUN: Final = "every message was validated"
@@ -77,7 +76,7 @@ def _finding(suite: ET.Element, finding: ReportedFinding, *, fails: bool) -> Non
     )
     result = "\n".join(f"{title}: {text}" for title, text in _facts(finding) if text)
     if fails:
-        message = f"{frequency(finding)}: expected {visible(finding.expected)}, observed {observed_words(finding)}"
+        message = f"{frequency(finding)}: {contrast_words(finding)}"
         ET.SubElement(case, "failure", {"type": visible(finding.name), "message": message}).text = result
     else:
         ET.SubElement(case, "system-out").text = result
@@ -89,9 +88,10 @@ def _facts(finding: ReportedFinding) -> list[tuple[str, str | None]]:
         ("why", sentence(finding.explanation or "")),
         ("count", frequency(finding)),
         ("onset", onset_words(finding)),
-        ("columns", column_words(finding)),
-        ("expected", visible(finding.expected)),
-        ("observed", observed_words(finding)),
+        ("tables", table_words(finding)),
+        ("columns", "\n".join(column_lines(finding))),
+        ("expected", None if finding.columns else visible(finding.expected)),
+        ("observed", None if finding.columns else observed_words(finding)),
         ("explained by", explained_words(finding)),
         ("similar", ", ".join(visible(name) for name in finding.similar or ())),
         ("example", "\n".join(visible_lines(example.message)) if example else None),

@@ -10,20 +10,24 @@ from msgspec import UnsetType
 
 from cdc_contracts.registry.common.safe_text import sentence, visible, visible_lines
 from cdc_contracts.registry.detect.reported_detection import ReportedDetection
+from cdc_contracts.registry.report.finding_wording import (
+    column_lines,
+    command,
+    explained_words,
+    frequency,
+    observed_counts,
+    onset_words,
+    table_name,
+    table_words,
+)
 from cdc_contracts.registry.report.report_model import Ledger, Report, VersionSwitch
 from cdc_contracts.registry.report.report_wording import (
-    column_words,
-    command,
     counts_of,
     detected,
     detections_of,
     evidence_list,
-    explained_words,
-    frequency,
     headline,
     notes,
-    observed_counts,
-    onset_words,
     place,
     source_words,
     switch_words,
@@ -145,13 +149,16 @@ def _findings(findings: Sequence[ReportedFinding]) -> list[str]:
     if not findings:
         return []
     rows = [
-        [one.severity, _class_of(one), code(one.table or ""), code(one.path), f"{one.count:,}"]
-        for one in findings[:_MOST_ROWS]
+        [one.severity, _class_of(one), _tables(one), code(one.path), f"{one.count:,}"] for one in findings[:_MOST_ROWS]
     ]
     more = len(findings) - _MOST_ROWS
     rest = f"\n\nand {more:,} more findings" if more > 0 else ""
     table = _table(("", "finding", "table", "path", "messages"), rows, names=4) + rest
     return [table, *(_details(one) for one in findings[:_MOST_ROWS])]
+
+
+def _tables(finding: ReportedFinding) -> str:
+    return table_name(finding) if finding.tables else code(finding.table or "")
 
 
 def _class_of(finding: ReportedFinding) -> str:
@@ -160,11 +167,12 @@ def _class_of(finding: ReportedFinding) -> str:
 
 def _details(finding: ReportedFinding) -> str:
     ddl, document = explained_words(finding), finding.document
-    where = " ".join(filter(None, [code(finding.table or ""), code(finding.path)]))
+    where = " ".join(filter(None, [_tables(finding), code(finding.path)]))
     facts = [
         literal(f"{frequency(finding)}; {onset_words(finding)}"),
-        f"columns {code(column_words(finding))}" if finding.columns else "",
-        f"expected {code(finding.expected)}, observed {_observed(finding)}",
+        f"tables {code(table_words(finding))}" if finding.tables else "",
+        *(f"column {code(line)}" for line in column_lines(finding)),
+        "" if finding.columns else f"expected {code(finding.expected)}, observed {_observed(finding)}",
         f"explained by {literal(ddl)}" if ddl else "",
         f"similar to {', '.join(code(one) for one in finding.similar)}" if finding.similar else "",
         f"**fix:** {literal(sentence(finding.action))}",

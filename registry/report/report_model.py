@@ -13,6 +13,7 @@ from msgspec import UNSET, Meta, Struct, field
 from cdc_contracts.registry.common.exit_codes import Verdict
 from cdc_contracts.registry.common.written_models import Count, Since2, Sometimes
 from cdc_contracts.registry.detect.reported_detection import ReportedDetection
+from cdc_contracts.registry.report.contradicted_runs import ContradictedRuns
 from cdc_contracts.registry.report.reported_findings import ReportedFinding
 from cdc_contracts.registry.report.reported_profile import ReportedTopic
 from cdc_contracts.registry.stats.run_evidence import RunEvidence
@@ -100,10 +101,12 @@ class PartitionLedger(Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     """Records without a value."""
     quarantined: Count
     """Messages that were quarantined."""
+    contradicted: Sometimes[Count] = UNSET
+    """Messages that hold rows and fit the version they were read by, which row changes prove to be the wrong one."""
     excluded: Since2[Count] = UNSET
     """Messages of tables that were excluded from validation."""
     changes: Count
-    """Rows in conforming messages."""
+    """Rows in conforming and in contradicted messages."""
     gaps: Count
     """Offsets of the range that hold no record."""
     first_timestamp: str | None
@@ -125,10 +128,12 @@ class Ledger(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Records without a value."""
     quarantined: Count
     """Messages that were quarantined."""
+    contradicted: Sometimes[Count] = UNSET
+    """Messages that hold rows and fit the version they were read by, which row changes prove to be the wrong one."""
     excluded: Since2[Count] = UNSET
     """Messages of tables that were excluded from validation."""
     changes: Count
-    """Rows in conforming messages."""
+    """Rows in conforming and in contradicted messages."""
     partitions: tuple[PartitionLedger, ...]
     """The same by partition."""
 
@@ -192,6 +197,24 @@ class ReportedStretch(Struct, frozen=True, forbid_unknown_fields=True):
     """Whether they are enough to prove it."""
 
 
+class ReportedPlace(Struct, frozen=True, forbid_unknown_fields=True):
+    """Where a change is."""
+
+    partition: Count
+    """Partition."""
+    offset: Count
+    """Offset."""
+
+
+class ReportedPair(Struct, frozen=True, forbid_unknown_fields=True):
+    """Two changes of one row that only one version joins."""
+
+    by: Literal["link", "state"]
+    """Whether one follows the other, or they enter and leave the same state of the row, in whatever order."""
+    changes: tuple[ReportedPlace, ReportedPlace]
+    """Where they are."""
+
+
 class ReportedChains(Struct, frozen=True, forbid_unknown_fields=True):
     """A partition."""
 
@@ -207,6 +230,10 @@ class ReportedChains(Struct, frozen=True, forbid_unknown_fields=True):
     """Whether they contradict each other so often that they prove nothing."""
     stretches: tuple[ReportedStretch, ...]
     """The sequence of versions, in the order of the offsets."""
+    states: Sometimes[dict[str, int]] = UNSET
+    """States of rows in the topic that vote for this version, whatever the order of changes."""
+    pairs: Sometimes[dict[str, ReportedPair]] = UNSET
+    """The first two changes to look at for each version with a link or a vote."""
 
 
 class ReportedRun(Struct, frozen=True, forbid_unknown_fields=True):
@@ -352,5 +379,8 @@ class Report(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Which version was declared where (`--versions`); what no range covers belongs to no version."""
     repeats: Sometimes[RepeatedRows] = UNSET
     evidence: Sometimes[RunEvidence] = UNSET
+    """What the verdict follows from."""
+    contradicted: Sometimes[ContradictedRuns] = UNSET
+    """Published batches of a stream (`decode --follow`) with records that later evidence is about."""
     profile: Sometimes[tuple[ReportedTopic, ...]] = UNSET
     """What the rows of each topic hold (`--profile`)."""

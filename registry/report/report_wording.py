@@ -10,14 +10,17 @@ from msgspec import UNSET
 
 from cdc_contracts.registry.common.exit_codes import DRIFT, PASS
 from cdc_contracts.registry.common.findings import INFO
-from cdc_contracts.registry.common.pointers import split_pointer
 from cdc_contracts.registry.common.safe_text import sentence, visible
 from cdc_contracts.registry.detect.reported_detection import EvidencePlace, ReportedDetection, ReportedEvidence
+from cdc_contracts.registry.report.contradicted_runs import describe_contradicted
+from cdc_contracts.registry.report.fraction_notes import fraction_notes
 from cdc_contracts.registry.report.report_model import Ledger, Report, UnprovenVersion, VersionSwitch
-from cdc_contracts.registry.report.reported_findings import ExampleMessage, ReportedFinding, ReportedMoment
+from cdc_contracts.registry.report.reported_findings import ExampleMessage, ReportedMoment
+from cdc_contracts.registry.report.vote_notes import vote_notes
 from cdc_contracts.registry.validate.verdicts import LEFT_OPEN
 
-COUNTS: Final = ("read", "conforming", "control", "tombstone", "quarantined", "excluded")
+COUNTS: Final = ("read", "conforming", "control", "tombstone", "quarantined", "contradicted", "excluded")
+_RARE: Final = ("contradicted", "excluded")
 _DETECTED: Final = {
     "certain": "certain",
     "likely": "likely, not proven",
@@ -25,9 +28,8 @@ _DETECTED: Final = {
     "not-in-catalogue": "not in the catalogue",
     "mixed": "several contracts in one topic",
 }
-_PROFILE: Final = "profile-change"
+PROFILE: Final = "profile-change"
 _MOST_PLACES: Final = 4
-_MOST_OPS: Final = 3
 _MOST_NAMES: Final = 8
 
 
@@ -40,17 +42,18 @@ def headline(report: Report) -> str:
     if not valued:
         return "only records without a value were read"
     unclear = _unclear(report)
-    wrong = max(ledger.quarantined - sum(count for count, _ in unclear), _of_other_versions(report))
+    wrong = ledger.quarantined - sum(count for count, _ in unclear)
+    wrong = max(wrong, _of_other_versions(report)) if ledger.contradicted is UNSET else wrong + ledger.contradicted
     if wrong > 0:
         result = f"{wrong:,} of {valued:,} messages do not conform to {contracts}"
         result += "".join(f", {count:,} {why}" for count, why in unclear)
     elif unclear:
         (count, why), *more = unclear
         result = f"{count:,} of {valued:,} messages {why}" + "".join(f", {count:,} {why}" for count, why in more)
-    elif report.verdict == PASS or all(one.severity == INFO or one.name == _PROFILE for one in report.findings):
+    elif report.verdict == PASS or all(one.severity == INFO or one.name == PROFILE for one in report.findings):
         read = " read so far" if report.stopped else ""
         messages = f"all {judged:,} messages{read} conform" if judged > 1 else f"the one message{read} conforms"
-        changed = report.verdict == DRIFT and any(one.name == _PROFILE for one in report.findings)
+        changed = report.verdict == DRIFT and any(one.name == PROFILE for one in report.findings)
         result = f"{messages} to {contracts}" + (", but their profile has changed" if changed else "")
     else:
         result = (
@@ -65,7 +68,7 @@ def headline(report: Report) -> str:
 
 
 def _of_other_versions(report: Report) -> int:
-    """Return how many messages are proven to be of another version, by themselves or by key chains."""
+    """Return how many messages are proven to be of another version; earlier releases did not count them apart."""
     return sum(finding.count for finding in report.findings if finding.rule == "D03.images")
 
 
@@ -122,8 +125,8 @@ def _changing_contract(report: Report) -> str | None:
 
 
 def counts_of(ledger: Ledger) -> tuple[str, ...]:
-    """Return the columns of a ledger; messages that were not to be validated only where there are any."""
-    return tuple(name for name in COUNTS if name != "excluded" or ledger.excluded)
+    """Return the columns of a ledger; those that are empty in most runs only where there is something to count."""
+    return tuple(name for name in COUNTS if name not in _RARE or getattr(ledger, name))
 
 
 def _unclear(report: Report) -> list[tuple[int, str]]:
@@ -166,7 +169,8 @@ def notes(report: Report) -> list[str]:
         others = report.findings_other.records if report.findings_other else 0
         counted = f"; the others occurred {others:,} times" if others else ""
         result.append(f"There were more findings than the {len(report.findings):,} that are kept{counted}.")
-    return [*result, *_chain_notes(report)]
+    contradicted = describe_contradicted(report.contradicted) if report.contradicted else ()
+    return [*result, *_chain_notes(report), *fraction_notes(report), *contradicted]
 
 
 def _chain_notes(report: Report) -> Iterator[str]:
@@ -182,6 +186,7 @@ def _chain_notes(report: Report) -> Iterator[str]:
                     f"{count_of(one.links, 'key chain')} of {name}, from offset {one.first_offset} to "
                     f"{one.last_offset}, for {visible(one.contract)}: too few to prove it."
                 )
+    yield from vote_notes(report)
     if report.chains_left_out:
         yield f"Key chains of {report.chains_left_out:,} row changes were not followed: there are too many rows."
 
@@ -248,69 +253,6 @@ def _some(names: Sequence[str]) -> str:
     return ", ".join(visible(name) for name in names[:_MOST_NAMES]) + (f" and {more:,} more" if more > 0 else "")
 
 
-def subject_line(finding: ReportedFinding) -> str:
-    """Return where a finding is: table and path."""
-    table, path = finding.table, finding.path
-    return f"{'any table' if table is None else visible(table)} {visible(path) or '(message)'}"
-
-
-def frequency(finding: ReportedFinding) -> str:
-    """Return how many of how many, and the share."""
-    result = f"{finding.count:,} of {finding.denominator:,}"
-    return f"{result} ({share(finding.count, finding.denominator)})" if finding.denominator else result
-
-
-def onset_words(finding: ReportedFinding) -> str:
-    """Return since when: every message since some offsets, sporadic, or once."""
-    onset = finding.onset
-    if finding.name == _PROFILE:
-        return "in the messages read, compared with the baseline report"
-    if not finding.count:
-        return "not seen in the messages read"
-    if onset is UNSET:
-        return f"first at {place(finding.first)}"
-    since = onset.since or (finding.first,)
-    if onset.kind == "once":
-        return f"once, at {place(since[0])}"
-    result = places(since)
-    if onset.kind != "every":
-        return f"sporadic, since {result}"
-    return f"every message of the table{_ops_of(finding)} since {result}"
-
-
-def _ops_of(finding: ReportedFinding) -> str:
-    """Return the op codes that have a finding: only messages with these can; nothing if they are many, or not known."""
-    ops = finding.ops
-    if not 0 < len(ops) <= _MOST_OPS or sum(ops.values()) < finding.count:
-        return ""
-    *others, last = map(visible, ops)
-    return f" with op {', '.join(others)} or {last}" if others else f" with op {last}"
-
-
-def observed_counts(finding: ReportedFinding) -> list[tuple[str, int | None]]:
-    """Return what was seen instead, the most frequent first, with counts where the report has them."""
-    if finding.histogram:
-        return [(visible(one.observed), one.count) for one in finding.histogram]
-    return [(visible(text), None) for text in finding.observed]
-
-
-def observed_words(finding: ReportedFinding) -> str:
-    """Return what was seen instead, with counts where there are several."""
-    counted = observed_counts(finding)
-    return ", ".join(text if count is None or len(counted) == 1 else f"{text} ({count:,})" for text, count in counted)
-
-
-def command(finding: ReportedFinding) -> str | None:
-    """Return the command that shows a record with the finding again, None if no record has it."""
-    return (finding.reproduce or None) if finding.count else None
-
-
-def explained_words(finding: ReportedFinding) -> str | None:
-    """Return the DDL message that explains a finding."""
-    ddl = finding.explained_by
-    return f"{visible(ddl.text)} at {place(ddl)}" if ddl else None
-
-
 def place(moment: ReportedMoment | ExampleMessage | EvidencePlace) -> str:
     """Return one record by its coordinates, with its time where that is known."""
     at = f" ({clock(moment.timestamp)})" if isinstance(moment, ReportedMoment) and moment.timestamp else ""
@@ -361,9 +303,3 @@ def share(part: int, whole: int) -> str:
 def count_of(number: int, noun: str, plural: str | None = None) -> str:
     """Return a number with its noun, in the plural where there are several."""
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
-
-
-def column_words(finding: ReportedFinding) -> str:
-    """Return the names of the columns of a finding on several columns; nothing for other findings."""
-    names = dict.fromkeys(split_pointer(one.path)[-1] for one in finding.columns or ())
-    return ", ".join(map(visible, names))

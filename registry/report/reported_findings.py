@@ -104,6 +104,23 @@ class ColumnFinding(Struct, frozen=True, forbid_unknown_fields=True):
     """Records."""
     first: ReportedMoment
     """The first of them."""
+    source_type: Sometimes[str] = UNSET
+    """Type of the column as the first of them says; absent where it says none."""
+
+
+class TableFinding(Struct, frozen=True, forbid_unknown_fields=True):
+    """One of several tables."""
+
+    table: str
+    """Table."""
+    fingerprint: str
+    """Name of the finding on this table alone; of several columns, that of the first."""
+    count: Count
+    """Records of the table with the finding."""
+    denominator: Count
+    """Readable records of the table."""
+    known: Sometimes[bool] = UNSET
+    """True where the baseline has the finding on this table; absent otherwise."""
 
 
 class ReportedFinding(Struct, frozen=True, forbid_unknown_fields=True):
@@ -118,7 +135,7 @@ class ReportedFinding(Struct, frozen=True, forbid_unknown_fields=True):
     path: str
     """JSON Pointer into a message; array positions of rows are 0."""
     table: str | None
-    """Table, null if a message has none."""
+    """Table, null if a message has none, or if it is one of `tables`."""
     op: str | None
     """Op code as sent, null if there are several."""
     ops: dict[str, int]
@@ -126,7 +143,7 @@ class ReportedFinding(Struct, frozen=True, forbid_unknown_fields=True):
     count: Count
     """Records with the finding."""
     denominator: Count
-    """Readable records of the table."""
+    """Readable records of the table, or of all of them."""
     first: ReportedMoment
     last: ReportedMoment
     partitions: tuple[FindingExtent, ...]
@@ -156,6 +173,10 @@ class ReportedFinding(Struct, frozen=True, forbid_unknown_fields=True):
     """The command that shows the first record."""
     columns: Sometimes[tuple[ColumnFinding, ...]] = UNSET
     """All columns that changed for the same cause, the first being the finding itself; absent for a single column."""
+    tables: Sometimes[tuple[TableFinding, ...]] = UNSET
+    """All tables with the same finding, in order of their names; absent for a single table."""
+    at_least: Sometimes[bool] = UNSET
+    """True where only some of the messages could be counted, so that there may be more; absent otherwise."""
 
 
 def weight(finding: ReportedFinding) -> tuple[int, int, str, str, str, str]:

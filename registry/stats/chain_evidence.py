@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from cdc_contracts.registry.stats.position_sequences import Point
 
 ENOUGH_VOTES: Final = 5
-"""So many votes prove a reading, where few enough are against it."""
+"""The votes that prove a reading, where few enough are against it."""
 _MOST_AGAINST: Final = 10
 """A reading is proven, or supported, if at most one in this many votes is against it."""
 
@@ -26,12 +26,17 @@ Readings = tuple[tuple[str, ...], tuple[str, ...]]
 
 
 class TableShare(NamedTuple):
-    """The records of one table in a stretch."""
+    """The records of one table in a stretch, by their offsets: ascending, each once."""
 
     table: str | None
-    records: int
+    offsets: tuple[int, ...]
     first: Point
     last: Point
+
+    @property
+    def records(self) -> int:
+        """How many records there are."""
+        return len(self.offsets)
 
 
 class ChainStretch(NamedTuple):
@@ -61,8 +66,23 @@ class ChainProof(NamedTuple):
     last: Point
 
 
+class ChangePlace(NamedTuple):
+    """Where a change is."""
+
+    partition: int
+    offset: int
+
+
+class ChangePair(NamedTuple):
+    """Two changes of one row that only one reading joins: neighbours, or those by which a state votes for it."""
+
+    one: ChangePlace
+    other: ChangePlace
+    neighbours: bool
+
+
 class VoteCount(NamedTuple):
-    """VoteCount for each of the two readings: links between changes in order, and states that need no order."""
+    """Votes for each of the two readings: links between changes in order, and states that need no order."""
 
     one: int
     other: int
@@ -94,7 +114,8 @@ class ChainEvidence:
     `links` counts the links for each of the two readings, `torn` the adjacent changes that no reading joins, `states`
     the votes of states in all partitions of the topic. `doubtful` means that the links contradict each other
     throughout, so that they prove nothing. `disputed` are the votes of a part of the topic that speak against each
-    other, and that no switch explains.
+    other, and that no switch explains. `pairs` has for each of the two readings the first two changes that show it,
+    None if there are none: neighbours if there are some, else of any state.
     """
 
     line: ChainLine
@@ -105,6 +126,7 @@ class ChainEvidence:
     doubtful: bool
     states: tuple[int, int] = (0, 0)
     disputed: tuple[ChainStretch, ...] = ()
+    pairs: tuple[ChangePair | None, ChangePair | None] = (None, None)
 
     @property
     def of_one_subject(self) -> bool:

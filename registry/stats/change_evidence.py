@@ -11,6 +11,7 @@ from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import groupby
 
 from cdc_contracts.registry.stats.chain_blocks import Blocks, ChainBlock, find_blocks
@@ -104,6 +105,7 @@ class _TopicChanges:
         timeline = self._best_timeline(blocks)
         states = list(self._states.votes(timeline.reading_of))
         disputes = self._disputes(timeline, states)
+        pairs = {**self._states.find_pairs(), **self._links.pairs}
         for line in self._lines:
             found = by_partition[line.partition]
             doubtful = any(one.doubtful for one in found.values())
@@ -122,8 +124,9 @@ class _TopicChanges:
                 torn=self._links.torn[line.partition],
                 stretches=tuple(sorted(stretches, key=lambda stretch: (stretch.first.offset, stretch.last.offset))),
                 doubtful=doubtful,
-                states=self._count_states(),
+                states=self._state_votes,
                 disputed=tuple(self._disputed(line.partition, disputes)),
+                pairs=(pairs.get((line.partition, 0)), pairs.get((line.partition, 1))),
             )
 
     def _blocks_of(self, partition: int) -> dict[tuple[int, int | None], Blocks]:
@@ -195,8 +198,8 @@ class _TopicChanges:
     def _disputes(self, timeline: _Timeline, states: Iterable[StateVote]) -> dict[int, int]:
         """Return by reading the votes for it, where votes that no turn explains speak against each other.
 
-        If votes support one reading and are too few to prove it, only those are returned. A table is looked at alone
-        if it has enough votes.
+        If votes support one reading and are too few to prove it, only those are returned; so are links over gaps if
+        there are no votes. A table is looked at alone if it has enough votes.
         """
         by_table: dict[int, Counter[bool]] = defaultdict(Counter)
         for against, table in self._link_votes(timeline):
@@ -211,16 +214,19 @@ class _TopicChanges:
             votes = VoteCount(counts[False], counts[True])
             if votes.contradict(0):
                 links = Counter(end.reading for end in self._links.ends if end.links)
-                own = self._count_states()
+                own = self._state_votes
                 return {way: max(links[way] + own[way], 1) for way in (0, 1)}
         turns = any(len(blocks) > 1 for blocks in timeline.blocks.values())
         if whole and whole[False] < ENOUGH_VOTES and not turns:
             reading = next((blocks[0].reading for blocks in timeline.blocks.values() if blocks), timeline.otherwise)
             return {reading: whole[False]}
-        return {}
+        over_gaps = VoteCount(*(self._links.over_gaps[way] for way in (0, 1)))
+        supported = [way for way in (0, 1) if not whole and over_gaps.supports(way)]
+        return {way: over_gaps.of(way) for way in supported}
 
-    def _count_states(self) -> tuple[int, int]:
-        """Return the votes of all states for each reading throughout."""
+    @cached_property
+    def _state_votes(self) -> tuple[int, int]:
+        """The votes of all states for each reading throughout."""
         votes = Counter(int(vote.against) for vote in self._states.votes(lambda _, __: 0))
         return votes[0], votes[1]
 
@@ -228,8 +234,9 @@ class _TopicChanges:
         changes = list(self._open_changes(partition))
         if changes:
             first, last = (point_of(way(changes, key=lambda change: change.offset)) for way in (min, max))
+            records = len({change.offset for change in changes})
             for reading, votes in disputes.items():
-                yield self._as_stretch(reading, votes, 0, first, last)
+                yield self._as_stretch(reading, votes, records, first, last)._replace(proven=False)
 
     def _stretches_of_states(
         self, partition: int, timeline: _Timeline, states: Iterable[StateVote]
@@ -248,7 +255,7 @@ class _TopicChanges:
                     reading, votes[reading], len({change.offset for change in held}), point_of(held[0]),
                     point_of(held[-1]),
                 )  # fmt: skip
-                shares = self._shares((change.table, change.offset, point_of(change)) for change in held)
+                shares = self._shares((change.table, point_of(change)) for change in held)
                 found.append(stretch._replace(tables=shares))
         return found
 
@@ -281,17 +288,17 @@ class _TopicChanges:
             first=block.first,
             last=block.last,
             proven=block.is_strong and not doubtful,
-            tables=self._shares((end.table, end.record, end.point) for end in ends),
+            tables=self._shares((end.table, end.point) for end in ends),
             inner=block.inner,
         )
 
-    def _shares(self, records: Iterable[tuple[int, object, Point]]) -> tuple[TableShare, ...]:
-        """Return the records of a stretch by table; each is given by its table, what identifies it, and its place."""
-        by_table: dict[int, dict[object, Point]] = defaultdict(dict)
-        for table, record, point in records:
-            by_table[table][record] = point
+    def _shares(self, records: Iterable[tuple[int, Point]]) -> tuple[TableShare, ...]:
+        """Return the records of a stretch by table; each is given by its table and its place."""
+        by_table: dict[int, dict[int, Point]] = defaultdict(dict)
+        for table, point in records:
+            by_table[table][point.offset] = point
         shares = [
-            TableShare(self._names.get(table), len(found), *_extent(found.values()))
+            TableShare(self._names.get(table), tuple(sorted(found)), *_extent(found.values()))
             for table, found in by_table.items()
         ]
         return tuple(sorted(shares, key=lambda share: (share.table is not None, share.table or "")))

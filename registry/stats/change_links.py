@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from itertools import groupby, pairwise
 from typing import Final, NamedTuple
 
+from cdc_contracts.registry.stats.chain_evidence import ChangePair, ChangePlace
 from cdc_contracts.registry.stats.position_sequences import Point
 from cdc_contracts.registry.stats.row_changes import BLOCK, LOAD, RowChange
 
@@ -37,10 +38,21 @@ class LinkEnd(NamedTuple):
 
 @dataclass
 class Links:
-    """The links of the rows of one subject in one topic; `torn` counts, by partition, neighbours that none joins."""
+    """The links of the rows of one subject in one topic; `torn` counts, by partition, neighbours that none joins.
+
+    `over_gaps` counts, by reading, the links between changes of a row that records which were not read lie between. Any
+    of them may join its changes by chance, so that they prove nothing.
+    `pairs` has by partition and reading the first neighbours that only this reading joins.
+    """
 
     ends: list[LinkEnd] = field(default_factory=list)
     torn: Counter[int] = field(default_factory=Counter)
+    over_gaps: Counter[int] = field(default_factory=Counter)
+    pairs: dict[tuple[int, int], ChangePair] = field(default_factory=dict)
+
+    def note_pair(self, reading: int, left: PlacedChange, right: PlacedChange) -> None:
+        """Keep two changes that only one reading joins, if they are the first in their partitions."""
+        keep_first(self.pairs, reading, as_pair(left, right, neighbours=True))
 
 
 class Intervals:
@@ -64,9 +76,10 @@ class Intervals:
 def find_links(changes: Iterable[PlacedChange], intervals: Intervals, busy: Iterable[int]) -> Links:
     """Return the links between the changes of the rows of one subject in one topic.
 
-    A row that is in one partition is in the order of its offsets. The changes of a row in several partitions are in the
-    order of their event times and positions, as far as these differ; where not all of the range was read, changes may
-    be missing between them, so nothing is known.
+    A row that is in one partition is in the order of its offsets, unless its event times and positions say otherwise.
+    The changes of other rows are in the order of event times and positions, as far as these differ; where not all of
+    the range was read, changes may be missing between them, so nothing is known. So it is over a gap in one partition,
+    but there links are counted.
     """
     rows: dict[int, list[PlacedChange]] = defaultdict(list)
     for placed in changes:
@@ -74,15 +87,22 @@ def find_links(changes: Iterable[PlacedChange], intervals: Intervals, busy: Iter
     wandering = _wandering_tables(rows.values())
     crowded, links = {*busy}, Links()
     for key, mine in rows.items():
-        several = len({partition for partition, _ in mine}) > 1
-        if not intervals.whole and (several or mine[0][1].table in wandering):
-            continue
-        if several and key in crowded:
-            continue
         kept = _leave_out_repeats(sorted(mine, key=lambda one: (one[0], one[1].offset, one[1].within)))
-        pairs = _pairs_across(kept) if several else _pairs_of(kept, intervals, busy=key in crowded)
-        for one, two in pairs:
-            _join(one, two, links)
+        several = len({partition for partition, _ in mine}) > 1
+        unordered = several or not (key in crowded or _is_in_order(kept))
+        if unordered and (key in crowded or not intervals.whole):
+            continue
+        if unordered:
+            for one, two in _pairs_across(kept):
+                _join(one, two, links)
+            continue
+        # Changes of the row may be among those that were not read, in another partition.
+        elsewhere = not intervals.whole and mine[0][1].table in wandering
+        for one, two, adjacent in _pairs_of(kept, intervals, busy=key in crowded):
+            if adjacent and not elsewhere:
+                _join(one, two, links)
+            else:
+                links.over_gaps.update(_reading_over_gap(one[1], two[1]))
     return links
 
 
@@ -109,62 +129,52 @@ def _leave_out_repeats(changes: Sequence[PlacedChange]) -> list[PlacedChange]:
 
 def _pairs_of(
     changes: Sequence[PlacedChange], intervals: Intervals, *, busy: bool
-) -> Iterator[tuple[PlacedChange, PlacedChange]]:
-    """Yield neighbouring changes of a row in one partition; of a busy row, only some blocks were kept."""
+) -> Iterator[tuple[PlacedChange, PlacedChange, bool]]:
+    """Yield neighbouring changes of a row in one partition, and whether everything between them was read.
+
+    Of a busy row, only some blocks were kept.
+    """
     numbered = zip(changes, intervals.number(changes), strict=True)
     for (one, interval), (two, next_interval) in pairwise(numbered):
         near = not busy or one[1].offset // BLOCK == two[1].offset // BLOCK
-        if near and interval == next_interval and _is_later(one[1], two[1]):
-            yield one, two
+        if one[1].offset < two[1].offset and _moment(one) <= _moment(two):
+            yield one, two, near and interval == next_interval
+
+
+def _is_in_order(changes: Sequence[PlacedChange]) -> bool:
+    """Return whether the changes of a row in one partition are in order of their event times and positions."""
+    return all(one <= two for one, two in pairwise(map(_moment, changes)))
+
+
+def _moment(placed: PlacedChange) -> tuple[int, int]:
+    """Return the event time of a change, and its position: that of another instance may count from elsewhere."""
+    return placed[1].event, placed[1].position
 
 
 def _pairs_across(changes: Sequence[PlacedChange]) -> Iterator[tuple[PlacedChange, PlacedChange]]:
-    """Yield neighbouring changes of a row in several partitions, where nothing else has the time of either."""
-    ordered = sorted(changes, key=lambda one: (one[1].event, one[1].position))
-    moments = [list(alike) for _, alike in groupby(ordered, key=lambda one: (one[1].event, one[1].position))]
+    """Yield neighbouring changes of a row in no order of offsets, where nothing else has the time of either."""
+    moments = [list(alike) for _, alike in groupby(sorted(changes, key=_moment), key=_moment)]
     for before, after in pairwise(moments):
-        if len(before) == len(after) == 1 and _is_later(before[0][1], after[0][1]):
+        if len(before) == len(after) == 1:
             (one,), (two,) = before, after
             if one[0] != two[0] or one[1].offset < two[1].offset:
                 yield one, two
 
 
-def _is_later(one: RowChange, two: RowChange) -> bool:
-    """Return whether a change is later than another by event time or position, and earlier by neither."""
-    return (
-        two.event >= one.event
-        and two.position >= one.position
-        and (two.event > one.event or two.position > one.position)
-    )
-
-
 def _join(left: PlacedChange, right: PlacedChange, links: Links) -> None:
-    """Add what two neighbouring changes prove.
-
-    They prove a reading if exactly one combination of readings makes the after image of the first the before image of
-    the second. A row that changes back and forth fits two combinations.
-    """
+    """Add what two neighbouring changes prove."""
     (from_partition, one), (to_partition, two) = left, right
-    left_images, right_images = (one.after, one.other_after), (two.before, two.other_before)
-    left_open, right_open = left_images[0] != left_images[1], right_images[0] != right_images[1]
-    if not (
-        one.shape and one.shape == two.shape and LOAD not in (one.kind, two.kind)
-        and all(left_images) and all(right_images) and (left_open or right_open)
-    ):  # fmt: skip
+    fits = _fits(one, two)
+    if fits is None:
         return
-    fits = [
-        (before, after)
-        for before in READINGS
-        for after in READINGS
-        if left_images[before] == right_images[after]
-        and (before == 0 or left_open)  # a change with only one reading counts once
-        and (after == 0 or right_open)
-    ]
     if not fits:
         links.torn[to_partition] += 1
     if len(fits) != 1:
         return
     before, after = fits[0]
+    left_open, right_open = _open_sides(one, two)
+    if before == after or not (left_open and right_open):
+        links.note_pair(before if left_open else after, left, right)
     shared = left_open and right_open and before == after
     weight = 0.5 if shared else 1.0
     if left_open:
@@ -173,9 +183,61 @@ def _join(left: PlacedChange, right: PlacedChange, links: Links) -> None:
         links.ends.append(_end(to_partition, two, after, 1, weight))
 
 
+def _reading_over_gap(one: RowChange, two: RowChange) -> Iterator[int]:
+    """Yield the reading by which alone two changes join, though others may be missing between them."""
+    fits = _fits(one, two) or ()
+    if len(fits) == 1:
+        before, after = fits[0]
+        left_open, right_open = _open_sides(one, two)
+        if before == after or not (left_open and right_open):
+            yield after if right_open else before
+
+
+def _fits(one: RowChange, two: RowChange) -> list[tuple[int, int]] | None:
+    """Return the readings by which the after image of a change is the before image of the next; None if not compared.
+
+    They prove a reading if exactly one combination of readings fits. A row that changes back and forth fits two. By one
+    reading a change of the key enters a row that was not there, by the other it leaves none.
+    """
+    left, right = (one.after, one.other_after), (two.before, two.other_before)
+    left_open, right_open = _open_sides(one, two)
+    if not (
+        one.shape and one.shape == two.shape and LOAD not in (one.kind, two.kind)
+        and any(left) and any(right) and (left_open or right_open)
+    ):  # fmt: skip
+        return None
+    return [
+        (before, after)
+        for before in READINGS
+        for after in READINGS
+        if left[before] == right[after]
+        and (before == 0 or left_open)  # a change with only one reading counts once
+        and (after == 0 or right_open)
+    ]
+
+
+def _open_sides(one: RowChange, two: RowChange) -> tuple[bool, bool]:
+    """Return whether the readings differ in the after image of a change, and in the before image of the next."""
+    return one.after != one.other_after, two.before != two.other_before
+
+
 def _end(partition: int, change: RowChange, reading: int, links: int, weight: float) -> LinkEnd:
     record = change.key, change.offset, change.within
     return LinkEnd(partition, point_of(change), change.table, reading, links, weight, record)
+
+
+def as_pair(left: PlacedChange, right: PlacedChange, *, neighbours: bool) -> ChangePair:
+    """Return where two changes are."""
+    one, other = (ChangePlace(partition, change.offset) for partition, change in (left, right))
+    return ChangePair(one, other, neighbours)
+
+
+def keep_first(pairs: dict[tuple[int, int], ChangePair], reading: int, pair: ChangePair) -> None:
+    """Keep a pair of changes for each of its partitions, if no earlier one is known."""
+    for partition in {pair.one.partition, pair.other.partition}:
+        known = pairs.get((partition, reading))
+        if known is None or (min(pair[:2]), pair) < (min(known[:2]), known):
+            pairs[partition, reading] = pair
 
 
 def point_of(change: RowChange) -> Point:

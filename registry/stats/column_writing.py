@@ -8,7 +8,8 @@ were written in each way is kept. That is small and exact, and independent of ba
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
@@ -46,6 +47,10 @@ class Writing(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.kind} ({self.layout})" if self.layout else self.kind
+
+
+_SECONDS_TEXT: Final = Writing(TEXT, SECONDS)
+_DIGITS_TEXT: Final = Writing(TEXT, DIGITS)
 
 
 class WrittenTable(NamedTuple):
@@ -132,8 +137,10 @@ class ColumnWriting:
 
     def turns(self) -> Iterator[Turn]:
         """Yield the columns written differently from their first value, by table, name and way."""
+        fractions = self._with_fractions()
         for rows in heapq.nsmallest(MOST_TABLES, self.seen, key=_order):
-            for name, column in sorted(self.seen[rows].items()):
+            for name, held in sorted(self.seen[rows].items()):
+                column = _join_seconds(held) if column_key(rows, name) in fractions else held
                 if len(column) > 1:
                     first = min(column, key=lambda writing: (column[writing].first.offset, writing))
                     yield from (
@@ -142,11 +149,37 @@ class ColumnWriting:
                         if writing != first
                     )
 
+    def counts(self, keys: Collection[Hashable]) -> dict[Hashable, Counter[Writing]]:
+        """Return how many values of some columns were written in each way, over all partitions."""
+        result: dict[Hashable, Counter[Writing]] = {key: Counter() for key in keys}
+        fractions = self._with_fractions() if result else set()
+        for rows, columns in self.seen.items() if result else ():
+            for name, held in columns.items():
+                key = column_key(rows, name)
+                if key in result:
+                    column = _join_seconds(held) if key in fractions else held
+                    result[key].update({writing: stretch.count for writing, stretch in column.items()})
+        return result
+
+    def _with_fractions(self) -> set[Hashable]:
+        """Return the columns of which some values are seconds with a fraction: digits alone are seconds too there."""
+        return {
+            column_key(rows, name)
+            for rows, columns in self.seen.items()
+            for name, column in columns.items()
+            if _SECONDS_TEXT in column
+        }
+
     def _bound(self) -> None:
         if len(self.seen) > 2 * MOST_TABLES:
             kept = heapq.nsmallest(MOST_TABLES, self.seen, key=_order)
             self.seen = {rows: self.seen[rows] for rows in kept}
             self.cut = True
+
+
+def column_key(rows: WrittenTable, name: str) -> Hashable:
+    """Return the identity of a column across partitions."""
+    return rows.topic, rows.table, rows.subject, rows.loaded, rows.at, name
 
 
 def writing_of(value: Any) -> Writing | None:
@@ -173,6 +206,16 @@ def layout_of_token(token: str) -> str:
     """Return the layout of the token of a number."""
     counts = len(token) == SECOND_DIGITS and token.isdigit() and FIRST_SECOND <= token <= LAST_SECOND
     return SECONDS if counts else PLAIN
+
+
+def _join_seconds(column: Column) -> Column:
+    """Return the values of a column of seconds, those without a fraction together with the others."""
+    if _DIGITS_TEXT not in column:
+        return column
+    joined = {writing: stretch for writing, stretch in column.items() if writing != _DIGITS_TEXT}
+    digits, others = column[_DIGITS_TEXT], joined.get(_SECONDS_TEXT)
+    joined[_SECONDS_TEXT] = digits if others is None else others.joined(digits)
+    return joined
 
 
 def _count(column: Column, writing: Writing, stretch: Stretch) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import heapq
 from collections import Counter
-from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, NamedTuple
 
 from cdc_contracts.registry.common.findings import Finding, most_severe
 from cdc_contracts.registry.stats.finding_onsets import FindingSeries
@@ -75,7 +76,8 @@ class Extent:
 class FindingTally:
     """One finding over many records, with the highest of their severities.
 
-    `shapes` are those of the values, if the finding observes their kind.
+    `shapes` are those of the values, if the finding observes their kind. `counted_alone` says that nothing is known of
+    which of its records have other findings too.
     """
 
     severity: str
@@ -86,6 +88,7 @@ class FindingTally:
     extents: dict[Source, Extent] = field(default_factory=dict)
     shapes: Counter[str] = field(default_factory=Counter)
     example: FindingExample | None = None
+    counted_alone: bool = False
 
     @property
     def count(self) -> int:
@@ -93,6 +96,7 @@ class FindingTally:
 
     def merge(self, other: FindingTally) -> None:
         self.severity = most_severe(self.severity, other.severity)
+        self.counted_alone |= other.counted_alone
         self.expected.update(other.expected)
         self.observed.update(other.observed)
         self.ops.update(other.ops)
@@ -108,6 +112,46 @@ class FindingTally:
                 self.extents[source] = extent
         result = [one for one in (self.example, other.example) if one is not None]
         self.example = min(result, key=lambda one: one[:3], default=None)
+
+
+def keep_first_findings(keys: Collection[FindingKey], most: int, most_faults: int) -> set[FindingKey]:
+    """Return the findings that are kept: of the first faults the first tables, as many of each as there is room for.
+
+    A finding is kept of a whole only if it is kept of every part that has it, so that parts can be cut before they are
+    added up.
+    """
+    if len(keys) <= min(most, most_faults):
+        return {*keys}
+    by_fault: dict[tuple[str, str, str], list[FindingKey]] = {}
+    for key in keys:
+        by_fault.setdefault(key[:3], []).append(key)
+    faults = heapq.nsmallest(most_faults, by_fault)
+    total = sum(len(by_fault[fault]) for fault in faults)
+    if total <= most:
+        return {key for fault in faults for key in by_fault[fault]}
+    ranked = (
+        (rank, key.order, key) for fault in faults for rank, key in enumerate(sorted(by_fault[fault], key=_in_order))
+    )
+    return {key for *_, key in heapq.nsmallest(most, ranked, key=_by_rank)}
+
+
+def combine_tallies(tallies: Sequence[FindingTally]) -> FindingTally:
+    """Return findings on different tables as one; where each began is left out."""
+    if len(tallies) == 1:
+        return tallies[0]
+    result = FindingTally(tallies[0].severity)
+    for one in tallies:
+        extents = {source: Extent(extent.count, extent.first, extent.last) for source, extent in one.extents.items()}
+        result.merge(replace(one, extents=extents))
+    return result
+
+
+def _in_order(key: FindingKey) -> tuple[str, str, str, bool, str]:
+    return key.order
+
+
+def _by_rank(entry: tuple[int, tuple[str, str, str, bool, str], FindingKey]) -> tuple[Any, ...]:
+    return entry[:2]
 
 
 def _offset(moment: Moment) -> int:

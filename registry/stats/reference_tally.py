@@ -19,7 +19,8 @@ from cdc_contracts.registry.message.envelope_times import TIME_UNIT
 from cdc_contracts.registry.message.reading import Reading, Row
 from cdc_contracts.registry.stats.ddl_statements import MOST_CHARACTERS, Statement
 from cdc_contracts.registry.stats.finding_onsets import ANY_OP, FindingSeries, Start
-from cdc_contracts.registry.stats.finding_tallies import Extent, FindingExample, FindingTally
+from cdc_contracts.registry.stats.finding_overlaps import OverlapPlace, faults_on_columns
+from cdc_contracts.registry.stats.finding_tallies import Extent, FindingExample, FindingTally, key_of
 from cdc_contracts.registry.stats.message_profiles import profile_message
 from cdc_contracts.registry.stats.partition_tallies import Moment, PartitionTally, Source
 from cdc_contracts.registry.stats.position_sequences import Point, PositionStep, Segment, SequenceLine, Stretch
@@ -89,11 +90,7 @@ def account_of(
     if outcome != TOMBSTONE:
         tally.note_lasts(source, op, {table: offset, None: offset})
     example = None if value is None else make_example(judged.verdict, source, offset, value)
-    for finding in judged.verdict.findings:
-        found = _once(finding, judged, moment, show_values=show_values)
-        found.extents[source].series_by_op |= {lane: _series_of_one(point) for lane in (op, ANY_OP)}
-        found.example = example
-        tally.add_finding(finding, table, found)
+    _add_findings(tally, judged, moment, table, example, show_values=show_values)
     if judged.reading is not None and judged.reading.reading_options.profiled:
         tally.profiles = TopicProfiles()
         profile_message(tally.profiles, judged, source.topic, point.timestamp)
@@ -118,6 +115,29 @@ def account_of(
             line = SequenceLine(*source, *facts.track[:3])
             tally.statistics.sequences.add(line, [Segment(offset, offset, step, step)])
     return tally
+
+
+def _add_findings(
+    tally: Tally,
+    judged: JudgedMessage,
+    moment: Moment,
+    table: str | None,
+    example: FindingExample | None,
+    *,
+    show_values: bool,
+) -> None:
+    """Count the findings of one record, and which it has at once."""
+    source, point, op = Source(*moment[:2]), Point(*moment[2:]), _canonical_op(judged)
+    for finding in judged.verdict.findings:
+        found = _once(finding, judged, moment, show_values=show_values)
+        found.extents[source].series_by_op |= {lane: _series_of_one(point) for lane in (op, ANY_OP)}
+        found.example = example
+        tally.add_finding(finding, table, found)
+    faults = faults_on_columns(key_of(finding, table) for finding in judged.verdict.findings)
+    if faults:
+        version = judged.verdict.version
+        code = None if judged.code is None or version is None else show_known(judged.code, version)
+        tally.overlaps.add(faults, OverlapPlace(table, source, code), 1)
 
 
 def observed_code(reading: Reading, finding: Finding) -> str | None:

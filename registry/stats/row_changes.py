@@ -46,7 +46,7 @@ class RowChange(NamedTuple):
     """A change of one row: its images by either reading as digests, 0 where there is none.
 
     `event` and `position` are 0 where the message has none; `time` is the timestamp of the record. A `shape` of 0 says
-    that the change is compared with no other: its images have different columns, or its key changed.
+    that the change is compared with no other: its images have different columns.
     """
 
     key: int

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Literal, cast
 
-from msgspec import Struct, field
+from msgspec import UNSET, Struct, field
 
 from cdc_contracts.registry.common.findings import ERROR
-from cdc_contracts.registry.common.written_models import Count
+from cdc_contracts.registry.common.written_models import Count, Sometimes
 from cdc_contracts.registry.stats.folded_findings import FoldedFindings
 from cdc_contracts.registry.stats.tally import Tally
 from cdc_contracts.registry.validate.verdicts import AMBIGUOUS
@@ -27,6 +27,23 @@ class FindingsOfClass(Struct, frozen=True, forbid_unknown_fields=True):
     """The findings, in order."""
 
 
+class DoubtedRange(Struct, frozen=True, forbid_unknown_fields=True):
+    """Offsets that evidence against the version they were read by is about: nothing between proves that version."""
+
+    topic: str
+    """Topic."""
+    partition: Count
+    """Partition."""
+    start: Count = field(name="from")
+    """The offset after the last record before the evidence that is proven to be of that version, else 0."""
+    end: Count | None = field(name="to")
+    """The first offset after the evidence that is proven to be of that version; null if there is none."""
+    contract: str | None
+    """The version that the evidence supports, where it is known."""
+    proven: bool
+    """Whether the evidence is enough to prove it."""
+
+
 class VersionObjection(Struct, frozen=True, forbid_unknown_fields=True):
     """Evidence that messages were read by the wrong version."""
 
@@ -38,6 +55,8 @@ class VersionObjection(Struct, frozen=True, forbid_unknown_fields=True):
     """How many messages fit another version too, which reads other rows from them."""
     reported: bool
     """Whether findings of the class other-version report the same."""
+    doubted: Sometimes[DoubtedRange] = UNSET
+    """The offsets that it is about."""
 
 
 class RunEvidence(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

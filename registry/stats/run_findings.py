@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from copy import deepcopy
 from dataclasses import replace
+from itertools import groupby
 from typing import Final, NamedTuple
 
 from cdc_contracts.registry.common.findings import CLASSES, INFO, rule_id
@@ -14,6 +15,7 @@ from cdc_contracts.registry.common.pointers import join_pointer
 from cdc_contracts.registry.contract.catalogue import Catalogue
 from cdc_contracts.registry.stats.ddl_statements import Statement, altered_table, dropped_columns, named_in
 from cdc_contracts.registry.stats.finding_onsets import FindingSeries, Start
+from cdc_contracts.registry.stats.finding_overlaps import Fault, FindingOverlaps, OverlapPlace
 from cdc_contracts.registry.stats.finding_tallies import Extent, FindingKey, FindingTally
 from cdc_contracts.registry.stats.partition_tallies import Moment, Source
 from cdc_contracts.registry.stats.position_sequences import GOES_BACK, REPEATS, Stretch
@@ -36,7 +38,10 @@ _WORDS_OF_ORDER: Final = {
 
 
 class _Found(NamedTuple):
-    """One finding in one partition: the records that have it, and since when, if known."""
+    """One finding in one partition: the records that have it, and since when, if known.
+
+    `counted_alone` as in a tally of it.
+    """
 
     key: FindingKey
     source: Source
@@ -45,6 +50,7 @@ class _Found(NamedTuple):
     stretch: Stretch
     series_by_op: dict[str, FindingSeries]
     severity: str | None = None
+    counted_alone: bool = False
 
 
 def finalize(tally: Tally, catalogue: Catalogue, declared: str = AUTO, *, ranged: bool = False) -> None:
@@ -85,6 +91,15 @@ def with_chains(tally: Tally, catalogue: Catalogue, refutations: Iterable[Refuta
     return replace(tally, findings=found, total_findings=tally.total_findings + result)
 
 
+def count_contradicted(refutations: Iterable[Refutation]) -> Counter[Source]:
+    """Return by partition the messages that were read by a version which row changes prove to be another."""
+    offsets: dict[Source, set[int]] = defaultdict(set)
+    for one in refutations:
+        for share in one.stretch.tables if one.stretch.proven else ():
+            offsets[Source(one.line.topic, one.line.partition)].update(share.offsets)
+    return Counter({source: len(found) for source, found in offsets.items()})
+
+
 def _swapped(refutation: Refutation, catalogue: Catalogue) -> Iterator[_Found]:
     """Yield by table the records of a stretch whose images are swapped according to another version."""
     line, stretch, judged = refutation.line, refutation.stretch, refutation.contract
@@ -93,7 +108,7 @@ def _swapped(refutation: Refutation, catalogue: Catalogue) -> Iterator[_Found]:
     path = sides.after.at if sides is not None and sides.after is not None else ""
     code = next((code for code, op in version.meaning.ops.items() if op == "update"), "update")
     for share in stretch.tables:
-        count = min(share.records, share.last.offset - share.first.offset + 1)
+        count = share.records
         result = Stretch(count, share.first, share.last, {judged: count}, {code: count})
         series = FindingSeries(count, share.last.offset, -1, [Start(*share.first, count)] if refutation.goes_on else [])
         key = FindingKey("other-version", rule_id("other-version", "images"), path, share.table)
@@ -141,7 +156,7 @@ def _dropped(tally: Tally) -> Iterator[_Found]:
                         series = FindingSeries(part.count, part.last.offset, -1, [Start(*part.first, part.count)])
                         yield _Found(
                             key, Source(*group[:2]), "no such column: a statement dropped it", "the column", part,
-                            {f"{group.subject} {group.kind}": series},
+                            {f"{group.subject} {group.kind}": series}, counted_alone=True,
                         )  # fmt: skip
 
 
@@ -179,6 +194,7 @@ def _writing(statistics: StreamStatistics, catalogue: Catalogue, declared: str, 
     If that is a switch of versions, values not written by the declared version are of another version. Otherwise the
     table itself changed; if a table contract gives the types, the finding only notes that both ways were seen.
     """
+    turned = set[object]()
     for turn, switch in drifting_turns(statistics.writing, catalogue):
         rows, stretch, clean = turn.rows, turn.stretch, turn.clean
         path, source = rows.at + join_pointer(turn.name), Source(rows.topic, rows.partition)
@@ -195,11 +211,30 @@ def _writing(statistics: StreamStatistics, catalogue: Catalogue, declared: str, 
                 key = FindingKey("other-version", rule_id("other-version", "value-form"), path, rows.table)
                 severity = None
             if declared == switch.after.reference:
+                if (rows, turn.name) in turned:
+                    continue  # the values in the former way, which several others followed, count once
+                turned.add((rows, turn.name))
                 expected, observed, stretch, clean = observed, expected, turn.was, stretch.last.offset
         starts = [Start(*stretch.first, stretch.count)] if stretch.first.offset > clean else []
         series = FindingSeries(stretch.count, stretch.last.offset, clean, starts)
         written = f"{rows.subject} {'loaded' if rows.loaded else 'changed'}"
-        yield _Found(key, source, expected, observed, stretch, {written: series}, severity)
+        yield _Found(key, source, expected, observed, stretch, {written: series}, severity, counted_alone=True)
+
+
+def count_overlaps(tally: Tally) -> FindingOverlaps:
+    """Return the overlaps of a tally with those of its rows whose columns are not as expected."""
+    result = FindingOverlaps()
+    result.merge(tally.overlaps)
+    breaches = groupby(tally.statistics.shapes.breaches(), key=lambda breach: (breach.group, id(breach.stretch)))
+    for (group, _), found in breaches:
+        of_shape = list(found)
+        faults = tuple(sorted(Fault("table-schema", rule_id("table-schema", one.cause), one.path) for one in of_shape))
+        if len(faults) > 1:
+            stretch, source = of_shape[0].stretch, Source(group.topic, group.partition)
+            rest = stretch.count - sum(stretch.ops.values())
+            for code, count in (*stretch.ops.items(), *([(None, rest)] if rest else ())):
+                result.add(faults, OverlapPlace(group.table, source, code), count)
+    return result
 
 
 def _controls(statistics: StreamStatistics, valued: int) -> Iterator[_Found]:
@@ -240,7 +275,7 @@ def _as_tally(statistics: StreamStatistics, one: _Found) -> FindingTally:
 
 
 def _empty(statistics: StreamStatistics, one: _Found) -> FindingTally:
-    return FindingTally(one.severity or _severity(statistics, one.key))
+    return FindingTally(one.severity or _severity(statistics, one.key), counted_alone=one.counted_alone)
 
 
 def _severity(statistics: StreamStatistics, key: FindingKey) -> str:

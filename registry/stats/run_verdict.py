@@ -47,4 +47,4 @@ def _is_known(evidence: RunEvidence, name: str, known: frozenset[str]) -> bool:
 
 
 def _reason(one: VersionObjection) -> str:
-    return f"{one.says}, and {one.differing} records fit both versions but mean different rows"
+    return f"{one.says}, and {one.differing:,} records fit both versions but mean different rows"

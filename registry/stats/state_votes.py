@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from cdc_contracts.registry.stats.change_links import PlacedChange
+from cdc_contracts.registry.stats.chain_evidence import ChangePair
+from cdc_contracts.registry.stats.change_links import PlacedChange, as_pair, keep_first
 from cdc_contracts.registry.stats.row_changes import LOAD, UPDATE, RowChange
 
 _ROUNDS: Final = 3
@@ -59,6 +60,7 @@ class States:
 
     def __init__(self, changes: Iterable[PlacedChange], busy: Iterable[int] = ()) -> None:
         self._anchors: Counter[State] = Counter()
+        self._anchored: dict[State, list[tuple[PlacedChange, int]]] = defaultdict(list)
         self._updates: dict[State, list[tuple[PlacedChange, int]]] = defaultdict(list)
         self._touched: Counter[State] = Counter()
         self._known: set[State] = set()
@@ -69,15 +71,35 @@ class States:
 
     def votes(self, reading_of: ReadingOf) -> Iterator[StateVote]:
         """Yield the votes of all states on how their UPDATEs are read; none of a state where that is open."""
-        for (key, image), updates in self._updates.items():
-            anchored = self._anchors[key, image]
-            readings = {placed: reading_of(*placed) for placed, _ in updates} if anchored else {}
-            if not anchored or None in readings.values() or not self._is_of_one_row((key, image)):
-                continue
-            entered = sum(-sign if readings[placed] else sign for placed, sign in updates)
-            if entered:
-                against = (anchored > 0) == (entered > 0)
-                yield StateVote(against, updates[0][0][1].table, tuple(readings))
+        for state in self._updates:
+            vote = self._vote_of(state, reading_of)
+            if vote is not None:
+                yield vote
+
+    def find_pairs(self) -> dict[tuple[int, int], ChangePair]:
+        """Return by partition and reading the first change that enters or leaves a state, and the UPDATE that answers.
+
+        For a reading, that is one by which a state votes for it.
+        """
+        pairs: dict[tuple[int, int], ChangePair] = {}
+        for state, updates in self._updates.items():
+            vote = self._vote_of(state, lambda _, __: 0)
+            if vote is not None:
+                reading, entered = int(vote.against), self._anchors[state] > 0
+                answers = [placed for placed, sign in updates if ((sign > 0) == entered) == bool(reading)]
+                anchors = [placed for placed, sign in self._anchored[state] if (sign > 0) == entered]
+                keep_first(pairs, reading, as_pair(_first(anchors), _first(answers), neighbours=False))
+        return pairs
+
+    def _vote_of(self, state: State, reading_of: ReadingOf) -> StateVote | None:
+        anchored, updates = self._anchors[state], self._updates[state]
+        readings = {placed: reading_of(*placed) for placed, _ in updates} if anchored else {}
+        if not anchored or None in readings.values() or not self._is_of_one_row(state):
+            return None
+        entered = sum(-sign if readings[placed] else sign for placed, sign in updates)
+        if not entered:
+            return None
+        return StateVote((anchored > 0) == (entered > 0), updates[0][0][1].table, tuple(readings))
 
     def find_turn(self) -> ReadingTurn | None:
         """Return the turn, one of each partition, after which the fewest states are entered more often than left.
@@ -118,6 +140,7 @@ class States:
                 self._updates[state].append((placed, sign))
             else:  # an INSERT, a DELETE, or an UPDATE that proves its version by itself
                 self._anchors[state] += sign
+                self._anchored[state].append((placed, sign))
 
     def _sweep(self, first: int, changes: Mapping[int, Mapping[int, list[tuple[State, int]]]]) -> ReadingTurn:
         """Move the boundary of one partition after the other to where the fewest states are broken."""
@@ -175,6 +198,10 @@ class States:
             )
             for state in states
         )
+
+
+def _first(changes: Iterable[PlacedChange]) -> PlacedChange:
+    return min(changes, key=lambda placed: (placed[0], placed[1].offset, placed[1].within))
 
 
 def _turned(placed: PlacedChange, sign: int, turn: ReadingTurn) -> int:

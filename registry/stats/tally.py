@@ -6,7 +6,6 @@ and each list is bounded in a way that does not depend on how the records were d
 
 from __future__ import annotations
 
-import heapq
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -23,7 +22,8 @@ from cdc_contracts.registry.stats.chain_evidence import (
 from cdc_contracts.registry.stats.change_evidence import weigh_changes
 from cdc_contracts.registry.stats.ddl_statements import Statement, keep_first
 from cdc_contracts.registry.stats.finding_onsets import ANY_OP, Start, unbroken_series
-from cdc_contracts.registry.stats.finding_tallies import FindingKey, FindingTally, key_of
+from cdc_contracts.registry.stats.finding_overlaps import FindingOverlaps
+from cdc_contracts.registry.stats.finding_tallies import FindingKey, FindingTally, keep_first_findings, key_of
 from cdc_contracts.registry.stats.folded_findings import FoldedFindings
 from cdc_contracts.registry.stats.partition_tallies import PartitionTally, Source
 from cdc_contracts.registry.stats.position_sequences import Point
@@ -40,7 +40,9 @@ from cdc_contracts.registry.stats.stream_statistics import StreamStatistics
 from cdc_contracts.registry.stats.topic_profiles import TopicProfiles
 from cdc_contracts.registry.stats.version_runs import MOST_RUNS, Run, gather_runs, join_runs, leave_out_open
 
-MOST_FINDINGS: Final = 5_000
+MOST_FINDINGS: Final = 50_000
+MOST_FAULTS: Final = 5_000
+"""What findings are about, whatever their table: class, rule and path."""
 MOST_SPANS: Final = 10_000
 """Of a partition; compaction and transactions leave gaps, and so do parts of a capture that overlap, until all are
 read."""
@@ -54,17 +56,18 @@ class Tally:
     """Everything that a report needs.
 
     `spans` are the offsets read without a gap. `findings` has details; of those beyond a maximum, `folded` has what the
-    verdict of a run needs. `total_findings` counts the records of all findings, kept or not. `lasts` has by canonical
-    op the last offset of a message of each table; a table None stands for all messages with a value. `excluded` has by
-    version the first record that fits others of its subject and not this one. `cuts` are the offsets from which on runs
-    are not kept. `stakes` are there where ranges declare versions, `profiles` where they are wanted and a message
-    conforms.
+    verdict of a run needs. `overlaps` counts messages with several findings at once, `total_findings` the records of
+    all findings, kept or not. `lasts` has by canonical op the last offset of a message of each table; a table None
+    stands for all messages with a value. `excluded` has by version the first record that fits others of its subject and
+    not this one. `cuts` are the offsets from which on runs are not kept. `stakes` are there where ranges declare
+    versions, `profiles` where they are wanted and a message conforms.
     """
 
     partitions: dict[Source, PartitionTally] = field(default_factory=dict)
     spans: dict[Source, list[Span]] = field(default_factory=dict)
     findings: dict[FindingKey, FindingTally] = field(default_factory=dict)
     folded: FoldedFindings = field(default_factory=FoldedFindings)
+    overlaps: FindingOverlaps = field(default_factory=FindingOverlaps)
     outcomes: Counter[str] = field(default_factory=Counter)
     readable: Counter[str | None] = field(default_factory=Counter)
     lasts: dict[Source, dict[str, dict[str | None, int]]] = field(default_factory=dict)
@@ -110,6 +113,7 @@ class Tally:
         self.total_findings += other.total_findings
         self.dropped |= other.dropped
         self.folded.merge(other.folded)
+        self.overlaps.merge(other.overlaps)
         merge_exclusions(self.excluded, other.excluded)
         self.statistics.merge(other.statistics)
         if other.chains:
@@ -122,7 +126,7 @@ class Tally:
         self._merge_runs(other)
         if other.statements:
             self.statements = keep_first([*self.statements, *other.statements])
-        if len(self.findings) > 2 * MOST_FINDINGS:
+        if len(self.findings) > MOST_FINDINGS + MOST_FAULTS:
             self.bound()
 
     def chain_evidence(self) -> list[ChainEvidence]:
@@ -154,12 +158,12 @@ class Tally:
         ]
 
     def bound(self) -> None:
-        """Keep details of the first findings by class, rule, path and table, up to a maximum, and fold the others.
+        """Keep details of the first findings, up to a maximum, and fold the others.
 
         Those that are kept are counted in full, however the records were batched, and every other one is folded.
         """
-        if len(self.findings) > MOST_FINDINGS:
-            kept = set(heapq.nsmallest(MOST_FINDINGS, self.findings, key=lambda key: key.order))
+        kept = keep_first_findings(self.findings, MOST_FINDINGS, MOST_FAULTS)
+        if len(kept) < len(self.findings):
             for key in self.findings.keys() - kept:
                 self.folded.add(key, self.findings.pop(key).severity)
             self.dropped = True

@@ -11,8 +11,8 @@ from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.registry.stats.range_evidence import contradicted
 from cdc_contracts.registry.stats.refutations import Refutation, refute, refute_ranges
 from cdc_contracts.registry.stats.row_changes import RowChanges
-from cdc_contracts.registry.stats.run_evidence import VersionObjection
-from cdc_contracts.registry.stats.tally import Tally
+from cdc_contracts.registry.stats.run_evidence import DoubtedRange, VersionObjection
+from cdc_contracts.registry.stats.tally import Tally, proven_runs
 
 
 def find_objections(
@@ -28,7 +28,8 @@ def find_objections(
         exclusion = tally.excluded.get(version.reference)
         if exclusion is not None and tally.differing:
             says = f"the sample supports {version}, offset {exclusion.offset} is proven to be {exclusion.fits}"
-            yield VersionObjection(version.reference, says, tally.differing, reported=False)
+            doubted = _doubted(tally, exclusion[:3], exclusion.fits, [version.reference])
+            yield VersionObjection(version.reference, says, tally.differing, reported=False, doubted=doubted)
     exclusion = tally.excluded.get(judged[0].reference) if len(judged) == 1 else None
     if exclusion is not None and exclusion.difference is not None and tally.differing:
         path, expected, observed = exclusion.difference
@@ -36,7 +37,8 @@ def find_objections(
             f"{exclusion.topic} partition {exclusion.partition} offset {exclusion.offset} is proven to be another "
             f"version ({path}: expected {expected}, observed {observed})"
         )
-        yield VersionObjection(judged[0].reference, says, tally.differing, reported=True)
+        doubted = _doubted(tally, exclusion[:3], exclusion.fits, [judged[0].reference])
+        yield VersionObjection(judged[0].reference, says, tally.differing, reported=True, doubted=doubted)
     joined = _joined(tally, earlier)
     for versions, declared in ((judged, True), *(((version,), False) for version in preferences)):
         references = [version.reference for version in versions]
@@ -58,7 +60,8 @@ def find_range_objections(
             f"{topic} partition {partition} offset {proof.offset} is proven to be another version than {declared}, "
             f"which its range declares ({proof.path}: expected {proof.expected}, observed {proof.observed})"
         )
-        yield VersionObjection(declared, says, differing, reported=True)
+        doubted = _doubted(tally, (topic, partition, proof.offset), None, [declared])
+        yield VersionObjection(declared, says, differing, reported=True, doubted=doubted)
     for one in refute_ranges(_joined(tally, earlier).chain_evidence(), ranges):
         range_evidence = tally.stakes.get((one.line.topic, one.line.partition, one.number))
         differing = range_evidence.differing if range_evidence is not None else 0
@@ -75,7 +78,17 @@ def _object(
         if not differing and is_strange(one.line, stretch):
             differing = stretch.records
         says = f"{_describe(one.line, stretch)}{of_range}"
-        yield VersionObjection(one.contract, says, differing, reported=reported)
+        doubted = DoubtedRange(*one.line[:2], one.since, one.until, stretch.contract, stretch.proven)
+        yield VersionObjection(one.contract, says, differing, reported=reported, doubted=doubted)
+
+
+def _doubted(tally: Tally, place: tuple[str, int, int], fits: str | None, references: Sequence[str]) -> DoubtedRange:
+    """Return the offsets around a record of another version that nothing proves to be of the version read by."""
+    topic, partition, offset = place
+    runs = [run for run in proven_runs(tally).get(Source(topic, partition), ()) if run.version in references]
+    since = max((run.last + 1 for run in runs if run.last < offset), default=0)
+    until = min((run.first for run in runs if run.first > offset), default=None)
+    return DoubtedRange(topic, partition, since, until, fits, proven=fits is not None)
 
 
 def _joined(tally: Tally, earlier: RowChanges | None) -> Tally:
@@ -97,7 +110,8 @@ def _reaches(stretch: ChainStretch, line: ChainLine, tally: Tally) -> bool:
 def _describe(line: ChainLine, stretch: ChainStretch) -> str:
     sure = "prove" if stretch.proven else "support"
     few = "" if stretch.proven else ", too few to prove it"
+    votes = "1 vote" if stretch.links == 1 else f"{stretch.links:,} votes"
     return (
-        f"{line.topic} partition {line.partition}: key chains {sure} {stretch.contract} from offset "
-        f"{stretch.first.offset} to {stretch.last.offset} ({stretch.links} of them{few})"
+        f"{line.topic} partition {line.partition}: row changes {sure} {stretch.contract} from offset "
+        f"{stretch.first.offset} to {stretch.last.offset} ({votes}{few})"
     )

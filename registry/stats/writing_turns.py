@@ -8,7 +8,7 @@ values indicate a switch from the first version to the second.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -23,7 +23,7 @@ from cdc_contracts.registry.stats.column_writing import (
     ColumnWriting,
     Turn,
     Writing,
-    WrittenTable,
+    column_key,
 )
 from cdc_contracts.registry.values import FORMS, READ, BrokenValue, Context, Number
 
@@ -33,6 +33,7 @@ ENOUGH: Final = 20
 _EXAMPLES: Final[Mapping[Writing, str | Number]] = {
     Writing(NUMBER, SECONDS): Number("1700000000"),
     Writing(TEXT, SECONDS): "1700000000.5",
+    Writing(TEXT, DIGITS): "1700000000",
     Writing(TEXT, ISO): "2024-01-02T03:04:05",
     Writing(TEXT, SQL): "2024-01-02 03:04:05",
 }
@@ -58,29 +59,23 @@ class DriftingTurn(NamedTuple):
 def drifting_turns(seen: ColumnWriting, catalogue: Catalogue) -> Iterator[DriftingTurn]:
     """Yield the turns that are drift, partition by partition."""
     turns = list(seen.turns())
-    ways: dict[tuple[object, ...], Counter[Writing]] = {_column(turn.rows, turn.name): Counter() for turn in turns}
-    for rows, columns in seen.seen.items() if ways else ():
-        for name, column in columns.items():
-            if (counts := ways.get(_column(rows, name))) is not None:
-                counts.update({writing: stretch.count for writing, stretch in column.items()})
+    ways = seen.counts({column_key(turn.rows, turn.name) for turn in turns})
     result = [turn for turn in turns if not _is_documented(turn, tuple(catalogue.versions(turn.rows.subject)))]
-    switches: dict[tuple[object, ...], Switch] = {}
+    switches: dict[Hashable, Switch] = {}
     for turn in result:
-        counts = ways[_column(turn.rows, turn.name)]
-        enough = len(counts) == 2 and min(counts.values()) >= ENOUGH  # noqa: PLR2004  one way, and another
-        found = _switch(tuple(catalogue.versions(turn.rows.subject)), turn.before, turn.after) if enough else None
-        if found is not None:
-            switches[_column(turn.rows, turn.name)] = switches[turn.rows.topic, turn.rows.table, turn.rows.subject] = (
-                found
-            )
+        key = column_key(turn.rows, turn.name)
+        found = _switch(tuple(catalogue.versions(turn.rows.subject)), turn.before, turn.after)
+        if found is not None and _is_enough(turn, ways[key]):
+            switches[key] = switches[turn.rows.topic, turn.rows.table, turn.rows.subject] = found
     for turn in result:
         beside = switches.get((turn.rows.topic, turn.rows.table, turn.rows.subject))
-        yield DriftingTurn(turn, switches.get(_column(turn.rows, turn.name)) or _follow(beside, turn))
+        yield DriftingTurn(turn, switches.get(column_key(turn.rows, turn.name)) or _follow(beside, turn))
 
 
-def _column(rows: WrittenTable, name: str) -> tuple[object, ...]:
-    """Return the identity of a column across partitions."""
-    return rows.topic, rows.table, rows.subject, rows.loaded, rows.at, name
+def _is_enough(turn: Turn, counts: Counter[Writing]) -> bool:
+    """Return whether enough values were written in each of both ways; a third is of the kind of one of them."""
+    kinds = {turn.before.kind, turn.after.kind}
+    return min(counts[turn.before], counts[turn.after]) >= ENOUGH and all(way.kind in kinds for way in counts)
 
 
 def _is_documented(turn: Turn, versions: Sequence[Version]) -> bool:
@@ -117,11 +112,16 @@ def _switch(versions: tuple[Version, ...], before: Writing, after: Writing) -> S
 
 
 def _follow(beside: Switch | None, turn: Turn) -> Switch | None:
-    """Return the switch that another column of the table shows, if it explains the kinds of this one as well."""
+    """Return the switch that another column of the table shows, if it explains the ways of this one as well.
+
+    The forms of the type read values like these; where a way has no layout of its own, their kinds tell as much.
+    """
+    is_shown = turn.before in _EXAMPLES and turn.after in _EXAMPLES
     for source_type, was, now in _differing(beside.before, beside.after) if beside is not None else ():
         took, takes = FORMS[was].wire, FORMS[now].wire
         turns = turn.before.kind in took - takes and turn.after.kind in takes - took
-        if beside is not None and turns:
+        fits = _reads(was, turn.before) and _reads(now, turn.after) if is_shown else turns
+        if beside is not None and fits:
             return beside._replace(source_type=source_type, was=was, now=now)
     return None
 

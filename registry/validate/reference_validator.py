@@ -32,7 +32,7 @@ from cdc_contracts.registry.validate.decoded_changes import (
 )
 from cdc_contracts.registry.validate.drift_rule import DriftRule, drift_rules
 from cdc_contracts.registry.validate.form_selection import FormSelection, TypedColumns
-from cdc_contracts.registry.validate.rule_view import Breach, RuleView
+from cdc_contracts.registry.validate.rule_view import IMAGE_PRESENT, Breach, RuleView, unpaired_rows
 from cdc_contracts.registry.validate.table_promises import (
     NO_INSTANT,
     NO_SUCH_TIME,
@@ -94,7 +94,7 @@ class ReferenceValidator:
         self._schema = _judge_of(version)
         rules = tuple(drift_rules()[name] for name in self.meaning.rules)
         notes = tuple(drift_rules()[name] for name in self.meaning.notes)
-        self._rules = (*rules, *notes)
+        self._rules, self._pairing = (*rules, *notes), drift_rules()[IMAGE_PRESENT]
         self._rules_without_rows = (*(rule for rule in rules if rule.without_rows), *notes)
 
     @cached_property
@@ -120,6 +120,7 @@ class ReferenceValidator:
             rules = self._rules if reading.holds_rows else self._rules_without_rows
             breaches += [self._cross_field(rule, breach) for rule in rules for breach in rule.check(view)]
             if reading.holds_rows:
+                breaches += [self._cross_field(self._pairing, breach) for breach in unpaired_rows(reading)]
                 breaches += self._judge_values(reading, columns)
                 breaches += self._judge_promises(reading, columns)
         findings = _one_each([*breaches[::-1], *self._judge_shape(message, breaches)])
@@ -145,7 +146,7 @@ class ReferenceValidator:
         violations = self._schema.violations(message)
         if not violations:
             return
-        misplaced = {finding.path for finding in breaches if finding.rule == "D09.image-present-for-op"}
+        misplaced = {finding.path for finding in breaches if finding.rule == self._pairing.id}
         recounted = {finding.path for finding in breaches if finding.rule == rule_id("value-form", TIME_UNIT)}
         for violation in violations:
             found = self._shape_finding(violation)
@@ -175,11 +176,12 @@ class ReferenceValidator:
                 path = column_path(reading, pointer, name)
                 yield self._finding("table-schema", NOT_NULL, path, "a value", "NULL")
             form = self.forms.form_of(columns, name, value)
-            if form is None or value is None:
-                continue
             path, kind = column_path(reading, pointer, name), kind_of(value)
-            if _WIRE_KINDS.get(kind) not in form.wire:
-                expected = " or ".join(sorted(_JSON_KINDS[wire] for wire in form.wire))
+            if value is None or (form is None and name in (columns.types or {})):
+                continue  # a type without a form is a finding of its own
+            wires = _JSON_KINDS.keys() if form is None else form.wire
+            if form is None or _WIRE_KINDS.get(kind) not in wires:
+                expected = " or ".join(sorted(_JSON_KINDS[wire] for wire in wires))
                 yield self._finding("type-change", None, path, expected, kind)
             else:
                 declared = table.types.get(name) if table is not None else None

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Final
 
 from cdc_contracts.registry.contract.image_model import Side
 from cdc_contracts.registry.contract.value_mappings import ValueMapping
 from cdc_contracts.registry.message.reading import Reading, Row
+
+IMAGE_PRESENT: Final = "image-present-for-op"
+"""The rule about images that are missing, or hold another number of rows than the other image."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +39,13 @@ class RuleView:
         """Yield the rows of each side, completed."""
         for side in self.sides():
             yield tuple(complete_rows(self.reading, side) or ())
+
+
+def unpaired_rows(reading: Reading) -> Iterator[Breach]:
+    """Yield that the images of a message hold different numbers of rows: rows are paired by index."""
+    sources = [source for source in map(reading.source, reading.sides) if source is not None]
+    if len({len(reading.rows(source) or ()) for source in sources}) > 1:
+        yield Breach(sources[0], "as many rows in each image", "another number of rows")
 
 
 def complete_rows(reading: Reading, side: Side) -> list[Row] | None:

@@ -31,7 +31,7 @@ class PastRun:
     """A summary of a finished run.
 
     `replays` are the runs whose quarantined records it has decoded, `topics` the broker's ids of its topics, and
-    `query` the stream if it is a batch of one.
+    `query` the stream if it is a batch of one, and `batch` its number.
     """
 
     run: str
@@ -43,6 +43,7 @@ class PastRun:
     replays: frozenset[str] = frozenset()
     topics: Mapping[str, str] = field(default_factory=dict)
     query: str | None = None
+    batch: int | None = None
     resets: tuple[TableReset, ...] = ()
     write_mode: WriteMode = field(default_factory=WriteMode)
 
@@ -58,6 +59,7 @@ class PastRun:
             replays=frozenset(record.replay.of if record.replay else ()),
             topics=record.topics,
             query=record.stream.query if record.stream else None,
+            batch=record.stream.batch if record.stream else None,
             resets=record.upheavals,
             write_mode=WriteMode(
                 record.table_format, record.table_schema or None, record.current, record.keeps_changes

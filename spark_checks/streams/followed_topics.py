@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from functools import partial
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from cdc_contracts.registry.common.errors import WithheldError
 from cdc_contracts.registry.records.redacted_quarantine import forget_examples
 from cdc_contracts.registry.report.report_model import RepeatedRows, Report
 from cdc_contracts.registry.stats.partition_tallies import PartitionTally, Source
@@ -19,14 +19,16 @@ from cdc_contracts.spark_checks.decoding import Output, decode_input
 from cdc_contracts.spark_checks.jars import Say
 from cdc_contracts.spark_checks.kafka.failures import RecordsGone
 from cdc_contracts.spark_checks.runs.emptied_tables import describe_unfollowed
+from cdc_contracts.spark_checks.runs.finished_runs import PastRun
 from cdc_contracts.spark_checks.runs.repeats import NO_REPEATS
 from cdc_contracts.spark_checks.sources import TopicInput
 from cdc_contracts.spark_checks.spark_engine import SparkEngine
 from cdc_contracts.spark_checks.stopping import Stop
 from cdc_contracts.spark_checks.streams.checkpoints import Checkpoint
+from cdc_contracts.spark_checks.streams.contradicted_batches import Reread, with_contradicted
 from cdc_contracts.spark_checks.streams.stream_batches import Observer, Pace
 from cdc_contracts.spark_checks.streams.stream_resumption import Wanted, check_checkpoint, check_output, open_epoch
-from cdc_contracts.spark_checks.streams.streaming import Follow
+from cdc_contracts.spark_checks.streams.streaming import Follow, JudgedBatch
 from cdc_contracts.spark_checks.tables.typed_tables import WriteKey
 
 if TYPE_CHECKING:
@@ -47,8 +49,8 @@ def open_audit(
 ) -> Follow | None:
     """Return an audit of a stream, ready to run; None if it was stopped before. Raises as `open_epoch` does."""
 
-    def judge(source: TopicInput, within: ValidationContext, key: WriteKey, _earlier: RowChanges) -> tuple[Tally, None]:
-        return audit_input(SparkEngine(session), source, within, fail_on=fail_on).tally, None
+    def judge(source: TopicInput, within: ValidationContext, key: WriteKey, _earlier: RowChanges) -> JudgedBatch:
+        return JudgedBatch(audit_input(SparkEngine(session), source, within, fail_on=fail_on).tally)
 
     epoch = open_epoch(session, checkpoint, wanted, validation, wait=_wait(pace), stop=stop, say=say)
     if epoch is None:
@@ -69,31 +71,25 @@ def open_decode(
     pace: Pace,
     stop: Stop,
     say: Say,
+    reread: Reread,
 ) -> Follow | None:
     """Return a decode of a stream, ready to run; None if it was stopped before.
 
+    `reread` gives the commands that read again what was published before evidence turned against its version.
     Raises UnavailableError if output and checkpoint do not belong together, unless `new_epoch`, and as `open_epoch`
     does.
     """
 
-    def judge(
-        source: TopicInput, within: ValidationContext, key: WriteKey, earlier: RowChanges
-    ) -> tuple[Tally, RepeatedRows | None]:
+    def judge(source: TopicInput, within: ValidationContext, key: WriteKey, earlier: RowChanges) -> JudgedBatch:
         decoded = decode_input(SparkEngine(session), source, within, output, fail_on=fail_on, key=key, earlier=earlier)
-        if decoded.withheld is not None:
-            raise WithheldError(
-                f"nothing of batch {key.number} was published: {decoded.withheld}",
-                where=checkpoint.directory,
-                hint="--trust-contract publishes it as declared; a new checkpoint may read it with another contract",
-            )
         for line in describe_unfollowed(decoded.record):
             say(f"batch {key.number}: {line}")
         tally = decoded.tally or audit_again(source, within, key, decoded.report)
         if output.redact:  # the totals of a stream are stored with its rows
             forget_examples(tally)
-        if not output.keeps_changes:
-            return tally, None
-        return tally, _repeats_besides(decoded.report.repeats or NO_REPEATS, output, key)
+        if not output.keeps_changes or decoded.withheld is not None:
+            return JudgedBatch(tally, None, decoded.withheld)
+        return JudgedBatch(tally, _repeats_besides(decoded.report.repeats or NO_REPEATS, output, key))
 
     def audit_again(source: TopicInput, within: ValidationContext, key: WriteKey, report: Report) -> Tally:
         try:
@@ -114,11 +110,21 @@ def open_decode(
     if epoch is None:
         return None
     output.runs.begun.check_topics(epoch.setup.topic_ids or {}, output.runs.past())
-    return Follow(session, checkpoint, epoch, judge, observer, fail_on=fail_on, say=say)
+    annotate = partial(with_contradicted, published=partial(_published, checkpoint, output), reread=reread)
+    trusted = output.trust_contract
+    return Follow(
+        session, checkpoint, epoch, judge, observer, fail_on=fail_on, say=say, annotate=None if trusted else annotate
+    )
 
 
 def _wait(pace: Pace) -> float | None:
     return None if pace.once else pace.interval
+
+
+def _published(checkpoint: Checkpoint, output: Output) -> dict[int, PastRun]:
+    """Return the published batches of a stream by number."""
+    query = checkpoint.query
+    return {past.batch: past for past in output.runs.past() if past.query == query and past.batch is not None}
 
 
 def _repeats_besides(repeats: RepeatedRows, output: Output, key: WriteKey) -> RepeatedRows:
@@ -136,6 +142,7 @@ def _counted(report: Report) -> Tally:
         Source(one.topic, one.partition): {
             name: count for name in names if isinstance(count := getattr(one, name, None), int)
         }
+        | {"conforming": one.conforming + (one.contradicted or 0)}
         for one in report.ledger.partitions
     }
     return Tally({source: PartitionTally(**result) for source, result in counts.items()})

@@ -236,6 +236,8 @@ def _records(partitions: Iterable[PartitionLedger]) -> Counter[LabelValues]:
     for number, one in enumerate(partitions):
         for outcome in _OUTCOMES:
             counts[*_place(number, one.topic, one.partition), outcome] += getattr(one, outcome)
+        # A counter never falls: a record that later ones contradict was counted as conforming before.
+        counts[*_place(number, one.topic, one.partition), "conforming"] += one.contradicted or 0
     return counts
 
 
@@ -256,7 +258,9 @@ def _drift(findings: Iterable[ReportedFinding]) -> Counter[LabelValues]:
 def _drift_by_table(findings: Iterable[ReportedFinding]) -> Counter[LabelValues]:
     counts: Counter[LabelValues] = Counter()
     for one in findings:
-        counts[one.name, one.severity, one.table or "", one.contract or ""] += one.count
+        by_table = {of.table: of.count for of in one.tables} if one.tables else {one.table or "": one.count}
+        for table, count in by_table.items():
+            counts[one.name, one.severity, table, one.contract or ""] += count
     bounded: Counter[LabelValues] = Counter()
     for number, (labels, count) in enumerate(sorted(counts.items(), key=lambda item: (-item[1], item[0]))):
         bounded[labels if number < MOST_DRIFTS else (*labels[:2], OTHERS[0], "")] += count

@@ -12,10 +12,12 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from cdc_contracts.registry.common.errors import UnavailableError
+from cdc_contracts.registry.common.errors import UnavailableError, WithheldError
+from cdc_contracts.registry.common.exit_codes import DRIFT, EXIT_CODES
 from cdc_contracts.registry.report.audit_report import Span
+from cdc_contracts.registry.report.contradicted_runs import describe_contradicted
 from cdc_contracts.registry.report.report_model import RepeatedRows, Report
 from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.registry.stats.row_changes import RowChanges
@@ -42,10 +44,24 @@ _ASK_SECONDS: Final = 0.2
 _LAG_SECONDS: Final = 5.0
 _COMMIT_SECONDS: Final = 5.0
 _TIMEOUT_SECONDS: Final = 20.0
+_HOW_TO_GO_ON: Final = (
+    "To go on with another contract, follow with --new-epoch and a new --checkpoint.",
+    "--trust-contract publishes everything as declared.",
+)
 
-Judge = Callable[[TopicInput, ValidationContext, WriteKey, RowChanges], tuple[Tally, RepeatedRows | None]]
-"""Does the work of a batch, unless it is done already, and returns its tally, with repeated rows if rows are kept; it
-gets the key chains of the earlier batches."""
+
+class JudgedBatch(NamedTuple):
+    """The tally of a batch, the repeated rows if rows are kept, and if nothing was published, why."""
+
+    tally: Tally
+    repeats: RepeatedRows | None = None
+    withheld: str | None = None
+
+
+Judge = Callable[[TopicInput, ValidationContext, WriteKey, RowChanges], JudgedBatch]
+"""Does the work of a batch, unless it is done already; it gets the row changes of the earlier batches."""
+Annotate = Callable[[Report, Mapping[Source, Span], int | None], Report]
+"""Adds to a report of a stream what its output holds of the ranges read, given the batch that was withheld."""
 
 
 class Follow:
@@ -53,7 +69,7 @@ class Follow:
 
     def __init__(
         self, session: SparkSession, checkpoint: Checkpoint, epoch: Epoch, judge: Judge, observer: Observer,
-        *, fail_on: str, say: Say,
+        *, fail_on: str, say: Say, annotate: Annotate | None = None,
     ) -> None:  # fmt: skip
         self._session = session
         self._checkpoint = checkpoint
@@ -62,6 +78,9 @@ class Follow:
         self._observer = observer
         self._fail_on = fail_on
         self._say = say
+        self._annotate = annotate
+        self._withheld: int | None = None
+        self._named: frozenset[str] = frozenset()
         self._pin = write_pin(epoch.validation)
         self._lock = threading.Lock()
         self._idle = threading.Event()
@@ -100,6 +119,11 @@ class Follow:
             self._report_failure(query)
 
     @property
+    def contradicts_published(self) -> bool:
+        """Whether batches of this start speak against what the stream has published."""
+        return bool(self._named)
+
+    @property
     def stream(self) -> str:
         """The id of the stream: the same for as long as its checkpoint exists."""
         return str(self._checkpoint.query)
@@ -113,7 +137,8 @@ class Follow:
     def report(self, account: Rolling) -> Report:
         """Return the report of rolling totals."""
         source = self._epoch.wanted.input({}, headers=False)
-        return account.report(source, self._epoch.validation, self._epoch.detection, self._fail_on)
+        report = account.report(source, self._epoch.validation, self._epoch.detection, self._fail_on)
+        return report if self._annotate is None else self._annotate(report, account.spans, self._withheld)
 
     # --- Spark's side
 
@@ -227,17 +252,43 @@ class Follow:
         source = wanted.input(by_topic(there or bounds_of(spans)), headers=wanted.command == DECODE)
         source = replace(source, idle=idle)
         try:
-            tally, repeats = self._judge(source, validation, key, self.whole.tally.chains)
+            judged = self._judge(source, validation, key, self.whole.tally.chains)
         except RecordsGone as error:
             raise RecordsGone(
                 error.what, where=error.where, hint="Follow with a new checkpoint --from earliest, and with "
                 "--new-epoch where rows are kept; and let the topic keep its records longer (retention.ms).",
             ) from error  # fmt: skip
-        self.whole.add(number, tally, spans, repeats)
+        self.whole.add(number, judged.tally, spans, judged.repeats)
+        if judged.withheld is not None:
+            raise self._withhold(number, judged.withheld)
         self._checkpoint.keep_rolling(number, write_rolling(self.whole))
-        self.own.add(number, tally, spans, repeats)
+        self.own.add(number, judged.tally, spans, judged.repeats)
         self._done = number
-        self._observer.note_batch(StreamBatch(number, spans, tally, time.monotonic() - begun), self.report(self.whole))
+        batch, report = StreamBatch(number, spans, judged.tally, time.monotonic() - begun), self.report(self.whole)
+        self._observer.note_batch(batch, report)
+        self._name_contradicted(report)
+
+    def _withhold(self, number: int, why: str) -> WithheldError:
+        """Return the error of a batch that is not published; the totals have it until the stream ends."""
+        self._withheld = number
+        report = self.report(self.whole)
+        contradicted = describe_contradicted(report.contradicted) if report.contradicted else ()
+        lines = [*contradicted, *_HOW_TO_GO_ON]
+        error = WithheldError(
+            f"nothing of batch {number} was published: {why}",
+            where=self._checkpoint.directory,
+            hint="\n  ".join(lines),
+        )
+        error.exit_code = EXIT_CODES[report.verdict] or EXIT_CODES[DRIFT]
+        return error
+
+    def _name_contradicted(self, report: Report) -> None:
+        """Say which published batches evidence is about, once for each."""
+        runs = frozenset(one.run for one in report.contradicted.runs) if report.contradicted else frozenset[str]()
+        if report.contradicted and not runs <= self._named:
+            for line in describe_contradicted(report.contradicted):
+                self._say(line)
+        self._named |= runs
 
     def _pinned(self, number: int, spans: Mapping[Source, Span]) -> ValidationContext:
         """Return the validation context of a batch: the same as before, if it is repeated."""

@@ -70,7 +70,7 @@ def test_a_decode_of_what_chains_contradict_publishes_nothing_unless_it_is_trust
         SparkEngine(spark), source, scope_of(NEW), Output(str(tmp_path / "out"), trust_contract=True), fail_on="error"
     )
 
-    assert "key chains prove dts/canal@1" in held.withheld
+    assert "row changes prove dts/canal@1" in held.withheld
     assert (held.report.verdict, held.record) == ("drift", None)
     assert trusted.withheld is None
     assert trusted.record is not None

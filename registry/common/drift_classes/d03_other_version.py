@@ -11,7 +11,8 @@ def breaks(message: ConformingMessage) -> Iterator[bytes]:
 
 CLASS = DriftClass(
     id="D03", name="other-version", severity=ERROR,
-    says="The message does not fit the version it is validated under, but fits another version of the same subject.",
+    says="The message is of another version of the subject than the one it is validated under. It fits only that other "
+    "version, or the earlier and later changes of its row show it.",
     action="Check when the project or instance was created or restarted; audit with the version that fits.",
     good='a DELETE with its row in "data", validated as dts/canal@2',
     bad='a DELETE with its row in "old", validated as dts/canal@2',
@@ -20,8 +21,8 @@ CLASS = DriftClass(
         DriftCause(
             "images",
             "The row is where the other version has it; read as this version, before and after are swapped.",
-            of_another_subject="The message is not of the version it is validated against: key chains prove a "
-            "version of another subject.",
+            of_another_subject="The message is not of the version it is validated against: the changes of rows "
+            "prove a version of another subject.",
         ),
         DriftCause("value-form", per_column=True),
     ),

@@ -5,26 +5,24 @@ from cdc_contracts.registry.common.pointers import ABSENT, split_pointer
 from cdc_contracts.registry.contract.model import Meaning
 from cdc_contracts.registry.message.reading import Reading, may_hold_rows
 from cdc_contracts.registry.validate.drift_rule import DriftRule, Edits
-from cdc_contracts.registry.validate.rule_view import Breach, RuleView
+from cdc_contracts.registry.validate.rule_view import IMAGE_PRESENT, Breach, RuleView
 
 
 def check(view: RuleView) -> Iterator[Breach]:
-    """Sides named for the op hold rows, as many on each; the other images are null or absent.
+    """Sides named for the op hold rows; the other images are null or absent.
 
-    A member of another JSON kind is not checked here: its kind is the finding.
+    A member of another JSON kind is not checked here: its kind is the finding. That there are as many rows in each
+    image is checked without this rule too, under its id: rows are paired by index.
     """
-    reading, named, counts = view.reading, set[str](), dict[str, int]()
+    reading, named = view.reading, set[str]()
     for side in view.sides():
         named |= {at for at in (side.at, side.over, side.either) if at is not None}
         source = reading.source(side)
         if source is not None:
-            counts[source] = len(reading.rows(source) or ())
             if side.either is not None and source == side.at and reading.rows(side.either) is not None:
                 yield Breach(side.either, "no row", "a row")
         elif not side.optional and may_hold_rows(reading, side.at):
             yield Breach(side.at, "a row", "no row")
-    if len(set(counts.values())) > 1:
-        yield Breach(next(iter(counts)), "as many rows in each image", "another number of rows")
     ddl = reading.meaning.ddl
     statement = ddl.text.at if ddl and ddl.text and ddl.text.at and reading.op == "ddl" else ""
     for pointer in reading.meaning.images.pointers():
@@ -50,7 +48,7 @@ def places(meanings: Sequence[Meaning]) -> Iterator[str]:
 
 
 RULE = DriftRule(
-    name="image-present-for-op", severity=ERROR,
+    name=IMAGE_PRESENT, severity=ERROR,
     says="The images that an op requires hold the same number of rows; all others are null or absent.",
     action="Check for a filter between product and topic, or another version of the product: the row may be in "
     "another image.",

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from mutations import DROP, members, replaced, to_json
+from open_schemas import with_optional_members
 from output_rows import by_kernel, records_of, unlike_columns
 from topics import CATALOGUE, WITH_TABLES, rendered, samples
 
@@ -49,20 +50,6 @@ def catalogue_of(kind: str) -> Catalogue:
             less |= {"rules": ["image-present-for-op"], "notes": []}
         vars(version).update(resolved=version.resolved | less, schema=with_optional_members(version.schema))
     return catalogue
-
-
-def with_optional_members(schema: Any) -> Any:
-    """Return a schema that requires no member and takes null for each."""
-    if isinstance(schema, list):
-        return [with_optional_members(one) for one in schema]
-    if not isinstance(schema, dict):
-        return schema
-    found = {name: with_optional_members(one) for name, one in schema.items() if name not in ("required", "minItems")}
-    if isinstance(found.get("type"), str | list):
-        found["type"] = sorted({"null", *([found["type"]] if isinstance(found["type"], str) else found["type"])})
-    if isinstance(found.get("enum"), list):
-        found["enum"] = [*found["enum"], None]
-    return found
 
 
 def without_members(version: Version) -> Iterator[bytes]:

@@ -226,7 +226,7 @@ def test_key_chains_are_evidence_against_the_range_that_contains_them():
     tally, reported = contradicted(values, *around(100, 180))
     assert tally.outcomes["other-version"] == 0
     assert reported is not None
-    assert reported.startswith("orders partition 0: key chains prove dts/canal@2 from offset 100 to 180 ")
+    assert reported.startswith("orders partition 0: row changes prove dts/canal@2 from offset 100 to 180 ")
     assert "their range declares dts/canal@1" in reported
     assert contradicted(values, {"contract": "dts/canal@2"})[1] is None
     assert contradicted(values[100:180], {"contract": "dts/canal@1"})[1] is not None

@@ -63,10 +63,10 @@ def test_a_report_has_every_key_that_other_tools_read():
     assert (report["detection"], report["stopped"], report["baseline"]) == (None, None, None)
     assert report["verdict"] == "drift"
     assert report["ledger"] == {
-        "read": 8, "conforming": 5, "control": 1, "tombstone": 1, "quarantined": 1, "excluded": 0, "changes": 6,
+        "read": 8, "conforming": 5, "control": 1, "tombstone": 1, "quarantined": 1, "contradicted": 0, "excluded": 0, "changes": 6,
         "partitions": [{
             "topic": "orders", "partition": 3, "start": 10, "end": 20, "read": 8, "conforming": 5, "control": 1,
-            "tombstone": 1, "quarantined": 1, "excluded": 0, "changes": 6, "gaps": 2, "first_timestamp": None, "last_timestamp": None,
+            "tombstone": 1, "quarantined": 1, "contradicted": 0, "excluded": 0, "changes": 6, "gaps": 2, "first_timestamp": None, "last_timestamp": None,
         }],
     }  # fmt: skip
     (finding,) = report["findings"]

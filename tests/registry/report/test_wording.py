@@ -7,7 +7,8 @@ from written_reports import headline, notes, report_of
 
 from cdc_contracts.registry.common.safe_text import visible
 from cdc_contracts.registry.detect.reported_detection import ReportedDetection
-from cdc_contracts.registry.report.report_wording import detected, evidence_list, onset_words, period, share
+from cdc_contracts.registry.report.finding_wording import onset_words
+from cdc_contracts.registry.report.report_wording import detected, evidence_list, period, share
 
 DETECTION = {
     "verdict": "certain", "subject": None, "version": None, "candidates": [], "equivalent": [], "nearest": None,

@@ -1,13 +1,25 @@
 """One cause, one finding: what one change does to many columns is reported once, with its columns."""
 
+import html
 import json
+import re
 
 import jsonschema
 import pytest
 from topics import CATALOGUE, rendered
+from version_switches import AT as AT_TURN
 from version_switches import audited, switching
-from written_reports import build_report, leave_out_known, render_baseline
+from written_reports import (
+    build_report,
+    leave_out_known,
+    render_baseline,
+    render_junit,
+    render_markdown,
+    render_page,
+    report_of,
+)
 
+from cdc_contracts.cli.output.summary import summarise
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.generate.source_events import SourceTable
 from cdc_contracts.registry.report.baseline import read_baseline
@@ -96,3 +108,77 @@ def test_a_baseline_knows_a_finding_on_several_columns_by_each_of_them(tmp_path)
     path.write_text(json.dumps(document))
     left = leave_out_known(report, read_baseline(path))
     assert [one["fingerprint"] for one in left["findings"]] == [finding["fingerprint"]]
+
+
+SHOWN = {"made": "datetime(3)", "seen": "timestamp(6)", "flags": "bit(8)"}
+FORMS_OF = {
+    "made": ("sql-datetime-zone", "iso-datetime-minutes"),
+    "seen": ("epoch-seconds.fraction", "epoch-seconds-integer"),
+    "flags": ("bit-base64", "bit-number"),
+}
+
+
+def test_every_column_is_shown_with_its_own_type_and_forms_in_every_format(capsys):
+    records = [(0, at, value) for at, value in enumerate(rendered("oms-community/canal@1", 120))]
+    report, (finding,) = findings_of(records, "oms-community/canal@2")
+    forms = {
+        one["path"].rpartition("/")[2]: (one["source_type"], one["expected"], one["observed"])
+        for one in finding["columns"]
+    }
+    assert forms == {name: (SHOWN[name], FORMS_OF[name][0], [FORMS_OF[name][1]]) for name in SHOWN}
+    summarise(report_of(report))
+    text = " ".join(capsys.readouterr().out.split())
+    written = {
+        "text": text,
+        "markdown": html.unescape(render_markdown(report)),
+        "junit": html.unescape(render_junit(report)),
+    }
+    for name, (expected, observed) in FORMS_OF.items():
+        line = f"{name} ({SHOWN[name]}): expected {expected}, observed {observed}"
+        assert [kind for kind, page in written.items() if line not in page] == []
+        row = re.search(rf"/data/0/{name}</bdi></code></td>.*?</tr>", render_page(report), re.DOTALL)
+        assert all(part in row[0] for part in (SHOWN[name], expected, observed))
+
+
+@pytest.mark.parametrize("fractions", ["some", "none"])
+@pytest.mark.parametrize("contract", ["oms-community/default", "oms-community/default@1", "oms-community/default@2"])
+def test_times_with_and_without_a_fraction_are_one_turn_of_the_same_type(contract, fractions):
+    records = []
+    for number, (partition, offset, value) in enumerate(switching("oms-community/default", tables=False)):
+        message = json.loads(value)
+        for row in (message["prevStruct"], message["postStruct"]):
+            if row and isinstance(row.get("seen"), str) and (fractions == "none" or number % 2):
+                row["seen"] = row["seen"].partition(".")[0]
+        records.append((partition, offset, json.dumps(message).encode()))
+    _, (finding,) = findings_of(records, contract)
+    (seen,) = [one for one in finding["columns"] if one["path"].endswith("/seen")]
+    ways = [
+        "epoch-seconds-integer, as oms-community/default@1 writes TIMESTAMP",
+        "epoch-seconds.fraction, as oms-community/default@2 writes TIMESTAMP",
+    ]
+    expected, observed = reversed(ways) if contract.endswith("@2") else ways
+    assert (seen["expected"], seen["observed"]) == (expected, [observed])
+    side = range(AT_TURN) if contract.endswith("@2") else range(AT_TURN, 240)
+    held = [json.loads(value) for _, offset, value in records if offset in side]
+    rows = [message.get("postStruct") or message.get("prevStruct") or {} for message in held]
+    assert seen["count"] == sum(row.get("seen") is not None for row in rows)
+    most = max(one["count"] for one in finding["columns"])
+    union = sum(any(row.get(name) is not None for name in SHOWN) for row in rows)
+    assert most <= finding["count"] <= union
+    assert finding["at_least"]
+
+
+def test_a_switch_is_found_in_a_column_that_is_written_in_three_ways():
+    records = []
+    for number, (partition, offset, value) in enumerate(switching("oms-community/default", tables=False)):
+        message = json.loads(value)
+        for row in (message["prevStruct"], message["postStruct"]):
+            if row:
+                for name in ("flags", "made"):
+                    row.pop(name, None)
+                if isinstance(row.get("seen"), str) and number % 3 == 0:
+                    row["seen"] = "0000-00-00 00:00:00"
+        records.append((partition, offset, json.dumps(message).encode()))
+    _, reported = findings_of(records, "oms-community/default@1")
+    assert [(one["class"], one["path"]) for one in reported] == [("other-version", "/postStruct/seen")]
+    assert "epoch-seconds.fraction, as oms-community/default@2 writes TIMESTAMP" in reported[0]["observed"]

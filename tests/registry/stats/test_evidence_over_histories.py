@@ -1,0 +1,60 @@
+"""What is said and published of random histories agrees with the evidence they hold.
+
+The tables of `tests/history_tables.py` count the same over as many histories as asked for.
+"""
+
+from __future__ import annotations
+
+import pytest
+from history_evidence import CLEAR, goes_round_with_gaps
+from history_oracles import (
+    ACCUSED,
+    INCONCLUSIVE,
+    OTHER_DRIFT,
+    judge_honest,
+    judge_swapped,
+    judge_switched,
+    verdicts_by_batches,
+)
+
+SHORT, LONG = 40, 500
+AMOUNTS = [pytest.param(SHORT, id="short"), pytest.param(LONG, id="long", marks=pytest.mark.nightly)]
+
+
+@pytest.mark.parametrize("amount", AMOUNTS)
+def test_no_history_is_published_under_a_version_that_more_evidence_contradicts(amount):
+    judged = judge_swapped(range(amount))
+
+    assert [one.seed for one in judged if one.is_published_wrong and one.outcome.verdict != OTHER_DRIFT] == []
+    clear = [one for one in judged if one.evidence.strength == CLEAR and not one.outcome.by_message]
+    accused = [one for one in clear if one.outcome.verdict == ACCUSED]
+    assert len(accused) >= 0.85 * len(clear)
+
+
+@pytest.mark.parametrize("amount", AMOUNTS)
+def test_no_history_is_accused_under_its_own_version_and_few_are_in_doubt(amount):
+    judged = judge_honest(range(amount))
+
+    assert [one.seed for one in judged if one.outcome.verdict in (ACCUSED, OTHER_DRIFT)] == []
+    plain = [one for one in judged if not goes_round_with_gaps(one.shape)]
+    doubted = [one.seed for one in plain if one.outcome.verdict == INCONCLUSIVE]
+    assert len(doubted) <= max(1, len(plain) // 50), doubted
+
+
+@pytest.mark.parametrize(
+    "amount", [pytest.param(25, id="short"), pytest.param(200, id="long", marks=pytest.mark.nightly)]
+)
+def test_a_switch_in_mid_topic_is_published_without_one_row_exchanged(amount):
+    judged = [one for one in judge_switched(range(amount)) if one.is_placed]
+
+    assert {one.seed: one.outcome.exchanged for one in judged if one.outcome.exchanged} == {}
+
+
+@pytest.mark.parametrize(
+    "amount", [pytest.param(6, id="short"), pytest.param(60, id="long", marks=pytest.mark.nightly)]
+)
+@pytest.mark.parametrize("swapped", [False, True])
+def test_one_verdict_follows_however_a_history_is_cut_into_batches(amount, swapped):
+    unlike = [seed for seed in range(amount) if len(verdicts_by_batches(seed, swapped=swapped)) > 1]
+
+    assert unlike == []
