@@ -58,7 +58,9 @@ def check(
         validation, detection = find_validation(fit_validation(asked, {Source(STDIN, 0)}), lambda: batches)
     else:
         batches = read_batches(plan)
-        validation, detection = find_validation(fit_validation(asked, plan.limits), partial(sample_files, plan, ENOUGH))
+        validation, detection = find_validation(
+            fit_validation(asked, plan.limits), partial(sample_files, plan, ENOUGH), partial(sample_files, plan, ENOUGH)
+        )
     if validation is None:
         if detection is not None and not detection.messages:
             raise UndetectedError("there is no message to detect the contract from", where=", ".join(paths[:3]))

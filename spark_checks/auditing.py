@@ -63,7 +63,9 @@ def audit_input(
     Raises LedgerError if the counts do not add up.
     """
     stop = stop or Stop()
-    found, detection = find_validation(validation, lambda: source.peek(engine, ENOUGH))
+    found, detection = find_validation(
+        validation, lambda: source.peek(engine, ENOUGH), lambda within: source.peek(engine, ENOUGH, within)
+    )
     if found is None:
         tally, stopped = Tally(), stop.reason
     else:

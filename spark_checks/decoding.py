@@ -68,7 +68,9 @@ def decode_input(
     UnavailableError if another run of the directory has read some of the same records, unless `replace`;
     LedgerError if the counts do not add up.
     """
-    found, detection = find_validation(validation, lambda: source.peek(engine, ENOUGH))
+    found, detection = find_validation(
+        validation, lambda: source.peek(engine, ENOUGH), lambda within: source.peek(engine, ENOUGH, within)
+    )
     if found is None:
         raise UndetectedError(
             "the contract of these messages cannot be detected, so nothing is decoded",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import pyarrow as pa
 
+from cdc_contracts.registry.records.sample_windows import Window
 from cdc_contracts.registry.report.audit_report import Span, Spans
 from cdc_contracts.registry.report.report_model import ReportSource, StopReason
 from cdc_contracts.registry.stats.partition_tallies import Source
@@ -69,8 +70,13 @@ class Input(Protocol):
         """Yield the same records as `batches`, one partition after the other even if the source mixes them."""
         ...
 
-    def peek(self, engine: Engine, most: int) -> Iterator[pa.RecordBatch]:
-        """Yield records from the beginning, the middle and the end of each partition. Raises as `run` does."""
+    def peek(
+        self, engine: Engine, most: int, within: Mapping[Source, Window] | None = None
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield records from the beginning, the middle and the end of each partition, or of windows of partitions.
+
+        Raises as `run` does.
+        """
         ...
 
 

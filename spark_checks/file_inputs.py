@@ -80,8 +80,10 @@ class FileInput:
     def in_order(self) -> Iterator[pa.RecordBatch]:
         return self.batches()
 
-    def peek(self, engine: Engine, most: int) -> Iterator[pa.RecordBatch | PlainRecords]:
-        yield from sample_files(FilePlan(self.plan.slices, dict(self.windows)), most)
+    def peek(
+        self, engine: Engine, most: int, within: Mapping[Source, Window] | None = None
+    ) -> Iterator[pa.RecordBatch | PlainRecords]:
+        yield from sample_files(FilePlan(self.plan.slices, dict(self.windows)), most, within)
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         read = self._reading()

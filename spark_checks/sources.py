@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from cdc_contracts.registry.common.errors import UnavailableError
-from cdc_contracts.registry.records.sample_windows import share_windows
+from cdc_contracts.registry.records.sample_windows import Window, share_windows
 from cdc_contracts.registry.report.audit_report import Span, Spans
 from cdc_contracts.registry.report.report_model import ReportSource
 from cdc_contracts.registry.stats.partition_tallies import Source
@@ -102,8 +102,10 @@ class TopicInput:
             frame = self.frame(session).mapInArrow(work, schema)
             return collect_results(frame, ranges, mergeable=mergeable)
 
-    def peek(self, engine: Engine, most: int) -> Iterator[pa.RecordBatch]:
-        for windows in share_windows(bounds_of(self.spans), most):
+    def peek(
+        self, engine: Engine, most: int, within: Mapping[Source, Window] | None = None
+    ) -> Iterator[pa.RecordBatch]:
+        for windows in share_windows(bounds_of(self.spans) if within is None else within, most):
             selected = by_topic(windows)
             part = replace(self, selected=selected, tasks=None, headers=False, sample=None)
             if selected:

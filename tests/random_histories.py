@@ -75,11 +75,11 @@ def switched_history(seed: int) -> History:
     shape = random_shape(draw, first)
     by = draw.choice((WHOLE, WHOLE, PARTITION, TABLE, INSTANCE))
     if draw.random() < 0.5:
-        shape, by = _linked(draw, shape), draw.choice((WHOLE, PARTITION))
+        shape, by = linked(draw, shape), draw.choice((WHOLE, PARTITION))
     return make_history(replace(shape, switch=Switch(second, by)), seed)
 
 
-def _linked(draw: Random, shape: HistoryShape) -> HistoryShape:
+def linked(draw: Random, shape: HistoryShape) -> HistoryShape:
     """Return a shape whose rows change often, in order, in one partition each."""
     source = replace(
         shape.source, rows=draw.choice((4, 12, 40)), keyless=0, inserts=draw.choice((0.0, 0.02, 0.1)),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import Final
 
@@ -27,10 +28,11 @@ from cdc_contracts.registry.detect.detection import (
 from cdc_contracts.registry.detect.evidence import EvidenceList
 from cdc_contracts.registry.detect.evidence_accumulator import EvidenceAccumulator
 from cdc_contracts.registry.detect.mixtures import Mixture
+from cdc_contracts.registry.detect.open_questions import describe_mixture, describe_open, describe_undecided
 from cdc_contracts.registry.detect.outliers import most_outliers
 from cdc_contracts.registry.detect.relatives import Relative
 from cdc_contracts.registry.detect.reported_detection import DetectionVerdict
-from cdc_contracts.registry.detect.votes import COLUMN_TURN, KEY_CHAIN, LINKS, PLAINER, WEAK, Side
+from cdc_contracts.registry.detect.votes import COLUMN_TURN, DOUBTED_CHAIN, KEY_CHAIN, LINKS, PLAINER, WEAK, Side
 from cdc_contracts.registry.detect.weights import Weights
 from cdc_contracts.registry.validate.candidates import find_nearest, open_validations, weigh
 
@@ -41,6 +43,13 @@ def detect(accumulator: EvidenceAccumulator) -> Detection:
     """Return the detection of an accumulator that has been given all its messages."""
     accumulator.finalize()
     return _Classification(accumulator).conclude()
+
+
+def place_versions(accumulator: EvidenceAccumulator, detection: Detection, more: EvidenceAccumulator) -> Detection:
+    """Return the detection of a subject that has switched, with what more messages near the switch prove."""
+    more.finalize()
+    accumulator.timeline.join(more.timeline)
+    return _Classification(accumulator).place_again(detection)
 
 
 class _Classification:
@@ -74,9 +83,16 @@ class _Classification:
             any(relative.reads == "other" for relative in relatives)
             or not all(self.accumulator.read_alike(one, other) for one, other in combinations(versions, 2))
             or not self.weights.fits_most(versions[0])
+            or self._is_doubted(versions[0])
+            or self._is_in_part(versions[0])
         )
         sure = len(versions) == 1 and not relatives and self._is_sure(versions[0], leaders)
         return self._detection(AMBIGUOUS if open_ else CERTAIN if sure else LIKELY, versions, relatives)
+
+    def place_again(self, detection: Detection) -> Detection:
+        """Return a detection with the ranges that all messages prove now."""
+        ranges, left_open = self._ranges(detection.detected[0].subject)
+        return replace(detection, ranges=ranges, finalize=describe_open(left_open), settled=not left_open)
 
     def _sides(self) -> list[Side]:
         """Return every side that takes some message: versions in catalogue order, then relatives."""
@@ -126,6 +142,21 @@ class _Classification:
         (candidate,) = [one for one in self.evidence_list.candidates([version]) if one.contract == version.reference]
         return candidate.against > candidate.votes
 
+    def _is_doubted(self, version: Version) -> bool:
+        """Return whether the changes of rows speak more against a version than for it, but not throughout."""
+        doubted = [vote for vote in self.accumulator.votes.all() if vote[2] == DOUBTED_CHAIN]
+        votes = {
+            sign: max((vote.count for *sides, _, vote in doubted if sides[place] == version.reference), default=0)
+            for sign, place in (("for", 0), ("against", 1))
+        }
+        return votes["against"] > votes["for"]
+
+    def _is_in_part(self, version: Version) -> bool:
+        """Return whether only a part of the messages proves a version, while another one reads the rest differently."""
+        subject = version.subject
+        parted = any(count for (_, one), count in self.accumulator.parted.items() if one == subject)
+        return parted and self.accumulator.timeline.is_proven_in_part(subject)
+
     def _is_sure(self, version: Version, leaders: Sequence[Side]) -> bool:
         """Return whether strong evidence beats every other leader, and all messages except outliers fit."""
         strong = all(
@@ -145,7 +176,7 @@ class _Classification:
         version = same[0] if alone else None
         others = [one for one in versions if one is not version and (version is not None or one.subject != subject)]
         judged = tuple(same) if subject and not (verdict == AMBIGUOUS and relatives) else ()
-        preferences = (version,) if version is not None else ()
+        preferences = (version,) if version is not None and verdict != AMBIGUOUS else ()
         proofs = self._proofs_against(judged, preferences)
         return Detection(
             verdict=verdict,
@@ -184,7 +215,7 @@ class _Classification:
                 *self.evidence_list.unmatched(mixture.detected),
             ),
             messages=self.accumulator.messages,
-            finalize=_describe_mixture(mixture, proofs),
+            finalize=describe_mixture(mixture, proofs),
             preferences=preferences,
             settled=bool(judged) and not proofs,
         )
@@ -237,7 +268,7 @@ class _Classification:
                 *self.evidence_list.unmatched(detected),
             ),
             messages=self.accumulator.messages,
-            finalize=_describe_open(left_open),
+            finalize=describe_open(left_open),
             settled=not left_open,
             ranges=ranges,
         )
@@ -245,10 +276,12 @@ class _Classification:
     def _ranges(self, subject: str) -> tuple[VersionRanges | None, int]:
         """Return the ranges in which versions of a subject are proven, and how many messages no range covers.
 
-        None if no version reads a message of the subject differently from another: then each proves itself.
+        None if no version reads a message of the subject differently from another, or if row changes contradict any
+        range: then each message has to prove itself.
         """
-        if not any(count for (_, parted), count in self.accumulator.parted.items() if parted == subject):
-            return None, 0
+        parted = sum(count for (_, one), count in self.accumulator.parted.items() if one == subject)
+        if not parted or self.accumulator.is_disputed(subject):
+            return None, parted
         versions = [version.reference for version in self.accumulator.catalogue.versions(subject)]
         return self.accumulator.timeline.ranges(subject, versions)
 
@@ -331,7 +364,7 @@ class _Classification:
             result.append(wrapped_messages.describe_wrapping(self.accumulator))
         result.append(self._open_question(verdict, versions, relatives))
         if verdict != AMBIGUOUS:
-            result.append(_describe_undecided(proofs))
+            result.append(describe_undecided(proofs))
         return " ".join(filter(None, result)) or None
 
     def _open_question(self, verdict: str, versions: Sequence[Version], relatives: Sequence[Relative]) -> str | None:
@@ -340,6 +373,8 @@ class _Classification:
                 return None
             if not self.weights.fits_nearly_all(versions[0]):
                 return "Declare it with --contract."
+            if verdict == AMBIGUOUS:
+                return "Another version may hold in a part of them and read it differently: declare it with --contract."
             return "Only weak evidence distinguishes it from the others: declare it with --contract."
         sides = [*(one.reference for one in versions), *(one.name for one in relatives)]
         names = ", ".join(sides[:-1]) + (" and " if verdict == LIKELY else " or ") + sides[-1]
@@ -353,31 +388,3 @@ class _Classification:
         if any(entry.key_chain for version in versions for entry in version.meaning.version_evidence):
             more = f"a few DELETEs, or at least {LINKS} rows that are changed twice,"
         return f"It may be {names}, which read them differently: {more} would decide; or declare it with --contract."
-
-
-def _describe_undecided(proofs: Mapping[str, int]) -> str | None:
-    if not proofs:
-        return None
-    named = ", ".join(f"{count:,} of {versions}" for versions, count in proofs.items())
-    return (
-        f"Not every message has a single reading ({named}): use --write-versions FILE, or declare it with --contract."
-    )
-
-
-def _describe_open(left_open: int) -> str | None:
-    if not left_open:
-        return None
-    return (
-        f"{left_open:,} messages lie between the last proof of one version and the first of another: they are left "
-        "open; --write-versions FILE writes the ranges."
-    )
-
-
-def _describe_mixture(mixture: Mixture, proofs: Mapping[str, int]) -> str | None:
-    result = [
-        f"{part.side.reference} reads them the same way as {' and '.join(one.reference for one in part.equals)}."
-        for part in mixture.parts
-        if isinstance(part.side, Version) and part.equals
-    ]
-    undecided = _describe_undecided(proofs)
-    return " ".join([*result, *([undecided] if undecided else [])]) or None

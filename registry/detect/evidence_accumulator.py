@@ -146,6 +146,10 @@ class EvidenceAccumulator:
                         yield relative
                 self._before[key] = result, value
 
+    def is_disputed(self, subject: str) -> bool:
+        """Return whether row changes speak for and against each version of a subject, and no switch explains them."""
+        return subject in self._orders and self._orders[subject].is_disputed
+
     def pass_over(self, place: RecordPlace) -> None:
         """Skip a record without a message."""
         for order in self._orders.values():

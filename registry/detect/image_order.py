@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from typing import Final, NamedTuple
 
 from cdc_contracts.registry.contract.catalogue import Version
@@ -25,8 +24,6 @@ from cdc_contracts.registry.stats.row_changes import DELETE, INSERT, LOAD, UPDAT
 
 _PARTS: Final = 3
 """The number of parts into which messages are split, each of which must hold proof: the windows of a sample."""
-_FEW: Final = 3
-"""Fewer messages in a row that prove a version by themselves may be outliers."""
 _KINDS: Final = {"insert": INSERT, "update": UPDATE, "delete": DELETE}
 
 
@@ -101,13 +98,21 @@ class ImageOrder:
 
     def weigh(self) -> None:
         """Find out what all changes together prove; call it once, when all messages have been added."""
-        proofs = {line: list(_runs(sorted(found))) for line, found in self._proofs.items()}
+        proofs = {
+            line: [ChainProof(reading, 1, *[Point(offset, None)] * 2) for offset, reading in sorted(found)]
+            for line, found in self._proofs.items()
+        }
         self._evidence = weigh_changes(self._changes, proofs)
+
+    @property
+    def is_disputed(self) -> bool:
+        """Whether votes speak against each other, and no switch explains them."""
+        return any(line.doubtful or len(line.disputed) > 1 for line in self._evidence)
 
     @property
     def doubt(self) -> str | None:
         """Why the votes do not decide; None if they do, or if there are none."""
-        if any(line.doubtful or len(line.disputed) > 1 for line in self._evidence):
+        if self.is_disputed:
             return "but others say the opposite"
         if len({stretch.reading for line in self._evidence for stretch in line.proven()}) != 1:
             return None
@@ -205,14 +210,6 @@ class ImageOrder:
                 RowChange(mix(own ^ table), table, place.offset, within, kind, NO_TIME, *moment, shape, *digests)
             )
         return found
-
-
-def _runs(proofs: Sequence[tuple[int, int]]) -> Iterator[ChainProof]:
-    """Yield the runs of messages that only versions of one way accept; a single one may be an outlier."""
-    for reading, alike in groupby(proofs, key=lambda proof: proof[1]):
-        offsets = [offset for offset, _ in alike]
-        if len(offsets) >= _FEW:
-            yield ChainProof(reading, len(offsets), Point(offsets[0], None), Point(offsets[-1], None))
 
 
 def moment_of(change: Change) -> tuple[int, int]:

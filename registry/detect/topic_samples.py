@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 from cdc_contracts.registry.common.json_messages import Unreadable
-from cdc_contracts.registry.detect.classifier import detect
+from cdc_contracts.registry.detect.classifier import detect, place_versions
 from cdc_contracts.registry.detect.detection import Detection
 from cdc_contracts.registry.detect.evidence_accumulator import EvidenceAccumulator
 from cdc_contracts.registry.detect.message_evidence import RecordPlace
@@ -25,13 +25,15 @@ ENOUGH: Final = 2_000
 """The default number of messages to read, which takes a second or two."""
 
 
-def sample_files(plan: FilePlan, most: int) -> Iterator[pa.RecordBatch | PlainRecords]:
-    """Yield a sample of the messages in files, rows of Parquet as batches.
+def sample_files(
+    plan: FilePlan, most: int, within: Mapping[Source, Window] | None = None
+) -> Iterator[pa.RecordBatch | PlainRecords]:
+    """Yield a sample of the messages in files, or of windows of them, rows of Parquet as batches.
 
     Raises UnavailableError if a file cannot be read.
     """
     following = dict(pairwise(plan.slices))
-    for windows in share_windows(plan.limits, most):
+    for windows in share_windows(plan.limits if within is None else within, most):
         for one in plan.slices:
             if _touches(one, following.get(one), windows):
                 if isinstance(one, ParquetRowGroup):
@@ -55,18 +57,41 @@ def _touches(one: Slice, following: Slice | None, windows: Mapping[Source, Windo
 
 
 def find_validation(
-    validation: ValidationContext | Undetected, sample: Callable[[], Iterable[pa.RecordBatch | PlainRecords]]
+    validation: ValidationContext | Undetected,
+    sample: Callable[[], Iterable[pa.RecordBatch | PlainRecords]],
+    sample_within: Callable[[Mapping[Source, Window]], Iterable[pa.RecordBatch | PlainRecords]] | None = None,
 ) -> tuple[ValidationContext | None, Detection | None]:
     """Return the validation context for the messages, and its detection if no contract was declared.
 
-    The context is undetected if no contract was found. Raises what `sample` raises.
+    If the producer has switched, more messages are read by `sample_within`, if it is given, until the place is known.
+    The context is undetected if no contract was found. Raises what the functions given raise.
     """
     if isinstance(validation, ValidationContext):
         return validation, None
     accumulator = EvidenceAccumulator(validation.catalogue, validation.reading_options)
     add_batches(accumulator, sample(), ENOUGH)
     detection = detect(accumulator)
+    if sample_within is not None:
+        detection = _narrow(accumulator, detection, sample_within)
     return detection.open_validation(validation), detection
+
+
+def _narrow(
+    accumulator: EvidenceAccumulator,
+    detection: Detection,
+    sample_within: Callable[[Mapping[Source, Window]], Iterable[pa.RecordBatch | PlainRecords]],
+) -> Detection:
+    """Return the detection with ranges between which everything was read, or nothing that is read proves a version."""
+    before = None
+    while detection.ranges is not None:
+        gaps = accumulator.timeline.unread_gaps(detection.ranges)
+        unread = sum(end - start for start, end in gaps.values())
+        if not gaps or (before is not None and unread >= before):
+            break
+        before, more = unread, EvidenceAccumulator(accumulator.catalogue, accumulator.reading_options)
+        add_batches(more, sample_within({Source(*place): gap for place, gap in gaps.items()}), ENOUGH)
+        detection = place_versions(accumulator, detection, more)
+    return detection
 
 
 def add_batches(accumulator: EvidenceAccumulator, batches: Iterable[pa.RecordBatch | PlainRecords], most: int) -> None:

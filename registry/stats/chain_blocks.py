@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Final
 
@@ -11,6 +11,8 @@ from cdc_contracts.registry.stats.chain_evidence import ENOUGH_VOTES, ChainProof
 from cdc_contracts.registry.stats.change_links import LinkEnd
 from cdc_contracts.registry.stats.position_sequences import Point
 
+OF_A_PROOF: Final = 2.0
+"""The weight of a record that proves its version by itself: one or two may have come late."""
 MOST_NOISE: Final = 0.1
 """Above this share of links in stretches too short to prove anything, links contradict each other."""
 
@@ -23,8 +25,16 @@ class ChainBlock:
     first: Point
     last: Point
     weight: float
-    inner: tuple[int, int] = (0, 0)
-    """The third of its offsets and the last but two: at a switch, a row in few states can give a wrong link or two."""
+    offsets: Sequence[int] = ()
+    """The offsets of its ends, ascending, each once."""
+    outer: int = 2
+    """How many of them, at each side, do not show by themselves how far it reaches."""
+
+    @property
+    def inner(self) -> tuple[int, int]:
+        """The offsets between which it certainly holds: at a switch, a row in few states can give a wrong link."""
+        outer = min(self.outer, (len(self.offsets) - 1) // 2)
+        return self.offsets[outer], self.offsets[-1 - outer]
 
     @property
     def is_strong(self) -> bool:
@@ -44,23 +54,35 @@ class Blocks:
         """The blocks that prove their reading."""
         return [] if self.doubtful else [block for block in self.blocks if block.is_strong]
 
+    @property
+    def explaining(self) -> list[ChainBlock]:
+        """The blocks that prove their reading, and those at the ends, where the version may have switched."""
+        ends = (self.blocks[0], self.blocks[-1]) if self.blocks else ()
+        return [] if self.doubtful else [block for block in self.blocks if block.is_strong or block in ends]
+
 
 def find_blocks(ends: Sequence[LinkEnd], proofs: Sequence[ChainProof]) -> Blocks:
     """Return the blocks of the links of a partition, and of records that prove their version by themselves."""
     blocks, noise = _resolve(_gather(ends, proofs))
+    if noise == 0:
+        blocks = [replace(block, outer=1) for block in blocks]
     return Blocks(tuple(blocks), noise > MOST_NOISE * (noise + sum(block.weight for block in blocks)))
 
 
 def _gather(ends: Sequence[LinkEnd], proofs: Sequence[ChainProof]) -> list[ChainBlock]:
     """Return all ends in order of their offsets, adjacent ones of one reading grouped."""
     found = [(end.point, end.reading, end.weight) for end in ends]
-    found += [(point, proof.reading, float(ENOUGH_VOTES)) for proof in proofs for point in (proof.first, proof.last)]
+    found += [
+        (point, proof.reading, min(proof.records * OF_A_PROOF, float(ENOUGH_VOTES)))
+        for proof in proofs
+        for point in {proof.first, proof.last}
+    ]
     found.sort(key=lambda one: (one[0].offset, one[1]))
     blocks = []
     for reading, alike in groupby(found, key=lambda one: one[1]):
         held = list(alike)
-        inner = held[min(2, len(held) - 1)][0].offset, held[max(-3, -len(held))][0].offset
-        blocks.append(ChainBlock(reading, held[0][0], held[-1][0], sum(weight for *_, weight in held), inner))
+        offsets = [*dict.fromkeys(point.offset for point, *_ in held)]
+        blocks.append(ChainBlock(reading, held[0][0], held[-1][0], sum(weight for *_, weight in held), offsets))
     return blocks
 
 
@@ -81,8 +103,8 @@ def _resolve(blocks: list[ChainBlock]) -> tuple[list[ChainBlock], float]:
         place = min(weak, key=lambda one: blocks[one].weight)
         before, gone, after = blocks[place - 1 : place + 2]
         noise += gone.weight
-        inner = before.inner[0], after.inner[1]
-        whole = ChainBlock(before.reading, before.first, after.last, before.weight + after.weight, inner)
+        offsets = [*dict.fromkeys((*before.offsets, *after.offsets))]
+        whole = ChainBlock(before.reading, before.first, after.last, before.weight + after.weight, offsets)
         blocks = [*blocks[: place - 1], whole, *blocks[place + 2 :]]
     noise += sum(block.weight for block in blocks[1:-1] if not block.is_strong)
     return blocks, noise

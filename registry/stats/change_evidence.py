@@ -101,7 +101,9 @@ class _TopicChanges:
     def evidence(self) -> Iterator[ChainEvidence]:
         """Yield the evidence of each line."""
         by_partition = {line.partition: self._blocks_of(line.partition) for line in self._lines}
-        blocks = {place: one.proven for found in by_partition.values() for place, one in found.items() if one.proven}
+        blocks = {
+            place: one.explaining for found in by_partition.values() for place, one in found.items() if one.proven
+        }
         timeline = self._best_timeline(blocks)
         states = list(self._states.votes(timeline.reading_of))
         disputes = self._disputes(timeline, states)

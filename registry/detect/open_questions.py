@@ -1,0 +1,39 @@
+"""Open questions: what a detection leaves undecided, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from cdc_contracts.registry.contract.catalogue import Version
+from cdc_contracts.registry.detect.mixtures import Mixture
+
+
+def describe_undecided(proofs: Mapping[str, int]) -> str | None:
+    """Return that some messages have several readings, by the versions that read them; None if there are none."""
+    if not proofs:
+        return None
+    named = ", ".join(f"{count:,} of {versions}" for versions, count in proofs.items())
+    return (
+        f"Not every message has a single reading ({named}): use --write-versions FILE, or declare it with --contract."
+    )
+
+
+def describe_open(left_open: int) -> str | None:
+    """Return that messages between two versions are left open; None if there are none."""
+    if not left_open:
+        return None
+    return (
+        f"{left_open:,} messages lie between the last proof of one version and the first of another: they are left "
+        "open; --write-versions FILE writes the ranges."
+    )
+
+
+def describe_mixture(mixture: Mixture, proofs: Mapping[str, int]) -> str | None:
+    """Return which contracts read the messages of others alike, and what is undecided."""
+    result = [
+        f"{part.side.reference} reads them the same way as {' and '.join(one.reference for one in part.equals)}."
+        for part in mixture.parts
+        if isinstance(part.side, Version) and part.equals
+    ]
+    undecided = describe_undecided(proofs)
+    return " ".join([*result, *([undecided] if undecided else [])]) or None
