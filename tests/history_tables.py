@@ -55,10 +55,14 @@ def table_of_detections(judged: Sequence[Judged]) -> str:
         outcomes = [one.outcome for one in mine]
         exchanged = [one for one in outcomes if one.exchanged]
         shares = [one.open / max(1, one.open + one.published_messages) for one in outcomes]
+        open_, all_ = (
+            sum(found)
+            for found in zip(*((one.open, one.open + one.published_messages) for one in outcomes), strict=True)
+        )
         lines.append(
             f"{name}: {len(mine)} histories; {sum(one.exchanged for one in exchanged)} rows exchanged in "
             f"{len(exchanged)}; left open: {sum(share > 0.05 for share in shares)} more than 5 %, "
-            f"{sum(share == 1 for share in shares)} all; mistaken for certain {sum(one.is_mistaken for one in mine)}"
+            f"{sum(share == 1 for share in shares)} all, {open_ / max(1, all_):.1%} of all rows; mistaken for certain {sum(one.is_mistaken for one in mine)}"
         )
     return "\n".join(lines)
 
