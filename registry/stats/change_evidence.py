@@ -200,8 +200,9 @@ class _TopicChanges:
     def _disputes(self, timeline: _Timeline, states: Iterable[StateVote]) -> dict[int, int]:
         """Return by reading the votes for it, where votes that no turn explains speak against each other.
 
-        If votes support one reading and are too few to prove it, only those are returned; so are links over gaps if
-        there are no votes. A table is looked at alone if it has enough votes.
+        If votes support one reading and are too few to prove it, only those are returned; so are single changes that
+        both neighbours show to be read the other way, and links over gaps if there are no votes. A table is looked at
+        alone if it has enough votes.
         """
         by_table: dict[int, Counter[bool]] = defaultdict(Counter)
         for against, table in self._link_votes(timeline):
@@ -222,6 +223,13 @@ class _TopicChanges:
         if whole and whole[False] < ENOUGH_VOTES and not turns:
             reading = next((blocks[0].reading for blocks in timeline.blocks.values() if blocks), timeline.otherwise)
             return {reading: whole[False]}
+        outliers = Counter(
+            reading
+            for (partition, change), reading in self._links.outliers
+            if timeline.reading_of(partition, change) == 1 - reading
+        )
+        if outliers:
+            return dict(outliers)
         over_gaps = VoteCount(*(self._links.over_gaps[way] for way in (0, 1)))
         supported = [way for way in (0, 1) if not whole and over_gaps.supports(way)]
         return {way: over_gaps.of(way) for way in supported}

@@ -42,17 +42,47 @@ class Links:
 
     `over_gaps` counts, by reading, the links between changes of a row that records which were not read lie between. Any
     of them may join its changes by chance, so that they prove nothing.
-    `pairs` has by partition and reading the first neighbours that only this reading joins.
+    `pairs` has by partition and reading the first neighbours that only this reading joins. `outliers` are changes that
+    only one reading joins with both their neighbours, in rows that the other one joins throughout, with that reading.
     """
 
     ends: list[LinkEnd] = field(default_factory=list)
     torn: Counter[int] = field(default_factory=Counter)
     over_gaps: Counter[int] = field(default_factory=Counter)
     pairs: dict[tuple[int, int], ChangePair] = field(default_factory=dict)
+    outliers: list[tuple[PlacedChange, int]] = field(default_factory=list)
 
     def note_pair(self, reading: int, left: PlacedChange, right: PlacedChange) -> None:
         """Keep two changes that only one reading joins, if they are the first in their partitions."""
         keep_first(self.pairs, reading, as_pair(left, right, neighbours=True))
+
+
+class _Joined(NamedTuple):
+    """Two neighbouring changes of a row, and the readings by which they join; None if they are not compared."""
+
+    left: PlacedChange
+    right: PlacedChange
+    fits: list[tuple[int, int]] | None
+
+    @property
+    def places(self) -> set[tuple[int, int, int]]:
+        """Where both changes are."""
+        return {(partition, change.offset, change.within) for partition, change in (self.left, self.right)}
+
+    def turns(self, before: int, after: int) -> bool:
+        """Return whether the changes join only if they are read in two ways that differ, and are rows by either."""
+        (_, one), (_, two) = self.left, self.right
+        whole = all((one.after, one.other_after, two.before, two.other_before))
+        return whole and self.reads(before, after)
+
+    def allows(self, reading: int) -> bool:
+        """Return whether one reading joins the changes, perhaps among others, or they are not compared."""
+        return self.fits is None or self.reads(reading, reading) or (reading, reading) in self.fits
+
+    def reads(self, before: int, after: int) -> bool:
+        """Return whether the changes join only if the first is read one way, and the second another way."""
+        left_open, right_open = _open_sides(self.left[1], self.right[1])
+        return self.fits == [(before if left_open else 0, after if right_open else 0)]
 
 
 class Intervals:
@@ -93,16 +123,18 @@ def find_links(changes: Iterable[PlacedChange], intervals: Intervals, busy: Iter
         if unordered and (key in crowded or not intervals.whole):
             continue
         if unordered:
-            for one, two in _pairs_across(kept):
-                _join(one, two, links)
+            joined = [_join(one, two, links) for one, two in _pairs_across(kept)]
+            links.outliers += _find_outliers(joined)
             continue
         # Changes of the row may be among those that were not read, in another partition.
         elsewhere = not intervals.whole and mine[0][1].table in wandering
+        joined = []
         for one, two, adjacent in _pairs_of(kept, intervals, busy=key in crowded):
             if adjacent and not elsewhere:
-                _join(one, two, links)
+                joined.append(_join(one, two, links))
             else:
                 links.over_gaps.update(_reading_over_gap(one[1], two[1]))
+        links.outliers += _find_outliers(joined)
     return links
 
 
@@ -161,16 +193,17 @@ def _pairs_across(changes: Sequence[PlacedChange]) -> Iterator[tuple[PlacedChang
                 yield one, two
 
 
-def _join(left: PlacedChange, right: PlacedChange, links: Links) -> None:
-    """Add what two neighbouring changes prove."""
+def _join(left: PlacedChange, right: PlacedChange, links: Links) -> _Joined:
+    """Add what two neighbouring changes prove, and return it."""
     (from_partition, one), (to_partition, two) = left, right
     fits = _fits(one, two)
+    joined = _Joined(left, right, fits)
     if fits is None:
-        return
+        return joined
     if not fits:
         links.torn[to_partition] += 1
     if len(fits) != 1:
-        return
+        return joined
     before, after = fits[0]
     left_open, right_open = _open_sides(one, two)
     if before == after or not (left_open and right_open):
@@ -181,6 +214,27 @@ def _join(left: PlacedChange, right: PlacedChange, links: Links) -> None:
         links.ends.append(_end(from_partition, one, before, int(not shared), weight))
     if right_open:
         links.ends.append(_end(to_partition, two, after, 1, weight))
+    return joined
+
+
+def _find_outliers(joined: Sequence[_Joined]) -> Iterator[tuple[PlacedChange, int]]:
+    """Yield the changes of a row that only one reading joins with both neighbours, if the other one joins all the rest.
+
+    Where changes are missing, some neighbours are joined by no reading: then nothing is said of the row. Nor is it of a
+    change where a row begins or ends, since images that are not there look alike.
+    """
+    for reading in READINGS:
+        other = 1 - reading
+        found = [
+            two.left
+            for one, two in pairwise(joined)
+            if one.right == two.left and one.turns(reading, other) and two.turns(other, reading)
+        ]
+        found = [placed for placed in found if placed[1].is_open]
+        about = {(partition, change.offset, change.within) for partition, change in found}
+        rest = [one for one in joined if not about & one.places]
+        if found and any(one.reads(reading, reading) for one in rest) and all(one.allows(reading) for one in rest):
+            yield from ((placed, other) for placed in found)
 
 
 def _reading_over_gap(one: RowChange, two: RowChange) -> Iterator[int]:

@@ -372,3 +372,24 @@ def test_more_links_against_the_declaration_than_for_it_are_never_a_pass(torn):
     assert tally.contradicting_stretches(NEW)
     assert report_of(tally, NEW)["verdict"] == "inconclusive"
     assert decoded(values, NEW) is not None
+
+
+@pytest.mark.parametrize("swapped", [3, None])
+@pytest.mark.parametrize("missing", [False, True])
+@pytest.mark.parametrize("declared", [OLD, NEW])
+def test_one_update_that_both_neighbours_show_to_be_swapped_holds_a_decode_back(declared, missing, swapped):
+    changes = [("1", f"s{n}", f"s{n + 1}") for n in range(7)]
+    if missing:
+        del changes[5]  # then the row may have lost more, and nothing is said of it
+    changes += [("2", f"s{n}", f"s{n + 1}") for n in range(60)]
+    values = [
+        update(
+            n, *({"id": key, "name": name, "size": "1"} for name in names),
+            version=declared if n != swapped else {OLD: NEW, NEW: OLD}[declared],
+        )
+        for n, (key, *names) in enumerate(changes)
+    ]  # fmt: skip
+
+    seen = swapped is not None and not missing
+    assert report_of(audited([records(values)], declared), declared)["verdict"] == ("inconclusive" if seen else "pass")
+    assert (decoded(values, declared) is not None) == seen
