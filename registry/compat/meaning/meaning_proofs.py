@@ -111,10 +111,6 @@ class Trial:
         for messages in both:
             for message in messages.of(question, source_type):
                 yield messages.reader, message
-        if question.column is None:
-            for messages in both:
-                for message in messages.samples():
-                    yield messages.reader, message
 
     def _types(self, question: Question, difference: FactDifference, pair: MappingPair | None) -> Iterator[str | None]:
         """Yield the source types of the column that a question is about."""

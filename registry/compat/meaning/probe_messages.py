@@ -49,10 +49,15 @@ class Messages:
     source_kind: str | None = None
 
     def of(self, question: Question, source_type: str | None) -> Iterator[Any]:
-        """Yield the messages of a question: plain ones first, then altered ones, smallest first where that is known."""
+        """Yield the messages of a question: plain ones, samples, and altered ones, smallest first where that is known.
+
+        Altered messages are many, and the tries are few where contracts differ in much.
+        """
         plain = list(self.plain(question, source_type))
         yield from plain
-        if question.column is not None:
+        if question.column is None:
+            yield from self.samples()
+        else:
             for message in plain[:1]:
                 for path, _ in walk(message):
                     if path and path[-1] == COLUMN and self._is_in_image(path):

@@ -38,6 +38,11 @@ OP_CODE_ADDED: Final = CompatibilityRule(
 )  # fmt: skip
 
 
+_OF_CODES: Final = frozenset({"D08.op"})
+_OF_OPS: Final = _OF_CODES | {"D09.image-present-for-op", "D09.ddl-flag-agrees", "D09.ddl-text-only-if-ddl"}
+"""Rules that ask for something else where a code stands for another op."""
+
+
 def rule_of(key: Key, old: ContractFact | None, new: ContractFact | None) -> CompatibilityRule:
     """Return the rule for a code that is new, removed, or has another meaning."""
     return OP_CODE_ADDED if old is None else OP_CODE_REMOVED if new is None else OP_CODE_MEANING
@@ -47,7 +52,8 @@ def ask(difference: FactDifference, versions: Versions) -> Question:
     """Ask for messages with the code."""
     code, places = difference.key[1], tuple(dict.fromkeys(version.meaning.envelope.op.at for version in versions))
     codes = tuple((place, code) for place in places)
-    return Question(tuple(values_of(difference)), places, codes, frozenset({"D08.op"}), places, ANY)
+    rules = _OF_OPS if difference.rule is OP_CODE_MEANING else _OF_CODES
+    return Question(tuple(values_of(difference)), places, codes, rules, places, ANY)
 
 
 SECTION = ContractSection(name="ops", listed_at=3, list_facts=describe_members, rule_of=rule_of, ask=ask)
