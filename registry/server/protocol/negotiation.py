@@ -8,7 +8,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from cdc_contracts.registry.server.store.error_answers import MEDIA_TYPES, V1, send_error
+from cdc_contracts.registry.server.store.error_answers import MEDIA_TYPES, V1, http_message, send_error
 
 NEGOTIATED: Final = frozenset({
     "associations", "compatibility", "config", "contexts", "mode", "schemas", "subjects", "v1"
@@ -19,7 +19,7 @@ _WRITES: Final = ("POST", "PUT", "PATCH")
 
 
 class Negotiation:
-    """Answers 406 and 415 for unsupported media types, and 413 for bodies that are too long."""
+    """Answers 406 and 415 for unsupported media types and encodings, and 413 for bodies that are too long."""
 
     def __init__(self, app: ASGIApp, *, max_bytes: int) -> None:
         self._app = app
@@ -37,6 +37,11 @@ class Negotiation:
                 return
             if scope["method"] in _WRITES and not _is_taken(headers.get("content-type")):
                 await send_error(send, 415)
+                return
+            encoding = headers.get("content-encoding", "").strip().lower()
+            if scope["method"] in _WRITES and encoding not in {"", "identity"}:
+                said = f"{http_message(415)}: the body is encoded as {encoding[:40]}; send it without Content-Encoding"
+                await send_error(send, 415, said, [(b"accept-encoding", b"identity")])
                 return
             send = _with_media_type(send, media_type)
             scope = {**scope, "headers": _as_json(scope["headers"])}

@@ -29,6 +29,8 @@ from cdc_contracts.registry.server.store.error_answers import error_body, send_e
 from cdc_contracts.registry.server.ui import page_routes
 
 _READS: Final = ("GET", "HEAD", "OPTIONS")
+_SAME_SITE: Final = frozenset({"same-origin", "none"})
+"""What a browser says of requests of this server's own pages, and of those that a user makes without a page."""
 _OWN: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
@@ -97,9 +99,9 @@ class _Innermost:
 class Origins:
     """Refuses requests from pages of other sites; `local_only` if only this machine reaches a server without users.
 
-    A browser sends the origin with each request that may change something, and no other client does. A server open to
-    everybody on a machine also accepts only that machine's own host names: otherwise a site whose name is made to
-    resolve to it (DNS rebinding) would count as the same origin.
+    With each request that may change something a browser sends the origin, or says in Sec-Fetch-Site that it comes
+    from another site; no other client does. A server open to everybody on a machine also accepts only that machine's
+    own host names: otherwise a site whose name is made to resolve to it (DNS rebinding) would count as the same origin.
     """
 
     def __init__(self, app: ASGIApp, *, local_only: bool) -> None:
@@ -117,10 +119,19 @@ class Origins:
                     f"This server does not answer to the name {host}: --users or --insecure allows other names",
                 )
                 return
-            if origin is not None and scope["method"] not in _READS and urlsplit(origin).netloc != host:
+            is_foreign = origin is not None and _host_of(origin) != host
+            site = headers.get("sec-fetch-site", "none").strip().lower()
+            if scope["method"] not in _READS and (is_foreign or site not in _SAME_SITE):
                 await send_error(send, 403, "Cross-origin requests must not change anything")
                 return
         await self._app(scope, receive, send)
+
+
+def _host_of(address: str) -> str | None:
+    try:
+        return urlsplit(address).netloc
+    except ValueError:
+        return None
 
 
 def _name_of(address: str) -> str | None:

@@ -259,6 +259,12 @@ def test_somebody_without_a_name_may_what_the_file_says(tmp_path):
         ({"Origin": "null"}, 403),
         ({"Origin": "{address}.evil.example"}, 403),
         ({"Origin": "https://evil.example", "Content-Type": ""}, 403),
+        ({"Origin": "http://[evil"}, 403),
+        ({"Sec-Fetch-Site": "cross-site"}, 403),
+        ({"Sec-Fetch-Site": "same-site"}, 403),
+        ({"Sec-Fetch-Site": "Cross-Site", "Origin": "{address}"}, 403),
+        ({"Sec-Fetch-Site": "same-origin"}, 200),
+        ({"Sec-Fetch-Site": "none"}, 200),
     ],
 )
 def test_a_page_of_another_site_changes_nothing_in_the_name_of_who_looks_at_it(address, client, headers, status):
