@@ -34,6 +34,7 @@ nightly:
     CDC_CHAIN_TOPICS=200 CDC_CHAIN_MESSAGES=20000 {{nightly}} tests/registry/stats/test_chain_topics.py tests/spark_checks/test_chains.py
     CDC_ALL_PAIRS=1 {{nightly}} --timeout=3600 tests/registry/compat/json/test_enumerated.py \
         tests/registry/compat/json/test_soundness.py
+    CDC_MEANING_PAIRS=100000 {{nightly}} --timeout=3600 tests/registry/compat/json/test_cdc_meaning.py
     CDC_CONTRACTS_COLUMNS=400 CDC_CONTRACTS_BYTES=all {{nightly}} tests/registry/engine/test_every_column.py \
         tests/registry/engine/test_absent_members.py tests/registry/engine/test_byte_mutations.py \
         tests/registry/engine/test_profiles.py

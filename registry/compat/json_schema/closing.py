@@ -1,42 +1,82 @@
-"""Closing of schemas: what a producer sends and what a consumer accepts, as the policy cdc reads a schema.
+"""Closing of schemas: what a producer sends, as the policy cdc reads a schema: members that it names, and no others.
 
-A producer sends the members that its schema names, and no others: `close_schema`. A consumer ignores members that its
-schema does not name, also where the schema forbids them: `open_schema`. Both leave a place unchanged where they cannot
-decide, so that a message of the closed schema is one of the schema, and one that the open schema refuses the schema
-refuses too.
+A place is left as it is where that cannot be decided, and where no object could be sent if it were closed: a message
+of the closed schema is always one of the schema.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from jsonschema_rs.canonical.schema import clone
 
+from cdc_contracts.registry.common.pointers import split_pointer
 from cdc_contracts.registry.common.subschemas import subschemas
 from cdc_contracts.registry.compat.json_schema.bundled_schemas import BundledSchema
-from cdc_contracts.registry.compat.json_schema.place_descriptions import apply_in_place, follow, name_members
+from cdc_contracts.registry.compat.json_schema.containment import find_impossible
+from cdc_contracts.registry.compat.json_schema.pattern_texts import finds
+from cdc_contracts.registry.compat.json_schema.place_descriptions import (
+    MOST_IN_PLACE,
+    apply_in_place,
+    every_schema,
+    everything_under,
+    follow,
+    name_members,
+    named_by,
+)
+from cdc_contracts.registry.compat.json_schema.schema_shapes import value_at
 
-_IN_PLACE: Final = frozenset({"$ref", "allOf", "anyOf", "oneOf", "if", "then", "else", "not", "dependentSchemas"})
+_IN_PLACE: Final = frozenset({
+    "$ref", "allOf", "anyOf", "oneOf", "if", "then", "else", "not", "dependentSchemas", "dependencies",
+})  # fmt: skip
 _LISTS: Final = ("allOf", "anyOf", "oneOf")
 _NOTES: Final = frozenset({
     "title", "description", "$comment", "default", "examples", "deprecated", "$defs", "definitions", "$schema", "$id",
     "readOnly", "writeOnly",
 })  # fmt: skip
+_BESIDE: Final = _NOTES | {"type", "anyOf", "oneOf"}
+"""Keywords beside which each alternative says all of an object."""
 _HOLDING: Final = _IN_PLACE | {
     "properties", "patternProperties", "additionalProperties", "additionalItems", "items", "prefixItems",
-    "dependencies",
 }  # fmt: skip
 """A schema without these keywords names no member, directly or in a subschema."""
-_REFUSING: Final = ("additionalProperties", "unevaluatedProperties")
+_LIMITING: Final = ("not", "if", "propertyNames", "minProperties", "allOf", "anyOf", "oneOf", "dependencies",
+                    "dependentSchemas", "$ref")  # fmt: skip
+"""Without these, an object of the members that a schema names can be sent if any can."""
 _OPEN: Final[tuple[Any, ...]] = (True, {})
+
+
+@dataclass(frozen=True, slots=True)
+class _Closed:
+    """A schema that was closed, and its own keywords."""
+
+    schema: dict[str, Any]
+    own: Mapping[str, Any]
+
+    def reopen(self) -> None:
+        for word in ("properties", "additionalProperties"):
+            self.schema.pop(word)
+            if word in self.own:
+                self.schema[word] = self.own[word]
 
 
 def close_schema(document: BundledSchema) -> BundledSchema:
     """Return the schema of what a producer sends."""
     closed = clone(document.value)
+    places = _close(document, closed)
+    if places and document.mentions(*_LIMITING):
+        for one in _find_emptied(document, closed, places):
+            one.reopen()
+    return BundledSchema(closed)
+
+
+def _close(document: BundledSchema, closed: Any) -> list[_Closed]:
+    """Close a copy of the document's value, and return what was closed in it."""
     is_plain = not document.mentions(*_IN_PLACE)
     untouched = set() if is_plain else {id(one) for one in _find_applied(closed)}
+    places: list[_Closed] = []
     done: set[int] = set()
     waiting = [closed]
     while waiting:
@@ -44,133 +84,105 @@ def close_schema(document: BundledSchema) -> BundledSchema:
         if not isinstance(schema, dict) or _HOLDING.isdisjoint(schema) or id(schema) in done or id(schema) in untouched:
             continue
         done.add(id(schema))
-        asked = schema.keys() - _NOTES
-        if asked == {"$ref"}:
+        if schema.keys() - _NOTES == {"$ref"}:
             waiting.append(follow(closed, schema["$ref"]) if isinstance(schema["$ref"], str) else None)
-        elif len(asked & _IN_PLACE) == 1 and not schema.keys() & {"properties", "allOf", "$ref", "not", "if"}:
+        elif _is_choice(schema):
             waiting += [part for word in ("anyOf", "oneOf") for part in schema.get(word, ())]
         else:
-            names = set(schema.get("properties", ())) if is_plain else name_members(closed, [schema])
-            if names and _may_close(schema, closed):
+            names = set(named_by(schema)) if is_plain else name_members(closed, [schema])
+            if names and _may_close(schema, closed, names):
+                places.append(_Closed(schema, dict(schema)))
                 schema["additionalProperties"] = False
                 schema["properties"] = {**schema.get("properties", {}), **_missing(names, schema)}
-        waiting += _below(schema)
-    return BundledSchema(closed)
+        waiting += _below(schema, closed)
+    return places
 
 
-def open_schema(document: BundledSchema) -> BundledSchema:
-    """Return the schema of what a consumer accepts: the document itself where it refuses no member."""
-    if not any(f'"{word}": false' in document.text for word in _REFUSING):
-        return document
-    opened = clone(document.value)
-    kept = {id(one) for one in _find_judging(opened)} if document.mentions("not", "if") else set()
-    _open(opened, opened, kept, set())
-    return BundledSchema(opened)
+def _is_choice(schema: Mapping[str, Any]) -> bool:
+    """Return whether a schema says no more of objects than its alternatives do, one of which each object follows."""
+    return len(schema.keys() & {"anyOf", "oneOf"}) == 1 and schema.keys() <= _BESIDE
 
 
 def _missing(names: set[str], schema: Any) -> dict[str, Any]:
     return {name: {} for name in sorted(names) if name not in schema.get("properties", {})}
 
 
-def _may_close(schema: Any, document: Any) -> bool:
+def _may_close(schema: Any, document: Any, names: set[str]) -> bool:
     """Return whether the names that a schema and those beside it give are all that a producer may mean."""
-    return all(
-        one.get("additionalProperties", True) in _OPEN
-        and not one.get("patternProperties")
-        and "unevaluatedProperties" not in one
-        and "$dynamicRef" not in one
-        for one in apply_in_place(document, schema)
+    applied = list(apply_in_place(document, schema))
+    return (
+        len(applied) < MOST_IN_PLACE
+        and any(one.get("properties") for one in applied)
+        and all(
+            one.get("additionalProperties", True) in (*_OPEN, False)
+            and not one.get("patternProperties")
+            and "unevaluatedProperties" not in one
+            and not one.keys() & {"$dynamicRef", "$recursiveRef"}
+            and one.get("minProperties", 0) <= len(names)
+            for one in applied
+        )
     )
 
 
-def _below(schema: Any) -> list[Any]:
+def _find_emptied(document: BundledSchema, closed: Any, places: list[_Closed]) -> list[_Closed]:
+    """Return the places that take no object since they were closed, and took some before."""
+    known = {id(one.schema): one for one in places}
+    pointers: dict[str, _Closed] = {}
+    waiting = [("", closed)]
+    while waiting:
+        at, schema = waiting.pop()
+        if id(schema) in known:
+            pointers[at] = known[id(schema)]
+        waiting += [(at + step, below) for _, step, below in subschemas(schema)]
+    before, after = clone(document.value), clone(closed)
+    for whole in (before, after):
+        for at in pointers:
+            # what is asked is whether an object is left: other values pass wherever no type is given
+            value_at(whole, split_pointer(at))["type"] = "object"
+    emptied = find_impossible(BundledSchema(after)).keys() & pointers.keys()
+    if emptied:
+        emptied -= find_impossible(BundledSchema(before)).keys()
+    return [pointers[at] for at in emptied]
+
+
+def _below(schema: Any, document: Any) -> list[Any]:
     """Return the schemas of the members and elements, which nothing else describes."""
     applied = bool(schema.keys() & _IN_PLACE)
-    found: list[Any] = [] if applied else list(schema.get("patternProperties", {}).values())
-    others = {name for word in _LISTS for part in schema.get(word, ()) for name in _names_inside(part)}
-    others |= {name for word in ("then", "else") for name in _names_inside(schema.get(word))}
+    patterns = schema.get("patternProperties", {})
+    others = {name for name in schema.get("properties", {}) for key in patterns if finds(key, name)}
+    found: list[Any] = list(patterns.values()) if not applied and not others and len(patterns) == 1 else []
+    if applied:
+        beside = [one for one in apply_in_place(document, schema) if one is not schema]
+        if any(one.get("patternProperties") or isinstance(one.get("additionalProperties"), dict) for one in beside):
+            return []
+        others |= {name for one in beside for name, part in one.get("properties", {}).items() if _says_more(part)}
     found += [part for name, part in schema.get("properties", {}).items() if name not in others]
     if not applied:
-        found += [schema.get("additionalProperties"), schema.get("additionalItems")]
+        found += [schema.get("additionalProperties")]
+    if not applied and "contains" not in schema:
+        found += [schema.get("additionalItems")]
         items = schema.get("items")
         found += items if isinstance(items, list) else [items]
         found += schema.get("prefixItems", [])
     return found
 
 
-def _names_inside(schema: Any) -> Iterator[str]:
-    """Yield the members of which a branch says more than a type: what they hold may be described twice."""
-    waiting = [schema]
-    while waiting:
-        one = waiting.pop()
-        if isinstance(one, dict):
-            for name, part in one.get("properties", {}).items():
-                if isinstance(part, dict) and part.keys() & (
-                    _IN_PLACE | {"properties", "items", "additionalProperties"}
-                ):
-                    yield name
-            waiting += [part for word in _LISTS for part in one.get(word, ())]
-            waiting += [one.get("then"), one.get("else")]
+def _says_more(schema: Any) -> bool:
+    """Return whether a schema says more than a type: what it describes may be described twice then."""
+    return isinstance(schema, dict) and not schema.keys().isdisjoint(_DESCRIBING)
+
+
+_DESCRIBING: Final = _HOLDING | {"required", "dependentRequired", "minProperties", "propertyNames", "contains"}
 
 
 def _find_applied(document: Any) -> Iterator[Any]:
     """Yield the schemas that apply beside another one to the same value: closing them would refuse its members."""
-    for schema in _every_schema(document):
-        alone = not schema.keys() & {"properties", "allOf", "$ref", "not", "if"} and len(schema.keys() & _IN_PLACE) == 1
-        words = ("allOf",) if alone else _LISTS
+    for schema in every_schema(document):
+        words = ("allOf",) if _is_choice(schema) else _LISTS
         parts = [part for word in words for part in schema.get(word, ())]
         parts += [schema[word] for word in ("if", "then", "else", "not") if word in schema]
-        parts += schema.get("dependentSchemas", {}).values()
+        parts += [part for word in ("dependentSchemas", "dependencies") for part in schema.get(word, {}).values()]
         if "$ref" in schema and schema.keys() - _NOTES != {"$ref"}:
             parts.append({"$ref": schema["$ref"]})
         for part in parts:
-            yield from _everything_under(document, part)
-
-
-def _find_judging(document: Any) -> Iterator[Any]:
-    """Yield the schemas whose refusal is what counts: under `if` and `not`."""
-    for schema in _every_schema(document):
-        for word in ("if", "not"):
-            if word in schema:
-                yield from _everything_under(document, schema[word])
-
-
-def _every_schema(document: Any) -> Iterator[Any]:
-    """Yield a schema and all inside it. A member may be called as a keyword is: what stands at names is no schema."""
-    waiting = [document]
-    while waiting:
-        one = waiting.pop()
-        if isinstance(one, dict):
-            yield one
-            waiting += [below for _, _, below in subschemas(one)]
-
-
-def _everything_under(document: Any, schema: Any) -> Iterator[Any]:
-    """Yield a schema, all inside it and all that these refer to."""
-    seen: set[int] = set()
-    waiting = [schema]
-    while waiting:
-        one = waiting.pop()
-        if isinstance(one, dict) and id(one) not in seen:
-            seen.add(id(one))
-            yield one
-            waiting += [below for _, _, below in subschemas(one)]
-            if isinstance(one.get("$ref"), str):
-                waiting.append(follow(document, one["$ref"]))
-
-
-def _open(document: Any, schema: Any, kept: set[int], done: set[int]) -> bool:
-    """Open a schema and all below it; say whether anything was opened."""
-    if not isinstance(schema, dict) or id(schema) in done or id(schema) in kept:
-        return False
-    done.add(id(schema))
-    refusing = [word for word in _REFUSING if schema.get(word) is False]
-    for word in refusing:
-        del schema[word]
-    opened = {word for word, _, below in subschemas(schema) if _open(document, below, kept, done)}
-    if isinstance(schema.get("$ref"), str):
-        _open(document, follow(document, schema["$ref"]), kept, done)
-    if "oneOf" in opened and "anyOf" not in schema:
-        # members that are ignored no longer distinguish the alternatives: a consumer takes what fits any
-        schema["anyOf"] = schema.pop("oneOf")
-    return bool(refusing or opened)
+            yield from everything_under(document, part)

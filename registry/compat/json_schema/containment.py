@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final
 
 import jsonschema_rs
-from jsonschema_rs.canonical import Containment
+from jsonschema_rs.canonical import Containment, find_unsatisfiable
 
 from cdc_contracts.registry.compat.json_schema.bundled_schemas import BundledSchema
 from cdc_contracts.registry.compat.json_schema.members import takes_objects, takes_texts
@@ -46,6 +47,16 @@ def find_rest(inner: BundledSchema, outer: BundledSchema) -> jsonschema_rs.Canon
         return _canonicalize(inner.text, inner.draft).subtract(_canonicalize(outer.text, inner.draft))
     except (ValueError, jsonschema_rs.ReferencingError, RecursionError):
         return None
+
+
+def find_impossible(schema: BundledSchema) -> Mapping[str, object]:
+    """Return by JSON Pointer the places of a schema that are known to accept nothing; "" is the whole."""
+    if len(schema.text) > _LONGEST:
+        return {}
+    try:
+        return find_unsatisfiable(schema.value, draft=schema.draft, offline=True, validate_formats=False)
+    except (ValueError, jsonschema_rs.ReferencingError, RecursionError):
+        return {}
 
 
 class ContainmentDecider:

@@ -19,6 +19,7 @@ from cdc_contracts.registry.compat.json_schema.json_comparison import (
     HARMLESS,
     NOT_SHOWN,
     PROVEN,
+    SENDS_NOTHING,
     TOLERATED_BY_POLICY,
     ComparisonOutcome,
 )
@@ -110,6 +111,8 @@ def _say(
     if outcome.difference is not None and outcome.removes:
         gone = _describe_route(outcome.difference.route)
         return f"{writer} no longer sends {gone}, which consumers of {reader} may read."
+    if outcome.shown == SENDS_NOTHING:
+        return f"{writer} accepts no message, so none shows whether {reader} reads what {writer} sends."
     said = [f"{reader} reads what {writer} sends"]
     if outcome.difference is not None:
         where = _describe_route(outcome.difference.route)

@@ -71,11 +71,26 @@ def _repair_object(value: dict[str, Any], kind: Any, way: Way, kept: Way) -> boo
         for name in spare:
             value.pop(name, None)
         return bool(spare)
+    if kind.name == "propertyNames":
+        return _rename(value, kind.error, way, kept)
     if kind.name == "minProperties":
         for number in range(kind.limit):
             value.setdefault(f"m{number}", None)
         return True
     return False
+
+
+def _rename(value: dict[str, Any], refusal: jsonschema_rs.ValidationError, way: Way, kept: Way) -> bool:
+    """Give a member another name than the refused one: one that the pattern of names finds, if there is one."""
+    name: Any = refusal.instance
+    if name not in value or (*way, name) == kept[: len(way) + 1]:
+        return False
+    held = value.pop(name)
+    for other in _others(name, refusal.kind):
+        if isinstance(other, str):
+            value.setdefault(other, held)
+            break
+    return True
 
 
 def _replace(holder: Any, last: Any, value: Any, kind: Any) -> bool:

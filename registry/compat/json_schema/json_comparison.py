@@ -11,8 +11,15 @@ from jsonschema_rs.canonical.schema import clone
 
 from cdc_contracts.registry.compat.compatibility_rule import BREAKING, NOTE, UNDECIDED
 from cdc_contracts.registry.compat.json_schema.bundled_schemas import BundledSchema
-from cdc_contracts.registry.compat.json_schema.closing import close_schema, open_schema
-from cdc_contracts.registry.compat.json_schema.containment import NO, UNKNOWN, YES, ContainmentDecider, is_contained
+from cdc_contracts.registry.compat.json_schema.closing import close_schema
+from cdc_contracts.registry.compat.json_schema.containment import (
+    NO,
+    UNKNOWN,
+    YES,
+    ContainmentDecider,
+    find_impossible,
+    is_contained,
+)
 from cdc_contracts.registry.compat.json_schema.json_proofs import JsonProver
 from cdc_contracts.registry.compat.json_schema.json_rule import (
     confluent_name_of,
@@ -20,6 +27,7 @@ from cdc_contracts.registry.compat.json_schema.json_rule import (
     harmful_differences,
     tolerated_differences,
 )
+from cdc_contracts.registry.compat.json_schema.opening import open_schema
 from cdc_contracts.registry.compat.json_schema.removals import find_removals
 from cdc_contracts.registry.compat.json_schema.schema_differences import SchemaDifference, TooMuchToCompare, is_same
 from cdc_contracts.registry.compat.json_schema.schema_shapes import ShapeReader, value_at
@@ -32,6 +40,8 @@ NOT_SHOWN: Final = "not-shown"
 """No message was found that shows it."""
 HARMLESS: Final = "harmless"
 """No message can show it: the reader takes all that the writer sends."""
+SENDS_NOTHING: Final = "sends-nothing"
+"""The writer's schema accepts no message, so that none can be refused."""
 TOLERATED_BY_POLICY: Final = "tolerated"
 """A message may be refused, and the policy accepts that."""
 
@@ -105,6 +115,8 @@ def look_one_way(
     if policy is Policy.CDC:
         pair = Pair(writer, reader, close_schema(writer), open_schema(reader))
         removals = list(_look_for_removals(pair)) if with_removals else []
+        if "" in find_impossible(pair.sent):
+            return [*removals, ComparisonOutcome(None, UNDECIDED, SENDS_NOTHING)]
         return [*removals, *_look_for_harm(pair, policy)]
     pair = Pair(writer, reader, writer, reader)
     try:

@@ -19,7 +19,8 @@ import pytest
 from cdc_contracts.registry.common.errors import InvalidSchema
 from cdc_contracts.registry.compat.compatibility_rule import NOTE
 from cdc_contracts.registry.compat.json_schema.bundled_schemas import FAST_JUDGES, BundledSchema
-from cdc_contracts.registry.compat.json_schema.closing import close_schema, open_schema
+from cdc_contracts.registry.compat.json_schema.closing import close_schema
+from cdc_contracts.registry.compat.json_schema.opening import open_schema
 from cdc_contracts.registry.compat.levels import Level, Policy
 from cdc_contracts.registry.compat.version_comparison import compare_schemas
 from cdc_contracts.registry.schema.json_schemas.schema_drafts import draft_of

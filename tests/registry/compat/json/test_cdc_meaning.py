@@ -1,0 +1,98 @@
+"""The policy cdc against its own meaning: random pairs of schemas, random messages, and jsonschema as the judge.
+
+`CDC_MEANING_PAIRS` is the number of pairs, and `CDC_MEANING_SEED` where their numbers start.
+"""
+
+import json
+import os
+from collections import Counter
+
+import pytest
+from cdc_meaning import forget, refuting
+from schema_pairs import DRAFTS, pairs
+
+from cdc_contracts.registry.compat.compatibility_rule import UNDECIDED
+from cdc_contracts.registry.compat.levels import Level, Policy
+from cdc_contracts.registry.compat.version_comparison import compare_schemas
+from cdc_contracts.registry.schema.schema_documents import JSON, SchemaDocument
+
+EACH = 250
+PAIRS = int(os.environ.get("CDC_MEANING_PAIRS", "750"))
+SEED = int(os.environ.get("CDC_MEANING_SEED", "31"))
+
+
+def judge(old, new):
+    sides = [SchemaDocument(JSON, name, schema, json.dumps(schema)) for name, schema in (("old", old), ("new", new))]
+    return compare_schemas(sides[:1], sides[1], level=Level.FULL, policy=Policy.CDC)
+
+
+@pytest.mark.parametrize("seed", range(SEED, SEED + PAIRS // EACH))
+def test_no_message_refutes_what_cdc_calls_compatible(seed, record_property):
+    verdicts, refuted = Counter(), []
+    for old, new in pairs(seed, EACH):
+        verdict = judge(old, new)
+        verdicts[verdict.compatible] += 1
+        if verdict.compatible is True:
+            try:
+                found = refuting(json.dumps(old), json.dumps(new))
+            except OverflowError:
+                verdicts["too many alternatives"] += 1
+                continue
+            refuted += [] if found is None else [(json.dumps(old), json.dumps(new), found)]
+            forget()
+    record_property("pairs", f"{EACH} pairs: {dict(verdicts)}, {len(refuted)} refuted")
+    assert refuted[:3] == []
+    assert verdicts[True] > EACH / 10
+    assert verdicts["too many alternatives"] < EACH / 50
+
+
+OBJECT = {"type": "object"}
+EITHER, WHOLE = {"type": ["integer", "string"]}, {"type": "integer"}
+
+
+@pytest.mark.parametrize("asked", [
+    {"required": ["b"]}, {"dependencies": {"c": ["b"]}}, {"minProperties": 2}, {"required": ["b"], "minProperties": 2},
+    {"allOf": [{"required": ["b"]}]}, {"anyOf": [{"required": ["b"]}]}, {"if": {}, "then": {"required": ["b"]}},
+    {"not": {"maxProperties": 1}}, {"propertyNames": {"pattern": "^[bc]$"}, "minProperties": 2},
+    {"patternProperties": {"^b": {}}, "minProperties": 2}, {"not": {"not": {"minProperties": 2}}},
+])  # fmt: skip
+def test_a_narrower_member_breaks_beside_members_that_no_property_describes(asked):
+    """Issue: a member named only in `required` was taken for impossible, so that nothing was ever sent."""
+    for around in (lambda row: row, lambda row: {"type": "object", "properties": {"row": row}, "required": ["row"]}):
+        old, new = (around({**OBJECT, "properties": {"c": held}, **asked}) for held in (EITHER, WHOLE))
+        verdict = judge(old, new)
+        assert verdict.compatible is False, verdict
+        assert verdict.findings[0].proof is not None
+        assert judge(new, old).compatible is False
+
+
+def test_a_member_that_the_reader_names_and_refuses_is_not_one_that_it_ignores():
+    old = {"dependencies": {"bar": []}}
+    dependent = {"foo": {"properties": {"bar": {}}, "additionalProperties": False}}
+    new = {"properties": {"foo": {}}, "dependencies": dependent}
+    verdict = judge(old, new)
+    assert verdict.compatible is False
+    assert "foo" in verdict.findings[0].proof.message
+
+
+@pytest.mark.parametrize("word", ["dependentSchemas", "propertyNames", "not"])
+def test_a_reference_that_is_written_alike_may_lead_to_another_schema(word):
+    refers = {"$ref": "#/$defs/few"}
+    whole = {"$schema": DRAFTS[1], "properties": {"a": {}, "b": {"if": {"required": ["a"]}, "else": False}}}
+    whole[word] = {"a": refers} if word == "dependentSchemas" else refers
+    strict = {"dependentSchemas": {"maxProperties": 1}, "propertyNames": {"enum": ["a"]}, "not": {"minProperties": 2}}
+    old, new = ({**whole, "$defs": {"few": few}} for few in (False if word == "not" else {}, strict[word]))
+    assert judge(old, new).compatible is not True
+    assert judge(new, old).compatible is not True
+
+
+@pytest.mark.parametrize(
+    "nothing",
+    [{**OBJECT, "properties": {"b": False}, "required": ["b"]}, {"allOf": [{"type": "string"}, WHOLE]}, {"not": {}}],
+)
+def test_a_schema_that_accepts_nothing_is_never_a_reason_to_pass(nothing):
+    for old, new in ((nothing, {**nothing, "title": "x", "minLength": 3}), (nothing, {"allOf": [nothing, OBJECT]})):
+        verdict = judge(old, new)
+        assert verdict.compatible is None
+        assert "accepts no message" in verdict.findings[0].says
+        assert {one.severity for one in verdict.findings} == {UNDECIDED}
