@@ -27,16 +27,20 @@ TYPE_CHANGED = CompatibilityRule(
 
 
 def compare_json_guarded(
-    old: SchemaDocument, new: SchemaDocument, *, level: Level, policy: Policy
+    old: SchemaDocument, new: SchemaDocument, *, level: Level, policy: Policy, most: int | None = None
 ) -> tuple[CompatibilityFinding, ...]:
     """Return how two JSON Schemas differ; where that is not decided within bounds, one undecided finding.
+
+    `most` is the number of findings after which no more are searched, once one breaks.
 
     Raises UsageError if one of them is no valid JSON Schema.
     """
     if _is_light(old) and _is_light(new):
-        return compare_json(old, new, level=level, policy=policy)
+        return compare_json(old, new, level=level, policy=policy, most=most)
     try:
-        found: tuple[CompatibilityFinding, ...] = call_guarded(compare_json, old, new, level=level, policy=policy)
+        found: tuple[CompatibilityFinding, ...] = call_guarded(
+            compare_json, old, new, level=level, policy=policy, most=most
+        )
     except Overrun as overrun:
         return tuple(_undecided(old, new, direction, str(overrun)) for direction in policy.directions(level))
     return found
@@ -51,28 +55,29 @@ def _undecided(old: SchemaDocument, new: SchemaDocument, direction: str, why: st
 
 
 def compare_schemas(
-    olds: Sequence[SchemaDocument], new: SchemaDocument, *, level: Level, policy: Policy
+    olds: Sequence[SchemaDocument], new: SchemaDocument, *, level: Level, policy: Policy, most: int | None = None
 ) -> CompatibilityVerdict:
     """Return whether a new version is compatible with those before it, the oldest first.
 
     A transitive level compares it with each of them, every other level with the last. Level NONE asks nothing, save by
-    the policy `cdc`, which ignores what a level asks.
+    the policy `cdc`, which ignores what a level asks. `most` is the number of findings about JSON Schemas after which
+    no more are searched, once one breaks.
     Raises UsageError if a schema is not valid in its language.
     """
     if not olds or not policy.directions(level):
         return CompatibilityVerdict(compatible=True, level=level, policy=policy)
     compared = olds if level.is_transitive else olds[-1:]
-    findings = tuple(finding for old in compared for finding in _compare(old, new, level, policy))
+    findings = tuple(finding for old in compared for finding in _compare(old, new, level, policy, most))
     return conclude(level, policy, findings)
 
 
 def _compare(
-    old: SchemaDocument, new: SchemaDocument, level: Level, policy: Policy
+    old: SchemaDocument, new: SchemaDocument, level: Level, policy: Policy, most: int | None
 ) -> tuple[CompatibilityFinding, ...]:
     if old.type != new.type:
         return tuple(_report_types(old, new, direction) for direction in policy.directions(level))
     if new.type == JSON:
-        return compare_json_guarded(old, new, level=level, policy=policy)
+        return compare_json_guarded(old, new, level=level, policy=policy, most=most)
     if new.type == AVRO:
         from cdc_contracts.registry.compat.avro.avro_comparison import compare_avro
 

@@ -8,10 +8,11 @@ from cdc_contracts.registry.schema.schema_documents import SchemaDocument
 
 
 def compare_json(
-    old: SchemaDocument, new: SchemaDocument, *, level: Level, policy: Policy
+    old: SchemaDocument, new: SchemaDocument, *, level: Level, policy: Policy, most: int | None = None
 ) -> tuple[CompatibilityFinding, ...]:
     """Return how two JSON Schemas differ, under a policy and at a level.
 
+    `most` is the number of findings of a direction after which no more are searched, once one breaks.
     Raises InvalidSchema where one of them is no valid JSON Schema.
     """
     from cdc_contracts.registry.compat.json_schema.bundled_schemas import read_document
@@ -22,8 +23,8 @@ def compare_json(
     result = []
     for direction in policy.directions(level):
         if direction == BACKWARD:
-            found = look_one_way(before, after, policy, with_removals=True)
+            found = look_one_way(before, after, policy, with_removals=True, most=most)
         else:
-            found = look_one_way(after, before, policy)
+            found = look_one_way(after, before, policy, most=most)
         result += [(FORWARD if outcome.removes else direction, outcome) for outcome in found]
     return report_outcomes(old, new, policy, result)

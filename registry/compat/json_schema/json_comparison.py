@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice
 from typing import Any, Final
 
 from jsonschema_rs.canonical.schema import clone
@@ -104,20 +105,28 @@ class Pair:
 
 
 def look_one_way(
-    writer: BundledSchema, reader: BundledSchema, policy: Policy, *, with_removals: bool = False
+    writer: BundledSchema,
+    reader: BundledSchema,
+    policy: Policy,
+    *,
+    with_removals: bool = False,
+    most: int | None = None,
 ) -> list[ComparisonOutcome]:
     """Return what a reader's document refuses of what a writer's promises, by a policy.
 
-    `with_removals` adds the members that the reader no longer knows.
+    `with_removals` adds the members that the reader no longer knows. `most` is how many outcomes are enough, if one
+    breaks: each costs a search for a message.
     """
     if is_same(writer.value, reader.value):
         return []
     if policy is Policy.CDC:
         pair = Pair(writer, reader, close_schema(writer), open_schema(reader))
-        removals = list(_look_for_removals(pair)) if with_removals else []
+        removals = list(islice(_look_for_removals(pair), most)) if with_removals else []
+        if most is not None and len(removals) >= most:
+            return removals
         if "" in find_impossible(pair.sent):
             return [*removals, ComparisonOutcome(None, UNDECIDED, SENDS_NOTHING)]
-        return [*removals, *_look_for_harm(pair, policy)]
+        return [*removals, *_look_for_harm(pair, policy, most)][:most]
     pair = Pair(writer, reader, writer, reader)
     try:
         counted = counted_differences(policy)
@@ -125,9 +134,11 @@ def look_one_way(
     except TooMuchToCompare:
         return _look_at_wholes(pair)
     if not named:
-        return _look_for_harm(pair, policy)
-    outcomes = []
+        return _look_for_harm(pair, policy, most)
+    outcomes: list[ComparisonOutcome] = []
     for one in named:
+        if most is not None and len(outcomes) >= most:
+            break
         shown = _show(pair, one)
         outcomes += shown or [ComparisonOutcome(one, BREAKING, HARMLESS if pair.containment == YES else NOT_SHOWN)]
     return outcomes
@@ -142,7 +153,7 @@ def _show(pair: Pair, difference: SchemaDifference) -> list[ComparisonOutcome]:
     return found if proof is None else [ComparisonOutcome(difference, BREAKING, PROVEN, *proof)]
 
 
-def _look_for_harm(pair: Pair, policy: Policy) -> list[ComparisonOutcome]:
+def _look_for_harm(pair: Pair, policy: Policy, most: int | None = None) -> list[ComparisonOutcome]:
     """Return the differences for which the reader may refuse a message, and whether it does."""
     decider = ContainmentDecider(*pair.shapes)
     try:
@@ -157,12 +168,18 @@ def _look_for_harm(pair: Pair, policy: Policy) -> list[ComparisonOutcome]:
         pair = Pair(
             pair.writer, pair.reader, pair.sent, BundledSchema(_without_constraints(pair.taken.value, tolerated))
         )
-    shown = {one: _show(pair, one) for one in suspects}
-    outcomes += [outcome for found in shown.values() for outcome in found]
-    left = [one for one, found in shown.items() if not found]
+    left: list[SchemaDifference] = []
+    breaks: list[ComparisonOutcome] = []
+    for one in suspects:
+        shown = _show(pair, one)
+        breaks += shown
+        left += [] if shown else [one]
+        if most is not None and len(breaks) >= most:
+            return [*breaks, *outcomes]
     if left:
-        outcomes += list(_judge_the_rest(pair, left, decider, is_known_broken=len(left) < len(suspects)))
-    return outcomes
+        rest = _judge_the_rest(pair, left, decider, is_known_broken=bool(breaks))
+        breaks += islice(rest, None if most is None or not breaks else most - len(breaks))
+    return [*outcomes, *breaks] if most is None else [*breaks, *outcomes]
 
 
 def _judge_the_rest(

@@ -21,6 +21,9 @@ from cdc_contracts.registry.server.store.subjects import Subject
 
 RESERVED: Final = "confluent:reserved"
 """The metadata property that reserves field names, separated by commas."""
+_MOST_REASONS: Final = 20
+_LONGEST_REASON: Final = 1_000
+_MORE: Final = "There are more differences than these: `cdc-contracts compat` lists all."
 
 
 def judge(
@@ -35,7 +38,7 @@ def judge(
 ) -> list[str]:
     """Return why a schema is incompatible with earlier versions, oldest first; nothing if it is compatible.
 
-    What could not be decided is a reason too: a schema has to be proven compatible.
+    What could not be decided is a reason too: a schema has to be proven compatible. Only the first are looked for.
     """
     level, policy = level_of(config, defaults), policy_of(config, defaults)
     validated = bool(config.get("validateFields"))
@@ -50,11 +53,13 @@ def judge(
     resolver = Resolver(records, subject.context)
     olds = [resolver.stored(version) for version in (earlier if level.is_transitive else earlier[-1:])]
     try:
-        verdict = compare_schemas([bundle(old) for old in olds], bundle(new), level=level, policy=policy)
+        verdict = compare_schemas(
+            [bundle(old) for old in olds], bundle(new), level=level, policy=policy, most=_MOST_REASONS + 1
+        )
     except UsageError as error:
         raise invalid_schema(f"Invalid schema: {error.what}") from error
     result = [finding for finding in verdict.findings if finding.severity in (BREAKING, UNDECIDED)]
-    reasons = reserved if verdict.compatible else [*reserved, *map(describe, result)]
+    reasons = reserved if verdict.compatible else [*reserved, *_describe_first(result)]
     return [*reasons, context] if reasons else []
 
 
@@ -92,6 +97,13 @@ def _top_level_fields(schema: SchemaDocument) -> Collection[str]:
         return [field["name"] for field in document.get("fields", ())]
     properties = document.get("properties")
     return properties if isinstance(properties, dict) else ()
+
+
+def _describe_first(findings: Sequence[CompatibilityFinding]) -> list[str]:
+    """Return the first findings as lines, each cut to a length, and whether there are more."""
+    lines = [describe(finding) for finding in findings[:_MOST_REASONS]]
+    cut = [line if len(line) <= _LONGEST_REASON else line[:_LONGEST_REASON] + "…" for line in lines]
+    return [*cut, _MORE] if len(findings) > _MOST_REASONS else cut
 
 
 def describe(finding: CompatibilityFinding) -> str:

@@ -11,6 +11,7 @@ import patient
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from registry_sites import serving_site, write_users
+from stopwatch import measure
 
 from cdc_contracts.cli.app import main
 from cdc_contracts.registry.server.running.request_log import open_log
@@ -221,3 +222,22 @@ def test_a_wrong_password_of_the_database_is_reported_in_a_line(postgres, capsys
     assert 'password authentication failed for user "guarded"' in said
     assert said.count("\n") == 2
     assert "incorrect" not in said
+
+
+def test_a_schema_of_which_everything_changed_is_refused_shortly(url):
+    """All 5,000 members changed, and the answer names the first, each with its message."""
+
+    def schema(kind):
+        members = {f"p{number}": {"type": kind} for number in range(5_000)}
+        return {"schemaType": "JSON", "schema": json.dumps({"type": "object", "properties": members})}
+
+    with serving_site(url) as address, patient.Client(base_url=address) as client:
+        client.post("/subjects/s/versions", json=schema("integer"))
+        refusal, taken = measure(lambda: client.post("/subjects/s/versions", json=schema("string")))
+        asked = client.post("/compatibility/subjects/s/versions/latest?verbose=true", json=schema("string")).json()
+    assert refusal.status_code == 409
+    assert len(refusal.content) < 30_000
+    assert "C102 type-changed" in refusal.json()["message"]
+    assert "`cdc-contracts compat` lists all" in refusal.json()["message"]
+    assert (asked["is_compatible"], len(asked["messages"])) == (False, 22)
+    assert taken < 2.5
