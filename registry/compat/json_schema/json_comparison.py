@@ -141,6 +141,10 @@ def look_one_way(
             break
         shown = _show(pair, one)
         outcomes += shown or [ComparisonOutcome(one, BREAKING, HARMLESS if pair.containment == YES else NOT_SHOWN)]
+    if all(one.shown == NOT_SHOWN for one in outcomes):
+        # what no single keyword shows, the schemas as wholes may
+        proof = pair.prover.prove_by_examples() or pair.prover.prove_any()
+        outcomes += [] if proof is None else [ComparisonOutcome(None, BREAKING, PROVEN, *proof)]
     return outcomes
 
 

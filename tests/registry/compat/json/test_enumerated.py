@@ -201,3 +201,11 @@ def test_a_flag_where_later_drafts_have_a_limit_means_draft_4(word):
     assert judge(new, old, Policy.CONFLUENT_STRICT).compatible is True
     verdict = judge(old, new, Policy.CONFLUENT_STRICT)
     assert (verdict.compatible, verdict.findings[0].proof.message) == (False, {"a": 5})
+
+
+def test_a_refusal_that_no_single_keyword_shows_is_shown_by_the_schemas_as_wholes():
+    draft = {"$schema": NAMES["2020"], "type": "array", "contains": {"const": "a"}}
+    old = {**draft, "items": False, "minContains": 0}
+    new = {**draft, "prefixItems": [NUMBER, TEXT], "items": TEXT}
+    *_, last = judge(old, new, Policy.CONFLUENT_STRICT).findings
+    assert (last.rule, last.proof.message) == ("C117", [])
