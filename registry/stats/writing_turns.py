@@ -87,14 +87,19 @@ def _is_documented(turn: Turn, versions: Sequence[Version]) -> bool:
     ways = {turn.before, turn.after}
     digits = {Writing(TEXT, DIGITS), Writing(TEXT, SECONDS)}
     counts = {way for way in ways if way.kind == NUMBER}
-    return bool(counts) and ways - counts <= digits and any(_takes_both(version) for version in versions)
+    texts = frozenset(ways - counts)
+    return bool(counts) and texts <= digits and any(_takes_both(version, texts) for version in versions)
 
 
 @lru_cache(maxsize=256)
-def _takes_both(version: Version) -> bool:
-    """Return whether a version has a form that accepts both numbers and texts."""
+def _takes_both(version: Version, texts: frozenset[Writing]) -> bool:
+    """Return whether a version has a form that accepts both numbers and texts, among them those written in some ways."""
     mappings = [version.catalogue.mapping(name) for name in version.mapping_names()]
-    return any({NUMBER, TEXT} <= FORMS[form].wire for mapping in mappings for form in mapping.document.forms)
+    return any(
+        {NUMBER, TEXT} <= FORMS[form].wire and all(_reads(form, way) for way in texts)
+        for mapping in mappings
+        for form in mapping.document.forms
+    )
 
 
 @lru_cache(maxsize=1024)

@@ -83,6 +83,35 @@ def test_a_switch_of_versions_without_types_is_reported_with_its_onset(subject, 
     assert reported["verdict"] == "drift"
 
 
+@pytest.mark.parametrize("share", [2, 5])
+@pytest.mark.parametrize("contract", ["@1", "@2"])
+@pytest.mark.parametrize("subject", SWITCHING)
+def test_two_versions_side_by_side_without_types_are_reported_by_every_column_that_they_write_differently(
+    subject, contract, share
+):
+    """Also by times alone: no form reads both a number of seconds and a text with a part of a second."""
+    own, other = (rendered(f"{subject}{one}", 400, seed=3) for one in (contract, {"@1": "@2", "@2": "@1"}[contract]))
+    for name in (None, *TURNS):
+        records = [
+            (0, number, value if number % share else with_columns(value, other[number], name))
+            for number, value in enumerate(own)
+        ]
+        findings = findings_of(report_of(audited(records, subject + contract, ReadingOptions()), subject + contract))
+        at = SWITCHING[subject]
+        assert set(findings) == {f"{at}/{one}" for one in TURNS if name in (None, one)}
+
+
+def with_columns(value, other, name):
+    """A message with the values that a column, or all of them, have in the same change as another version writes it."""
+    if name is None:
+        return other
+    message, theirs = json.loads(value), json.loads(other)
+    for at in ("prevStruct", "postStruct", "data"):
+        if (message.get(at) or {}).get(name) is not None:
+            message[at][name] = theirs[at][name]
+    return json.dumps(message).encode()
+
+
 @pytest.mark.parametrize("subject", SWITCHING)
 def test_a_switch_of_versions_is_a_note_where_table_contracts_declare_the_types(subject):
     records = list(switching(subject, tables=True))
