@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import insort
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -87,14 +88,18 @@ class EvidenceAccumulator:
     _writing: ColumnWriting = field(default_factory=ColumnWriting)
     turns: list[tuple[str, RecordPlace, RecordPlace]] = field(default_factory=list)
     """Which versions row changes prove one after the other, from where to where, where it is more than one."""
-    samples: list[bytes] = field(default_factory=list)
-    """The first messages that nothing takes."""
+    _first_foreign: list[tuple[RecordPlace, bytes]] = field(default_factory=list)
     _repeats: dict[tuple[Relative, Version], list[RecordPlace]] = field(default_factory=dict)
     _neighbours: Counter[Relative] = field(default_factory=Counter)
 
     @cached_property
     def validators(self) -> CatalogueValidators:
         return CatalogueValidators(self.catalogue, self.reading_options)
+
+    @property
+    def samples(self) -> list[bytes]:
+        """The first messages that nothing takes, in order of offsets."""
+        return [value for _, value in self._first_foreign]
 
     def add(self, place: RecordPlace, value: bytes) -> None:
         """Add one message."""
@@ -129,8 +134,9 @@ class EvidenceAccumulator:
 
     def _count(self, message: SampledMessage, value: bytes) -> None:
         self.timeline.add(message, value)
-        if not message.senders.sides and len(self.samples) < _SAMPLES:
-            self.samples.append(value)
+        if not message.senders.sides:
+            insort(self._first_foreign, (message.place, value))
+            del self._first_foreign[_SAMPLES:]
 
     def _repeating(self, message_evidence: MessageEvidence, value: bytes) -> Iterator[Relative]:
         """Yield the relatives whose repeating member has the value of the previous message, if the messages differ."""

@@ -8,7 +8,7 @@ every other one.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -102,6 +102,7 @@ class ImageOrder:
             line: [ChainProof(reading, 1, *[Point(offset, None)] * 2) for offset, reading in sorted(found)]
             for line, found in self._proofs.items()
         }
+        self._followed = _by_windows(self._followed)
         self._evidence = weigh_changes(self._changes, proofs)
 
     @property
@@ -123,7 +124,7 @@ class ImageOrder:
         """Yield the votes for versions that read messages one way, by each pair of such groups."""
         for reading, votes in self._votes().items():
             places: dict[tuple[frozenset[Version], frozenset[Version]], RecordPlace] = {}
-            for message in self._followed:
+            for message in sorted(self._followed, key=lambda followed: followed.place):
                 places.setdefault((message.ways[reading], message.ways[1 - reading]), message.place)
             for (winners, losers), place in places.items():
                 yield OrderVote(winners, losers, votes, place)
@@ -210,6 +211,19 @@ class ImageOrder:
                 RowChange(mix(own ^ table), table, place.offset, within, kind, NO_TIME, *moment, shape, *digests)
             )
         return found
+
+
+def _by_windows(followed: Iterable[_Followed]) -> list[_Followed]:
+    """Return messages by how far behind the beginning of their partition they are, in whatever order they were read."""
+    by_partition: dict[tuple[str, int], list[_Followed]] = defaultdict(list)
+    for message in sorted(followed, key=lambda one: one.place):
+        by_partition[message.place[:2]].append(message)
+    ranks = (
+        ((2 * rank + 1) / len(found), message)
+        for found in by_partition.values()
+        for rank, message in enumerate(found)
+    )  # fmt: skip
+    return [message for _, message in sorted(ranks, key=lambda one: (one[0], one[1].place))]
 
 
 def moment_of(change: Change) -> tuple[int, int]:

@@ -93,7 +93,7 @@ def _is_documented(turn: Turn, versions: Sequence[Version]) -> bool:
 
 @lru_cache(maxsize=256)
 def _takes_both(version: Version, texts: frozenset[Writing]) -> bool:
-    """Return whether a version has a form that accepts both numbers and texts, among them those written in some ways."""
+    """Return whether a version has a form that accepts both numbers and texts, written in each of some ways."""
     mappings = [version.catalogue.mapping(name) for name in version.mapping_names()]
     return any(
         {NUMBER, TEXT} <= FORMS[form].wire and all(_reads(form, way) for way in texts)

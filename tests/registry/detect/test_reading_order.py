@@ -1,0 +1,58 @@
+"""Detection says the same of the same messages in whatever order their pieces are read."""
+
+import json
+from random import Random
+
+import pytest
+from topics import CATALOGUE, rendered
+
+from cdc_contracts.registry.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.detect.classifier import detect
+from cdc_contracts.registry.detect.evidence_accumulator import EvidenceAccumulator
+from cdc_contracts.registry.detect.message_evidence import RecordPlace
+
+
+def foreign(count):
+    """Messages of no contract, of several nearest ones."""
+    own = [*rendered("dts/canal@2", count), *rendered("oms/default@2", count)]
+    Random(1).shuffle(own)
+    for value in own:
+        message = json.loads(value)
+        message.pop("database", None)
+        message.pop("allMetaData", None)
+        yield json.dumps({**message, "more": 1}).encode()
+
+
+TOPICS = {
+    "one version": lambda: rendered("dts/canal@2", 300),
+    "a switch": lambda: [*rendered("dts/canal@1", 200), *rendered("dts/canal@2", 200, seed=2)],
+    "two dialects": lambda: [*rendered("drs/json@1", 60), *rendered("oms/canal@1", 60)],
+    "columns without types": lambda: [
+        *rendered("oms-community/default@1", 120), *rendered("oms-community/default@2", 120, seed=2),
+    ],
+    "none": lambda: [*foreign(40)],
+}  # fmt: skip
+
+
+def said_of(places, order):
+    accumulator = EvidenceAccumulator(CATALOGUE, ReadingOptions())
+    for place in order:
+        accumulator.add(place, places[place])
+    return detect(accumulator).report()
+
+
+@pytest.mark.parametrize("partitions", [1, 3])
+@pytest.mark.parametrize("topic", TOPICS)
+def test_detection_is_the_same_in_any_order_of_reading(topic, partitions):
+    values = list(TOPICS[topic]())
+    places = {RecordPlace("t", number % partitions, number // partitions): value for number, value in enumerate(values)}
+    expected = said_of(places, sorted(places))
+    draw = Random(partitions)
+    groups = [list(places)[start : start + 25] for start in range(0, len(places), 25)]
+    overlapping = sorted(range(len(places)), key=lambda number: number + draw.uniform(0, 60))
+    for order in (
+        draw.sample(list(places), len(places)),
+        [place for group in reversed(groups) for place in group],
+        [list(places)[number] for number in overlapping],
+    ):
+        assert said_of(places, order) == expected
