@@ -131,7 +131,7 @@ def _columns(finding: ReportedFinding) -> Markup | None:
     ]
     head = [heading(name) for name in ("column", "type", "expected", "observed")]
     shown = table(rows, head=[*head, heading("messages", "number")], caption="Columns", kind="columns")
-    return element("div", shown, more(len(columns) - len(rows), "columns"))
+    return element("div", shown, more(len(columns) - len(rows), "columns"), class_="wide")
 
 
 def _observed(finding: ReportedFinding) -> Markup:

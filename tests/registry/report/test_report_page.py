@@ -57,6 +57,23 @@ def test_nothing_is_wider_than_the_window_asks_for_anything_or_complains(open_pa
 
 
 @needs_browser
+def test_columns_of_a_finding_have_its_whole_width_so_that_their_forms_can_be_read(open_page):
+    report = example("drift")
+    forms = ["iso-datetime-minutes, as oms-community/default@1 writes DATETIME"]
+    column = {
+        "rule": "D03.value-form", "path": "/postStruct/seen", "fingerprint": "0123456789abcdef", "expected": "SQL",
+        "observed": forms, "count": 3, "first": report["findings"][0]["first"],
+    }  # fmt: skip
+    report["findings"][0]["columns"] = [column, {**column, "path": "/postStruct/made"}]
+    page = open_page(report)
+    open_everything(page)
+    widths = "[...document.querySelectorAll('table.columns, .tables:has(table.columns)')].map(one => one.clientWidth)"
+    container, table = page.evaluate(widths)
+    assert table > 0.95 * container
+    assert page.locator("table.columns tbody tr").first.bounding_box()["height"] < 60
+
+
+@needs_browser
 def test_attack_text_is_shown_as_text_and_becomes_no_element(open_page):
     page = open_page(example("attack"))
     open_everything(page)
