@@ -34,13 +34,15 @@ _MOST_LATE: Final = 33
 class SampledMessage(NamedTuple):
     """A message: its possible senders, and the subjects of which some versions accept it and decode it differently.
 
-    `moment` is its event time and its position, 0 where it has none; `original` is where the same bytes came first.
+    `moment` is its event time and its position, 0 where it has none; `original` is where the same bytes came first, by
+    the order of offsets, if that is elsewhere.
     """
 
     place: RecordPlace
     senders: WeighedMessages
     parted: tuple[str, ...] = ()
     moment: tuple[int, int] = (0, 0)
+    digest: int = 0
     original: RecordPlace | None = None
 
     def proves(self, subject: str) -> str | None:
@@ -54,19 +56,19 @@ class SenderTimeline:
 
     def __init__(self) -> None:
         self._messages: list[SampledMessage] = []
-        self._seen: dict[int, RecordPlace] = {}
+        self._firsts: dict[int, RecordPlace] = {}
 
     def add(self, message: SampledMessage, value: bytes) -> None:
         """Add a message, whose bytes are `value`."""
         digest = hash(value)
-        self._messages.append(message._replace(original=self._seen.get(digest)))
-        self._seen.setdefault(digest, message.place)
+        self._messages.append(message._replace(digest=digest))
+        self._firsts[digest] = min(message.place, self._firsts.get(digest, message.place))
 
     def refute(
         self, refuted: Mapping[RecordPlace, frozenset[Version]]
     ) -> Iterator[tuple[SampledMessage, SampledMessage]]:
         """Take versions that row changes refute out of the possible senders; yield each message before and after."""
-        before = sorted(self._messages, key=lambda one: one.place)
+        before = self._in_order(self._messages)
         self._messages = []
         for message in before:
             wrong = refuted.get(message.place, frozenset())
@@ -78,7 +80,17 @@ class SenderTimeline:
         """Add the messages of another sample; those that both have are taken from the other."""
         theirs = {message.place for message in other._messages}
         kept = [message for message in self._messages if message.place not in theirs]
-        self._messages = sorted([*kept, *other._messages], key=lambda one: one.place)
+        for digest, place in other._firsts.items():
+            self._firsts[digest] = min(place, self._firsts.get(digest, place))
+        self._messages = self._in_order([*kept, *other._messages])
+
+    def _in_order(self, messages: Sequence[SampledMessage]) -> list[SampledMessage]:
+        """Return messages in order of offsets, each with the place of its original."""
+        found = []
+        for message in sorted(messages, key=lambda one: one.place):
+            first = self._firsts[message.digest]
+            found.append(message._replace(original=None if first == message.place else first))
+        return found
 
     def unread_gaps(self, ranges: VersionRanges) -> dict[Source, tuple[int, int]]:
         """Return what was not read between two versions, by partition: the first offset, and the one after the last."""
