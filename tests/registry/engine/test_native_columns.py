@@ -31,8 +31,8 @@ from cdc_contracts.registry.engine.text_digests import digest_values
 
 pytestmark = pytest.mark.skipif(LIBRARY is None, reason="no native part was compiled here, or it is switched off")
 
-LENGTHS = [*range(36), 62, 63, 64, 65, 66, 127, 128, 129, 1_000]
-"""Around the words of eight bytes that are copied and compared, and the powers that a digest keeps."""
+LENGTHS = [*range(36), 62, 63, 64, 65, 66, 127, 128, 129, 1_000, 65_535, 65_536, 65_537, 131_073]
+"""Around the words of eight bytes that are copied and compared, the powers that a digest keeps, and where they repeat."""
 EVERY_KIND = [
     (ABSENT, ""), (NULL, "null"), (TEXT, "a"), (ESCAPED, "\\n"), (INTEGER, "-12"), (DECIMAL, "1.5"), (NUMBER, "1e5"),
     (TRUTH, "true"), (FALSEHOOD, "false"), (ARRAY, "[1]"), (OBJECT, "{}"),
