@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from enum import IntEnum
 from itertools import repeat
-from typing import Any
+from typing import Any, Final
 
 from cdc_contracts.registry.common.json_messages import Record
 from cdc_contracts.registry.common.pointers import ABSENT, follow, split_pointer
 from cdc_contracts.registry.contract.discriminator_model import Test
 from cdc_contracts.registry.contract.relations import starts_with
+
+_MAY_BE_ESCAPED: Final = re.compile(r'["\\/\x00-\x1f]')
 
 
 class Alike(IntEnum):
@@ -70,10 +73,16 @@ def may_hold(test: Test, message: dict[str, Any], alike: Callable[[Test], Alike]
     return compared[0] is not None and all(type(_at(message, at)) is wanted for at in compared if at is not None)
 
 
-def needed_names(tests: Iterable[Test]) -> set[str]:
-    """Return the names of members without which not all of the tests can hold."""
+def needed_texts(tests: Iterable[Test]) -> set[str]:
+    """Return the names and values without which not all of the tests can hold.
+
+    None of them is a text that JSON may write with a backslash, but for a letter as its code, which the caller allows.
+    """
+    tests = tuple(tests)
     needed = (test.present or test.equals or test.within or test.prefix_of for test in tests)
-    return {name for pointer in needed if pointer for name in split_pointer(pointer)}
+    names = {name for pointer in needed if pointer for name in split_pointer(pointer)}
+    values = {test.value for test in tests if test.equals and isinstance(test.value, str)}
+    return names | {value for value in values if not _MAY_BE_ESCAPED.search(value)}
 
 
 def pointers_of(tests: Iterable[Test]) -> tuple[str, ...]:

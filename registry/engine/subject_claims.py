@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from cdc_contracts.registry.common.json_messages import Unreadable
 from cdc_contracts.registry.contract.discriminator_model import Test
-from cdc_contracts.registry.contract.discriminators import Alike, may_hold, needed_names
+from cdc_contracts.registry.contract.discriminators import Alike, may_hold, needed_texts
 from cdc_contracts.registry.engine.batch_results import RecordGroup
 from cdc_contracts.registry.records.message_values import MessageValues
 from cdc_contracts.registry.validate.validation_context import ValidationContext
@@ -89,17 +89,17 @@ class Claims:
 
 
 def may_be_of(validation: ValidationContext, values: MessageValues) -> NDArray[np.bool_]:
-    """Return a mask, cheaply, of the values with the names of all members that some version of a subject requires.
+    """Return a mask, cheaply, of the values with all names and texts that some version of a subject requires.
 
-    A name may be written with escapes; such a value counts as well and has to be parsed.
+    They may be written with escapes; such a value counts as well and has to be parsed.
     """
     if validation.wire.transport != "json":
         return np.ones(len(values), np.bool_)
     may_be = np.zeros(len(values), np.bool_)
-    for names in {frozenset(needed_names(judge.meaning.discriminators)) for judge in validation.judges}:
+    for texts in {frozenset(needed_texts(judge.meaning.discriminators)) for judge in validation.judges}:
         held = np.ones(len(values), np.bool_)
-        for name in names:
-            held &= values.hold(f'"{name}"'.encode())
+        for text in texts:
+            held &= values.hold(f'"{text}"'.encode())
         may_be |= held
     return may_be | values.hold(b"\\u")
 

@@ -26,12 +26,14 @@ FEW = MANY // 10
 OPENED = frozenset({
     "absent /prevStruct/__light_type is object", "absent /postStruct/__light_type is object",
     "absent /prevStruct/__light_type is text", "absent /postStruct/__light_type is text",
-    "absent /payload is object", "absent /schema is text", "absent /version is text",
+    "absent /payload is object", "absent /schema is text",
 })  # fmt: skip
 """Drifts that only another subject can tell: whoever looks finds an object or a text where something else belongs.
 
 Some have each message validated by itself, as any message is in which rows or the envelope hold such a thing.
 """
+OPENED_WITH_ESCAPES = OPENED | {"absent /version is text"}
+"""Without escapes, the bytes already show that a value is missing which another subject asks for."""
 
 
 @pytest.mark.parametrize("written", ["as usual", "with escapes"])
@@ -65,6 +67,7 @@ def test_messages_that_drift_in_a_discriminator_cost_no_more_than_a_look_by_each
     more = [with_escapes] if written == "with escapes" and wire.transport == "json" else []
     messages = rendered(version.reference, 2 * MANY, seed=6)
     looks = count_looks(monkeypatch)
+    opened = OPENED_WITH_ESCAPES if more else OPENED
     found = {}
     for name, edit in drifts_of(version).items():
         values = edited(wire, messages, edit, *more)
@@ -75,7 +78,7 @@ def test_messages_that_drift_in_a_discriminator_cost_no_more_than_a_look_by_each
         seen = {"examined": 0, "parsed": 0, "judged": 0, **looks}
         some = [wire.open(value) for value in values[MANY::4]]
         asked = sum(any(may_claim(one, subject) for one in some) for subject in SUBJECTS if subject != version.subject)
-        if name not in OPENED and (seen["examined"] > MANY * (1 + asked) or max(seen["parsed"], seen["judged"]) > FEW):
+        if name not in opened and (seen["examined"] > MANY * (1 + asked) or max(seen["parsed"], seen["judged"]) > FEW):
             found[name] = {"asked": asked, **seen}
     assert found == {}
 
