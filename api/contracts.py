@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn, cast
@@ -32,8 +32,9 @@ from cdc_contracts.registry.common.findings import Severities
 from cdc_contracts.registry.contract.contract_folders import open_catalogue
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.contract.table_contracts import TableContracts, parse_table_contract, read_table_contracts
-from cdc_contracts.registry.tables.canonical.plain_values import read_plain
-from cdc_contracts.registry.validate.decoded_changes import Kinds, value_kinds
+from cdc_contracts.registry.engine.message_validator import MessageValidator
+from cdc_contracts.registry.tables.canonical.plain_values import PlainReader, plain_reader
+from cdc_contracts.registry.validate.decoded_changes import ColumnKinds, value_kinds
 from cdc_contracts.registry.validate.validation_context import AUTO, JudgedMessage, ValidationContext, open_validation
 
 if TYPE_CHECKING:
@@ -47,6 +48,8 @@ Tables = str | Path | Mapping[str, Any] | Sequence[Mapping[str, Any]]
 """Table contracts: a file, a folder, or the content of one or several such files."""
 Folders = str | Path | Sequence[str | Path]
 """One or several folders of contracts."""
+
+_Readers = Mapping[str, PlainReader]
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _ENOUGH: Final = 2_000
@@ -129,6 +132,7 @@ class Contract:
         if not isinstance(validation, ValidationContext):
             raise UsageError("a contract is opened by a function", hint='cdc_contracts.contract("dts/canal@2")')
         self._validation = validation
+        self._messages = MessageValidator(validation)
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(f"{self!r} cannot be pickled or copied: open it in each process that uses it")
@@ -148,7 +152,7 @@ class Contract:
 
     def check(self, message: Message) -> CheckedMessage:
         """Validate one message. Drift is in the result, never an exception."""
-        judged = self._validation.judge(value_of(message))
+        judged = self._messages.judge(value_of(message), decodes=False)
         verdict = judged.verdict
         return CheckedMessage(
             outcome=verdict.outcome,
@@ -160,7 +164,7 @@ class Contract:
 
     def decode(self, message: Message) -> DecodedMessage:
         """Validate one message and return its row changes as Python values; none if it does not conform."""
-        judged = self._validation.judge(value_of(message))
+        judged = self._messages.judge(value_of(message), decodes=True)
         verdict = judged.verdict
         return DecodedMessage(
             outcome=verdict.outcome,
@@ -231,8 +235,14 @@ class Contract:
         version, reading, columns = judged.verdict.version, judged.reading, judged.columns
         if not judged.changes or version is None or reading is None or columns is None:
             return []
+        if judged.kinds is not None:
+            read_value = _plain_reader(judged.kinds)
+            return [_change(change, read_value, read_value) for change in judged.changes]
         kinds = value_kinds(reading, columns, self._validation.judge_of(version).forms)
-        return [_change(change, *of_values) for change, of_values in zip(judged.changes, kinds, strict=True)]
+        return [
+            _change(change, *(_plain_reader(ColumnKinds(side, columns.types or {})) for side in sides))
+            for change, sides in zip(judged.changes, kinds, strict=True)
+        ]
 
 
 def _values(messages: Messages) -> Iterator[bytes | None]:
@@ -294,12 +304,11 @@ def as_findings(findings: Iterable[internal.Finding]) -> tuple[Finding, ...]:
     )
 
 
-def _change(change: canonical_changes.Change, before: Kinds, after: Kinds) -> Change:
+def _change(change: canonical_changes.Change, before: _Readers, after: _Readers) -> Change:
     kept = set(change.invalid_values)
-    types = change.column_types or {}
     images = [
-        _image(image, side, kinds, types, kept)
-        for image, side, kinds in ((change.before, "before", before), (change.after, "after", after))
+        _image(image, side, readers, kept)
+        for image, side, readers in ((change.before, "before", before), (change.after, "after", after))
     ]
     return Change(
         op=change.op,
@@ -325,20 +334,25 @@ def _change(change: canonical_changes.Change, before: Kinds, after: Kinds) -> Ch
     )
 
 
-def _image(
-    image: Image | None, side: str, kinds: Kinds, types: Mapping[str, str], kept: set[str]
-) -> dict[str, Value] | None:
+@lru_cache(2_000)
+def _plain_reader(columns: ColumnKinds) -> _Readers:
+    """Return how the canonical text of each column becomes a value of Python."""
+    names = {**columns.types, **columns.kinds}
+    return {name: plain_reader(columns.types.get(name), columns.kinds.get(name)) for name in names}
+
+
+def _image(image: Image | None, side: str, readers: _Readers, kept: set[str]) -> dict[str, Value] | None:
     """Return an image in values of Python; what its type cannot hold stays text, and is added to `kept`."""
     if image is None:
         return None
     row: dict[str, Value] = dict(image)
     for name, text in image.items():
-        place = f"{side}.{name}"
-        if text is not None and place not in kept:
-            try:
-                row[name] = read_plain(text, types.get(name), kinds.get(name))
-            except ValueError:
-                kept.add(place)
+        if text is None or (kept and f"{side}.{name}" in kept):
+            continue
+        try:
+            row[name] = readers[name](text)
+        except ValueError:
+            kept.add(f"{side}.{name}")
     return row
 
 

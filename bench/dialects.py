@@ -5,6 +5,10 @@ decoded (canonical texts as well), and rows a second typed for tables, in CPU ti
 the time of a record over that of one `msgspec` parse of the same bytes into raw columns; of Avro, for which there is no
 such parse, `audit/canal` and `decode/canal` are over the time of a record of CANAL. All take turns, so the ratios hold
 where the speed of the machine drifts. `CDC_CONTRACTS_NATIVE=off` measures the kernel without its native part.
+
+`--single` measures messages that come one at a time, as a consumer polls them: the CPU microseconds of `check` and
+`decode` of the Python interface and of one `json.loads`, each on messages that it has not seen, after some others. The
+median of the rounds, and their range.
 """
 
 from __future__ import annotations
@@ -13,12 +17,14 @@ import argparse
 import json
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from statistics import median
 from typing import Any
 
 import msgspec
 import pyarrow as pa
 from msgspec import UNSET, Raw, UnsetType
 
+import cdc_contracts as cdc
 from cdc_contracts.registry.common.pointers import join_pointer
 from cdc_contracts.registry.contract.catalogue import shipped_catalogue
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
@@ -38,6 +44,9 @@ FAMILIES = (
     "dts/canal@2", "dts/shareplex@1", "dataworks/streamx@1", "dts/avro@1",
 )  # fmt: skip
 BATCH = 10_000
+WARMING, EACH = 1_000, 400
+"""Messages that come first, one at a time, and messages of a round."""
+SINGLE = ("check", "decode", "json.loads")
 CANAL = "oms-community/canal@2"
 COLUMNS = {
     "bytes": 7, "audit/s": 10, "decode/s": 10, "typed/s": 10, "audit/parse": 13, "decode/parse": 13, "audit/canal": 13,
@@ -50,8 +59,12 @@ def main() -> None:
     asked = argparse.ArgumentParser(description=__doc__)
     asked.add_argument("--messages", type=int, default=40_000)
     asked.add_argument("--rounds", type=int, default=5)
+    asked.add_argument("--single", action="store_true", help="messages that come one at a time")
     asked.add_argument("dialects", nargs="*")
     options = asked.parse_args()
+    if options.single:
+        measure_single(options.dialects or FAMILIES, options.rounds)
+        return
     print(f"fast validator: {describe_native()}")
     titles = (f"{name:>{width}}" for name, width in COLUMNS.items())
     print(f"{'dialect':<44}{''.join(titles)}")
@@ -105,6 +118,39 @@ def measure(reference: str, total: int, rounds: int) -> dict[str, float]:
         found[f"audit/{name}"] = seconds["audit"] / seconds[audited]
         found[f"decode/{name}"] = seconds["decode"] / seconds[decoded]
     return found
+
+
+def measure_single(references: Sequence[str], rounds: int) -> None:
+    """Print what one message costs; of each dialect the messages are some inserts, updates and deletes of ORDERS."""
+    print(f"{'dialect':<44}{'bytes':>7}" + "".join(f"{name:>24}" for name in SINGLE))
+    for reference in references:
+        reading_options = ReadingOptions(tables=own_table(), table="shop.orders")
+        renderer = Renderer(shipped_catalogue().version(reference), reading_options)
+        values = list(renderer.render_all(row_stream(5, WARMING + rounds * EACH)))
+        columns = {name: {"type": told} for name, told in ORDERS.types.items()}
+        opened = cdc.contract(reference, tables={"table": "shop.orders", "columns": columns}, table="shop.orders")
+        works: dict[str, Callable[[bytes], Any]] = {
+            "check": opened.check, "decode": opened.decode, "json.loads": _load,
+        }  # fmt: skip
+        shown = ""
+        for name in SINGLE:
+            work, taken = works[name], []
+            for value in values[:WARMING]:
+                work(value)
+            for start in range(WARMING, len(values), EACH):
+                began = time.process_time()
+                for value in values[start : start + EACH]:
+                    work(value)
+                taken.append((time.process_time() - began) / EACH * 1e6)
+            shown += f"{median(taken):.0f} ({min(taken):.0f} to {max(taken):.0f})".rjust(24)
+        print(f"{reference:<44}{sum(map(len, values)) / len(values):>7.0f}{shown}", flush=True)
+
+
+def _load(value: bytes) -> Any:
+    try:
+        return json.loads(value)
+    except ValueError:  # Avro
+        return None
 
 
 def open_stream(reference: str, total: int) -> tuple[Kernel, list[bytes], list[pa.RecordBatch]]:

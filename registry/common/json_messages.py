@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from functools import lru_cache
 from typing import Any, Final
 
 from cdc_contracts.registry.values import Number
 
 MAX_BYTES: Final = 64 * 1024 * 1024
 MAX_DEPTH: Final = 128
+_SHORT: Final = 6
 EXPECTED: Final = "one JSON object"
 
 _KINDS: Final = {type(None): "null", bool: "boolean", Number: "number", str: "string", list: "array"}
@@ -131,7 +133,15 @@ def _holds_lone_surrogate(value: Any) -> bool:
     return isinstance(value, list | tuple) and any(_holds_lone_surrogate(item) for item in value)
 
 
-_LENIENT: Final = json.JSONDecoder(parse_int=Number, parse_float=Number, parse_constant=_refuse_constant)
+_short_number: Final = lru_cache(1024)(Number)
+
+
+def _make_number(token: str) -> Number:
+    """Return the number of a token; short ones recur, in the codes of types above all, and are made once."""
+    return _short_number(token) if len(token) <= _SHORT else Number(token)
+
+
+_LENIENT: Final = json.JSONDecoder(parse_int=_make_number, parse_float=_make_number, parse_constant=_refuse_constant)
 _STRICT: Final = json.JSONDecoder(
-    parse_int=Number, parse_float=Number, parse_constant=_refuse_constant, object_pairs_hook=_unique_members
+    parse_int=_make_number, parse_float=_make_number, parse_constant=_refuse_constant, object_pairs_hook=_unique_members
 )

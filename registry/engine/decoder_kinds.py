@@ -140,17 +140,18 @@ def outline_of(token: bytes) -> Any:
     Raises Unfit where the token holds no JSON value.
     """
     try:
-        return _outline(parse_message(b'{"it":' + token + b"}")["it"])
+        return outline_value(parse_message(b'{"it":' + token + b"}")["it"])
     except Unreadable as error:
         raise Unfit from error
 
 
-def _outline(value: Any) -> Any:
+def outline_value(value: Any) -> Any:
+    """Return the kinds of the values in a parsed value, at every depth, as a comparable value."""
     match value:
         case dict():
-            return ("object", tuple((name, _outline(below)) for name, below in value.items()))
+            return ("object", tuple((name, outline_value(below)) for name, below in value.items()))
         case list():
-            return ("array", tuple(dict.fromkeys(map(_outline, value))))
+            return ("array", tuple(dict.fromkeys(map(outline_value, value))))
         case Number():
             return "integer" if is_integer(value) else "number"
     return type(value)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final
 
 from cdc_contracts.registry.message.canonical_changes import Change, Control, Image
 from cdc_contracts.registry.message.reading import Reading, Row, column_path
@@ -41,6 +42,18 @@ Kinds = dict[str, str]
 """The canonical kind of each column of an image."""
 
 
+@dataclass(frozen=True, eq=False)
+class ColumnKinds:
+    """The canonical kind and the source type of each column of messages that are alike; one object for all of them."""
+
+    kinds: Kinds
+    types: dict[str, str]
+
+
+ReadValue = Callable[[str, Any], tuple[str | None, int]]
+"""Canonical text and flag of a value, by the name of its column; text of a kept value is as sent."""
+
+
 def update_part(op: str, before: bool, after: bool) -> tuple[str, str | None]:  # noqa: FBT001
     """Return the canonical op of a row and which part of an update its message holds."""
     match op:
@@ -76,7 +89,7 @@ def forms_of_values(reading: Reading, columns: TypedColumns, forms: FormSelectio
     return names
 
 
-def decode_changes(reading: Reading, columns: TypedColumns, forms: FormSelection) -> Iterator[Change]:
+def decode_changes(reading: Reading, columns: TypedColumns, read_value: ReadValue) -> Iterator[Change]:
     """Yield the row changes of a message that fits."""
     images = reading.meaning.images.of(reading.op or "")
     if images is None:
@@ -86,7 +99,7 @@ def decode_changes(reading: Reading, columns: TypedColumns, forms: FormSelection
     op, part = update_part(reading.op or "", before is not None, after is not None)
     names, event, process = reading.names, reading.event_time, reading.process_time
     for index in range(len(before or after or ())):
-        images_of_row = [_image(rows[index] if rows else None, columns, forms) for rows in (before, after)]
+        images_of_row = [_image(rows[index] if rows else None, read_value) for rows in (before, after)]
         (old, old_invalid), (new, new_invalid) = images_of_row
         yield Change(
             op=op,
@@ -131,21 +144,34 @@ def _kinds(row: Row | None, columns: TypedColumns, forms: FormSelection) -> Kind
     return {name: form.kind for name, form in found.items() if form is not None}
 
 
-def _image(row: Row | None, columns: TypedColumns, forms: FormSelection) -> tuple[Image | None, set[str]]:
+def value_reader(columns: TypedColumns, forms: FormSelection) -> ReadValue:
+    """Return how the values of a message are read by the forms of its columns."""
+
+    def read_value(name: str, value: Any) -> tuple[str | None, int]:
+        form = forms.form_of(columns, name, value)
+        if value is None or form is None:
+            return None, Flag.OK
+        try:
+            read = form.read(value, forms.context_of(form, columns.table, columns.mapping))
+        except BrokenValue:
+            return text_as_sent(value), Flag.INVALID
+        return read.text, read.flag
+
+    return read_value
+
+
+def text_as_sent(value: Any) -> str:
+    """Return the text of a value that its form does not take, which is kept as it was sent."""
+    return value.token if isinstance(value, Number) else str(value)
+
+
+def _image(row: Row | None, read_value: ReadValue) -> tuple[Image | None, set[str]]:
     if row is None:
         return None, set()
     image: Image = {}
     invalid: set[str] = set()
     for name, value in row.items():
-        form = forms.form_of(columns, name, value)
-        if value is None or form is None:
-            image[name] = None
-            continue
-        try:
-            read = form.read(value, forms.context_of(form, columns.table, columns.mapping))
-            image[name], flag = read.text, read.flag
-        except BrokenValue:
-            image[name], flag = value.token if isinstance(value, Number) else str(value), Flag.INVALID
+        image[name], flag = read_value(name, value)
         if flag in KEPT_AS_SENT:
             invalid.add(name)
     return image, invalid

@@ -19,6 +19,7 @@ from cdc_contracts.registry.contract.discriminators import all_hold
 from cdc_contracts.registry.contract.envelope_schemas import show_code
 from cdc_contracts.registry.contract.known_codes import show_known
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.contract.table_contracts import TableContract
 from cdc_contracts.registry.message.canonical_changes import Change, Control
 from cdc_contracts.registry.message.envelope_times import TIME_UNIT, unit_observed, unit_of_form
 from cdc_contracts.registry.message.reading import Reading, Row, column_path
@@ -29,6 +30,7 @@ from cdc_contracts.registry.validate.decoded_changes import (
     decode_changes,
     forms_of_values,
     placed_at,
+    value_reader,
 )
 from cdc_contracts.registry.validate.drift_rule import DriftRule, drift_rules
 from cdc_contracts.registry.validate.form_selection import FormSelection, TypedColumns
@@ -134,7 +136,7 @@ class ReferenceValidator:
         changes: tuple[Change, ...] = ()
         control = None
         if not opinion.errors and reading.holds_rows:
-            changes = tuple(decode_changes(reading, columns, self.forms))
+            changes = tuple(decode_changes(reading, columns, value_reader(columns, self.forms)))
         elif not opinion.errors:
             control = control_of(reading)
         return Judgement(self.version, opinion, changes, control, reading, columns)
@@ -170,8 +172,7 @@ class ReferenceValidator:
 
     def _judge_row(self, reading: Reading, pointer: str, row: Row, columns: TypedColumns) -> Iterator[Finding]:
         for name, value in row.items():
-            # A column that its message has no type for is read by its JSON kind, whatever a table contract says.
-            table = columns.table if columns.origin != "message" or name in (columns.types or {}) else None
+            table = table_of_column(columns, name)
             if is_null(table, name, value):
                 path = column_path(reading, pointer, name)
                 yield self._finding("table-schema", NOT_NULL, path, "a value", "NULL")
@@ -310,6 +311,14 @@ class ReferenceValidator:
 
     def _ops(self) -> str:
         return "one of " + ", ".join(self.meaning.ops)
+
+
+def table_of_column(columns: TypedColumns, name: str) -> TableContract | None:
+    """Return the table contract that holds for a column, None if there is none.
+
+    A column that its message has no type for is read by its JSON kind, whatever a table contract says.
+    """
+    return columns.table if columns.origin != "message" or name in (columns.types or {}) else None
 
 
 def _one_each(findings: Iterable[Finding]) -> list[Finding]:

@@ -17,6 +17,7 @@ from cdc_contracts.registry.contract.version_ranges import VersionRanges
 from cdc_contracts.registry.message.canonical_changes import Change, Control
 from cdc_contracts.registry.message.reading import Reading
 from cdc_contracts.registry.message.transport import Transport
+from cdc_contracts.registry.validate.decoded_changes import ColumnKinds
 from cdc_contracts.registry.validate.form_selection import TypedColumns
 from cdc_contracts.registry.validate.reference_validator import Judgement, ReferenceValidator
 from cdc_contracts.registry.validate.verdicts import (
@@ -63,7 +64,8 @@ class Undetected:
 class JudgedMessage:
     """The verdict of one record, with the changes or the control message where it has them, its table and op code.
 
-    `reading` and `columns` are the message as the version of the verdict reads it, where there is one.
+    `reading` and `columns` are the message as the version of the verdict reads it, where there is one; `kinds` are the
+    canonical kinds of its columns where their types decide them.
     """
 
     verdict: Verdict
@@ -73,6 +75,7 @@ class JudgedMessage:
     code: str | None = None
     reading: Reading | None = field(default=None, compare=False, repr=False)
     columns: TypedColumns | None = field(default=None, compare=False, repr=False)
+    kinds: ColumnKinds | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True)

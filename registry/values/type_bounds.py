@@ -39,6 +39,8 @@ class Misfit(IntFlag):
     SECONDS = 4
 
 
+_FITS: Final = Misfit(0)
+_compile: Final = lru_cache(1024)(re.compile)
 CAUSES: Final = {
     Misfit.RANGE: ("range", "a number beyond it"),
     Misfit.SCALE: ("scale", "more digits after the point"),
@@ -68,9 +70,9 @@ class TypeBound:
 
     def judge(self, text: str) -> Misfit:
         """Return the reason why the value of a text does not fit, or nothing if it fits."""
-        found = Misfit(0)
+        found = _FITS
         for misfit, pattern in self.patterns:
-            if re.fullmatch(pattern, text) is None:
+            if _compile(pattern).fullmatch(text) is None:
                 found |= misfit
         if self.least is not None and not self._holds(int(text.partition(".")[0])):
             found |= Misfit.RANGE

@@ -29,7 +29,7 @@ _YEAR: Final = re.compile(r"[0-9]{4}")
 _DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _MOMENT: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,6})?Z?")
 
-_Read = Callable[[str], PlainValue]
+PlainReader = Callable[[str], PlainValue]
 
 
 def read_plain(text: str, source_type: str | None, kind: str | None) -> PlainValue:
@@ -40,11 +40,12 @@ def read_plain(text: str, source_type: str | None, kind: str | None) -> PlainVal
     named zone or of more than six digits of a second, and all else are text. Raises ValueError if no value of the type
     is exactly that text.
     """
-    return _reader(source_type, kind)(text)
+    return plain_reader(source_type, kind)(text)
 
 
 @lru_cache(8192)
-def _reader(source_type: str | None, kind: str | None) -> _Read:
+def plain_reader(source_type: str | None, kind: str | None) -> PlainReader:
+    """Return how `read_plain` reads the texts of a column."""
     column = parse_source_type(source_type or "")
     match kind:
         case "integer":
@@ -99,7 +100,7 @@ def _checked(pattern: re.Pattern[str], text: str) -> str:
     return text
 
 
-_READERS: Final[Mapping[str, _Read]] = {
+_READERS: Final[Mapping[str, PlainReader]] = {
     "bit": _read_whole,
     "float": _read_float,
     "boolean": _read_boolean,

@@ -1,0 +1,157 @@
+"""Single messages by the plan of their subject, against the reference: outcome, findings and every value, warm and cold.
+
+A verdict is repeated for messages that equal an earlier one in kind, so each contract is asked many messages that
+differ in little: samples, drift samples, their mutations, and streams.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+import threading
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from both_paths import CATALOGUE, SHOWN, VERSIONS, samples, terms_of
+from lookalike_messages import LOOKALIKES
+from mutations import written
+from sample_mutants import AnnotatedMessage, mutants, mutate
+
+from cdc_contracts.registry.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.engine.message_validator import MessageValidator
+from cdc_contracts.registry.generate.event_streams import row_stream
+from cdc_contracts.registry.generate.rendering import Renderer
+from cdc_contracts.registry.message.transport import open_transport
+from cdc_contracts.registry.validate.validation_context import JudgedMessage, ValidationContext, open_validation
+
+
+def shown(judged: JudgedMessage, *, decodes: bool, several: bool) -> tuple[Any, ...]:
+    """Return all that a result says; versions are compared where one of several has to be chosen."""
+    verdict = judged.verdict if several else replace(judged.verdict, differs=False)
+    decoded = (judged.changes, judged.control) if decodes else ()
+    return (verdict, judged.table, judged.code, *decoded)
+
+
+def differences(validation: ValidationContext, values: Sequence[bytes | None]) -> list[str]:
+    """Return where single messages are judged otherwise than by the reference, each asked twice."""
+    validator, several = MessageValidator(validation), len(validation.judged) > 1
+    wanted = [validation.judge(value) for value in values]
+    found = []
+    for decodes in (True, False, True):
+        for value, expected in zip(values, wanted, strict=True):
+            judged = validator.judge(value, decodes=decodes)
+            mine, theirs = (shown(one, decodes=decodes, several=several) for one in (judged, expected))
+            if mine != theirs:
+                found.append(f"{validation.declared}: {value!r:.3000}\n  single    {mine}\n  reference {theirs}")
+    return found
+
+
+def report(found: Sequence[str]) -> str:
+    return f"{len(found)} disagreements\n" + "\n".join(found[:SHOWN])
+
+
+def streamed(version, *, broken: int) -> list[bytes]:
+    """Return a stream of a version, of which one of so many messages is broken."""
+    draw, wire = random.Random(version.reference), open_transport(version, ReadingOptions())
+    values = list(Renderer(version, ReadingOptions()).render_all(row_stream(21, 60, snapshot=10, controls=20)))
+    for place in range(0, len(values), broken):
+        message = wire.open(values[place])
+        menu = list(mutate(message, AnnotatedMessage(version, message, few=draw)))
+        values[place] = written(wire, draw.choice(menu)[1]) or values[place][:-1]
+    return values
+
+
+@pytest.mark.one_in(5)
+@pytest.mark.parametrize("reading_options", ["alone", "with tables", "with a zone"])
+@pytest.mark.parametrize("version", VERSIONS, ids=str)
+def test_a_message_alone_is_judged_and_read_as_by_the_reference(version, reading_options):
+    others = [value for reference, found in samples().items() if reference != version.reference for _, value in found]
+    own = [value for _, value in samples()[version.reference]]
+    values = [None, *own, *others[len(own) % 97 :: 97], *mutants(version), *streamed(version, broken=6)]
+    references = dict.fromkeys([version.subject, version.reference])
+    options = terms_of(reading_options)
+
+    found = [one for name in references for one in differences(open_validation(CATALOGUE, name, options), values)]
+
+    assert not found, report(found)
+
+
+@pytest.mark.parametrize(("subject", "values"), LOOKALIKES.values(), ids=LOOKALIKES)
+def test_a_verdict_is_not_repeated_for_a_message_that_only_looks_alike(subject, values):
+    validation = open_validation(CATALOGUE, subject, terms_of("with tables"))
+
+    found = differences(validation, [*values, *reversed(values)])
+
+    assert not found, report(found)
+
+
+@pytest.mark.parametrize("version", VERSIONS, ids=str)
+def test_most_messages_of_a_stream_repeat_a_verdict(version, monkeypatch):
+    values = list(Renderer(version, ReadingOptions()).render_all(row_stream(22, 200)))
+    validation = open_validation(CATALOGUE, version.reference, ReadingOptions())
+    validator = MessageValidator(validation)
+    for value in values:
+        validator.judge(value, decodes=True)
+    asked = []
+    judgements = ValidationContext.judgements
+    monkeypatch.setattr(
+        ValidationContext, "judgements", lambda self, message: asked.append(message) or judgements(self, message)
+    )
+
+    outcomes = {validator.judge(value, decodes=True).verdict.outcome for value in values}
+
+    assert outcomes <= {"conforming", "control"}
+    assert len(asked) <= len(values) // 20
+
+
+def test_threads_that_share_a_validator_get_what_one_gets_alone(monkeypatch):
+    from cdc_contracts.registry.engine import message_validator, value_readings
+
+    for module, name in (
+        (message_validator, "_MOST_KINDS"),
+        (message_validator, "_MOST_VERDICTS"),
+        (value_readings, "_MOST_VALUES"),
+    ):
+        monkeypatch.setattr(module, name, 3)  # so that what is remembered is forgotten all the time
+    version = CATALOGUE.version("oms-community/canal@2")
+    values = [value for broken in (3, 5) for value in streamed(version, broken=broken)]
+    validation = open_validation(CATALOGUE, version.subject, ReadingOptions())
+    wanted = [shown(validation.judge(value), decodes=True, several=True) for value in values]
+    validator = MessageValidator(validation)
+    failures: list[Any] = []
+
+    def work(seed: int) -> None:
+        places = list(range(len(values))) * 3
+        random.Random(seed).shuffle(places)
+        try:
+            for place in places:
+                judged = shown(validator.judge(values[place], decodes=True), decodes=True, several=True)
+                if judged != wanted[place]:
+                    failures.append((values[place], judged, wanted[place]))
+        except Exception as error:  # noqa: BLE001  a thread must not hide it
+            failures.append(error)
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        threads = [threading.Thread(target=work, args=(seed,)) for seed in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+
+    assert failures == []
+
+
+def test_what_is_remembered_is_bounded():
+    version = CATALOGUE.version("dts/canal@2")
+    validator = MessageValidator(open_validation(CATALOGUE, version.reference, ReadingOptions()))
+    (value,) = Renderer(version, ReadingOptions()).render_all(row_stream(23, 1))
+    for number in range(2_500):
+        message = value.replace(b'"orders"', f'"orders_{number}"'.encode())
+        assert validator.judge(message, decodes=True).table == f"shop.orders_{number}"
+    assert len(validator._kinds) <= 2_000
