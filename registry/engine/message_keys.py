@@ -84,7 +84,7 @@ class MessageKeys:
         if images:
             code = follow(message, self._op_at)
             for pointer, rows in images.items():
-                changed = self._changes.get(pointer)
+                changed = self._changes.get(pointer) if isinstance(code, str) else None
                 if changed is not None and code not in changed.whole_for and _are_within(rows, changed.below, images):
                     parts.append((pointer, *map(bool, rows)))
                 else:

@@ -6,6 +6,7 @@ differ in little: samples, drift samples, their mutations, and streams.
 
 from __future__ import annotations
 
+import json
 import random
 import sys
 import threading
@@ -14,9 +15,13 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from both_paths import CATALOGUE, SHOWN, VERSIONS, samples, terms_of
+from both_paths import CATALOGUE, SHOWN, SUBJECTS, VERSIONS, samples, terms_of
+from chance_messages import broken_messages
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from lookalike_messages import LOOKALIKES
-from mutations import written
+from mutations import replaced, walk, written
+from rule_violations import breaker_of, pairs_of, scope_of
 from sample_mutants import AnnotatedMessage, mutants, mutate
 
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
@@ -25,6 +30,7 @@ from cdc_contracts.registry.generate.event_streams import row_stream
 from cdc_contracts.registry.generate.rendering import Renderer
 from cdc_contracts.registry.message.transport import open_transport
 from cdc_contracts.registry.validate.validation_context import JudgedMessage, ValidationContext, open_validation
+from cdc_contracts.registry.values import Number
 
 
 def shown(judged: JudgedMessage, *, decodes: bool, several: bool) -> tuple[Any, ...]:
@@ -85,6 +91,71 @@ def test_a_verdict_is_not_repeated_for_a_message_that_only_looks_alike(subject, 
     found = differences(validation, [*values, *reversed(values)])
 
     assert not found, report(found)
+
+
+@settings(
+    max_examples=150,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+@given(messages=broken_messages(), subject=st.sampled_from(SUBJECTS))
+def test_messages_broken_by_chance_are_judged_as_by_the_reference(messages, subject):
+    found = differences(open_validation(CATALOGUE, subject, terms_of("with tables")), messages)
+
+    assert not found, report(found)
+
+
+@pytest.mark.one_in(4)
+@pytest.mark.parametrize("kind", [b"[]", b"[{}]", b"{}", b'{"a":[1]}', b"null", b"true", b"1", b'"x"'], ids=str)
+@pytest.mark.parametrize("version", VERSIONS, ids=str)
+def test_a_member_of_any_kind_in_any_place_is_judged_as_by_the_reference(version, kind):
+    """Whatever a message holds, it is no exception: a consumer would stop on it."""
+    validation = open_validation(CATALOGUE, version.reference, ReadingOptions())
+    good = [value for _, value in samples()[version.reference] if not validation.judge(value).verdict.findings]
+    values = [
+        value
+        for message in map(validation.wire.open, good[:3])
+        for parts, _, _ in walk(message)
+        if parts and (value := written(validation.wire, replaced(message, parts, json.loads(kind, parse_int=Number))))
+    ]
+
+    found = differences(validation, values)
+
+    assert not found, report(found)
+
+
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize("version", VERSIONS, ids=str)
+def test_a_good_message_and_one_that_breaks_a_rule_keep_their_verdicts_whichever_comes_first(version):
+    found = []
+    for rule in (*version.meaning.rules, *version.meaning.notes):
+        goods, broken = pairs_of(version, breaker_of(rule))
+        for values in ([*goods, *broken[:24]], [*broken[:24][::-1], *goods[::-1]]):
+            found += differences(scope_of(version.reference), values)
+
+    assert not found, report(found)
+
+
+def test_a_value_beyond_its_type_is_told_from_one_within_whichever_comes_first():
+    version = CATALOGUE.version("dts/canal@2")
+    (rendered,) = Renderer(version, ReadingOptions()).render_all(row_stream(23, 1))
+    message = json.loads(rendered)
+    message["mysqlType"] = {
+        name: "decimal(5,2)" if name == "total" else kind for name, kind in message["mysqlType"].items()
+    }
+    values = []
+    for total in ("1.00", "1234567.00", "1.005", "2.00"):
+        message["data"][0]["total"] = total
+        values.append(json.dumps(message).encode())
+    validation = open_validation(CATALOGUE, version.reference, ReadingOptions())
+
+    beyond = [any(one.name == "precision" for one in validation.judge(value).verdict.findings) for value in values]
+
+    assert beyond == [False, True, True, False]
+    assert not differences(validation, values)
+    assert not differences(validation, values[::-1])
 
 
 @pytest.mark.parametrize("version", VERSIONS, ids=str)
