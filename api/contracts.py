@@ -4,27 +4,25 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn, cast
 
 from cdc_contracts.api.arguments import as_mapping, as_number, as_text
+from cdc_contracts.api.decoded_values import plain_readers, read_change, read_control
 from cdc_contracts.api.message_batches import Messages, is_columnar, read_batches
 from cdc_contracts.api.messages import Message, value_of, values_of
 from cdc_contracts.api.results import (
     AuditReport,
     Change,
     CheckedMessage,
-    Control,
     DecodedMessage,
     Detection,
     ExplainedFinding,
     Explanation,
     Finding,
     Severity,
-    Value,
 )
 from cdc_contracts.registry.common.errors import UsageError
 from cdc_contracts.registry.common.extras import require_extra
@@ -33,7 +31,6 @@ from cdc_contracts.registry.contract.contract_folders import open_catalogue
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.contract.table_contracts import TableContracts, parse_table_contract, read_table_contracts
 from cdc_contracts.registry.engine.message_validator import MessageValidator
-from cdc_contracts.registry.tables.canonical.plain_values import PlainReader, plain_reader
 from cdc_contracts.registry.validate.decoded_changes import ColumnKinds, value_kinds
 from cdc_contracts.registry.validate.validation_context import AUTO, JudgedMessage, ValidationContext, open_validation
 
@@ -41,17 +38,12 @@ if TYPE_CHECKING:
     from cdc_contracts.api.batches import BatchValidator, DecodedBatch
     from cdc_contracts.registry.common import findings as internal
     from cdc_contracts.registry.contract.catalogue import Catalogue
-    from cdc_contracts.registry.message import canonical_changes
-    from cdc_contracts.registry.message.canonical_changes import Image
 
 Tables = str | Path | Mapping[str, Any] | Sequence[Mapping[str, Any]]
 """Table contracts: a file, a folder, or the content of one or several such files."""
 Folders = str | Path | Sequence[str | Path]
 """One or several folders of contracts."""
 
-_Readers = Mapping[str, PlainReader]
-
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _ENOUGH: Final = 2_000
 
 
@@ -173,7 +165,7 @@ class Contract:
             table=judged.table,
             findings=as_findings(verdict.findings),
             changes=tuple(self._changes(judged)),
-            control=_control(judged.control) if judged.control is not None else None,
+            control=read_control(judged.control) if judged.control is not None else None,
         )
 
     def explain(self, message: Message, *, show_values: bool = False) -> Explanation:
@@ -236,11 +228,11 @@ class Contract:
         if not judged.changes or version is None or reading is None or columns is None:
             return []
         if judged.kinds is not None:
-            read_value = _plain_reader(judged.kinds)
-            return [_change(change, read_value, read_value) for change in judged.changes]
+            read_value = plain_readers(judged.kinds)
+            return [read_change(change, read_value, read_value) for change in judged.changes]
         kinds = value_kinds(reading, columns, self._validation.judge_of(version).forms)
         return [
-            _change(change, *(_plain_reader(ColumnKinds(side, columns.types or {})) for side in sides))
+            read_change(change, *(plain_readers(ColumnKinds(side, columns.types or {})) for side in sides))
             for change, sides in zip(judged.changes, kinds, strict=True)
         ]
 
@@ -302,75 +294,3 @@ def as_findings(findings: Iterable[internal.Finding]) -> tuple[Finding, ...]:
         Finding(one.rule, one.name, cast("Severity", one.severity), one.path, one.expected, one.observed)
         for one in findings
     )
-
-
-def _change(change: canonical_changes.Change, before: _Readers, after: _Readers) -> Change:
-    kept = set(change.invalid_values)
-    images = [
-        _image(image, side, readers, kept)
-        for image, side, readers in ((change.before, "before", before), (change.after, "after", after))
-    ]
-    return Change(
-        op=change.op,
-        tenant=change.tenant,
-        database=change.database,
-        schema=change.schema,
-        table=change.table,
-        primary_key=None if change.primary_key is None else tuple(change.primary_key),
-        before=images[0],
-        after=images[1],
-        before_complete=change.before_complete,
-        after_complete=change.after_complete,
-        changed=None if change.changed is None else tuple(change.changed),
-        column_types=change.column_types,
-        kept_as_text=tuple(sorted(kept)),
-        event_time=_time(change.event_time),
-        event_time_text=change.event_time_text,
-        process_time=_time(change.process_time),
-        position=change.position,
-        transaction=change.transaction,
-        update_part=change.update_part,
-        pair_id=change.pair_id,
-    )
-
-
-@lru_cache(2_000)
-def _plain_reader(columns: ColumnKinds) -> _Readers:
-    """Return how the canonical text of each column becomes a value of Python."""
-    names = {**columns.types, **columns.kinds}
-    return {name: plain_reader(columns.types.get(name), columns.kinds.get(name)) for name in names}
-
-
-def _image(image: Image | None, side: str, readers: _Readers, kept: set[str]) -> dict[str, Value] | None:
-    """Return an image in values of Python; what its type cannot hold stays text, and is added to `kept`."""
-    if image is None:
-        return None
-    row: dict[str, Value] = dict(image)
-    for name, text in image.items():
-        if text is None or (kept and f"{side}.{name}" in kept):
-            continue
-        try:
-            row[name] = readers[name](text)
-        except ValueError:
-            kept.add(f"{side}.{name}")
-    return row
-
-
-def _control(control: canonical_changes.Control) -> Control:
-    return Control(
-        kind=control.kind,
-        tenant=control.tenant,
-        database=control.database,
-        schema=control.schema,
-        table=control.table,
-        ddl_text=control.ddl_text,
-        ddl_type=control.ddl_type,
-        event_time=_time(control.event_time),
-        process_time=_time(control.process_time),
-        position=control.position,
-        transaction=control.transaction,
-    )
-
-
-def _time(micros: int | None) -> datetime | None:
-    return None if micros is None else _EPOCH + timedelta(microseconds=micros)
