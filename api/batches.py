@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from threading import Lock
@@ -76,11 +77,14 @@ class BatchValidator:
         self._kernel = Kernel(validation)
         self._lock = Lock()
 
+    def _read(self, messages: Messages) -> Iterator[pa.RecordBatch]:
+        return read_batches(messages, placed=self._validation.ranges is not None)
+
     def check(self, messages: Messages, fail_on: str) -> AuditReport:
         """Return the report of messages. Raises UsageError as `read_batches`."""
         tally = Tally()
         with self._lock:
-            for records in paced(read_batches(messages)):
+            for records in paced(self._read(messages)):
                 tally.merge(self._kernel.audit(records))
         report = build_report(
             tally,
@@ -97,7 +101,7 @@ class BatchValidator:
         tally, observed, statements = Tally(), ObservedColumns(), set[DdlStatement]()
         outputs: list[tuple[pa.RecordBatch, ...]] = []
         with self._lock:
-            for records in paced(read_batches(messages)):
+            for records in paced(self._read(messages)):
                 for written in self._kernel.decode(records):
                     tally.merge(written.tally)
                     observed.merge(written.observed)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -12,10 +13,11 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, cast
 from cdc_contracts.api.arguments import as_mapping, as_number, as_text
 from cdc_contracts.api.decoded_values import plain_readers, read_change, read_control
 from cdc_contracts.api.message_batches import Messages, is_columnar, read_batches
-from cdc_contracts.api.messages import Message, value_of, values_of
+from cdc_contracts.api.messages import Message, place_of, value_of, values_of
 from cdc_contracts.api.results import (
     AuditReport,
     Change,
+    ChangeFacts,
     CheckedMessage,
     DecodedMessage,
     Detection,
@@ -23,6 +25,7 @@ from cdc_contracts.api.results import (
     Explanation,
     Finding,
     Severity,
+    UndecidedChange,
 )
 from cdc_contracts.registry.common.errors import UsageError
 from cdc_contracts.registry.common.extras import require_extra
@@ -30,9 +33,16 @@ from cdc_contracts.registry.common.findings import Severities
 from cdc_contracts.registry.contract.contract_folders import open_catalogue
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.contract.table_contracts import TableContracts, parse_table_contract, read_table_contracts
+from cdc_contracts.registry.contract.version_files import read_versions
 from cdc_contracts.registry.engine.message_validator import MessageValidator
 from cdc_contracts.registry.validate.decoded_changes import ColumnKinds, value_kinds
-from cdc_contracts.registry.validate.validation_context import AUTO, JudgedMessage, ValidationContext, open_validation
+from cdc_contracts.registry.validate.validation_context import (
+    AUTO,
+    JudgedMessage,
+    ValidationContext,
+    open_ranges,
+    open_validation,
+)
 
 if TYPE_CHECKING:
     from cdc_contracts.api.batches import BatchValidator, DecodedBatch
@@ -50,6 +60,7 @@ _ENOUGH: Final = 2_000
 def contract(
     reference: str,
     *,
+    versions: str | Path | None = None,
     tables: Tables | None = None,
     table: str | None = None,
     parameters: Mapping[str, str] | None = None,
@@ -59,6 +70,8 @@ def contract(
 ) -> Contract:
     """Return the contract that a reference names: `dts/canal@2`, `dts/canal@2022-03-20`, or `dts/canal`, any version.
 
+    * `versions` is a versions file, which says which version applies to which offsets of which partition; messages are
+      then records of a Kafka client, and the reference names no version.
     * `tables` are table contracts, which dialects without column types need: a file, a folder, or their content.
     * `table` names the table of messages that name none.
     * `parameters` are facts that messages do not carry, such as `{"timestamp_zone": "+08:00"}`.
@@ -73,7 +86,19 @@ def contract(
             "the contract of single messages must be given", hint="cdc_contracts.detect(messages).contract finds it"
         )
     catalogue, options = open_options(tables, table, parameters, severities, contracts, strict_json=strict_json)
-    return Contract(open_validation(catalogue, reference, options))
+    if versions is None:
+        return Contract(open_validation(catalogue, reference, options))
+    (subject,) = {version.subject for version in catalogue.resolve(reference)}
+    if reference != subject:
+        raise UsageError("a versions file says which version applies", hint=f"give {subject}, without a version")
+    ranges = read_versions(Path(versions), catalogue)
+    others = sorted(one for one in ranges.contracts if catalogue.version(one).subject != subject)
+    if others:
+        raise UsageError(
+            f"the versions file names {others[0]}, and the contract is {subject}", where=ranges.where,
+            hint="open a contract for each subject, each with a file of its own",
+        )  # fmt: skip
+    return Contract(open_ranges(catalogue, ranges, options))
 
 
 def detect(
@@ -124,7 +149,7 @@ class Contract:
         if not isinstance(validation, ValidationContext):
             raise UsageError("a contract is opened by a function", hint='cdc_contracts.contract("dts/canal@2")')
         self._validation = validation
-        self._messages = MessageValidator(validation)
+        self._messages = {validation.declared: MessageValidator(validation)}
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(f"{self!r} cannot be pickled or copied: open it in each process that uses it")
@@ -144,7 +169,7 @@ class Contract:
 
     def check(self, message: Message) -> CheckedMessage:
         """Validate one message. Drift is in the result, never an exception."""
-        judged = self._messages.judge(value_of(message), decodes=False)
+        judged = self._judge(message, decodes=False)
         verdict = judged.verdict
         return CheckedMessage(
             outcome=verdict.outcome,
@@ -156,7 +181,7 @@ class Contract:
 
     def decode(self, message: Message) -> DecodedMessage:
         """Validate one message and return its row changes as Python values; none if it does not conform."""
-        judged = self._messages.judge(value_of(message), decodes=True)
+        judged = self._judge(message, decodes=True)
         verdict = judged.verdict
         return DecodedMessage(
             outcome=verdict.outcome,
@@ -164,7 +189,7 @@ class Contract:
             undecided=verdict.undecided,
             table=judged.table,
             findings=as_findings(verdict.findings),
-            changes=tuple(self._changes(judged)),
+            changes=tuple(self._undecided(judged) if judged.alternatives else self._changes(judged)),
             control=read_control(judged.control) if judged.control is not None else None,
         )
 
@@ -180,7 +205,7 @@ class Contract:
             value_of(message),
             self._validation.catalogue,
             self._validation.reading_options,
-            validation=self._validation,
+            validation=self._scope(message),
             show_values=show_values,
         )
         return Explanation(
@@ -222,6 +247,31 @@ class Contract:
         from cdc_contracts.api.batches import BatchValidator
 
         return BatchValidator(self._validation)
+
+    def _judge(self, message: Message, *, decodes: bool) -> JudgedMessage:
+        value, scope = value_of(message), self._scope(message)
+        validator = self._messages.get(scope.declared)
+        if validator is None:
+            validator = self._messages.setdefault(scope.declared, MessageValidator(scope))
+        return validator.judge(value, decodes=decodes)
+
+    def _scope(self, message: Message) -> ValidationContext:
+        """Return the validation context of a message. Raises UsageError if it is not in a topic of a versions file."""
+        ranges = self._validation.ranges
+        if ranges is None or message is None:
+            return self._validation
+        place = place_of(message)
+        if place.topic not in ranges.topics:
+            ranges.of_named([place.topic])
+        return self._validation.at(*place)
+
+    def _undecided(self, judged: JudgedMessage) -> Iterator[UndecidedChange]:
+        """Yield the changes of an ambiguous message, each with its readings."""
+        known = {str(one.verdict.version): self._changes(one) for one in judged.alternatives}
+        for index in range(max(map(len, known.values()))):
+            readings = {name: changes[index] for name, changes in known.items() if index < len(changes)}
+            facts = {one.name: getattr([*readings.values()][-1], one.name) for one in fields(ChangeFacts)}
+            yield UndecidedChange(**facts, readings=readings)
 
     def _changes(self, judged: JudgedMessage) -> list[Change]:
         version, reading, columns = judged.verdict.version, judged.reading, judged.columns

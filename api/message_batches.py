@@ -26,13 +26,19 @@ def is_columnar(messages: object) -> bool:
     return _is_pandas(messages) or any(hasattr(messages, f"__arrow_c_{kind}__") for kind in ("stream", "array"))
 
 
-def read_batches(messages: Messages) -> Iterator[pa.RecordBatch]:
+def read_batches(messages: Messages, *, placed: bool = False) -> Iterator[pa.RecordBatch]:
     """Yield messages as batches with the columns of the Kafka source; without coordinates offsets count from 0.
 
-    Raises UsageError if there is no column of messages, or what is given is no message.
+    Raises UsageError if there is no column of messages, or what is given is no message, or has no coordinates although
+    they have to be `placed`.
     """
     first = 0
     for batch in _columns(messages) if is_columnar(messages) else _gather(messages):
+        if placed and not {"topic", "partition", "offset"} <= {*batch.schema.names}:
+            raise UsageError(
+                "a versions file needs the topic, partition and offset of each message",
+                hint="give columns with these names beside `value`",
+            )
         if batch.num_rows:
             yield _with_coordinates(batch, first)
         first += batch.num_rows

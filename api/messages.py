@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from cdc_contracts.registry.common.errors import UsageError
 
@@ -48,6 +48,31 @@ def part_of(record: object, name: str) -> Any:
     """Return a part of a record of a Kafka client, be it an attribute or a method; None if it has none."""
     part = getattr(record, name, None)
     return part() if callable(part) else part
+
+
+class MessagePlace(NamedTuple):
+    """Where a message is in Kafka; `timestamp` is in microseconds since 1970 UTC, None if it has none."""
+
+    topic: str
+    partition: int
+    offset: int
+    timestamp: int | None
+
+
+def place_of(message: Message) -> MessagePlace:
+    """Return where a record of a Kafka client was read. Raises UsageError if it does not say so."""
+    bare = isinstance(message, bytes | bytearray | memoryview | str)  # a text has a `partition` of another meaning
+    topic, partition, offset = (None if bare else part_of(message, name) for name in ("topic", "partition", "offset"))
+    if not isinstance(topic, str) or type(partition) is not int or type(offset) is not int:
+        raise UsageError(
+            "a versions file needs the topic, partition and offset of each message",
+            hint="give the record of the Kafka client as it is, not its value",
+        )
+    time = part_of(message, "timestamp")  # milliseconds, of confluent-kafka behind their type, 0 where there are none
+    kind, millis = time if isinstance(time, tuple) else (None, time)
+    return MessagePlace(
+        topic, partition, offset, millis * 1_000 if type(millis) is int and millis >= 0 and kind != 0 else None
+    )
 
 
 def values_of(messages: Iterable[Message]) -> Iterator[bytes | None]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
+from cdc_contracts.registry.common.errors import UndecidedError, UsageError
 from cdc_contracts.registry.tables.canonical.plain_values import PlainValue
 
 Severity = Literal["error", "warning", "info"]
@@ -61,12 +62,8 @@ class CheckedMessage:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """One row change, the same in every dialect.
-
-    `before` and `after` are the images: None if there is no such image; a column that is not in the message is not in
-    the image; None as a value is NULL.
-    """
+class ChangeFacts:
+    """What a row change says besides its images."""
 
     op: str
     """`insert`, `update`, `delete`, `snapshot`, or `upsert` if the dialect does not distinguish insert from update."""
@@ -76,17 +73,8 @@ class Change:
     table: str | None
     primary_key: tuple[str, ...] | None
     """Names of its columns; None if not known, empty if the table has none."""
-    before: Mapping[str, Value] | None
-    after: Mapping[str, Value] | None
-    before_complete: bool | None
-    """Whether the image has all columns of the row; None without one."""
-    after_complete: bool | None
-    changed: tuple[str, ...] | None
-    """The columns that were sent in a partial image; None if images are full."""
     column_types: Mapping[str, str] | None
     """Source types by column, as sent or from the table contract."""
-    kept_as_text: tuple[str, ...]
-    """Values that their type cannot hold and that stay text, such as `after.made` for `0000-00-00 00:00:00`."""
     event_time: datetime | None
     """When the row changed in the source, in UTC."""
     event_time_text: str | None
@@ -100,11 +88,71 @@ class Change:
     pair_id: str | None
     """Joins the two halves of one update."""
 
+
+@dataclass(frozen=True, slots=True)
+class Change(ChangeFacts):
+    """One row change, the same in every dialect.
+
+    `before` and `after` are the images: None if there is no such image; a column that is not in the message is not in
+    the image; None as a value is NULL.
+    """
+
+    before: Mapping[str, Value] | None
+    after: Mapping[str, Value] | None
+    before_complete: bool | None
+    """Whether the image has all columns of the row; None without one."""
+    after_complete: bool | None
+    changed: tuple[str, ...] | None
+    """The columns that were sent in a partial image; None if images are full."""
+    kept_as_text: tuple[str, ...]
+    """Values that their type cannot hold and that stay text, such as `after.made` for `0000-00-00 00:00:00`."""
+
     @property
     def row(self) -> Mapping[str, Value]:
         """The row after the change; of a delete, the row before it."""
         image = self.before if self.after is None else self.after
         return {} if image is None else image
+
+
+@dataclass(frozen=True, slots=True)
+class UndecidedChange(ChangeFacts):
+    """One row change that versions of the contract read differently, while nothing says which of them holds.
+
+    Its other facts are as the highest version reads them. Reading `row`, `before` or `after` raises `UndecidedError`.
+    """
+
+    readings: Mapping[str, Change]
+    """The change as each version that the message fits reads it, by reference."""
+
+    def read_as(self, reference: str) -> Change:
+        """Return the change as one version reads it, such as `dts/canal@1`. Raises UsageError if it does not."""
+        if reference not in self.readings:
+            raise UsageError(f"{reference} does not read this change", hint=f"choose {_either(self.readings)}")
+        return self.readings[reference]
+
+    @property
+    def row(self) -> NoReturn:
+        raise self._refusal()
+
+    @property
+    def before(self) -> NoReturn:
+        raise self._refusal()
+
+    @property
+    def after(self) -> NoReturn:
+        raise self._refusal()
+
+    def _refusal(self) -> UndecidedError:
+        named = ".".join(part for part in (self.database, self.schema, self.table) if part) or "a table without a name"
+        return UndecidedError(
+            f"nothing says which version this {self.op} of {named} is read by: {_either(self.readings)}",
+            hint="open the contract as one of them, or with `versions=`, a file that says which holds for which "
+            "offsets; `read_as(...)` chooses for one change",
+        )
+
+
+def _either(references: Iterable[str]) -> str:
+    return " or ".join(references)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,9 +175,12 @@ class Control:
 
 @dataclass(frozen=True, slots=True)
 class DecodedMessage(CheckedMessage):
-    """The result of decoding one message: `changes`, or `control`, or neither if it does not conform."""
+    """The result of decoding one message: `changes`, or `control`, or neither if it does not conform.
 
-    changes: tuple[Change, ...] = ()
+    The changes of a message that is `ambiguous` are undecided.
+    """
+
+    changes: tuple[Change | UndecidedChange, ...] = ()
     control: Control | None = None
 
 

@@ -49,7 +49,7 @@ class ContractCase:
     @property
     def changes(self) -> list[Change]:
         """The row changes of all messages that conform."""
-        return [change for one in self.decoded for change in one.changes]
+        return [change for one in self.decoded for change in one.changes if isinstance(change, Change)]
 
     @property
     def drifting(self) -> list[int]:

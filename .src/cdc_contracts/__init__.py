@@ -16,6 +16,7 @@ from types import MappingProxyType
 
 _HOMES = MappingProxyType({
     "CdcContractsError": "registry.common.errors",
+    "UndecidedError": "registry.common.errors",
     "UsageError": "registry.common.errors",
     "audit": "api.spark_frames",
     "contract": "api.contracts",
@@ -36,6 +37,7 @@ _HOMES = MappingProxyType({
     "Finding": "api.results",
     "FrameAudit": "api.spark_frames",
     "ReportedDrift": "api.results",
+    "UndecidedChange": "api.results",
 })  # fmt: skip
 
 __all__ = sorted([*_HOMES, "__version__"])  # noqa: PLE0605  typed in __init__.pyi

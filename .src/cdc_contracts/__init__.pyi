@@ -13,9 +13,10 @@ from cdc_contracts.api.results import (
     Explanation,
     Finding,
     ReportedDrift,
+    UndecidedChange,
 )
 from cdc_contracts.api.spark_frames import DecodedFrames, FrameAudit, audit, decode
-from cdc_contracts.registry.common.errors import CdcContractsError, UsageError
+from cdc_contracts.registry.common.errors import CdcContractsError, UndecidedError, UsageError
 
 __version__: str
 
@@ -36,6 +37,8 @@ __all__ = [
     "FrameAudit",
     "Message",
     "ReportedDrift",
+    "UndecidedChange",
+    "UndecidedError",
     "UsageError",
     "__version__",
     "audit",

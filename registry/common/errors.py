@@ -8,6 +8,7 @@ CdcContractsError            what happened, where, how to fix it
 ├── UnavailableError         it could not run, or data is gone: exit 3
 ├── WithheldError            rows are not published, because records contradict the contract: exit 1, or 4
 ├── UndetectedError          the contract of the messages cannot be detected: exit 4
+├── UndecidedError           versions read a row differently, and nobody says which one holds: exit 4
 └── LedgerError              the counts do not add up, a bug here: exit 5
 
 A message that drifted is a finding, never an exception.
@@ -78,6 +79,12 @@ class WithheldError(CdcContractsError):
 
 class UndetectedError(CdcContractsError):
     """The contract of the messages cannot be detected, so that nothing was done."""
+
+    exit_code = EXIT_CODES[INCONCLUSIVE]
+
+
+class UndecidedError(CdcContractsError):
+    """Versions of a contract read a row differently, and nothing says which of them it was written by."""
 
     exit_code = EXIT_CODES[INCONCLUSIVE]
 

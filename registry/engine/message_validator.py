@@ -8,7 +8,7 @@ tell, and every message that does not conform, is validated by the reference. Th
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Final
 
@@ -219,14 +219,30 @@ class MessageValidator:
         place = next(at for at, opinion in enumerate(known.opinions) if opinion.version is verdict.version)
         control = None
         found: tuple[Change, ...] = ()
+        alternatives: tuple[JudgedMessage, ...] = ()
         if decodes and verdict.outcome == CONTROL:
             control = control_of(readings[place])
         elif decodes and verdict.outcome == CONFORMING:
             found = changes[place] if place in changes else self._decode(kind, readings[place], place)
+        elif decodes:
+            alternatives = tuple(
+                self._result(
+                    replace(verdict, version=known.opinions[at].version), known, kind, readings[at], at, read
+                )
+                for at, read in changes.items()
+                if known.opinions[at].version in self._validation.judged
+            )  # fmt: skip
+        judged = self._result(verdict, known, kind, readings[place], place, found)
+        return replace(judged, control=control, alternatives=alternatives) if control or alternatives else judged
+
+    def _result(
+        self, verdict: Verdict, known: _KnownVerdict, kind: _MessageKind, reading: Reading, place: int,
+        changes: tuple[Change, ...],
+    ) -> JudgedMessage:  # fmt: skip
+        kinds = None if kind.untyped else kind.kinds[place]
         return JudgedMessage(
-            verdict, found, control, known.tables[place], known.codes[place], readings[place], kind.columns[place],
-            None if kind.untyped else kind.kinds[place],
-        )  # fmt: skip
+            verdict, changes, None, known.tables[place], known.codes[place], reading, kind.columns[place], kinds
+        )
 
     def _decode(self, kind: _MessageKind, reading: Reading, place: int) -> tuple[Change, ...]:
         readings = kind.readings

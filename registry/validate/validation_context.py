@@ -21,6 +21,7 @@ from cdc_contracts.registry.validate.decoded_changes import ColumnKinds
 from cdc_contracts.registry.validate.form_selection import TypedColumns
 from cdc_contracts.registry.validate.reference_validator import Judgement, ReferenceValidator
 from cdc_contracts.registry.validate.verdicts import (
+    AMBIGUOUS,
     CONFORMING,
     CONTROL,
     DRIFTED,
@@ -65,7 +66,8 @@ class JudgedMessage:
     """The verdict of one record, with the changes or the control message where it has them, its table and op code.
 
     `reading` and `columns` are the message as the version of the verdict reads it, where there is one; `kinds` are the
-    canonical kinds of its columns where their types decide them.
+    canonical kinds of its columns where their types decide them. `alternatives` are an ambiguous message as each of the
+    versions reads it that it may follow.
     """
 
     verdict: Verdict
@@ -76,6 +78,7 @@ class JudgedMessage:
     reading: Reading | None = field(default=None, compare=False, repr=False)
     columns: TypedColumns | None = field(default=None, compare=False, repr=False)
     kinds: ColumnKinds | None = field(default=None, compare=False, repr=False)
+    alternatives: tuple[JudgedMessage, ...] = field(default=(), compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -208,7 +211,16 @@ class ValidationContext:
         table = table_name(names.database, names.schema, names.table)
         if verdict.outcome in (CONFORMING, CONTROL) and verdict.version is not None:
             return JudgedMessage(verdict, read.changes, read.control, table, code, read.reading, read.columns)
-        return JudgedMessage(verdict, table=table, code=code, reading=read.reading, columns=read.columns)
+        alternatives = tuple(
+            JudgedMessage(
+                replace(verdict, version=one.version), one.changes, None, table, code, one.reading, one.columns
+            )
+            for one in judgements
+            if verdict.outcome == AMBIGUOUS and one.fits and one.version in self.judged
+        )  # fmt: skip
+        return JudgedMessage(
+            verdict, table=table, code=code, reading=read.reading, columns=read.columns, alternatives=alternatives
+        )
 
     def _unreadable(self, value: bytes, error: Unreadable) -> Verdict:
         """Return the verdict of a value without a message; one of another transport may be another subject's."""

@@ -36,7 +36,8 @@ from cdc_contracts.registry.values import Number
 def shown(judged: JudgedMessage, *, decodes: bool, several: bool) -> tuple[Any, ...]:
     """Return all that a result says; versions are compared where one of several has to be chosen."""
     verdict = judged.verdict if several else replace(judged.verdict, differs=False)
-    decoded = (judged.changes, judged.control) if decodes else ()
+    chosen = [(one.verdict.version, one.changes, one.table) for one in judged.alternatives]
+    decoded = (judged.changes, judged.control, chosen) if decodes else ()
     return (verdict, judged.table, judged.code, *decoded)
 
 
