@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, cast
 
 from cdc_contracts.api.arguments import as_mapping, as_number, as_text
 from cdc_contracts.api.decoded_values import plain_readers, read_change, read_control
+from cdc_contracts.api.frozen_values import FrozenDict, freeze_document
 from cdc_contracts.api.message_batches import Messages, is_columnar, read_batches
 from cdc_contracts.api.messages import Message, place_of, value_of, values_of
 from cdc_contracts.api.results import (
@@ -220,7 +221,7 @@ class Contract:
                 for one in found.findings
             ),
             fits=tuple(other.contract for other in found.others if other.fits),
-            document=json.loads(json.dumps(write_explanation(found, FoundPlace()))),
+            document=freeze_document(json.loads(json.dumps(write_explanation(found, FoundPlace())))),
         )  # fmt: skip
 
     def check_batch(self, messages: Messages, *, fail_on: str = "warning") -> AuditReport:
@@ -271,7 +272,7 @@ class Contract:
         for index in range(max(map(len, known.values()))):
             readings = {name: changes[index] for name, changes in known.items() if index < len(changes)}
             facts = {one.name: getattr([*readings.values()][-1], one.name) for one in fields(ChangeFacts)}
-            yield UndecidedChange(**facts, readings=readings)
+            yield UndecidedChange(**facts, readings=FrozenDict(readings))
 
     def _changes(self, judged: JudgedMessage) -> list[Change]:
         version, reading, columns = judged.verdict.version, judged.reading, judged.columns

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
-from cdc_contracts.api.results import Change, Control, Value
+from cdc_contracts.api.frozen_values import FrozenDict
+from cdc_contracts.api.results import Change, Control, Op, Value
 from cdc_contracts.registry.tables.canonical.plain_values import PlainReader, plain_reader
 from cdc_contracts.registry.validate.decoded_changes import ColumnKinds
 
@@ -29,7 +30,7 @@ def read_change(change: canonical_changes.Change, before: PlainReaders, after: P
         for image, side, readers in ((change.before, "before", before), (change.after, "after", after))
     ]
     return Change(
-        op=change.op,
+        op=cast("Op", change.op),
         tenant=change.tenant,
         database=change.database,
         schema=change.schema,
@@ -40,7 +41,7 @@ def read_change(change: canonical_changes.Change, before: PlainReaders, after: P
         before_complete=change.before_complete,
         after_complete=change.after_complete,
         changed=None if change.changed is None else tuple(change.changed),
-        column_types=change.column_types,
+        column_types=None if change.column_types is None else FrozenDict(change.column_types),
         kept_as_text=tuple(sorted(kept)),
         event_time=_time(change.event_time),
         event_time_text=change.event_time_text,
@@ -59,7 +60,7 @@ def plain_readers(columns: ColumnKinds) -> PlainReaders:
     return {name: plain_reader(columns.types.get(name), columns.kinds.get(name)) for name in names}
 
 
-def _image(image: Image | None, side: str, readers: PlainReaders, kept: set[str]) -> dict[str, Value] | None:
+def _image(image: Image | None, side: str, readers: PlainReaders, kept: set[str]) -> FrozenDict[str, Value] | None:
     """Return an image in values of Python; what its type cannot hold stays text, and is added to `kept`."""
     if image is None:
         return None
@@ -71,7 +72,7 @@ def _image(image: Image | None, side: str, readers: PlainReaders, kept: set[str]
             row[name] = readers[name](text)
         except ValueError:
             kept.add(f"{side}.{name}")
-    return row
+    return FrozenDict(row)
 
 
 def read_control(control: canonical_changes.Control) -> Control:

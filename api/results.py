@@ -7,10 +7,13 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, NoReturn
 
+from cdc_contracts.api.frozen_values import FrozenDict
+from cdc_contracts.api.html_views import show_images, show_lines
 from cdc_contracts.registry.common.errors import UndecidedError, UsageError
 from cdc_contracts.registry.tables.canonical.plain_values import PlainValue
 
 Severity = Literal["error", "warning", "info"]
+Op = Literal["insert", "update", "delete", "snapshot", "upsert"]
 Value = PlainValue | None
 """A value of a column; None is NULL."""
 
@@ -65,7 +68,7 @@ class CheckedMessage:
 class ChangeFacts:
     """What a row change says besides its images."""
 
-    op: str
+    op: Op
     """`insert`, `update`, `delete`, `snapshot`, or `upsert` if the dialect does not distinguish insert from update."""
     tenant: str | None
     database: str | None
@@ -111,7 +114,11 @@ class Change(ChangeFacts):
     def row(self) -> Mapping[str, Value]:
         """The row after the change; of a delete, the row before it."""
         image = self.before if self.after is None else self.after
-        return {} if image is None else image
+        return FrozenDict[str, Value]() if image is None else image
+
+    def _repr_html_(self) -> str:
+        table = ".".join(part for part in (self.database, self.schema, self.table) if part)
+        return show_images(f"{self.op} {table}", {"before": self.before, "after": self.after})
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,6 +297,14 @@ class AuditReport:
     def ok(self) -> bool:
         """Whether the verdict is `pass`."""
         return self.verdict == "pass"
+
+    def _repr_html_(self) -> str:
+        head, *_ = str(self).split("\n")
+        titles = ("severity", "rule", "path", "expected", "observed", "table", "messages", "of", "first offset")
+        return show_lines(head, titles, (
+            (one.severity, one.rule, one.path or "(message)", one.expected, one.observed, one.table or "", one.count,
+             one.denominator, one.first[2]) for one in self.findings
+        ))  # fmt: skip
 
     def __str__(self) -> str:
         counts = f"{self.read:,} read, {self.conforming:,} conforming, {self.control:,} control"
