@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from cdc_contracts.api.results import Change, DecodedMessage, Value
+from cdc_contracts.registry.contract.phrases import describe_application
 from cdc_contracts.testing.sent_messages import MessageSender
 
 STREAM = "stream"
 EDGES = "edges"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ContractCase:
     """Messages of one contract version for a test of a consumer; the same rows in every version of the contract.
 
@@ -28,6 +29,16 @@ class ContractCase:
     def reference(self) -> str:
         """The version, such as `dts/canal@2`."""
         return self.sender.version.reference
+
+    def __repr__(self) -> str:
+        messages = "edge rows" if self.kind == EDGES else f"{self.n} messages, seed {self.seed}"
+        drift = "" if self.kind in (STREAM, EDGES) else f", drift {self.kind}"
+        return f"<{self.describe()}; {messages}{drift}>"
+
+    def describe(self) -> str:
+        """Return what the version is: `dts/canal@1: instances created or restarted before 2022-03-20 (UTC+08:00)`."""
+        applied = describe_application(self.sender.version)
+        return f"{self.reference}: {applied or self.sender.version.resolved.get('title', 'every version')}"
 
     @property
     def version(self) -> int:

@@ -5,7 +5,8 @@ pytest loads it in every run, so it imports the rest when a test uses it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -61,26 +62,48 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 @pytest.fixture
 def cdc_case(request: pytest.FixtureRequest) -> ContractCase:
     """The messages of one version, with their rows; the marker `cdc_contract` runs a test with one for each version."""
-    from cdc_contracts.registry.common.errors import UsageError
+    from cdc_contracts.registry.common.errors import CdcContractsError, UsageError
 
     case: ContractCase | None = getattr(request, "param", None)
     if case is None:
         raise pytest.UsageError(f'`{CASE}` needs a mark, such as @pytest.mark.{MARK}("dts/canal")')
     try:
         case.messages  # noqa: B018  they are made here, so that a version that cannot show a drift is skipped
-    except UsageError as error:
-        if case.kind in ("stream", "edges"):
-            raise
-        pytest.skip(str(error))
+    except CdcContractsError as error:
+        if isinstance(error, UsageError) and case.kind not in ("stream", "edges"):
+            pytest.skip(str(error))
+        pytest.fail(f"{case.sender.reference}: {error}", pytrace=False)
     return case
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Say in the report of a failing case what its version is."""
+    report = yield
+    case = getattr(getattr(item, "callspec", None), "params", {}).get(CASE)
+    if report.failed and report.when == "call" and case is not None:
+        from cdc_contracts.testing.contract_cases import ContractCase
+
+        if isinstance(case, ContractCase):  # and no parameter of that name which is the test's own
+            report.sections.append(("contract version", case.describe()))
+    return report
 
 
 @pytest.fixture(scope="session")
 def cdc_messages() -> Callable[..., list[bytes]]:
     """`cdc_messages("dts/canal@2", n=50, table=..., seed=...)`: the arguments are those of `testing.messages`."""
+    from cdc_contracts.registry.common.errors import CdcContractsError
     from cdc_contracts.testing.sent_messages import messages
 
-    return messages
+    @wraps(messages)
+    def send(*given: Any, **named: Any) -> list[bytes]:
+        __tracebackhide__ = True
+        try:
+            return messages(*given, **named)
+        except CdcContractsError as error:
+            raise error.with_traceback(None) from None  # what is wrong is in the call, not in the frames below it
+
+    return send
 
 
 @pytest.fixture

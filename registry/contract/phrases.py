@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final
 
-from cdc_contracts.registry.contract.catalogue import Version
+from cdc_contracts.registry.contract.catalogue import Version, span
 
 COUNTED_FROM: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -17,6 +17,14 @@ COUNTED_FROM: Final[Mapping[str, str]] = MappingProxyType(
         "product-version": "the version of the product",
         "document-edition": "the edition of the source document",
         "instance-created-or-restarted": "when the instance was created, or last restarted",
+    }
+)
+_HELD_FOR: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "project-created": "projects created",
+        "product-version": "releases",
+        "document-edition": "editions of the document",
+        "instance-created-or-restarted": "instances created or restarted",
     }
 )
 CONTAINERS: Final[Mapping[str, str]] = MappingProxyType(
@@ -52,6 +60,15 @@ FULL_LOAD: Final[Mapping[str, str]] = MappingProxyType(
         "as-upsert": "inserts, updates and rows of a full load look alike",
     }
 )
+
+
+def describe_application(version: Version) -> str | None:
+    """Return what a version applies to, such as `releases before 4.0.1`; None if it always applies."""
+    applies = version.resolved.get("applies", {})
+    counted, held = _HELD_FOR.get(applies.get("counted_from", "")), span(version)
+    if counted is None or held == "always":
+        return None
+    return f"{counted} {held}" + (f" (UTC{applies['zone']})" if "zone" in applies else "")
 
 
 def describe_evidence(entry: Mapping[str, Any]) -> str:

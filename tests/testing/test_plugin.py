@@ -222,3 +222,58 @@ def test_the_examples_of_the_guide_pass(run, pytester, monkeypatch):
 def test_pytest_finds_the_plugin_by_the_name_of_its_module():
     declared = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["entry-points"]
     assert declared["pytest11"] == {PLUGIN: PLUGIN}
+
+
+def test_a_failing_case_says_what_its_version_is(run):
+    ended = run("""
+        import pytest
+
+        @pytest.mark.cdc_contract("dts/canal", n=5)
+        def test_case(cdc_case):
+            assert cdc_case.version == 3
+
+        @pytest.mark.parametrize("cdc_case", [1])
+        def test_of_its_own(cdc_case):
+            assert cdc_case == 2
+    """)
+    ended.assert_outcomes(failed=3)
+    ended.stdout.fnmatch_lines([
+        "cdc_case = <dts/canal@1: instances created or restarted before 2022-03-20 (UTC+08:00); 5 messages, seed 1>",
+        "-* contract version -*",
+        "dts/canal@1: instances created or restarted before 2022-03-20 (UTC+08:00)",
+        "-* contract version -*",
+        "dts/canal@2: instances created or restarted from 2022-03-20 (UTC+08:00)",
+    ])  # fmt: skip
+
+
+@pytest.mark.parametrize("version", ["dts/avro@1", "oms-community/canal@2"])
+def test_a_version_is_described_by_what_it_applies_to_or_else_by_its_title(version):
+    described = {
+        "dts/avro@1": "dts/avro@1: Alibaba Cloud DTS, Avro",
+        "oms-community/canal@2": "oms-community/canal@2: projects created from 3.3.0",
+    }
+    assert ContractCase(MessageSender(version)).describe() == described[version]
+
+
+def test_errors_of_fixtures_show_the_call_and_no_frames_below_it(run):
+    ended = run("""
+        import pytest
+        import cdc_contracts as cdc
+
+        def test_messages(cdc_messages):
+            cdc_messages("dts/cannal@2")
+
+        def test_caught(cdc_messages):
+            with pytest.raises(cdc.UsageError, match="did you mean dts/canal"):
+                cdc_messages("dts/cannal@2")
+
+        @pytest.mark.cdc_contract("dts/canal@2", table="nowhere.yaml", n=5)
+        def test_case(cdc_case):
+            pass
+    """)
+    ended.assert_outcomes(failed=1, passed=1, errors=1)
+    text = ended.stdout.str()
+    assert "there is no contract `dts/cannal`" in text
+    assert "dts/canal@2: there is no file or folder nowhere.yaml" in text
+    assert re.search(r"^(?!.*test_errors).*\.py:\d+: ", text, re.MULTILINE) is None, text
+    assert "functools" not in text

@@ -17,6 +17,7 @@ from cdc_contracts.registry.contract.column_model import ColumnTypes
 from cdc_contracts.registry.contract.document_model import ROW_OPS
 from cdc_contracts.registry.contract.envelope_model import Place
 from cdc_contracts.registry.contract.model import Meaning
+from cdc_contracts.registry.contract.phrases import describe_application
 from cdc_contracts.registry.message.envelope_times import SPANS, limits_of, unit_of_form
 from cdc_contracts.registry.message.reading import non_column_members
 from cdc_contracts.registry.schema.message_schemas.clauses import all_of, any_of, when, within
@@ -27,12 +28,6 @@ from cdc_contracts.registry.schema.message_schemas.message_examples import examp
 from cdc_contracts.registry.validate.drift_rule import drift_rules
 
 GENERATED: Final = "Written from the contract by `cdc-contracts schema --write`; edit the contract, not this file."
-_HELD_FOR: Final[Mapping[str, str]] = {
-    "project-created": "projects created",
-    "product-version": "releases",
-    "document-edition": "editions of the document",
-    "instance-created-or-restarted": "instances created or restarted",
-}
 _SAID: Final = frozenset({"image-present-for-op", "ddl-flag-agrees", "position-matches"})
 """Rules that clauses express completely."""
 _MAPS: Final = frozenset({"properties", "$defs"})
@@ -76,12 +71,10 @@ def title_of(version: Version) -> str:
 
 def describe(version: Version, says: str) -> str:
     """Return what a schema is about, and for which releases or dates of the product."""
-    applies = version.resolved.get("applies", {})
-    counted = _HELD_FOR.get(applies.get("counted_from", ""))
+    held = describe_application(version)
     result = f"Contract {version.reference}, {version.resolved['status']}."
-    if counted and span(version) != "always":
-        zone = f" (UTC{applies['zone']})" if "zone" in applies else ""
-        result += f" It holds for {counted} {span(version)}{zone}."
+    if held is not None:
+        result += f" It holds for {held}."
     return f"{says} {result}".strip()
 
 
