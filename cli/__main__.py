@@ -5,9 +5,16 @@ from __future__ import annotations
 import sys
 from typing import Final
 
-from cdc_contracts.cli.output import waiting
 from cdc_contracts.registry.common import signals
-from cdc_contracts.registry.common.garbage_collection import collect_rarely, leave_garbage, stop_collecting
+
+signals.end_at_once()  # before all other imports, during which a signal would show a traceback
+
+from cdc_contracts.cli.output import waiting  # noqa: E402
+from cdc_contracts.registry.common.garbage_collection import (  # noqa: E402
+    collect_rarely,
+    leave_garbage,
+    stop_collecting,
+)
 
 KEEPING: Final = frozenset({"lint", "ci"})
 """Commands that keep the documents and samples that they read to the end."""
@@ -15,7 +22,6 @@ KEEPING: Final = frozenset({"lint", "ci"})
 
 def main() -> int:
     """Run the command that this process was started with, and return its exit code."""
-    signals.end_at_once()
     collect_rarely()
     if not KEEPING.isdisjoint(sys.argv[1:2]):
         stop_collecting()

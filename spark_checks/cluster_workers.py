@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Final
@@ -13,6 +14,7 @@ import pyarrow as pa
 from cdc_contracts import __version__
 from cdc_contracts.registry.common.errors import UnavailableError
 from cdc_contracts.registry.engine.native.native_library import describe_native
+from cdc_contracts.spark_checks.reminders import reminding
 from cdc_contracts.spark_checks.spark_session import is_local
 
 if TYPE_CHECKING:
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 UNKNOWN: Final = "0+unknown"
 """The release of a package that lies somewhere and was not installed."""
 GUIDE: Final = "docs/how-to/cluster.md says how to install or ship it"
+WAITING_SECONDS: Final = 600
+"""How long workers may take to come: machines of a cluster that grows have to start first."""
 _SILENCE_SECONDS: Final = 10
 _ASK_SECONDS: Final = 0.1
 _FOUND: Final = "version string, native string"
@@ -64,7 +68,7 @@ def check_workers(session: SparkSession, say: Callable[[str], None]) -> None:
     """Look, before anything is read, whether workers of a cluster import the same release of this package.
 
     Where they validate in Python because the native part is not there, that is said: it takes four times as long.
-    Raises UnavailableError if a worker cannot import the package, or imports another release.
+    Raises UnavailableError if no worker comes, or one cannot import the package or imports another release.
     """
     if not is_remote(session) and is_local(session.sparkContext.master or ""):
         return
@@ -93,14 +97,28 @@ def _ask(session: SparkSession, say: Callable[[str], None]) -> list[Row]:
 
     thread = threading.Thread(target=ask, daemon=True)
     thread.start()
-    thread.join(_SILENCE_SECONDS)
+    thread.join(min(_SILENCE_SECONDS, WAITING_SECONDS))
     if thread.is_alive():
-        say("waiting for workers: the cluster has not run a first task yet")
-    while thread.is_alive():
-        thread.join(_ASK_SECONDS)
+        say(f"waiting for workers: none has run a first task yet; the wait ends after {WAITING_SECONDS} s")
+        _wait_for(thread, say)
     if failures:
         raise _explain(failures[0]) from failures[0]
     return answers[0]
+
+
+def _wait_for(thread: threading.Thread, say: Callable[[str], None]) -> None:
+    """Wait for the answer of workers. Raises UnavailableError if it takes too long."""
+    until = time.monotonic() + WAITING_SECONDS - _SILENCE_SECONDS
+    with reminding(say, "still waiting for workers"):
+        while thread.is_alive() and time.monotonic() < until:
+            thread.join(_ASK_SECONDS)
+    if thread.is_alive():
+        raise UnavailableError(
+            f"no worker gives cores: no task has started in {WAITING_SECONDS} s",
+            where="Spark workers",
+            hint="the page of the master shows whether workers are alive, and whether their free cores and memory are "
+            "enough for spark.executor.cores and spark.executor.memory",
+        )
 
 
 def look(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

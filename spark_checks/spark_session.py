@@ -8,8 +8,10 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import subprocess
 import sys
 import tempfile
+import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -30,6 +32,7 @@ from cdc_contracts.spark_checks.jars import (
     spark_home,
     spark_versions,
 )
+from cdc_contracts.spark_checks.reminders import reminding
 
 if TYPE_CHECKING:
     from pyspark import SparkConf
@@ -45,6 +48,7 @@ _SECRETS: Final = "(?i)secret|password|token|access[.]?key"
 _KAFKA_SECRETS: Final = "(?i:jaas|keystore[.]key)"
 _KEPT: Final = 4
 _PACKED: Final = "spark.submit.pyFiles"
+_WRITTEN_AT_EXIT: Final = "-XX:ArchiveClassesAtExit="
 
 
 def open_session(
@@ -84,7 +88,7 @@ def open_session(
             running._jsc.addJar(jar.as_uri())  # noqa: SLF001
         return session
     java = find_java()
-    with tempfile.TemporaryFile() as output:
+    with tempfile.TemporaryFile() as output, reminding(say, "still starting Spark"):
         try:
             if SparkContext._gateway is None:  # noqa: SLF001  as below
                 say(f"starting Spark {spark_versions()[1]} with {java}")
@@ -141,11 +145,29 @@ def _launch(output: IO[bytes]) -> Any:
     launch: Callable[..., Any] = java_gateway.launch_gateway
     # Here and not in the conf, because spark-defaults.conf and spark-submit override the environment.
     settings = {"SPARK_DRIVER_MEMORY": os.environ.get("SPARK_DRIVER_MEMORY", MEMORY)}
-    options = os.environ.get("SPARK_SUBMIT_OPTS", "")
+    options, archive = os.environ.get("SPARK_SUBMIT_OPTS", ""), ""
     if "Archive" not in options and "-Xshare" not in options:
-        settings["SPARK_SUBMIT_OPTS"] = f"{options} {archive_option()}".strip()
-    with _environment(settings):
-        return launch(None, {"stdout": output, "stderr": output})
+        archive = archive_option()
+        settings["SPARK_SUBMIT_OPTS"] = f"{options} {archive}".strip()
+    try:
+        with _environment(settings):
+            return launch(None, {"stdout": output, "stderr": output})
+    except BaseException as error:
+        _kill_started(error)
+        if archive.startswith(_WRITTEN_AT_EXIT):  # by the next one that ends
+            _tried(Path(archive.removeprefix(_WRITTEN_AT_EXIT))).unlink(missing_ok=True)
+        raise
+
+
+def _kill_started(error: BaseException) -> None:
+    """Kill the JVM that was being started when this was raised; only the frames of the launch refer to it.
+
+    Left alone, it would find the directory removed in which it is to write its port, and run for ever.
+    """
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        for value in list(frame.f_locals.values()):
+            if isinstance(value, subprocess.Popen) and getattr(value, "pid", None):
+                value.kill()
 
 
 def _settings(jvm: Any, given: Mapping[str, str], cores: int | None, say: Say) -> tuple[SparkConf, bool]:
@@ -300,7 +322,7 @@ def archive_option() -> str:
     except OSError:
         return ""
     _forget_others(place.parent)
-    return f"-XX:ArchiveClassesAtExit={archive}"
+    return f"{_WRITTEN_AT_EXIT}{archive}"
 
 
 def _starts(archive: Path) -> bool:

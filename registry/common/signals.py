@@ -84,8 +84,9 @@ def raised() -> int | None:
 
 
 def end_at_once() -> None:
-    """Make a signal end the process at once from now on."""
-    _install(Handler(_exit))
+    """Make a signal end the process at once from now on. Has no effect outside the main thread."""
+    if threading.current_thread() is threading.main_thread():
+        _install(Handler(_exit))
 
 
 @contextmanager

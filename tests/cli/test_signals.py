@@ -8,6 +8,8 @@ import re
 import signal
 import subprocess
 import sys
+import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -96,6 +98,63 @@ def test_a_signal_ends_a_run_of_spark_while_it_starts_and_while_it_works(call, p
 def test_a_signal_ends_a_run_of_spark_at_every_moment(call):
     for part, point in enumerate(points(count_calls(call))):
         check_silent_end(call, point, list(CODES)[part % 2])
+
+
+def parents():
+    """The parent of every process, and its command line."""
+    for path in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            fields = (path / "stat").read_text().rpartition(")")[2].split()
+            yield int(path.name), int(fields[1]), (path / "cmdline").read_bytes()
+
+
+def jvm_of(process):
+    """The process id of the JVM that a command starts, as soon as there is one."""
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline and process.poll() is None:
+        for pid, parent, command in parents():
+            if parent == process.pid and b"deploy.SparkSubmit" in command and b"java" in command.split(b"\0")[0]:
+                return pid
+        time.sleep(0.02)
+    raise AssertionError("no JVM was started")
+
+
+@pytest.mark.java
+@pytest.mark.parametrize("number", CODES)
+def test_a_signal_while_spark_starts_leaves_no_jvm(call, number, tmp_path, monkeypatch):
+    """Its Java would find the directory removed in which it writes its port, and wait for ever."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    process = start("-m", "cdc_contracts.cli", *call)
+    jvm = jvm_of(process)
+    process.send_signal(number)
+    err = process.communicate(timeout=300)[1]
+    assert (process.returncode, err) == (CODES[number], "")
+    deadline = time.monotonic() + 30
+    while (left := Path(f"/proc/{jvm}").exists()) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    if left:
+        os.kill(jvm, signal.SIGKILL)
+    assert not left
+    assert not list(tmp_path.rglob("*.tried"))  # the next start writes the class archive
+
+
+def test_a_signal_while_the_command_is_imported_shows_no_traceback(call, local_call):
+    """Signals are handled by the first import of the command."""
+    script = f"""
+import os, sys
+
+class Interrupt:
+    def find_spec(self, name, path=None, target=None):
+        if name.startswith("cdc_contracts.cli.output"):
+            os.kill(os.getpid(), {int(signal.SIGINT)})
+
+sys.meta_path.insert(0, Interrupt())
+from cdc_contracts.cli.__main__ import main
+main()
+"""
+    process = start("-c", script, *local_call)
+    out, err = process.communicate(timeout=300)
+    assert (process.returncode, out, err) == (130, "", "")
 
 
 @pytest.mark.java

@@ -18,7 +18,7 @@ from cdc_contracts.cli.output import console, progress, waiting
 from cdc_contracts.registry.records.record_batches import CAPTURE_SCHEMA
 from cdc_contracts.registry.report.audit_report import Span
 from cdc_contracts.registry.stats.partition_tallies import Source
-from cdc_contracts.spark_checks import jars
+from cdc_contracts.spark_checks import jars, reminders
 from cdc_contracts.spark_checks.local_engine import LOCAL
 
 SLOW = {"typer", "rich", "pydantic", "yaml", "pyarrow", "numpy", "pyspark", "msgspec"}
@@ -106,6 +106,30 @@ def test_where_there_is_no_terminal_progress_is_a_line_now_and_then(monkeypatch,
 )
 def test_progress_is_reported_as_rate_share_and_time_left(read, seconds, line):
     assert progress.describe(read, 7, 1_000_000, seconds) == line
+
+
+@pytest.mark.parametrize(
+    ("read", "waited", "line"),
+    [
+        (980_000, 9, "980,000 of 1,000,000 (98%), 8,991 a second, about 2 s to go, 7 quarantined"),
+        (980_000, 240, "980,000 of 1,000,000 (98%), no further task or batch has ended for 4 min 0 s, 7 quarantined"),
+        (1_000_000, 42, "1,000,000 of 1,000,000 (100%), writing the results for 42 s, 7 quarantined"),
+        (0, 20, "reading 1,000,000 offsets … 2 min 0 s"),
+    ],
+)
+def test_a_run_in_which_nothing_ends_guesses_no_time_left(read, waited, line):
+    assert progress.describe(read, 7, 1_000_000, 100, waited=waited) == line
+
+
+def test_a_long_step_says_now_and_then_that_it_goes_on(monkeypatch):
+    monkeypatch.setattr(reminders, "EVERY_SECONDS", 0.05)
+    said = []
+    with reminders.reminding(said.append, "still starting Spark"):
+        time.sleep(0.3)
+    count = len(said)
+    time.sleep(0.1)
+    assert 1 <= count == len(said)
+    assert set(said) == {"still starting Spark … 0 s"}
 
 
 @pytest.mark.parametrize(

@@ -175,6 +175,28 @@ def test_workers_that_cannot_import_the_package_are_reported_before_anything_is_
 
 
 @pytest.mark.nightly
+def test_a_cluster_without_workers_is_not_waited_for_without_end(tmp_path, lines):
+    """The limit is shortened; everything else is as a person has it whose workers are all gone."""
+    program = (
+        "import sys\n"
+        "from cdc_contracts.cli.__main__ import main\n"
+        "from cdc_contracts.spark_checks import cluster_workers, reminders\n"
+        "cluster_workers.WAITING_SECONDS, reminders.EVERY_SECONDS = 16, 2\n"
+        "sys.exit(main())\n"
+    )
+    with running_cluster(tmp_path, workers=0) as url:
+        code, out, err = run(
+            "audit", "file", str(lines), *CONTRACT, "--master", url, *ON_THIS_MACHINE,
+            cwd=tmp_path, command=(sys.executable, "-c", program), **INSTALLED,
+        )  # fmt: skip
+    assert (code, out) == (3, "")
+    assert "waiting for workers: none has run a first task yet; the wait ends after 16 s" in err
+    assert "still waiting for workers …" in err
+    assert "no worker gives cores: no task has started in 16 s" in err
+    assert "spark.executor.memory" in err
+
+
+@pytest.mark.nightly
 def test_spark_connect_audits_and_decodes_what_one_process_does(tmp_path, capsys, connect, broker, topic, lines):
     of_topic, of_file = ("topic", topic, "-b", broker.bootstrap, *CONTRACT), ("file", str(lines), *CONTRACT)
     for call in (of_topic, of_file):
