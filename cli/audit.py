@@ -42,6 +42,7 @@ def audit_topic(
     baseline: report_output.KnownFindings = None,
     new_baseline: report_output.NewBaseline = None,
     new_versions: NewVersions = None,
+    allow_empty: run_options.AllowEmpty = False,
     as_json: AsJson = False,
 ) -> None:
     """Validate every message in a range of one or more topics, or follow them."""
@@ -57,7 +58,7 @@ def audit_topic(
                 "--write-versions cannot be combined with --follow",
                 hint="leave out --follow to audit what is there now",
             )
-        ending = follow_options.Ending(fail_on, as_json, report, known, new_baseline, against)
+        ending = follow_options.Ending(fail_on, as_json, report, known, new_baseline, against, allow_empty)
         topic_options.follow_audit(
             names, reading, brokers, judging.contract, judge, judging.ranged_topics, stream, ending
         )
@@ -72,7 +73,7 @@ def audit_topic(
             write_versions(result, new_versions, judging.open_reading_options()[0])
         run_options.finish(
             result, code, as_json=as_json, targets=report, known=known, new_baseline=new_baseline,
-            bookmarks=bookmarks, against=against,
+            bookmarks=bookmarks, against=against, allow_empty=allow_empty,
         )  # fmt: skip
 
 

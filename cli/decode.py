@@ -33,6 +33,7 @@ def decode_topic(
     end: run_options.Until = "latest",
     fail_on: FailOn = "error",
     report: report_output.ReportFiles = None,
+    allow_empty: run_options.AllowEmpty = False,
     as_json: AsJson = False,
     chosen: run_options.EngineOptions,
 ) -> None:
@@ -48,14 +49,14 @@ def decode_topic(
     wanted, connection = run_options.parse_topic_options(start, end, client)
     if stream.follow:
         place = follow_options.StreamPlace(connection, topics, wanted if start else None, chosen)
-        ending = follow_options.Ending(fail_on, as_json, report)
+        ending = follow_options.Ending(fail_on, as_json, report, allow_empty=allow_empty)
         follow_options.follow_decode(stream, place, validation, ending, output, command)
         return
     with run_options.start_engine(chosen, kafka=True, formats=[output.table_format]) as engine:
         source = run_options.open_topics(engine, connection, topics, wanted, headers=True)
         fitted = fit_validation(validation, source.spans, some=wanted.names_partitions)
         decoded = output_options.watch_decode(engine, source, fitted, output.open(validation.catalogue), fail_on)
-        output_options.finish_decode(decoded, as_json=as_json, targets=report)
+        output_options.finish_decode(decoded, as_json=as_json, targets=report, allow_empty=allow_empty)
 
 
 @app.command("file", short_help="Decode the messages of files.")

@@ -20,9 +20,11 @@ RULES = [
     for group in yaml.safe_load((DEPLOY / "alerts.yaml").read_text(encoding="utf-8"))["groups"]
     for rule in group["rules"]
 ]
+KUSTOMIZED = sorted(path.parent for path in DEPLOY.glob("kubernetes/*/kustomization.yaml"))
 MANIFESTS = [
     (path.name, document)
-    for path in sorted(DEPLOY.glob("kubernetes/*.yaml"))
+    for path in sorted(DEPLOY.glob("kubernetes/*/*.yaml"))
+    if path.name != "kustomization.yaml"
     for document in yaml.safe_load_all(path.read_text(encoding="utf-8"))
 ]
 
@@ -107,12 +109,49 @@ def test_kubernetes_takes_the_manifests(name, manifest):
     validate.validate(manifest, validate.latest_version(), strict=True)
 
 
-@pytest.mark.parametrize("kind", ["Deployment", "CronJob"])
-def test_what_a_manifest_runs_is_a_call_of_the_command_line(kind):
-    (spec,) = (one["spec"] for _, one in MANIFESTS if one["kind"] == kind)
-    pod = (spec["jobTemplate"]["spec"] if kind == "CronJob" else spec)["template"]["spec"]
+def pod_of(manifest):
+    """The pod of a manifest that runs one, else nothing."""
+    spec = manifest.get("spec", {})
+    spec = spec["jobTemplate"]["spec"] if manifest["kind"] == "CronJob" else spec
+    return spec["template"]["spec"] if "template" in spec else None
+
+
+@pytest.mark.parametrize(("folder", "kind"), [("stream", "Deployment"), ("job", "CronJob")])
+def test_what_a_manifest_runs_is_a_call_of_the_command_line(folder, kind):
+    (manifest,) = (one for _, one in MANIFESTS if one["kind"] == kind)
+    pod = pod_of(manifest)
     (container,) = pod["containers"]
     assert container["command"] == ["cdc-contracts"]
-    parse(tuple(container["args"]))
+    (made,) = yaml.safe_load((DEPLOY / "kubernetes" / folder / "kustomization.yaml").read_text())["configMapGenerator"]
+    values = dict(literal.split("=", 1) for literal in made["literals"])
+    parse(tuple(re.sub(r"\$\((\w+)\)", lambda found: values[found[1]], word) for word in container["args"]))
     mounted = {one["name"] for one in container["volumeMounts"]}
     assert mounted == {one["name"] for one in pod["volumes"]}
+    assert ("--allow-empty" in container["args"]) == (kind == "CronJob")  # a quiet topic fails no job
+    assert {"requests", "limits"} == set(container["resources"])
+    assert ("readinessProbe" in container, "livenessProbe" in container) == (2 * (kind == "Deployment",))
+
+
+@pytest.mark.parametrize("folder", KUSTOMIZED, ids=lambda path: path.name)
+def test_kustomize_builds_what_kubernetes_takes_and_every_reference_is_to_something_that_is_there(folder):
+    kubectl, validate = shutil.which("kubectl"), pytest.importorskip("kubernetes_validate")
+    if kubectl is None:
+        pytest.skip("kubectl is not installed")
+    done = subprocess.run([kubectl, "kustomize", str(folder)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    built = list(yaml.safe_load_all(done.stdout))
+    for manifest in built:
+        validate.validate(manifest, validate.latest_version(), strict=True)
+    names = {(one["kind"], one["metadata"]["name"]) for one in built}
+    (pod,) = filter(None, map(pod_of, built))
+    (container,) = pod["containers"]
+    referred = {("ConfigMap", one["configMapRef"]["name"]) for one in container["envFrom"]}
+    referred |= {
+        ("PersistentVolumeClaim", one["persistentVolumeClaim"]["claimName"])
+        for one in pod["volumes"]
+        if "persistentVolumeClaim" in one
+    }
+    assert len(referred) == 2
+    assert referred <= names
+    given = {one["name"] for one in container.get("env", ()) if "value" in one}
+    assert not [name for name in given if "TOKEN" in name or "PASSWORD" in name or "WEBHOOK" in name]

@@ -142,6 +142,7 @@ class Ending:
     known: Baseline | None = None
     new_baseline: Path | None = None
     against: ProfileBaseline | None = None
+    allow_empty: bool = False
 
     def compare(self, report: Report, new_baseline: Path | None = None) -> Report:
         """Return a report with changes of its profile and without known findings; write a baseline if requested."""
@@ -314,7 +315,7 @@ def _finish(follow: Follow | None, stop: Stop, ending: Ending) -> None:
     if own.verdict != whole.verdict:
         read = f"{own.ledger.read:,} records" if follow.own.batches else "nothing new"
         console.say(f"this run: {own.verdict}, {read}; the report covers everything since the stream began")
-    raise typer.Exit(EXIT_CODES[own.verdict])
+    raise typer.Exit(report_output.code_of(own, allow_empty=ending.allow_empty))
 
 
 def _print_end(follow: Follow, ending: Ending) -> Report:

@@ -193,7 +193,9 @@ def watch_decode(
         return decode_input(engine, source, validation, output, fail_on=fail_on, watch=watch)
 
 
-def finish_decode(decoded: DecodedRun, *, as_json: bool, targets: Sequence[Path] | None) -> None:
+def finish_decode(
+    decoded: DecodedRun, *, as_json: bool, targets: Sequence[Path] | None, allow_empty: bool = False
+) -> None:
     """Print the report and where the rows are, and end with the exit code of the run."""
     report_output.print_report(decoded.report, as_json=as_json, targets=targets)
     if decoded.withheld is not None:
@@ -210,7 +212,7 @@ def finish_decode(decoded: DecodedRun, *, as_json: bool, targets: Sequence[Path]
     print_repeats(decoded.report.repeats)
     print_tables(decoded.record.tables if decoded.record is not None else ())
     print_resets(decoded.record)
-    raise typer.Exit(EXIT_CODES[decoded.report.verdict])
+    raise typer.Exit(report_output.code_of(decoded.report, allow_empty=allow_empty))
 
 
 def print_repeats(repeats: RepeatedRows | UnsetType) -> None:

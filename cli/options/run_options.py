@@ -91,6 +91,9 @@ class Wrapping(StrEnum):
 Engines = Annotated[
     EngineName, typer.Option("--engine", help="spark, or local: the same in one process, without a JVM.")
 ]
+AllowEmpty = Annotated[
+    bool, typer.Option("--allow-empty", help="Exit with 0, not 4, if there is no record to read, as on a quiet topic.")
+]
 Unwrap = Annotated[Wrapping | None, typer.Option("--unwrap", help="Extract messages that another tool has wrapped.")]
 
 
@@ -342,12 +345,12 @@ def watch_audit(
 def finish(
     report: Report, code: int, *, as_json: bool, targets: Sequence[Path] | None,
     known: Baseline | None = None, new_baseline: Path | None = None, bookmarks: Bookmarks | None = None,
-    against: ProfileBaseline | None = None,
+    against: ProfileBaseline | None = None, allow_empty: bool = False,
 ) -> None:  # fmt: skip
     """Print the report without known findings, write `bookmarks`, and end with the exit code."""
     result = report_output.compare_with(report, known, new_baseline, against)
-    if result.verdict != report.verdict and code == EXIT_CODES[report.verdict]:
-        code = EXIT_CODES[result.verdict]
+    if code == EXIT_CODES[report.verdict]:
+        code = report_output.code_of(result, allow_empty=allow_empty)
     report_output.print_report(result, as_json=as_json, targets=targets)
     if bookmarks is not None:
         bookmarks.write(report.ledger)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cdc_contracts.cli.output import console
+from cdc_contracts.registry.common.exit_codes import EXIT_CODES, INCONCLUSIVE, PASS
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.report.baseline import Baseline
@@ -94,3 +95,11 @@ def print_report(report: Report, *, as_json: bool, targets: Sequence[Path] | Non
             from cdc_contracts.cli.output.summary import summarise
 
             summarise(report)
+
+
+def code_of(report: Report, *, allow_empty: bool = False) -> int:
+    """Return the exit code of a report's verdict: 0 as well where the range held no record and that is allowed."""
+    from cdc_contracts.registry.report.report_wording import was_empty
+
+    allowed = allow_empty and report.verdict == INCONCLUSIVE and was_empty(report)
+    return EXIT_CODES[PASS if allowed else report.verdict]

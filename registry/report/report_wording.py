@@ -95,6 +95,12 @@ def _ranges_of(places: Sequence[UnprovenVersion]) -> str:
     return f"of {visible(first.topic)} partition {first.partition}{within}{more} "
 
 
+def was_empty(report: Report) -> bool:
+    """Return whether the range held no record: not if messages were not validated, or the run ended early."""
+    detected = [report.detection, *(report.source.detections or {}).values()]
+    return not (report.ledger.read or report.stopped or any(one and one.messages for one in detected))
+
+
 def _unread(report: Report) -> str:
     """Return why nothing was read: messages whose contract cannot be detected are not validated."""
     found = report.detection

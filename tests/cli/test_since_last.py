@@ -39,11 +39,24 @@ def test_each_run_reads_what_is_new_also_in_new_partitions(spark, broker, make_t
     assert audit(capsys, broker, topic, engine=engine) == (0, {(0, 0, 10)})
     assert seen(here) == {topic: {"0": 10}}
     assert audit(capsys, broker, topic, engine=engine) == (4, {(0, 10, 10)})
+    assert audit(capsys, broker, topic, engine=engine, more=["--allow-empty"]) == (0, {(0, 10, 10)})
     produce(broker, topic, VALUES[:5])
     add_partitions(broker, topic, 2)
     produce(broker, topic, VALUES[:3], partition=1)
     assert audit(capsys, broker, topic, engine=engine) == (0, {(0, 10, 15), (1, 0, 3)})
     assert seen(here) == {topic: {"0": 15, "1": 3}}
+
+
+def test_only_an_empty_range_passes_where_that_is_allowed(broker, make_topic, here, capsys):
+    """Not messages of which the contract is not known, nor records without a value."""
+    call = ["-b", broker.bootstrap, "--engine", "local", "--allow-empty", "--json"]
+    empty, unknown, deleted = make_topic([]), make_topic([(0, b'{"a": 1}')] * 3), make_topic([(0, None)] * 3)
+    codes = [main(["audit", "topic", *topics, *call, "--contract", contract]) for topics, contract in (
+        ([empty], "auto"), ([empty], "dts/canal@2"), ([unknown], "auto"), ([empty, unknown], "auto"),
+        ([deleted], "dts/canal@2"))]  # fmt: skip
+    assert codes == [0, 0, 4, 4, 4]
+    assert main(["decode", "topic", empty, "--contract", "dts/canal@2", "--to", "out", *call]) == 0
+    assert main(["decode", "topic", empty, "--contract", "dts/canal@2", "--to", "out2", *call[:-2]]) == 4
 
 
 def test_other_topics_and_what_was_left_for_later_stay_in_the_file(broker, make_topic, here, capsys):

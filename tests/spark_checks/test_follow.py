@@ -108,6 +108,7 @@ def test_an_audit_in_batches_reports_what_an_audit_of_the_whole_range_does(call,
     assert second == whole == json.loads((here / "r.json").read_text())
     code, said, third = call(*follow)
     assert (code, third, "this run: inconclusive, nothing new" in said) == (4, second, True)
+    assert call(*follow, "--allow-empty")[0] == 0
 
 
 def test_a_decode_in_batches_writes_the_rows_that_a_decode_of_the_whole_range_does(call, broker, make_topic, here):
