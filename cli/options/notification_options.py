@@ -44,7 +44,12 @@ class NotificationOptions:
         str | None,
         typer.Option("--webhook", metavar="URL", help=f"Post findings to it as JSON; default: ${WEBHOOK_VARIABLE}."),
     ] = None
-
+    webhook_template: Annotated[
+        str | None,
+        typer.Option(
+            "--webhook-template", metavar="NAME|FILE", help="What is posted: slack, teams, pagerduty, or a JSON file."
+        ),
+    ] = None
     openlineage: Annotated[bool, typer.Option("--openlineage", help="Send OpenLineage events to $OPENLINEAGE_URL.")] = (
         False
     )
@@ -53,8 +58,8 @@ class NotificationOptions:
     def open(self, command: str, bootstrap: str, topics: Sequence[str]) -> Iterator[Notifier]:
         """Open what the options name, for a stream; what waits to be sent has some seconds at the end.
 
-        Raises UsageError if an address is none, UnavailableError if the folder cannot be written or the client of
-        OpenLineage is not installed.
+        Raises UsageError if an address or a template is none, UnavailableError if the folder cannot be written or the
+        client of OpenLineage is not installed.
         """
         from cdc_contracts.registry.common.atomic_files import check_folder
 
@@ -63,10 +68,14 @@ class NotificationOptions:
         notifier = Notifier(self.interval_reports)
         if url := self.webhook or os.environ.get(WEBHOOK_VARIABLE):
             from cdc_contracts.spark_checks.streams.deliveries import Deliveries
+            from cdc_contracts.spark_checks.streams.webhook_bodies import read_template
             from cdc_contracts.spark_checks.streams.webhooks import Webhook
 
-            webhook = Webhook(url, os.environ.get(TOKEN_VARIABLE))
+            template = read_template(self.webhook_template) if self.webhook_template is not None else None
+            webhook = Webhook(url, os.environ.get(TOKEN_VARIABLE), template)
             notifier.webhook = Deliveries(webhook.name, webhook.post, console.say)
+        elif self.webhook_template is not None:
+            raise UsageError("--webhook-template needs --webhook", hint=f"give the address, or set {WEBHOOK_VARIABLE}")
         if self.openlineage:
             notifier.send_lineage(command, bootstrap, topics)
         try:

@@ -14,6 +14,7 @@ from cdc_contracts.registry.common.findings import INFO
 from cdc_contracts.registry.report.report_model import Report
 from cdc_contracts.registry.report.stored_reports import write_document
 from cdc_contracts.spark_checks.streams.deliveries import DeliveryError
+from cdc_contracts.spark_checks.streams.webhook_bodies import TOKEN, WebhookTemplate
 
 DOCUMENT_VERSION: Final = 1
 TIMEOUT_SECONDS: Final = 10.0
@@ -46,11 +47,14 @@ def findings_document(report: Report, *, stream: str, batch: int) -> dict[str, A
 
 
 class Webhook:
-    """An address that documents are posted to; neither its path nor the token is ever shown."""
+    """An address that documents are posted to; neither its path nor the token is ever shown.
 
-    def __init__(self, url: str, token: str | None) -> None:
+    A template that has the token in the body sends it there only.
+    """
+
+    def __init__(self, url: str, token: str | None, template: WebhookTemplate | None = None) -> None:
         """Raise UsageError if it is not an address of http or https."""
-        self._url, self._token = url, token
+        self._url, self._token, self._template = url, token, template
         logging.getLogger("httpx").setLevel(logging.WARNING)  # else it logs whole addresses
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
@@ -60,11 +64,12 @@ class Webhook:
     def post(self, document: dict[str, Any]) -> None:
         """Post a document. Raises DeliveryError if it is not accepted. Redirects are not followed."""
         headers = {"Content-Type": "application/json", "Idempotency-Key": document["id"]}
-        if self._token:
+        body = document if self._template is None else self._template.fill(document, self._token)
+        if self._token and (self._template is None or TOKEN not in self._template.names):
             headers["Authorization"] = f"Bearer {self._token}"
         try:
             answer = httpx.post(
-                self._url, content=json.dumps(document), headers=headers, timeout=TIMEOUT_SECONDS,
+                self._url, content=json.dumps(body), headers=headers, timeout=TIMEOUT_SECONDS,
                 follow_redirects=False,
             )  # fmt: skip
         except httpx.HTTPError as error:

@@ -20,6 +20,7 @@ from cdc_contracts.spark_checks.streams import deliveries
 from cdc_contracts.spark_checks.streams.deliveries import Deliveries, DeliveryError
 from cdc_contracts.spark_checks.streams.stream_batches import StreamBatch
 from cdc_contracts.spark_checks.streams.stream_metrics import StreamMetrics
+from cdc_contracts.spark_checks.streams.webhook_bodies import read_template
 from cdc_contracts.spark_checks.streams.webhooks import Webhook, findings_document
 
 CONTRACT = "oms-community/canal@2"
@@ -64,6 +65,88 @@ def test_findings_are_posted_with_their_batch_and_without_values(audited):
     ((path, headers, body),) = got
     assert (path, body) == (f"/hooks/{SECRET}", json.loads(json.dumps(document)))
     assert (headers["Idempotency-Key"], headers["Authorization"]) == ("q/4", "Bearer t0ken")
+
+
+def strings(value):
+    """All strings of a JSON value, keys left out."""
+    if isinstance(value, (dict, list)):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from strings(one)
+    elif isinstance(value, str):
+        yield value
+
+
+@pytest.mark.parametrize("name", ["slack", "teams", "pagerduty"])
+def test_a_template_gives_findings_the_shape_that_a_receiver_takes(audited, name):
+    document = findings_document(audited.report, stream="q", batch=4)
+    document["topics"] = ["orders"]
+    with receiver(202) as (url, got):
+        webhook = Webhook(url, "t0ken", read_template(name))
+        queue = Deliveries(webhook.name, webhook.post, [].append)
+        queue.put(document)
+        queue.close(60)
+    ((_, headers, body),) = got
+    assert not [text for text in strings(body) if "$" in text]
+    summary = "1 finding under oms-community/canal@2: batch 4, 21 records read, 1 quarantined"
+    finding = "error malformed: 1 message, first a.jsonl/0@20. The value is not one JSON text"
+    assert [sum(text in one for one in strings(body)) > 0 for text in ("CDC drift in orders", summary, finding)] == [
+        True, True, True,
+    ]  # fmt: skip
+    if name == "pagerduty":
+        assert (body["routing_key"], body["event_action"], body["dedup_key"]) == ("t0ken", "trigger", "q/4")
+        assert (body["payload"]["severity"], body["payload"]["source"]) == ("error", "orders")
+        assert "Authorization" not in headers
+    else:
+        assert headers["Authorization"] == "Bearer t0ken"
+    if name == "slack":
+        assert {block["text"]["type"] for block in body["blocks"]} == {"plain_text"}  # where `<!channel>` means nothing
+    if name == "teams":
+        (card,) = body["attachments"]
+        assert card["content"]["$schema"] == "http://adaptivecards.io/schemas/adaptive-card.json"
+        assert {block["type"] for block in card["content"]["body"]} == {"RichTextBlock"}  # where Markdown means nothing
+
+
+def test_long_lists_and_hostile_names_fit_what_receivers_take(audited):
+    document = findings_document(audited.report, stream="q", batch=4)
+    (one,) = document["findings"]
+    document["findings"] = [one | {"table": "shop.\x1b[31m" + "x" * 400}] * 12
+    header, _, section = read_template("slack").fill(document, None)["blocks"]
+    assert len(header["text"]["text"]) <= 150
+    text = section["text"]["text"]
+    assert len(text) <= 3_000
+    assert text.endswith("… and 2 more")
+    assert "\x1b" not in text
+
+
+def test_a_template_of_ones_own_has_the_whole_document_or_parts_of_it(audited, tmp_path):
+    path = tmp_path / "own.json"
+    path.write_text('{"all": "$document", "n": 1, "costs": "$$5", "what": ["${verdict} of $contract", null]}')
+    document = findings_document(audited.report, stream="q", batch=4)
+    assert read_template(str(path)).fill(document, None) == {
+        "all": document, "n": 1, "costs": "$5", "what": ["drift of oms-community/canal@2", None],
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"a": "$verdct"}', "$verdct stands for nothing in `$verdct`"),
+        ('{"a": ["costs $ 5"]}', "a `$` without a name"),
+        ('{"a": "all: $document"}', "$document stands for nothing"),
+        ("{", "the template is not JSON"),
+        (None, "there is no such template"),
+    ],
+)
+def test_a_template_that_is_none_is_refused_at_the_start(tmp_path, text, said):
+    path = tmp_path / "own.json"
+    if text is not None:
+        path.write_text(text)
+    options = NotificationOptions(webhook="http://127.0.0.1:1/", webhook_template=str(path))
+    with pytest.raises(UsageError) as refused, options.open(*STREAM):
+        pass
+    assert said in str(refused.value)
+    with pytest.raises(UsageError, match="--webhook-template needs --webhook"):
+        NotificationOptions(webhook_template="slack").open(*STREAM).__enter__()
 
 
 def test_a_batch_without_grave_findings_is_not_posted(tmp_path):
