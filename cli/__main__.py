@@ -9,7 +9,9 @@ from cdc_contracts.registry.common import signals
 
 signals.end_at_once()  # before all other imports, during which a signal would show a traceback
 
-from cdc_contracts.cli.output import waiting  # noqa: E402
+from cdc_contracts.cli.output import console, waiting  # noqa: E402
+from cdc_contracts.registry.common import memory_limits  # noqa: E402
+from cdc_contracts.registry.common.errors import CdcContractsError  # noqa: E402
 from cdc_contracts.registry.common.garbage_collection import (  # noqa: E402
     collect_rarely,
     leave_garbage,
@@ -25,10 +27,17 @@ def main() -> int:
     collect_rarely()
     if not KEEPING.isdisjoint(sys.argv[1:2]):
         stop_collecting()
-    waiting.announce(sys.argv[1:])
-    from cdc_contracts.cli import app
+    memory_limits.prepare()
+    try:
+        waiting.announce(sys.argv[1:])
+        from cdc_contracts.cli import app
 
-    code = app.run(app.main)
+        code = app.run(app.main)
+    except Exception as error:
+        failure = memory_limits.name_lack_of_memory(error)
+        if not isinstance(failure, CdcContractsError):
+            raise
+        return console.report_failure(failure)
     leave_garbage()
     return code
 

@@ -17,6 +17,7 @@ from cdc_contracts.registry.common import signals
 from cdc_contracts.registry.common.errors import CdcContractsError, refused
 from cdc_contracts.registry.common.exit_codes import COULD_NOT_RUN, INTERRUPTED
 from cdc_contracts.registry.common.extras import name_extra
+from cdc_contracts.registry.common.memory_limits import name_lack_of_memory
 
 PROGRAM = "cdc-contracts"
 _CallError: type[Exception] = typer.BadParameter.__mro__[2]
@@ -125,7 +126,7 @@ def _report_error(error: BaseException, *, debug: bool) -> int:
     # typer ends like this where a reader of stdout went away in mid-command
     if isinstance(error, SystemExit) and isinstance(error.__context__, BrokenPipeError):
         error = error.__context__
-    given, error = error, name_extra(error)
+    given, error = error, name_lack_of_memory(name_extra(error))
     if debug:
         traceback.print_exception(given)
     if (number := signals.raised()) is not None:
@@ -137,8 +138,7 @@ def _report_error(error: BaseException, *, debug: bool) -> int:
         case KeyboardInterrupt() | typer.Abort():
             return INTERRUPTED
         case CdcContractsError():
-            console.say(f"error: {error}")
-            return error.exit_code
+            return console.report_failure(error)
         case OSError(errno=int()):
             what = "a file" if error.filename else "standard output, or a file,"  # typer and rich name neither
             return _report_error(refused(error, what=f"{what} cannot be written or read"), debug=False)

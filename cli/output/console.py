@@ -97,6 +97,12 @@ def has_written() -> bool:
     return _State.written
 
 
+def report_failure(error: CdcContractsError) -> int:
+    """Write a failure to stderr, and return its exit code."""
+    say(f"error: {error}")
+    return error.exit_code
+
+
 def note(text: str) -> None:
     """Write a line about progress to stderr, nothing with `-q`. Raises ReaderGone."""
     if not _State.quiet:
