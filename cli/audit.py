@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from cdc_contracts.cli.options import follow_options, run_options, topic_options
+from cdc_contracts.cli.options.input_groups import InputGroup
 from cdc_contracts.cli.options.profile_options import ProfileOptions
 from cdc_contracts.cli.options.shared_options import AsJson, spread
 from cdc_contracts.cli.options.validation_options import FailOn, ShowValues
@@ -22,7 +23,7 @@ from cdc_contracts.cli.options.version_options import (
 from cdc_contracts.cli.output import report_output
 from cdc_contracts.registry.common.errors import UsageError
 
-app = typer.Typer(help="Validate every message of a topic or file.", no_args_is_help=True)
+app = typer.Typer(cls=InputGroup, help="Validate every message of a topic or file.", no_args_is_help=True)
 
 
 @app.command("topic", short_help="Validate a range of topics, or follow them.")
@@ -81,7 +82,10 @@ def audit_topic(
 @spread
 def audit_file(
     paths: Annotated[
-        list[Path], typer.Argument(metavar="PATH...", help="Files or folders: .jsonl, .ndjson, .parquet, .json, .avro.")
+        list[Path],
+        typer.Argument(
+            metavar="PATH...|-", help="Files or folders: .jsonl, .ndjson, .parquet, .json, .avro; - for standard input."
+        ),
     ],
     reading: run_options.RunOptions,
     judging: RangedValidationOptions,
@@ -102,7 +106,7 @@ def audit_file(
     known = report_output.open_baseline(baseline)
     against = profiling.open_baseline(judging.open_severities())
     validation = profiling.judge(judging.open_validation, against)(reading=reading, show_values=show_values)
-    source = run_options.open_files(paths, reading.start, reading.end, whole=whole, sample=reading.sample)
+    source = run_options.open_files(paths, reading.start, reading.end, whole=whole, sample=reading.sample, stdin=True)
     fitted = fit_validation(validation, source.spans, some=run_options.names_partitions(reading.start, reading.end))
     with run_options.open_engine(reading) as engine:
         result, code = run_options.watch_audit(engine, [(source, fitted)], fail_on, reading.time_limit)

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cdc_contracts.cli.options.finding_formats import FindingFormat, Form, ReportFiles, check_reports, print_findings
+from cdc_contracts.cli.options.finding_formats import (
+    AsJson,
+    FindingFormat,
+    Form,
+    ReportFiles,
+    check_reports,
+    choose_form,
+    print_findings,
+)
 from cdc_contracts.cli.options.remote_options import Remote, open_remote
 from cdc_contracts.cli.options.shared_options import ContractFolders, check_folders
 
@@ -32,7 +40,8 @@ def breaking(
         Path | None,
         typer.Argument(metavar="PATH", help="A folder of contracts or a part of it.", show_default="contracts"),
     ] = None,
-    form: Form = FindingFormat.TEXT,
+    form: Form = None,
+    as_json: AsJson = False,
     reports: ReportFiles = None,
     contracts: ContractFolders = None,
 ) -> None:
@@ -41,11 +50,12 @@ def breaking(
     from cdc_contracts.registry.review.annotations.comparison_annotations import review_comparison, verdict_of
     from cdc_contracts.registry.review.revisions.revision_comparison import compare_contracts
 
+    chosen = choose_form(form, as_json=as_json, otherwise=FindingFormat.TEXT)
     targets = check_reports(reports)
     run = open_lint_run([path] if path else [], beside=check_folders(contracts))
     comparison = compare_contracts(run, _open(against, run))
     review = review_comparison(comparison)
-    print_findings(review, form, targets)
+    print_findings(review, chosen, targets)
     raise typer.Exit(verdict_of(review, is_whole=not comparison.revision.missing))
 
 

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from cdc_contracts.registry.report.message_checks import Checker
     from cdc_contracts.registry.validate.validation_context import ValidationContext
 
-_HINT = "`cdc-contracts detect` shows the evidence; declare it with --contract SYSTEM/DIALECT@N"
 _FEW = 64
 """Up to this many messages are validated one by one, which takes less time than importing Arrow."""
 
@@ -41,6 +40,7 @@ def check(
     as_json: AsJson = False,
 ) -> None:
     """Check messages against a contract: one line per finding, then a summary. Starts no JVM."""
+    from cdc_contracts.registry.detect.detection import hint_undetected
     from cdc_contracts.registry.detect.topic_samples import ENOUGH, find_validation, sample_files
     from cdc_contracts.registry.records.input_files import STDIN, plan_files
     from cdc_contracts.registry.report.message_checks import check_batches
@@ -64,7 +64,7 @@ def check(
     if validation is None:
         if detection is not None and not detection.messages:
             raise UndetectedError("there is no message to detect the contract from", where=", ".join(paths[:3]))
-        raise UndetectedError("the contract of these messages cannot be detected", hint=_HINT)
+        raise UndetectedError("the contract of these messages cannot be detected", hint=hint_undetected(detection))
     print_line: Any = None if as_json else console.print_line
     report = check_batches(
         batches, open_checker(validation), plan=plan, paths=paths, fail_on=fail_on, print_line=print_line,

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cdc_contracts.cli.options.finding_formats import (
+    AsJson,
     Failing,
     FailOn,
     FindingFormat,
     ReportFiles,
     check_reports,
+    choose_form,
     print_findings,
 )
 from cdc_contracts.cli.options.shared_options import ContractFolders, check_folders
@@ -36,6 +38,7 @@ def check_change(
         FindingFormat | None,
         typer.Option("--format", "-f", help="How findings are written.", show_default="text; on GitHub github"),
     ] = None,
+    as_json: AsJson = False,
     reports: ReportFiles = None,
     fail_on: Failing = FailOn.ERROR,
     contracts: ContractFolders = None,
@@ -43,10 +46,12 @@ def check_change(
     """Lint contracts, validate their samples, and compare what is published with the target branch."""
     from cdc_contracts.registry.review.contract_review import review_change
 
+    on_github = os.environ.get("GITHUB_ACTIONS") == "true"
+    usual = FindingFormat.GITHUB if on_github else FindingFormat.TEXT
+    chosen = choose_form(form, as_json=as_json, otherwise=usual)
     targets = check_reports(reports)
     change = review_change([path] if path else [], base, beside=check_folders(contracts), environment=os.environ)
-    on_github = os.environ.get("GITHUB_ACTIONS") == "true"
-    print_findings(change.review, form or (FindingFormat.GITHUB if on_github else FindingFormat.TEXT), targets, fail_on)
+    print_findings(change.review, chosen, targets, fail_on)
     if change.error is not None:
         console.say(f"error: {change.error}")
     if os.environ.get("GITHUB_STEP_SUMMARY"):

@@ -156,6 +156,9 @@ def convert_file(
     quarantine: Quarantine = None,
     replace: Replace = False,
     whole: Annotated[bool, typer.Option("--whole", help="Each file, or the input, is one message.")] = False,
+    engine: Annotated[
+        run_options.EngineName, typer.Option("--engine", help="local: files are converted without Spark.")
+    ] = run_options.EngineName.LOCAL,
 ) -> None:
     """Convert the messages of files or standard input into one file.
 
@@ -172,6 +175,8 @@ def convert_file(
     )
     from cdc_contracts.registry.records.input_files import STDIN, plan_files
 
+    if engine is not run_options.EngineName.LOCAL:
+        raise UsageError("files are converted without Spark", where=f"--engine {engine}", hint="leave it out")
     kept = [Path(path) for path in paths if path != STDIN]
     framing = converting.framing
     if converting.to is To.AVRO and framing is None:

@@ -9,6 +9,7 @@ import typer
 
 from cdc_contracts.cli.options import follow_options, output_options, run_options
 from cdc_contracts.cli.options.connection_options import ConnectionOptions
+from cdc_contracts.cli.options.input_groups import InputGroup
 from cdc_contracts.cli.options.shared_options import AsJson, spread
 from cdc_contracts.cli.options.validation_options import FailOn
 from cdc_contracts.cli.options.version_options import RangedValidationOptions, fit_validation
@@ -16,7 +17,7 @@ from cdc_contracts.cli.output import console, report_output
 from cdc_contracts.registry.common.errors import UsageError
 from cdc_contracts.registry.common.exit_codes import EXIT_CODES
 
-app = typer.Typer(help="Decode conforming messages into canonical rows.", no_args_is_help=True)
+app = typer.Typer(cls=InputGroup, help="Decode conforming messages into canonical rows.", no_args_is_help=True)
 
 
 @app.command("topic", short_help="Decode a range of one or more topics, or follow them.")
@@ -64,7 +65,8 @@ def decode_topic(
 def decode_file(
     *,
     paths: Annotated[
-        list[Path], typer.Argument(metavar="PATH...", help="Files or folders: .jsonl, .ndjson, .parquet, .json, .avro.")
+        list[Path],
+        typer.Argument(metavar="PATH...", help="Files or folders: .jsonl, .ndjson, .parquet, .json, .avro."),
     ],
     output: output_options.OutputOptions,
     judging: RangedValidationOptions,

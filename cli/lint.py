@@ -8,12 +8,14 @@ from typing import Annotated
 import typer
 
 from cdc_contracts.cli.options.finding_formats import (
+    AsJson,
     Failing,
     FailOn,
     FindingFormat,
     Form,
     ReportFiles,
     check_reports,
+    choose_form,
     print_findings,
 )
 from cdc_contracts.cli.options.shared_options import ContractFolders, check_folders
@@ -30,7 +32,8 @@ Paths = Annotated[
 
 def lint(
     paths: Paths = None,
-    form: Form = FindingFormat.TEXT,
+    form: Form = None,
+    as_json: AsJson = False,
     reports: ReportFiles = None,
     fail_on: Failing = FailOn.ERROR,
     contracts: ContractFolders = None,
@@ -39,9 +42,10 @@ def lint(
     from cdc_contracts.registry.lint import lint as lint_paths
     from cdc_contracts.registry.review.annotations.lint_annotations import review_lint
 
+    chosen = choose_form(form, as_json=as_json, otherwise=FindingFormat.TEXT)
     targets = check_reports(reports)
     report = lint_paths(paths or [], beside=check_folders(contracts))
     review = review_lint(report)
-    print_findings(review, form, targets, fail_on)
+    print_findings(review, chosen, targets, fail_on)
     if review.fails(fail_on) or not report.judged:
         raise typer.Exit(1)

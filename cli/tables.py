@@ -16,6 +16,7 @@ from cdc_contracts.cli.options.finding_formats import (
     Form,
     ReportFiles,
     check_reports,
+    choose_form,
     print_findings,
 )
 from cdc_contracts.cli.options.shared_options import AsJson, ContractFolders, check_folders
@@ -73,7 +74,7 @@ def check(
     against: Annotated[
         str | None, typer.Option("--against", metavar="REF", help="Compare PATH with its state at this git ref.")
     ] = None,
-    form: Form = FindingFormat.TEXT,
+    form: Form = None,
     reports: ReportFiles = None,
     fail_on: Failing = FailOn.ERROR,
     as_json: AsJson = False,
@@ -89,12 +90,12 @@ def check(
     given = paths or []
     if len(given) > 2 or (against is not None and len(given) > 1):  # noqa: PLR2004  an old and a new one
         raise UsageError("one path is checked, two are compared", hint="give PATH, OLD NEW, or PATH --against REF")
-    as_json = as_json or form is FindingFormat.JSON
+    chosen = choose_form(form, as_json=as_json, otherwise=FindingFormat.TEXT)
     if against is not None or len(given) == 2:  # noqa: PLR2004
-        _refuse_of_comparison(form, reports, fail_on)
-        verdict = compare(given or [default_folder()], against, as_json=as_json)
+        _refuse_of_comparison(chosen, reports, fail_on)
+        verdict = compare(given or [default_folder()], against, as_json=chosen is FindingFormat.JSON)
         raise typer.Exit({True: EXIT_CODES[PASS], False: _FOUND, None: EXIT_CODES[INCONCLUSIVE]}[verdict])
-    _lint(given or [default_folder()], FindingFormat.JSON if as_json else form, reports, fail_on, contracts)
+    _lint(given or [default_folder()], chosen, reports, fail_on, contracts)
 
 
 def _refuse_of_comparison(form: FindingFormat, reports: list[Path] | None, fail_on: FailOn) -> None:

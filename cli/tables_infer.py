@@ -121,16 +121,17 @@ def _collect(
     engine: Engine, inputs: Sequence[tuple[Input, ValidationContext | Undetected]], stop: Stop
 ) -> InferenceEvidence:
     """Return the evidence of the inputs, or of what was read when the run had to stop."""
+    from cdc_contracts.registry.detect.detection import hint_undetected
     from cdc_contracts.registry.detect.topic_samples import ENOUGH, find_validation
     from cdc_contracts.registry.tables.inference.column_evidence import InferenceEvidence
 
     total = InferenceEvidence()
     for source, validation in inputs:
-        found, _ = find_validation(validation, partial(source.peek, engine, ENOUGH))
+        found, detection = find_validation(validation, partial(source.peek, engine, ENOUGH))
         if found is None:
             raise UndetectedError(
                 "the contract of the messages cannot be detected",
-                hint="name it with --contract; `detect` shows the evidence",
+                hint=hint_undetected(detection),
             )
         total.merge(engine.infer(source, found, stop))
         if stop.reason is not None:

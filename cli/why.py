@@ -75,12 +75,16 @@ def _explain(found: Found, asked: ValidationContext | Undetected, *, show_values
 
 def _print_result(explanation: MessageExplanation, found: Found, *, as_json: bool) -> None:
     from cdc_contracts.cli.output.message_output import print_explanation
+    from cdc_contracts.registry.detect.detection import DRAFT
     from cdc_contracts.registry.explain.message_explanations import write_explanation
+    from cdc_contracts.registry.validate.verdicts import OTHER_DIALECT
 
     if as_json:
         console.print_json(write_explanation(explanation, found.place))
     else:
         print_explanation(explanation, found)
+        if explanation.declared is None and explanation.outcome == OTHER_DIALECT:
+            console.say(DRAFT)
     raise typer.Exit(EXIT_CODES[explanation.verdict])
 
 

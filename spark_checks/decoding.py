@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from cdc_contracts.registry.common.errors import UnavailableError, UndetectedError
+from cdc_contracts.registry.detect.detection import hint_undetected
 from cdc_contracts.registry.detect.topic_samples import ENOUGH, find_validation
 from cdc_contracts.registry.report.audit_report import Span, build_report
 from cdc_contracts.registry.report.recorded_evidence import decide_again, evidence_of
@@ -74,7 +75,7 @@ def decode_input(
     if found is None:
         raise UndetectedError(
             "the contract of these messages cannot be detected, so nothing is decoded",
-            hint="`cdc-contracts detect` shows the evidence; declare it with --contract SYSTEM/DIALECT@N",
+            hint=hint_undetected(detection),
         )
     output.tables.prepare(engine)
     spans, runs = source.spans, output.runs

@@ -127,7 +127,9 @@ def _refuse_wrong_brokers(bootstrap: str, place: str) -> None:
     """
     for broker in filter(None, (one.strip() for one in bootstrap.split(","))):
         host, colon, port = broker.rpartition("://")[2].rpartition(":")
-        if not (colon and port) or port.endswith("]"):
+        if broker.lower().startswith(("http://", "https://")):
+            fault = " is an address of the web"
+        elif not (colon and port) or port.endswith("]"):
             fault = " has no port"
         elif not host:
             fault = " has no host"

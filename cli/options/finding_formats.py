@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cdc_contracts.cli.output import console
+from cdc_contracts.registry.common.errors import UsageError
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.review.annotations.annotation import Review
@@ -32,7 +33,11 @@ class FailOn(StrEnum):
     WARNING = "warning"
 
 
-Form = Annotated[FindingFormat, typer.Option("--format", "-f", help="How findings are written to stdout.")]
+Form = Annotated[
+    FindingFormat | None,
+    typer.Option("--format", "-f", help="How findings are written to stdout.", show_default="text"),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="The same as --format json.")]
 Failing = Annotated[FailOn, typer.Option("--fail-on", help="The lowest severity that fails.")]
 ReportFiles = Annotated[
     list[Path] | None,
@@ -40,6 +45,13 @@ ReportFiles = Annotated[
         "--report", metavar="FILE", help="Also write FILE.sarif, .json, .xml (JUnit), .md or .txt. Repeatable."
     ),
 ]
+
+
+def choose_form(form: FindingFormat | None, *, as_json: bool, otherwise: FindingFormat) -> FindingFormat:
+    """Return the format that was chosen. Raises UsageError if two were."""
+    if as_json and form not in (None, FindingFormat.JSON):
+        raise UsageError(f"--json and --format {form} exclude each other", hint="give one of them")
+    return FindingFormat.JSON if as_json else form or otherwise
 
 
 def check_reports(reports: Sequence[Path] | None) -> list[Path]:

@@ -306,17 +306,22 @@ def open_topics(
 
 
 def open_files(
-    paths: Sequence[Path], start: str | None, end: str, *, whole: bool, sample: str | None = None
+    paths: Sequence[Path], start: str | None, end: str, *, whole: bool, sample: str | None = None, stdin: bool = False
 ) -> FileInput:
-    """Return the messages of files in a range, and print it on stderr so that the run can be repeated."""
+    """Return the messages of files in a range, and print it on stderr so that the run can be repeated.
+
+    `stdin` says whether `-` is standard input: not for runs that are known by what they have read.
+    """
+    from cdc_contracts.registry.records.input_files import STDIN, keep_input
     from cdc_contracts.spark_checks.file_inputs import read_files
     from cdc_contracts.spark_checks.kafka.offsets import parse_range
     from cdc_contracts.spark_checks.range_slices import parse_fraction
 
     fraction = parse_fraction(sample) if sample is not None else None
-    source = read_files(paths, parse_range(start or "earliest", end), whole=whole)
+    given = [keep_input()] if stdin and list(map(str, paths)) == [STDIN] else paths
+    source = read_files(given, parse_range(start or "earliest", end), whole=whole)
     _print_ranges(source)
-    return replace(source, sample=fraction)
+    return replace(source, paths=tuple(map(str, paths)), sample=fraction)
 
 
 def watch_audit(

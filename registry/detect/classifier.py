@@ -19,6 +19,7 @@ from cdc_contracts.registry.detect import wrapped_messages
 from cdc_contracts.registry.detect.detection import (
     AMBIGUOUS,
     CERTAIN,
+    DRAFT,
     LIKELY,
     MIXED,
     NOT_IN_CATALOGUE,
@@ -36,7 +37,7 @@ from cdc_contracts.registry.detect.votes import COLUMN_TURN, DOUBTED_CHAIN, KEY_
 from cdc_contracts.registry.detect.weights import Weights
 from cdc_contracts.registry.validate.candidates import find_nearest, open_validations, weigh
 
-_LOOK: Final = "`cdc-contracts why` explains one message and compares it with the nearest contract."
+_LOOK: Final = f"`cdc-contracts why` explains one message and compares it with the nearest contract. {DRAFT}"
 
 
 def detect(accumulator: EvidenceAccumulator) -> Detection:

@@ -28,6 +28,8 @@ LIKELY: Final = "likely"
 AMBIGUOUS: Final = "ambiguous"
 NOT_IN_CATALOGUE: Final = "not-in-catalogue"
 MIXED: Final = "mixed"
+DRAFT: Final = "`cdc-contracts contract new SYSTEM/DIALECT FILE` drafts a contract of your own from messages."
+"""What to do next with messages that are not in the catalogue."""
 
 
 @dataclass(frozen=True)
@@ -153,3 +155,9 @@ def _read_evidence(reported: ReportedEvidence) -> EvidenceItem:
         contradicting=reported.contradicting,
         first=RecordPlace(first.topic, first.partition, first.offset) if first else None,
     )
+
+
+def hint_undetected(detection: Detection | None) -> str:
+    """Return what to do next where the contract of messages cannot be detected."""
+    hint = "`cdc-contracts detect` shows the evidence; declare it with --contract SYSTEM/DIALECT@N"
+    return f"{hint}.\n  {DRAFT}" if detection is not None and detection.verdict == NOT_IN_CATALOGUE else hint

@@ -36,6 +36,17 @@ class WholeFile:
 
 
 @dataclass(frozen=True)
+class StreamedFile:
+    """A file that can only be read from its start: compressed lines, or one JSON array (`file_forms.py`)."""
+
+    path: str
+    topic: str
+    partition: int
+    size: int
+    form: str
+
+
+@dataclass(frozen=True)
 class ParquetRowGroup:
     """One row group of a Parquet file, of `size` bytes; its first row is row number `first` of the file."""
 
@@ -47,7 +58,7 @@ class ParquetRowGroup:
     size: int
 
 
-Slice = LineSlice | WholeFile | ParquetRowGroup
+Slice = LineSlice | WholeFile | StreamedFile | ParquetRowGroup
 
 
 @dataclass

@@ -1,20 +1,32 @@
 """Input files: messages in files, planned once as byte ranges and row groups, then read piece by piece on any worker.
 
 A `.jsonl` file has one message a line, cut at line feeds and at nothing else; a `.parquet` file one message a row,
-with the columns of the Kafka source as far as it has them; a `.json` or `.avro` file is one message as a whole.
+with the columns of the Kafka source as far as it has them; a `.json` or `.avro` file is one message as a whole. Lines
+may be compressed, and messages may be the elements of one JSON array (`file_forms.py`).
 Each has a topic, a partition and an offset: the columns of those names, else file name, place of the file, and line
 or row. Lines and whole files need no Arrow; `file_batches.py` reads all of them as batches.
 """
 
 from __future__ import annotations
 
+import atexit
+import shutil
 import sys
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from cdc_contracts.registry.common.errors import UnavailableError, UsageError
-from cdc_contracts.registry.records.file_plans import BATCH_ROWS, FilePlan, LineSlice, WholeFile, Window
+from cdc_contracts.registry.records import file_forms
+from cdc_contracts.registry.records.file_plans import (
+    BATCH_ROWS,
+    FilePlan,
+    LineSlice,
+    StreamedFile,
+    WholeFile,
+    Window,
+)
 from cdc_contracts.registry.stats.partition_tallies import Source
 
 if TYPE_CHECKING:
@@ -22,6 +34,8 @@ if TYPE_CHECKING:
 
 SLICE_BYTES: Final = 16 * 1024 * 1024
 STDIN: Final = "-"
+INPUT_NAME: Final = "stdin.jsonl"
+"""The topic of records of standard input where they are read from a file."""
 
 _BLANK: Final = b" \t\r"
 
@@ -40,14 +54,13 @@ def plan_files(paths: Sequence[Path], *, whole: bool = False) -> FilePlan:
             raise UsageError(
                 "the file name is not UTF-8", where=str(path), hint="rename it, or pass its content to standard input"
             )
-        kind = "whole" if whole else _KINDS.get(path.suffix)
+        kind = "whole" if whole else _kind_of(path)
         if kind is None:
             raise UsageError(
                 f"`{path.suffix or path.name}` is not a file type for messages",
                 where=str(path),
-                hint=_UNPACK
-                if path.suffix in _PACKED
-                else "use .jsonl (one message per line), .parquet, .json or .avro (one message), or --whole",
+                hint="use .jsonl (one message per line, also .jsonl.gz or .jsonl.zst), .parquet, .json or .avro (one "
+                "message), or --whole",
             )
         if kind == "rows":
             from cdc_contracts.registry.records import parquet_messages  # here, as most input is no Parquet
@@ -56,7 +69,11 @@ def plan_files(paths: Sequence[Path], *, whole: bool = False) -> FilePlan:
             parquet_messages.plan_row_groups(path, number, plan, seen)
             continue
         try:
-            (_plan_lines if kind == "lines" else _plan_whole)(path, number, plan)
+            form = None if whole or path.suffix == ".avro" else file_forms.form_of(path, one=kind == "whole")
+            if form is not None:
+                _plan_streamed(path, number, plan, form)
+            else:
+                (_plan_lines if kind == "lines" else _plan_whole)(path, number, plan)
         except OSError as error:
             raise UnavailableError(f"cannot be read: {error}", where=str(path)) from error
     if seen is not None:
@@ -73,13 +90,18 @@ class PlainRecords(NamedTuple):
     values: list[bytes]
 
 
-def read_plain_slice(one: LineSlice | WholeFile, windows: Mapping[Source, Window]) -> Iterator[PlainRecords]:
+def read_plain_slice(
+    one: LineSlice | WholeFile | StreamedFile, windows: Mapping[Source, Window]
+) -> Iterator[PlainRecords]:
     """Yield the messages of lines or of a whole file that lie in the windows, at most BATCH_ROWS at a time."""
     window = windows.get(Source(one.topic, one.partition))
     if window is None:
         return
     if isinstance(one, WholeFile):
         yield PlainRecords(one.topic, one.partition, [0], [Path(one.path).read_bytes()])
+        return
+    if isinstance(one, StreamedFile):
+        yield from _read_streamed(one, window)
         return
     with Path(one.path).open("rb") as file:
         file.seek(one.start)
@@ -88,11 +110,29 @@ def read_plain_slice(one: LineSlice | WholeFile, windows: Mapping[Source, Window
 
 
 def read_plain_input(data: bytes, *, whole: bool) -> Iterator[PlainRecords]:
-    """Yield the messages of standard input, read as lines or as one message."""
+    """Yield the messages of standard input, read as lines, as a JSON array, or as one message.
+
+    Raises UsageError if it is UTF-16, UnavailableError if it is compressed and damaged.
+    """
     if whole:
         yield PlainRecords(STDIN, 0, [0], [data])
         return
-    yield from _cut_lines(data, STDIN, 0, 0, (0, sys.maxsize))
+    lines = file_forms.unpack(data, STDIN)
+    elements = file_forms.split_array(lines) if lines.lstrip()[:1] == b"[" else None
+    if elements is not None:
+        yield from _number(elements, STDIN, 0, (0, sys.maxsize))
+        return
+    yield from _cut_lines(lines, STDIN, 0, 0, (0, sys.maxsize))
+
+
+def keep_input() -> Path:
+    """Return a file with what standard input holds, for readings that start anywhere; it goes with this process."""
+    folder = Path(tempfile.mkdtemp(prefix="cdc-contracts-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    path = folder / INPUT_NAME
+    with path.open("wb") as file:
+        shutil.copyfileobj(sys.stdin.buffer, file, SLICE_BYTES)
+    return path
 
 
 def _is_utf8(name: str) -> bool:
@@ -106,17 +146,21 @@ def _is_utf8(name: str) -> bool:
 def _expand(paths: Sequence[Path]) -> Iterator[Path]:
     for path in paths:
         if path.is_dir():
-            found = [entry for entry in path.rglob("*") if entry.is_file() and entry.suffix in _KINDS]
+            found = [entry for entry in path.rglob("*") if entry.is_file() and _kind_of(entry)]
             if not found:
                 raise UnavailableError("no .jsonl, .parquet, .json or .avro file below it", where=str(path))
             yield from found
         elif path.is_file():
             yield path
         elif path.exists():
-            hint = "`check -` reads standard input; or write it to a file first"
+            hint = "`check -` and `audit file -` read standard input; or write it to a file first"
             raise UnavailableError("this is a pipe or a device, which cannot be read twice", where=str(path), hint=hint)
         else:
-            hint = "standard input goes alone: give - and no files" if str(path) == STDIN else "check the path"
+            hint = (
+                "`check -` and `audit file -` read standard input, alone; write it to a file first"
+                if str(path) == STDIN
+                else "check the path"
+            )
             raise UnavailableError("there is no such file", where=str(path), hint=hint)
 
 
@@ -146,6 +190,40 @@ def _plan_whole(path: Path, number: int, plan: FilePlan) -> None:
     plan.limits[Source(path.name, number)] = (0, 1)
 
 
+def _plan_streamed(path: Path, number: int, plan: FilePlan, form: str) -> None:
+    """Plan a file that is read from its start: its messages are counted now. Raises UnavailableError if damaged."""
+    source = Source(path.name, number)
+    if form == file_forms.ARRAY:
+        total = len(file_forms.split_array(path.read_bytes()) or ())
+    else:
+        total = sum(lines.count(b"\n") + (lines[-1:] not in (b"", b"\n"))
+                    for lines in file_forms.read_unpacked(str(path), form))  # fmt: skip
+        plan.line_partitions.add(source)
+    plan.slices.append(StreamedFile(str(path), path.name, number, path.stat().st_size, form))
+    plan.limits[source] = (0, total)
+
+
+def _read_streamed(one: StreamedFile, window: Window) -> Iterator[PlainRecords]:
+    if one.form == file_forms.ARRAY:
+        elements = file_forms.split_array(Path(one.path).read_bytes()) or []
+        yield from _number(elements, one.topic, one.partition, window)
+        return
+    first = 0
+    for lines in file_forms.read_unpacked(one.path, one.form):
+        if first >= window[1]:
+            return
+        yield from _cut_lines(lines, one.topic, one.partition, first, window)
+        first += lines.count(b"\n")
+
+
+def _number(values: Sequence[bytes], topic: str, partition: int, window: Window) -> Iterator[PlainRecords]:
+    """Yield the elements of an array that lie in a window, with their places in it."""
+    chosen = [(number, value) for number, value in enumerate(values) if window[0] <= number < window[1]]
+    for start in range(0, len(chosen), BATCH_ROWS):
+        numbers, found = zip(*chosen[start : start + BATCH_ROWS], strict=True)
+        yield PlainRecords(topic, partition, list(numbers), list(found))
+
+
 def _cut_lines(data: bytes, topic: str, partition: int, first: int, window: Window) -> Iterator[PlainRecords]:
     lines = data.split(b"\n")
     if not lines[-1]:
@@ -160,6 +238,11 @@ def _cut_lines(data: bytes, topic: str, partition: int, first: int, window: Wind
             yield PlainRecords(topic, partition, numbers, values)
 
 
+def _kind_of(path: Path) -> str | None:
+    """Return what a file holds by its name; a compressed file has lines. None if the name says nothing."""
+    if path.suffix in file_forms.PACKED:
+        return "lines" if _KINDS.get(Path(path.stem).suffix) in ("lines", "whole") else None
+    return _KINDS.get(path.suffix)
+
+
 _KINDS: Final = {".jsonl": "lines", ".ndjson": "lines", ".parquet": "rows", ".json": "whole", ".avro": "whole"}
-_PACKED: Final = frozenset({".gz", ".bz2", ".xz", ".zst", ".zip"})
-_UNPACK: Final = "unpack it first, or pipe what it holds to `check -`, `detect -` or `why -`"

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pathlib import PurePath
 from typing import Final
 
+from cdc_contracts.registry.records.file_forms import PACKED
 from cdc_contracts.registry.report.report_model import ReportSource
 
 _PROGRAM: Final = "cdc-contracts"
@@ -41,13 +42,18 @@ def detect_command(source: ReportSource, topics: Iterable[str]) -> str | None:
 def _in_file(paths: list[str], topic: str, partition: int, offset: int) -> list[str] | None:
     """Name the record in the one file that it can be in; files below a folder are not known by name here."""
     named = [path for path in paths if PurePath(path).name == topic]
-    if len(named) == 1 and PurePath(named[0]).suffix in _LINES:
+    if len(named) == 1 and _has_several(PurePath(named[0]), offset):
         return [_as_path(named[0]), "--line", str(offset + 1)]
     if len(paths) == 1 and PurePath(paths[0]).suffix == _ROWS:
         return [_as_path(paths[0]), *_at(partition, offset)]
     if len(named) == 1 and PurePath(named[0]).suffix != _ROWS:
         return [_as_path(named[0])]
     return None
+
+
+def _has_several(path: PurePath, offset: int) -> bool:
+    """Return whether a file has messages with numbers: lines, or the elements of an array."""
+    return path.suffix != _ROWS and (path.suffix in _LINES or path.suffix in PACKED or offset > 0)
 
 
 def _at(partition: int, offset: int) -> list[str]:

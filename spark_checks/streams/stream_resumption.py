@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec import structs
 
 from cdc_contracts.registry.common.errors import UnavailableError, UndetectedError, UsageError
-from cdc_contracts.registry.detect.detection import Detection, read_detection
+from cdc_contracts.registry.detect.detection import Detection, hint_undetected, read_detection
 from cdc_contracts.registry.detect.topic_samples import ENOUGH, find_validation
 from cdc_contracts.registry.validate.validation_context import (
     DetectedSubjects,
@@ -244,7 +244,7 @@ def _finalize_validation(
             raise UndetectedError(
                 "the contract of these messages cannot be detected, so nothing is read",
                 where=", ".join(wanted.topics),
-                hint="`cdc-contracts detect` shows the evidence; declare it with --contract SYSTEM/DIALECT@N",
+                hint=hint_undetected(detection),
             )
         if not result:
             say("the contract cannot be detected yet: waiting for more messages")

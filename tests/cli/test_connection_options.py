@@ -114,6 +114,7 @@ def test_a_topic_without_brokers_is_refused_before_anything_starts_and_three_way
     ("brokers", "says"),
     [
         ("kafka1", "`kafka1` has no port"),
+        ("http://kafka1:9092", "`http://kafka1:9092` is an address of the web"),
         ("kafka1:9092, kafka2", "`kafka2` has no port"),
         ("SASL_SSL://kafka1", "`SASL_SSL://kafka1` has no port"),
         ("[::1]", "`[::1]` has no port"),

@@ -239,6 +239,13 @@ def test_standard_input_is_converted_to_standard_output_and_back(here, messages,
     assert same(capfdbinary.readouterr().out.splitlines(), messages)
 
 
+def test_files_are_converted_without_spark_and_that_may_be_said(here, messages, capsys):
+    (here / "a.jsonl").write_bytes(b"\n".join(messages))
+    assert convert("a.jsonl", "--to", "avro", "-o", "a.avro", "--engine", "local") == 0
+    assert convert("a.jsonl", "--to", "avro", "-o", "b.avro", "--engine", "spark") == 2
+    assert "files are converted without Spark" in capsys.readouterr().err
+
+
 def test_one_message_goes_bare_into_a_file_of_its_own_and_back(here, messages, capsys):
     (here / "a.json").write_bytes(messages[0])
     assert convert("a.json", "--to", "avro", "--framing", "bare", "-o", "a.avro") == 0

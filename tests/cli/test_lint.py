@@ -109,3 +109,15 @@ def test_where_there_are_none_it_says_that_it_looked_at_the_shipped_ones(tmp_pat
     assert out == ""
     assert err.startswith(f"{len(VERSION_FOLDERS)} contracts, ")
     assert err.endswith("; linted the shipped contracts, because there are none in ./contracts\n")
+
+
+@pytest.mark.parametrize("call", [["lint", "contracts"], ["ci", "contracts", "--base", "HEAD"]])
+def test_json_is_spelled_in_the_same_way_everywhere(capsys, call):
+    """Every command that prints JSON takes --json; those with more formats take --format json as well."""
+    main([*call, "--json", "--fail-on", "error"])
+    short = capsys.readouterr().out
+    main([*call, "--format", "json", "--fail-on", "error"])
+    assert capsys.readouterr().out == short
+    assert json.loads(short)["command"] == call[0]
+    assert main([*call, "--json", "--format", "sarif"]) == 2
+    assert "exclude each other" in capsys.readouterr().err

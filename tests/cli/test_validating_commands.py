@@ -1,5 +1,6 @@
 """`check`, `audit`, `decode`, `capture` and `demo` as a user runs them."""
 
+import gzip
 import json
 import os
 import signal
@@ -61,10 +62,10 @@ def test_where_there_is_no_message_check_says_so(here, capsys, content):
     assert capsys.readouterr() == ("", "error: there is no message to detect the contract from (empty.jsonl)\n")
 
 
-def test_a_packed_file_is_not_read_and_the_error_says_how_to_unpack_it(here, capsys):
+def test_a_packed_file_that_is_cut_short_is_named(here, capsys):
     (here / "a.jsonl.gz").write_bytes(b"\x1f\x8b\x08")
-    assert main(["check", "a.jsonl.gz"]) == 2
-    assert "unpack it first, or pipe what it holds to `check -`" in capsys.readouterr().err
+    assert main(["check", "a.jsonl.gz"]) == 3
+    assert "the compressed file cannot be read" in capsys.readouterr().err
 
 
 def test_check_reads_standard_input_without_a_jvm(here):
@@ -377,3 +378,45 @@ def test_a_table_contract_gives_types_to_messages_that_name_no_table(here, capsy
     assert main(call) == 0
     assert main([*call, "--table", "shop.orders"]) == 1
     assert "a.jsonl:2 error type-change /id expected number, observed string" in capsys.readouterr().out
+
+
+def test_an_audit_reads_standard_input_also_compressed_or_as_one_array(here):
+    lines = rendered("dts/canal@2", 20)
+    forms = (b"\n".join(lines), gzip.compress(b"\n".join(lines)), b"[" + b",\n".join(lines) + b"]")
+    call = ["audit", "-q", "file", "-", "--contract", "dts/canal@2", "--engine", "local", "--json"]
+    for data in forms:
+        found = run(*call, input=data)
+        report = json.loads(found.stdout)
+        assert (found.returncode, found.stderr) == (0, b"")
+        assert (report["ledger"]["read"], report["source"]["paths"]) == (20, ["-"])
+    refused = run(
+        "decode", "file", "-", "--contract", "dts/canal@2", "--to", "out", "--engine", "local", input=forms[0]
+    )
+    assert refused.returncode == 3  # a run is known by what it has read, and nobody can read that again
+    assert b"`check -` and `audit file -` read standard input" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("call", "hint"),
+    [
+        (["audit", "orders.jsonl"], "`cdc-contracts audit file orders.jsonl`"),
+        (["decode", "here"], "`cdc-contracts decode file here`"),
+        (["audit", "old/orders"], "`cdc-contracts audit file old/orders`"),
+        (["audit", "shop.orders", "-b", "x:1"], "`cdc-contracts audit topic shop.orders`"),
+    ],
+)
+def test_an_input_in_place_of_its_kind_is_answered_with_the_whole_command(here, capsys, call, hint):
+    (here / "here").mkdir()
+    assert main(call) == 2
+    assert hint in capsys.readouterr().err
+
+
+def test_messages_that_no_contract_fits_lead_to_a_draft_of_ones_own(here, capsys):
+    (here / "a.jsonl").write_bytes(b'{"foo": 1, "bar": {"x": 2}}\n' * 3)
+    for call, code in (
+        (["detect", "a.jsonl"], 1), (["why", "a.jsonl"], 1), (["check", "a.jsonl"], 4),
+        (["decode", "file", "a.jsonl", "--to", "out", "--engine", "local"], 4),
+        (["tables", "infer", "file", "a.jsonl", "--engine", "local"], 4),
+    ):  # fmt: skip
+        assert main(call) == code
+        assert "cdc-contracts contract new SYSTEM/DIALECT FILE" in " ".join("".join(capsys.readouterr()).split())

@@ -22,7 +22,14 @@ from cdc_contracts.registry.records.conversion.avro_containers import MAGIC, Con
 from cdc_contracts.registry.records.conversion.converted_records import REFUSED_SCHEMA, Converted, Counts, convert_batch
 from cdc_contracts.registry.records.conversion.converter import Conversion, Framing, MessageForm, write_message
 from cdc_contracts.registry.records.file_batches import read_input, read_slice
-from cdc_contracts.registry.records.file_plans import FilePlan, LineSlice, ParquetRowGroup, Slice, WholeFile
+from cdc_contracts.registry.records.file_plans import (
+    FilePlan,
+    LineSlice,
+    ParquetRowGroup,
+    Slice,
+    StreamedFile,
+    WholeFile,
+)
 from cdc_contracts.registry.records.input_files import STDIN
 from cdc_contracts.registry.records.record_batches import CAPTURE_SCHEMA
 from cdc_contracts.registry.stats.partition_tallies import Source
@@ -180,7 +187,7 @@ def convert_input(data: bytes, conversion: Conversion, *, whole: bool) -> Iterat
 def _check_form(one: Slice, conversion: Conversion) -> None:
     if conversion.form is MessageForm.AVRO and isinstance(one, WholeFile) and Path(one.path).suffix == ".avro":
         raise UsageError("this is already Avro", where=one.path, hint="--to json converts it to JSON")
-    if conversion.form is MessageForm.JSON and isinstance(one, LineSlice):
+    if conversion.form is MessageForm.JSON and isinstance(one, LineSlice | StreamedFile):
         raise UsageError("lines hold JSON, not Avro", where=one.path, hint="--to avro converts them to Avro")
     if (
         conversion.form is MessageForm.JSON

@@ -1,5 +1,9 @@
 """Files are read byte for byte: cut at line feeds and nothing else, with coordinates that never change."""
 
+import bz2
+import gzip
+import lzma
+
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -7,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cdc_contracts.registry.common.errors import UnavailableError, UsageError
-from cdc_contracts.registry.records import input_files
+from cdc_contracts.registry.records import file_forms, input_files
 from cdc_contracts.registry.records.file_batches import read_slice
-from cdc_contracts.registry.records.input_files import plan_files
+from cdc_contracts.registry.records.input_files import plan_files, read_plain_input, read_plain_slice
 from cdc_contracts.registry.stats.partition_tallies import Source
 
 
@@ -102,6 +106,71 @@ def test_a_record_that_occurs_twice_is_refused_with_both_places(tmp_path, twin):
         plan_files([tmp_path])
     assert error.value.exit_code == 3
     assert error.value.where.count("row group") == 2
+
+
+LINES = [b'{"a": %d, "b": "\xc3\xa9"}' % number for number in range(100)]
+
+
+def packed(data, ending):
+    """Bytes as the usual programs compress them."""
+    if ending == "zst":
+        return pa.compress(data, "zstd", asbytes=True)
+    return {"gz": gzip, "bz2": bz2, "xz": lzma}[ending].compress(data)
+
+
+@pytest.mark.parametrize("ending", ["gz", "bz2", "xz", "zst"])
+@pytest.mark.parametrize("kind", ["jsonl", "json"])
+def test_compressed_lines_are_read_as_lines_whatever_the_chunks(tmp_path, monkeypatch, ending, kind):
+    monkeypatch.setattr(file_forms, "CHUNK_BYTES", 37)
+    path = tmp_path / f"a.{kind}.{ending}"
+    path.write_bytes(packed(b"\n".join(LINES), ending))
+    (tmp_path / "note.txt.gz").write_bytes(b"")
+    plan = plan_files([tmp_path])
+    assert plan.limits == {Source(path.name, 0): (0, 100)}
+    assert read_all(plan) == [(path.name, 0, number, line) for number, line in enumerate(LINES)]
+    window = {Source(path.name, 0): (40, 42)}
+    assert [number for one in plan.slices for part in read_plain_slice(one, window) for number in part.offsets] == [
+        40,
+        41,
+    ]
+
+
+def test_what_is_compressed_is_known_by_its_bytes_and_damage_is_said(tmp_path):
+    (tmp_path / "a.jsonl").write_bytes(packed(b"{}\n{}\n", "gz"))
+    assert [row[3] for row in read_all(plan_files([tmp_path / "a.jsonl"]))] == [b"{}", b"{}"]
+    whole = packed(b"\n".join(LINES), "gz")
+    for damaged in (whole[:-20], whole[:30] + b"\xff" * 20 + whole[50:]):
+        (tmp_path / "b.jsonl.gz").write_bytes(damaged)
+        with pytest.raises(UnavailableError, match="the compressed file cannot be read"):
+            plan_files([tmp_path / "b.jsonl.gz"])
+
+
+@pytest.mark.parametrize("name", ["a.json", "a.jsonl"])
+def test_the_elements_of_one_json_array_are_messages_with_the_bytes_they_have(tmp_path, name):
+    written = [b'{"a": 1.50, "a": 2}', b'{ "b" : [1, 2] }', b"{}"]
+    (tmp_path / name).write_bytes(b" [\n" + b" ,\n".join(written) + b"\n]\n")
+    plan = plan_files([tmp_path / name])
+    assert plan.limits == {Source(name, 0): (0, 3)}
+    assert read_all(plan) == [(name, 0, number, value) for number, value in enumerate(written)]
+    assert [one[3] for one in read_all(plan_files([tmp_path / name], whole=True))] == [(tmp_path / name).read_bytes()]
+    data = (tmp_path / name).read_bytes()
+    assert [value for records in read_plain_input(data, whole=False) for value in records.values] == written
+
+
+@pytest.mark.parametrize("content", [b"[1]", b"[]", b'[{"a": 1}, 2]', b'[{"a": 1}]\n{"b": 2}', b"[{"])
+def test_what_is_no_array_of_objects_stays_as_it_is(tmp_path, content):
+    (tmp_path / "a.jsonl").write_bytes(content)
+    assert [row[3] for row in read_all(plan_files([tmp_path / "a.jsonl"]))] == content.split(b"\n")
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_utf_16_is_named(tmp_path, encoding):
+    data = '{"a": 1}\n{"a": 2}\n'.encode(encoding)
+    (tmp_path / "a.jsonl").write_bytes(data)
+    with pytest.raises(UsageError, match="this is UTF-16"):
+        plan_files([tmp_path / "a.jsonl"])
+    with pytest.raises(UsageError, match="this is UTF-16"):
+        list(read_plain_input(data, whole=False))
 
 
 def test_what_is_no_file_of_messages_is_said_clearly(tmp_path):

@@ -32,3 +32,12 @@ def test_a_file_of_any_name_is_written_so_that_a_shell_reads_it_back(name, writt
     read = [shutil.which("bash"), "-c", f"cdc-contracts() {{ printf '%s' \"$2\"; }}; {command}"]
     there = subprocess.run(read, capture_output=True, check=True, env={"LC_ALL": "C.UTF-8"})
     assert there.stdout.decode() == (f"./{name}" if name.startswith("-") else name)
+
+
+@pytest.mark.parametrize(
+    ("name", "offset", "place"),
+    [("a.jsonl", 0, " --line 1"), ("a.json.gz", 0, " --line 1"), ("a.json", 0, ""), ("a.json", 2, " --line 3")],
+)
+def test_lines_and_elements_of_an_array_are_numbered_and_a_whole_file_is_not(name, offset, place):
+    source = ReportSource(kind="file", paths=(f"in/{name}",))
+    assert why_command(source, name, 0, offset, None) == f"cdc-contracts why in/{name}{place}"
