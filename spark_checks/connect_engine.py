@@ -12,6 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from cdc_contracts.registry.common.errors import UnavailableError
+from cdc_contracts.registry.common.extras import install_command
 from cdc_contracts.spark_checks.cluster_workers import check_workers
 from cdc_contracts.spark_checks.connectors import CONNECTORS
 from cdc_contracts.spark_checks.kafka.offsets import Limits, Range
@@ -56,7 +57,7 @@ def open_remote(url: str, *, formats: Sequence[str] = (), say: Callable[[str], N
         raise UnavailableError(
             f"Spark Connect needs more libraries: {str(error).strip().splitlines()[0]}",
             where=url,
-            hint="pip install 'cdc-contracts[connect]'",
+            hint=install_command("connect"),
         ) from error
     except (PySparkException, ValueError, OSError) as error:
         raise UnavailableError(

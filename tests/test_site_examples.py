@@ -159,7 +159,7 @@ def test_the_first_steps_are_the_same_with_kafka(spark, broker, make_topic, tmp_
 def test_pages_say_what_blocks_need_in_words_that_are_known():
     known = {
         "kafka", "spark", "spark and a minute", "kcat", "a server", "a terminal", "a git repository", "a report", "a decoded directory",
-        "a folder of contracts", "a new virtual environment", "git", "pytest", "the extra arrow", "a changed catalogue", "table contracts", "messages", "no output shown", "PyFlink", "Kubernetes",
+        "a folder of contracts", "a new virtual environment", "git", "pytest", "the extra arrow", "a changed catalogue", "table contracts", "messages", "no output shown", "PyFlink", "Kubernetes", "a checkout",
     }  # fmt: skip
     assert {block.needs for page in PAGES for block in blocks_of(page)} <= {None, *known}
 

@@ -17,7 +17,7 @@ from cdc_contracts.cli.options.connection_options import Connection, ConnectionO
 from cdc_contracts.cli.output import console, report_output
 from cdc_contracts.registry.common.errors import UnavailableError, UsageError
 from cdc_contracts.registry.common.exit_codes import EXIT_CODES, INTERRUPTED, TERMINATED
-from cdc_contracts.registry.common.extras import has_extra, require_extra
+from cdc_contracts.registry.common.extras import has_extra, install_command, require_extra
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -216,7 +216,7 @@ def start_engine(chosen: EngineOptions, *, kafka: bool, formats: Sequence[str] =
         yield LOCAL
         return
     if not has_extra("spark"):
-        hint = "add --engine local, which needs no Spark, or pip install 'cdc-contracts[spark]'"
+        hint = f"add --engine local, which needs no Spark, or {install_command('spark')}"
         raise UnavailableError("Spark is not installed", hint=hint)
     with spark_engine(chosen, kafka=kafka, formats=formats) as engine:
         yield engine

@@ -14,6 +14,7 @@ EXTRAS: Final = MappingProxyType({
     "fastapi": "server", "psycopg": "server", "sqlalchemy": "server", "uvicorn": "server",
 })  # fmt: skip
 """The extra that installs a package, by the name that is imported."""
+_NAME: Final = "cdc-contracts"
 _INSTALLED_AS: Final = MappingProxyType({"openlineage": "openlineage-python"})
 
 
@@ -57,10 +58,43 @@ def name_extra(error: BaseException) -> BaseException:
     return _missing(package) if package in EXTRAS else error
 
 
+def install_command(*extras: str) -> str:
+    """Return the command that installs this package with extras, from where it was installed itself.
+
+    That may be a checkout, a wheel or a repository: `direct_url.json` of an installation says so (PEP 610).
+    """
+    wanted = f"[{','.join(extras)}]"
+    place = _direct_url()
+    match place:
+        case {"url": str(url), "dir_info": {"editable": True}}:
+            return f"pip install -e '{_path_of(url)}{wanted}'"
+        case {"url": str(url), "vcs_info": {"vcs": str(kind), "commit_id": str(commit)}}:
+            return f"pip install '{_NAME}{wanted} @ {kind}+{url}@{commit}'"
+        case {"url": str(url)}:
+            return f"pip install '{_NAME}{wanted} @ {url}'"
+    return f"pip install '{_NAME}{wanted}'"
+
+
+def _direct_url() -> object:
+    import json
+    from importlib.metadata import PackageNotFoundError, distribution  # here, as it takes long to import
+
+    try:
+        text = distribution(_NAME).read_text("direct_url.json")
+        return json.loads(text) if text else None
+    except (PackageNotFoundError, ValueError):
+        return None
+
+
+def _path_of(url: str) -> str:
+    from urllib.parse import unquote, urlsplit
+
+    return unquote(urlsplit(url).path)
+
+
 def _missing(package: str) -> UnavailableError:
     extra = EXTRAS[package]
-    beside = ", or 'cdc-contracts[spark]' to run Spark" if extra == "arrow" else ""
+    beside = f", or with [spark] in place of [{extra}] to run Spark" if extra == "arrow" else ""
     return UnavailableError(
-        f"this needs {installed_as(package)}, which is not installed",
-        hint=f"pip install 'cdc-contracts[{extra}]'{beside}",
+        f"this needs {installed_as(package)}, which is not installed", hint=f"{install_command(extra)}{beside}"
     )

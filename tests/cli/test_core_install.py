@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from cdc_contracts.cli.check import _FEW
-from cdc_contracts.registry.common.extras import EXTRAS, installed_as
+from cdc_contracts.registry.common.extras import EXTRAS, install_command, installed_as
 
 ROOT = Path(__file__).parents[2]
 SAMPLES = "contracts/dts/canal/v2/samples"
@@ -136,10 +136,10 @@ def test_a_command_without_its_extra_names_the_command_that_installs_it(argument
     for name in ("orders.jsonl", "orders.parquet"):
         (tmp_path / name).write_text("{}\n", encoding="utf-8")
     ended = run(*arguments, "-q", folder=tmp_path)
-    beside = ", or 'cdc-contracts[spark]' to run Spark" if extra == "arrow" else ""
+    beside = ", or with [spark] in place of [arrow] to run Spark" if extra == "arrow" else ""
     assert (ended.returncode, ended.stdout) == (3, "")
     assert ended.stderr == (
-        f"error: this needs {package}, which is not installed\n  pip install 'cdc-contracts[{extra}]'{beside}\n"
+        f"error: this needs {package}, which is not installed\n  {install_command(extra)}{beside}\n"
     )
     assert sorted(one.name for one in tmp_path.iterdir()) == ["orders.jsonl", "orders.parquet"]
 
@@ -150,8 +150,7 @@ def test_without_spark_a_run_names_the_engine_that_needs_none(tmp_path):
     ended = run("audit", "file", "orders.jsonl", "-q", code=without + MAIN, folder=tmp_path)
     assert (ended.returncode, ended.stdout) == (3, "")
     assert ended.stderr == (
-        "error: Spark is not installed\n"
-        "  add --engine local, which needs no Spark, or pip install 'cdc-contracts[spark]'\n"
+        f"error: Spark is not installed\n  add --engine local, which needs no Spark, or {install_command('spark')}\n"
     )
 
 

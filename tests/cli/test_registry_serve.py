@@ -24,6 +24,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from registry_sites import write_users
 
 from cdc_contracts.cli.app import main
+from cdc_contracts.registry.common.extras import install_command
 from cdc_contracts.registry.server.access.passwords import PasswordCheck, hash_token
 
 PROGRAM = "import sys; from cdc_contracts.cli.app import main; sys.exit(main())"
@@ -295,7 +296,7 @@ def test_without_the_extra_it_says_what_to_install(tmp_path):
         [sys.executable, "-c", without, "registry", "serve"], capture_output=True, text=True, check=False, cwd=tmp_path
     )
     assert done.returncode == 3
-    assert done.stderr == ("error: this needs uvicorn, which is not installed\n  pip install 'cdc-contracts[server]'\n")
+    assert done.stderr == f"error: this needs uvicorn, which is not installed\n  {install_command('server')}\n"
 
 
 def test_a_line_for_a_password_is_made_from_standard_input(monkeypatch, capsys):
