@@ -120,6 +120,10 @@ mutate-native *ARGS:
 walks *ARGS:
     {{python}} docs/run_walk.py {{ARGS}}
 
+# Build a release in dist/ and try it: wheels, source distribution, SBOM, and images where Docker runs
+release *ARGS:
+    {{python}} deploy/release.py {{ARGS}}
+
 # Lock the versions that tests use
 lock:
     .venv/bin/pip freeze --exclude-editable | grep -v '^cdc-contracts' > requirements.lock
