@@ -5,11 +5,14 @@ Generated pages exist in the built site alone, so none can be older than the cod
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+import jieba
+from block_needs import say_needs
 from command_pages import command_pages
 from decision_index import decision_index
 from mkdocs.structure.files import File
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
     from mkdocs.structure.files import Files
     from mkdocs.structure.pages import Page
 
+jieba.setLogLevel(logging.WARNING)  # it divides Chinese into words for the search, and tells how
 ROOT: Final = Path(__file__).parents[1]
 GENERATED: Final = "GENERATED: "
 OF_THE_REPOSITORY: Final = {
@@ -42,6 +46,8 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add what is generated, the pages of the root and the schemas that pages of the catalogue link to."""
     for name, text in generated_pages().items():
+        if (placeholder := files.get_file_from_path(name)) is not None:
+            files.remove(placeholder)  # what a reader of the repository finds there
         files.append(File.generated(config, name, content=text))
     for source, name in OF_THE_REPOSITORY.items():
         files.append(File.generated(config, name, content=_as_page((ROOT / source).read_text(encoding="utf-8"))))
@@ -53,7 +59,13 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
-    """Let links to files of contracts lead to their copies in the site."""
+    """Let links to files of the repository lead to their pages in the site, those to contracts to their copies."""
+    depth = page.file.src_uri.count("/")
+    for source, name in OF_THE_REPOSITORY.items():
+        markdown = markdown.replace(f"]({'../' * (depth + 1)}{source})", f"]({'../' * depth}{name})")
+    markdown = markdown.replace("](adr/)", "](adr/index.md)")
+    if not page.file.src_uri.endswith(".zh.md"):
+        markdown = say_needs(markdown)
     return _CONTRACT_FILE.sub(r"](../\1)", markdown) if page.file.src_uri.startswith("catalogue/") else markdown
 
 

@@ -17,6 +17,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 import typer
+from block_needs import UNSAID
 from browsers import launched, needs_browser, windows
 
 from cdc_contracts.cli.app import app, main
@@ -67,11 +68,29 @@ def test_every_link_within_the_site_leads_to_a_page_and_a_place_on_it(site, page
     assert broken == []
 
 
+def test_every_link_of_a_page_leads_to_something_in_the_repository():
+    """A reader of the repository sees no built site."""
+    listed = subprocess.run(["git", "ls-files", "*.md"], cwd=ROOT, capture_output=True, text=True, check=True)
+    broken = []
+    for name in listed.stdout.split():
+        text = re.sub(r"```.*?```", "", (ROOT / name).read_text(encoding="utf-8"), flags=re.DOTALL)
+        targets = re.findall(r"\]\(([^)\s#]+)(?:#[^)\s]*)?\)", text)
+        broken += [(name, one) for one in targets if ":" not in one and not (ROOT / name).parent.joinpath(one).exists()]
+    assert broken == []
+
+
 def test_links_to_other_sites_have_the_form_of_one(pages):
     targets = {unescape(target) for text in pages.values() for target in re.findall(r'href="(\w+:[^"]+)"', text)}
     assert targets
     wrong = [one for one in targets if urlsplit(one).scheme != "https" or "." not in urlsplit(one).netloc]
     assert wrong == []
+
+
+def test_a_guide_says_in_words_what_a_block_presupposes(pages, site):
+    for page in DOCS.glob("how-to/*.md"):
+        needs = re.findall(r"^<!-- needs: ([^>]+) -->$", page.read_text(encoding="utf-8"), re.MULTILINE)
+        said = len(re.findall(r'<p><em class="needs">Needs ', pages[site / f"how-to/{page.stem}.html"]))
+        assert said == sum(one not in UNSAID for one in needs), page.name
 
 
 def test_pages_fetch_nothing_from_elsewhere(pages):
@@ -90,15 +109,27 @@ def test_the_search_finds_pages_of_every_part(site):
             "catalogue/dts-canal.html", "adr/0001-one-kernel-precedents.html"} <= places  # fmt: skip
 
 
+@pytest.mark.parametrize("word", ["漂移", "隔离区", "台账", "时区"])
+def test_the_search_knows_the_words_of_pages_in_chinese(site, word):
+    """Chinese has no spaces: the words of a text are divided when the site is built."""
+    found = json.loads((site / "search/search_index.json").read_text(encoding="utf-8"))["docs"]
+    divided = {one["location"].partition("#")[0] for one in found if word in re.split(r"[\u200b<>\s]", one["text"])}
+    assert divided & {"index.zh.html", "first-steps.zh.html"}
+
+
 @pytest.mark.nightly
 @needs_browser
-def test_a_reader_who_searches_is_led_to_the_page_and_nothing_is_fetched_from_elsewhere(site):
+@pytest.mark.parametrize(
+    ("query", "place"), [("redact quarantine", "how-to/decode.html"), ("漂移", "zh.html"), ("隔离区", "zh.html"),
+                         ("台账", "zh.html"), ("时区", "zh.html")],
+)  # fmt: skip
+def test_a_reader_who_searches_is_led_to_the_page_and_nothing_is_fetched_from_elsewhere(site, query, place):
     serve = partial(QuietHandler, directory=str(site))
     with ThreadingHTTPServer(("127.0.0.1", 0), serve) as server, launched() as browser, windows(browser) as show:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         address = f"http://127.0.0.1:{server.server_port}/"
         page = show(f"{address}index.html")
-        page.fill("input[name=query]", "redact quarantine")
+        page.fill("input[name=query]", query)
         links = page.locator("a.md-search-result__link")
         for _ in range(240):
             page.press("input[name=query]", "End")  # a key that is pressed before the page listens is lost
@@ -107,7 +138,7 @@ def test_a_reader_who_searches_is_led_to_the_page_and_nothing_is_fetched_from_el
             page.wait_for_timeout(250)
         found = page.eval_on_selector_all("a.md-search-result__link", "links => links.map(link => link.href)")
         server.shutdown()
-    assert f"{address}how-to/decode.html" in {one.partition("?")[0].partition("#")[0] for one in found}
+    assert [one for one in found if one.partition("?")[0].partition("#")[0].endswith(place)]
     assert [one for one in page.asked if not one.startswith((address, "data:", "blob:"))] == []
 
 

@@ -6,6 +6,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from block_needs import NEEDS as NEEDS_IN_WORDS
+from block_needs import UNSAID
 from run_walk import ADDRESS, INSTALLATION, NEEDS, WALKS, differences, write_file
 from site_pages import DOCS, PAGES, ROOT, PageBlock, agrees, blocks_of, calls_of, inline_calls, parse, unknown_words
 
@@ -157,11 +159,7 @@ def test_the_first_steps_are_the_same_with_kafka(spark, broker, make_topic, tmp_
 
 
 def test_pages_say_what_blocks_need_in_words_that_are_known():
-    known = {
-        "kafka", "spark", "spark and a minute", "kcat", "a server", "a terminal", "a git repository", "a report", "a decoded directory",
-        "a folder of contracts", "a new virtual environment", "git", "pytest", "the extra arrow", "a changed catalogue", "table contracts", "messages", "no output shown", "PyFlink", "Kubernetes", "a checkout",
-    }  # fmt: skip
-    assert {block.needs for page in PAGES for block in blocks_of(page)} <= {None, *known}
+    assert {block.needs for page in PAGES for block in blocks_of(page)} <= {None, *NEEDS_IN_WORDS, *UNSAID}
 
 
 def test_a_step_is_a_line_with_what_continues_it(tmp_path):
