@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -21,8 +22,8 @@ from cdc_contracts.spark_checks.engines import Engine, Input
 from cdc_contracts.spark_checks.kafka.bookmarks import Offsets
 from cdc_contracts.spark_checks.kafka.consumer import open_reader
 from cdc_contracts.spark_checks.kafka.failures import reading
-from cdc_contracts.spark_checks.kafka.offsets import Range, bounds_of, by_topic, report_ranges
-from cdc_contracts.spark_checks.kafka.spark_source import reading_options
+from cdc_contracts.spark_checks.kafka.offsets import Range, bounds_of, by_topic, parse_range, report_ranges
+from cdc_contracts.spark_checks.kafka.spark_source import reading_options, resolve
 from cdc_contracts.spark_checks.range_slices import Windows, cut, spread
 from cdc_contracts.spark_checks.task_shares import collect_results, records_per_task
 
@@ -98,7 +99,8 @@ class TopicInput:
     def run(self, session: SparkSession, work: Work, schema: str, *, mergeable: bool = False) -> list[Row]:
         most = self._offsets() if self.tasks is None else records_per_task(self._offsets(), self.tasks)
         ranges = sum(-(-(span.end - span.start) // max(1, most)) for span in self.spans.values())
-        with reading(self.bootstrap, list(self.selected), self.properties):
+        limits = partial(resolve, session, self.bootstrap, wanted=parse_range(), properties=self.properties)
+        with reading(self.bootstrap, self.selected, self.properties, limits):
             frame = self.frame(session).mapInArrow(work, schema)
             return collect_results(frame, ranges, mergeable=mergeable)
 

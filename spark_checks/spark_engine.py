@@ -18,7 +18,7 @@ from cdc_contracts.registry.validate.validation_context import ValidationContext
 from cdc_contracts.spark_checks.cluster_workers import count_slots
 from cdc_contracts.spark_checks.engines import Input, TopicRecords
 from cdc_contracts.spark_checks.kafka.failures import reading
-from cdc_contracts.spark_checks.kafka.offsets import Limits, Range
+from cdc_contracts.spark_checks.kafka.offsets import Limits, Range, parse_range
 from cdc_contracts.spark_checks.kafka.spark_source import list_topics, resolve, topic_ids
 from cdc_contracts.spark_checks.repeat_search import FoundRepeats, RepeatSearch
 from cdc_contracts.spark_checks.spark_repeat_search import search_with_spark
@@ -70,7 +70,8 @@ class SparkEngine:
         return {topic: resolve(self.session, bootstrap, topic, one, properties) for topic, one in ranges.items()}
 
     def peek(self, source: TopicRecords) -> Iterator[pa.RecordBatch]:
-        with reading(source.bootstrap, list(source.selected), source.properties):
+        limits = partial(resolve, self.session, source.bootstrap, wanted=parse_range(), properties=source.properties)
+        with reading(source.bootstrap, source.selected, source.properties, limits):
             frame = source.frame(self.session).select("value", "topic", "partition", "offset")
             yield from frame.toArrow().to_batches()
 

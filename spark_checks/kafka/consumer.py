@@ -198,7 +198,8 @@ class PartitionReader:
             self._fail(error, stretch.topic, reading=True)
         if error.code() == KafkaError._PARTITION_EOF and message.offset() >= stretch.end:  # noqa: SLF001
             return True  # the last offsets of a range may be transaction markers, or compacted away
-        raise lost_records(f"{stretch.topic} partition {stretch.partition}, offsets {stretch.start} to {stretch.end}")
+        limits = self.limits(stretch.topic).get(stretch.partition)
+        raise lost_records(stretch.topic, stretch.partition, (stretch.start, stretch.end), limits)
 
     def _partitions(self, topic: str) -> list[int]:
         found = self._metadata(topic).topics.get(topic)

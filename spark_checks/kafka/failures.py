@@ -14,6 +14,7 @@ from typing import Any, Final, NoReturn
 from cdc_contracts.registry.common.errors import CdcContractsError, UnavailableError, UsageError
 from cdc_contracts.spark_checks.kafka.connections import find_certificate_fault, find_protocol_fault
 from cdc_contracts.spark_checks.kafka.credentials import describe_right, find_principal, hide
+from cdc_contracts.spark_checks.kafka.offsets import Limits
 
 TIMEOUT_SECONDS: Final = 15
 """How long a broker may take to answer a request."""
@@ -37,10 +38,13 @@ _REFUSED: Final = re.compile(r"^\w*Error: (\[Errno \d+\].*)$", re.MULTILINE)
 
 
 @contextmanager
-def reading(bootstrap: str, topics: Sequence[str], properties: Mapping[str, str]) -> Iterator[None]:
-    """Turn failures while Spark reads topics into actionable errors.
+def reading(
+    bootstrap: str, selected: Mapping[str, Limits], properties: Mapping[str, str], ask_limits: Callable[[str], Limits]
+) -> Iterator[None]:
+    """Turn failures while Spark reads ranges of topics into actionable errors.
 
-    Raises UnavailableError if records have been deleted since the range was resolved, or the broker refuses them.
+    `ask_limits` asks the broker for the offsets that a topic has now. Raises UnavailableError if records have been
+    deleted since the range was resolved, or the broker refuses them.
     """
     try:
         yield
@@ -52,11 +56,12 @@ def reading(bootstrap: str, topics: Sequence[str], properties: Mapping[str, str]
         lost = next((message for _, message in causes if _LOST in message), None)
         if lost is not None:
             place = re.search(r"offset \[(\d+), (\d+)\) for topic partition (\S+)-(\d+)", lost)
-            where = "{2} partition {3}, offsets {0} to {1}".format(*place.groups()) if place else ", ".join(topics)
-            raise lost_records(where) from error
+            raise _lost_of(place, selected, ask_limits) from error
         if any(name.endswith(("AuthorizationException", "AuthenticationException")) for name, _ in causes):
             result = describe_causes(causes, properties)
-            raise_failure(None, causes, result, properties, bootstrap=bootstrap, topic=", ".join(topics), reading=True)
+            raise_failure(
+                None, causes, result, properties, bootstrap=bootstrap, topic=", ".join(selected), reading=True
+            )
         raise
 
 
@@ -119,13 +124,37 @@ class RecordsGone(UnavailableError):
     """Records to be read no longer exist."""
 
 
-def lost_records(where: str) -> RecordsGone:
-    """Return the error for records that existed when the range was resolved, but not when they were read."""
+def lost_records(topic: str, partition: int, wanted: tuple[int, int], limits: tuple[int, int] | None) -> RecordsGone:
+    """Return the error for records that existed when the range was resolved, but not when they were read.
+
+    `wanted` are the offsets to be read, `limits` those that the partition has now, None if it does not tell.
+    """
+    start, end = wanted
+    if limits is not None and limits[0] > start:
+        end = min(end, limits[0])
+    return _records_gone(f"{topic} partition {partition}, offsets {start} to {end}")
+
+
+def _records_gone(where: str) -> RecordsGone:
     return RecordsGone(
         "records were deleted from the topic before they were read",
         where=where,
         hint="Start again with --from earliest, or let the topic keep its records longer (retention.ms).",
     )
+
+
+def _lost_of(
+    task: re.Match[str] | None, selected: Mapping[str, Limits], ask_limits: Callable[[str], Limits]
+) -> RecordsGone:
+    """Return the error for what is gone of a range, given the part of it that the task that failed was to read."""
+    if task is None:
+        return _records_gone(", ".join(selected))
+    topic, partition = task[3], int(task[4])
+    wanted = selected.get(topic, {}).get(partition, (int(task[1]), int(task[2])))
+    limits: Limits = {}
+    with suppress(Exception):  # the error is raised without them
+        limits = ask_limits(topic)
+    return lost_records(topic, partition, wanted, limits.get(partition))
 
 
 def raise_failure(
