@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from cdc_contracts.registry.common.errors import UnavailableError, UndetectedError
 from cdc_contracts.registry.detect.detection import hint_undetected
 from cdc_contracts.registry.detect.topic_samples import ENOUGH, find_validation
-from cdc_contracts.registry.report.audit_report import Span, build_report
+from cdc_contracts.registry.report.audit_report import build_report
 from cdc_contracts.registry.report.recorded_evidence import decide_again, evidence_of
 from cdc_contracts.registry.report.report_model import Report
-from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.registry.stats.row_changes import RowChanges
 from cdc_contracts.registry.stats.run_verdict import decide_run
 from cdc_contracts.registry.stats.tally import Tally
@@ -87,7 +86,7 @@ def decode_input(
             _check_redaction(done, output)
         return done
     topics = topics or source.topic_ids(engine)  # the topic of a finished batch may have been deleted
-    overlapping = _overlapping(past, run, spans, output, topics) if replay is None else ()
+    overlapping = _overlapping(past, run, source, output, topics, found.fingerprint) if replay is None else ()
     attempt = Attempt(engine, source, found, output, run, topics, overlapping, key, replay)
     runs.begun.check_topics(topics, past, without=attempt.gone)
     runs.begun.check_cut_off(run, spans)
@@ -154,14 +153,16 @@ def _recorded(output: Output, past: PastRuns, run: str, fail_on: str) -> Decoded
 
 
 def _overlapping(
-    past: PastRuns, run: str, spans: Mapping[Source, Span], output: Output, topics: Mapping[str, str]
+    past: PastRuns, run: str, source: Input, output: Output, topics: Mapping[str, str], fingerprint: str
 ) -> Sequence[PastRun]:
-    found = past.overlapping(run, spans)
+    """Return the runs that this one replaces. Raises UnavailableError if others have read some of its records."""
+    found = past.overlapping(run, source.spans)
     if found and not (output.replace and output.tables.replaceable):
         output.runs.begun.check_topics(topics, past)
         unknown = {source.topic for source in found[0].spans} & set(topics) - set(found[0].topics)
         raise UnavailableError(
             f"run {found[0].run} has decoded some of these records already"
+            + ("" if found[0].fingerprint == fingerprint else ", by contracts with another fingerprint")
             + (f", or those of another topic {min(unknown)}: its records do not say which" if unknown else ""),
             where=output.directory,
             hint="choose another range or directory"

@@ -19,6 +19,19 @@ SQL: Final = re.compile(f"{DATE} {CLOCK}{PART}")
 SQL_ZONE: Final = re.compile(f"{DATE} {CLOCK}{PART}(?: ({ZONE}))?")
 ISO_MINUTES: Final = re.compile(f"{DATE}([T ])([0-9]{{2}}):([0-9]{{2}})(?::([0-9]{{2}}){PART})?")
 ISO_INSTANT: Final = re.compile(f"{DATE}T{CLOCK}{PART}Z")
+_NO_FOURTH: Final = "(?:[02468][1235679]|[13579][01345789])"
+"""Two digits of a number that four does not divide."""
+_NO_LEAP: Final = f"(?:[0-9]{{2}}{_NO_FOURTH}|{_NO_FOURTH}00)"
+_NO_DATE: Final = (
+    "[0-9]{4}-(?:(?:00|1[3-9]|[2-9][0-9])-[0-9]{2}|[0-9]{2}-(?:00|3[2-9]|[4-9][0-9])|02-3[01]|(?:0[469]|11)-31)"
+    f"|{_NO_LEAP}-02-29"
+)
+_NO_CLOCK: Final = "(?:2[4-9]|[3-9][0-9]):[0-9]{2}:[0-9]{2}|[0-9]{2}:[6-9][0-9]:[0-9]{2}|[0-9]{2}:[0-9]{2}:[6-9][0-9]"
+NO_TIME: Final = (
+    f"(?:(?:{_NO_DATE}) [0-9]{{2}}:[0-9]{{2}}:[0-9]{{2}}|[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}} (?:{_NO_CLOCK}))"
+    r"(?:\.[0-9]{1,9})?"
+)
+"""SQL text of the layout of a time that no calendar or clock has."""
 SQL_LAYOUT: Final = "9999-99-99 99:99:99"
 ISO_LAYOUT: Final = "9999-99-99T99:99:99"
 SECONDS: Final = len(SQL_LAYOUT)

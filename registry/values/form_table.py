@@ -234,7 +234,7 @@ _ROWS: Final = (
         datetimes.read_sql_zone, datetimes.write_sql_zone, datetime_columns.validate_sql_zones,
     ),
     ValueForm(
-        "iso-datetime-minutes", "datetime", TEXT, "text", text_like(f"{DATE}(?: {CLOCK}|T{CLOCK_MINUTES})"),
+        "iso-datetime-minutes", "datetime", TEXT, "text", text_like(f"{DATE}T{CLOCK_MINUTES}|{datetimes.NO_TIME}"),
         "A wall-clock time, `YYYY-MM-DDTHH:mm` or `…:ss`; a fraction of a second is noted.",
         datetimes.read_iso_minutes, integers.write_text, datetime_columns.validate_iso_minutes,
     ),

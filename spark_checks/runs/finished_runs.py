@@ -31,7 +31,7 @@ class PastRun:
     """A summary of a finished run.
 
     `replays` are the runs whose quarantined records it has decoded, `topics` the broker's ids of its topics, and
-    `query` the stream if it is a batch of one, and `batch` its number.
+    `query` the stream if it is a batch of one, and `batch` its number; `fingerprint` is the one of its contracts.
     """
 
     run: str
@@ -46,6 +46,7 @@ class PastRun:
     batch: int | None = None
     resets: tuple[TableReset, ...] = ()
     write_mode: WriteMode = field(default_factory=WriteMode)
+    fingerprint: str | None = None
 
     @classmethod
     def of(cls, record: RunRecord) -> PastRun:
@@ -61,6 +62,7 @@ class PastRun:
             query=record.stream.query if record.stream else None,
             batch=record.stream.batch if record.stream else None,
             resets=record.upheavals,
+            fingerprint=record.contract_fingerprint,
             write_mode=WriteMode(
                 record.table_format, record.table_schema or None, record.current, record.keeps_changes
             ),

@@ -10,6 +10,7 @@ from topics import rendered
 
 from cdc_contracts.cli.app import main
 from cdc_contracts.registry.common.errors import UsageError
+from cdc_contracts.registry.contract.catalogue import Version
 from cdc_contracts.spark_checks import decoding
 from cdc_contracts.spark_checks.split_updates import join_split_updates
 
@@ -117,3 +118,12 @@ def test_where_there_is_no_room_the_directory_is_named(here, capsys, monkeypatch
         "error: the output cannot be written: No space left on device (out)\n"
         "  Free some space there, or choose another location.\n"
     )
+
+
+def test_a_folder_of_before_a_change_of_contracts_is_refused_with_the_reason(here, capsys, monkeypatch):
+    assert decode() == 1
+    held = {path: path.read_bytes() for path in (here / "out").rglob("*") if path.is_file()}
+    monkeypatch.setattr(Version, "fingerprint", property(lambda _: "of another release"))
+    assert decode() == 3
+    assert "has decoded some of these records already, by contracts with another fingerprint" in capsys.readouterr().err
+    assert {path: path.read_bytes() for path in (here / "out").rglob("*") if path.is_file()} == held

@@ -46,7 +46,7 @@ def test_two_bound_schemas_show_the_timestamps_of_3_3_0_by_a_message_also_where_
         text = printed(capsys, f"oms-community/{subject}@{number}", "--tables", "tables", "--table", "shop.orders")
         (tables / f"v{number}.json").write_text(text)
     assert "epoch-seconds-integer" in (tables / "v1.json").read_text()
-    assert "epoch-seconds.fraction" in (tables / "v2.json").read_text()
+    assert "epoch-seconds-fraction" in (tables / "v2.json").read_text()
     assert main(["compat", str(tables / "v1.json"), str(tables / "v2.json"), "--json"]) == 1
     findings = json.loads(capsys.readouterr().out)["findings"]
     assert any(one["proof"] and '"paid"' in json.dumps(one["proof"]["message"]).replace("\\", "") for one in findings)
@@ -56,7 +56,7 @@ def test_the_tables_of_the_project_are_taken_from_its_file(tables, capsys):
     (tables.parent / "cdc-contracts.yaml").write_text("tables: tables\n")
     reported = json.loads(printed(capsys, "oms/default@2", "--table", "shop.orders"))
     assert reported["$id"] == "urn:cdc-contracts:oms:default:v2:table:shop.orders"
-    assert reported["$defs"]["column.paid"]["$ref"] == "#/$defs/epoch-seconds.fraction"
+    assert reported["$defs"]["column-paid"]["$ref"] == "#/$defs/epoch-seconds-fraction"
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from cdc_contracts.registry.compat.avro import schema_resolution as rules
 from cdc_contracts.registry.compat.avro.avro_proofs import AvroProver, Shown
 from cdc_contracts.registry.compat.avro.schema_mismatches import Mismatch, SchemaSide, message_pointer
 from cdc_contracts.registry.compat.avro.schema_resolution import TooManyFields, resolve
+from cdc_contracts.registry.compat.avro.stated_readings import compare_readings
 from cdc_contracts.registry.compat.compatibility_rule import BREAKING, NOTE, UNDECIDED, CompatibilityRule
 from cdc_contracts.registry.compat.compatibility_verdict import (
     READ_DIFFERENTLY,
@@ -72,7 +73,8 @@ def compare_avro(
             key = (finding.rule, finding.direction, finding.path, finding.old_place, finding.new_place)
             if key not in findings or findings[key].proof is None:
                 findings[key] = finding
-    return tuple(_with_lines(findings.values(), old, new))
+    stated = compare_readings(old, new) if policy is Policy.CDC else ()  # others compare shapes alone
+    return (*_with_lines(findings.values(), old, new), *stated)
 
 
 @dataclass(frozen=True, slots=True)

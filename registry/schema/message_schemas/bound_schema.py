@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
-from urllib.parse import unquote
 
 from cdc_contracts.registry.common.errors import UsageError
 from cdc_contracts.registry.contract.catalogue import CANONICAL, Version
@@ -22,12 +21,14 @@ from cdc_contracts.registry.schema.message_schemas.clauses import Clause, all_of
 from cdc_contracts.registry.schema.message_schemas.conditions import op_holds_rows
 from cdc_contracts.registry.schema.message_schemas.message_examples import with_member_examples
 from cdc_contracts.registry.schema.message_schemas.message_json_schema import message_schema, schema_id
+from cdc_contracts.registry.schema.message_schemas.stated_types import state_types
 from cdc_contracts.registry.schema.message_schemas.table_columns import (
     column_definitions,
     column_values,
     table_mappings,
 )
 from cdc_contracts.registry.schema.message_schemas.table_examples import table_examples
+from cdc_contracts.registry.schema.message_schemas.whole_rows import MOST_COLUMNS, kept_rows
 
 _WRITTEN: Final = "Written from the contract and the table contract by `cdc-contracts schema`; edit those."
 _BY_COLUMN: Final = "D07.value-form:"
@@ -55,6 +56,8 @@ def bound_schema(version: Version, table: TableContract, reading_options: Readin
     }
     said = [one for one in whole["allOf"] if not one.get("$comment", "").startswith(_BY_COLUMN)]
     rows = [when(op_holds_rows(version.meaning), {"allOf": [{"$ref": f"{_REF}{name}"} for name in own]})]
+    if len(table.columns) > MOST_COLUMNS:
+        rows += kept_rows(version.meaning, [len(table.columns)])
     columns = column_definitions(version, table, mappings)
     definitions = {**own, **columns, **whole["$defs"]}
     result = {
@@ -66,7 +69,7 @@ def bound_schema(version: Version, table: TableContract, reading_options: Readin
         "$defs": {},
         "examples": table_examples(version, table, reading_options, mappings[0].forms),
     }
-    return with_member_examples({**result, "$defs": _used(result, definitions)}, result["examples"])
+    return with_member_examples(state_types({**result, "$defs": _used(result, definitions)}), result["examples"])
 
 
 def _names_table(meaning: Meaning, table: str) -> dict[str, Any]:
@@ -117,7 +120,7 @@ def _references(schema: Any) -> Iterator[str]:
     elif isinstance(schema, dict):
         reference = schema.get("$ref")
         if isinstance(reference, str):
-            yield unquote(reference.removeprefix(_REF)).replace("~1", "/").replace("~0", "~")
+            yield reference.removeprefix(_REF)
         for key, below in schema.items():
             if key not in ("examples", "const", "enum"):
                 yield from _references(below)

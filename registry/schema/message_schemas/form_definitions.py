@@ -14,7 +14,7 @@ from cdc_contracts.registry.contract.document_model import ROW_OPS
 from cdc_contracts.registry.contract.model import Meaning
 from cdc_contracts.registry.contract.value_mappings import ValueMapping
 from cdc_contracts.registry.message.reading import non_column_members
-from cdc_contracts.registry.schema.message_schemas.clauses import Clause, all_of, any_of, when, within
+from cdc_contracts.registry.schema.message_schemas.clauses import Clause, all_of, any_of, negate, when, within
 from cdc_contracts.registry.schema.message_schemas.conditions import (
     MappingCondition,
     any_case,
@@ -73,7 +73,7 @@ def _known_types(version: Version, choice: MappingCondition) -> Iterator[dict[st
         clause = _types_clause(types, names, required=False)
         if types.at is not None:
             yield when(op_holds_rows(version.meaning), within(types.at, clause, required=False))
-        for ops, pointer in _deciding_images(version.meaning) if types.at is None else ():
+        for ops, pointer in deciding_images(version.meaning) if types.at is None else ():
             at = pointer + join_pointer(types.in_image or "")
             yield when(op_is(version.meaning, ops), within(at, clause, required=False))
 
@@ -92,9 +92,15 @@ def _typed_values(version: Version, choice: MappingCondition) -> Iterator[dict[s
 
 
 def _rows_of_form(version: Version, choice: MappingCondition, form: str) -> dict[str, Any]:
-    every = [version.catalogue.mapping(name) for name in version.mapping_names()]
     having = [mapping for mapping in choice.mappings if form in mapping.document.forms]
     only = _every_type_is(version.meaning, any_of(names_of_form(mapping, form) for mapping in having))
+    return when(only, _every_image(version.meaning, any_of(forms_of_same_types(version, choice, form))))
+
+
+def forms_of_same_types(version: Version, choice: MappingCondition, form: str) -> list[dict[str, Any]]:
+    """Return references to a form and to those that another mapping of a choice gives one of its types."""
+    every = [version.catalogue.mapping(name) for name in version.mapping_names()]
+    having = [mapping for mapping in choice.mappings if form in mapping.document.forms]
     types = {name for mapping in having for name in mapping.document.forms[form]}
     others = {
         other
@@ -105,7 +111,7 @@ def _rows_of_form(version: Version, choice: MappingCondition, form: str) -> dict
     refers = [refer(mapping, form, every) for mapping in having]
     for mapping in choice.mappings:
         refers += [refer(mapping, other, every) for other in sorted(others & mapping.document.forms.keys())]
-    return when(only, _every_image(version.meaning, any_of(refers)))
+    return refers
 
 
 def _every_image(meaning: Meaning, value: Clause) -> dict[str, Any]:
@@ -120,7 +126,7 @@ def _every_image(meaning: Meaning, value: Clause) -> dict[str, Any]:
     return all_of(clauses)
 
 
-def _deciding_images(meaning: Meaning) -> Iterator[tuple[list[str], str]]:
+def deciding_images(meaning: Meaning) -> Iterator[tuple[list[str], str]]:
     """Yield the image whose own types count before those of another, with the ops it is so for."""
     ops: dict[str, list[str]] = {}
     for op in ROW_OPS:
@@ -163,13 +169,22 @@ def _types_clause(types: ColumnTypes, name: Clause, *, required: bool) -> dict[s
     return {**least, **clause} if required else clause
 
 
+def some_type_is(types: ColumnTypes, pointer: str, name: Clause) -> dict[str, Any]:
+    """Return the condition that one of the types of the row in an image is `name`."""
+    at = types.at if types.at is not None else pointer + join_pointer(types.in_image or "")
+    if types.reading == "list-of-objects":
+        return within(at, {"type": "array", "contains": {"properties": {types.type: name}, "required": [types.type]}})
+    member = {"properties": {types.type: name}, "required": [types.type]} if types.type is not None else name
+    return within(at, {"type": "object", **negate({"additionalProperties": negate(member)})})
+
+
 def names_of_form(mapping: ValueMapping, form: str) -> dict[str, Any]:
     """Return what refers to the definition of the type names that a mapping reads as a form."""
     return {"$ref": f"#/$defs/{_names_key(mapping, form)}"}
 
 
 def _names_key(mapping: ValueMapping, form: str) -> str:
-    return f"types-of-{mapping.name}-{form}"
+    return f"types-of-{mapping.name}-{form.replace('.', '-')}"
 
 
 def _define_names(mapping: ValueMapping, form: str) -> dict[str, Any]:
@@ -200,7 +215,8 @@ def _name_of(mapping: ValueMapping, form: str, mappings: Sequence[ValueMapping])
     result = {
         str((one.invalid_literal(form), one.keeps_invalid(form))) for one in mappings if form in one.document.forms
     }
-    return form if len(result) == 1 else f"{form}.{mapping.name}"
+    name = form.replace(".", "-")  # code generators take a dot for the end of a module's name
+    return name if len(result) == 1 else f"{name}-of-{mapping.name}"
 
 
 def refer(mapping: ValueMapping, form: str, mappings: Sequence[ValueMapping]) -> dict[str, Any]:

@@ -19,6 +19,8 @@ from cdc_contracts.registry.message.avro_records import ABSENT_ENUM, NUMBER_TEXT
 from cdc_contracts.registry.message.envelope_times import unit_of_form
 from cdc_contracts.registry.schema.message_schemas.message_json_schema import describe, title_of
 
+READING: Final = "reading"
+"""The attribute that says what the shape does not: which value form each source type has, and where the images are."""
 _SYMBOL: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z", re.ASCII)
 _DOCS: Final[Mapping[str, str]] = {
     ABSENT_ENUM: "Stands where the message has no such member; null is a member that is there and says null.",
@@ -63,7 +65,9 @@ class _Writer:
 
     def write(self) -> dict[str, Any]:
         doc = f"{title_of(self._version)}. {describe(self._version, self._schema.get('description', ''))}"
-        own = {"contract": self._version.reference}
+        own: dict[str, Any] = {"contract": self._version.reference}
+        if self._version.subject != CANONICAL:
+            own[READING] = _reading(self._version)
         if not self._is_wire:
             own["namespace"] = namespace_of(self._version)
         written: dict[str, Any] = self._record({**self._source, **own}, self._schema, (), doc)
@@ -152,6 +156,18 @@ class _Writer:
             or (schema.get("description") if isinstance(schema, dict) else "")
             or avro.get("doc", "")
         )
+
+
+def _reading(version: Version) -> dict[str, Any]:
+    """Return the form of each source type, by value mapping if there are several, and the images of the contract."""
+    forms: dict[str, Any] = {}
+    for name in version.mapping_names():
+        mapped = version.catalogue.mapping(name).document.forms
+        forms[name] = dict(sorted((one, form) for form, those in mapped.items() for one in those))
+    return {
+        "value-forms": forms if len(forms) > 1 else next(iter(forms.values())),
+        "images": version.resolved["images"],
+    }
 
 
 def _closed_op(meaning: Meaning) -> str | None:

@@ -25,15 +25,25 @@ from cdc_contracts.registry.schema.message_schemas.conditions import op_holds_ro
 from cdc_contracts.registry.schema.message_schemas.form_definitions import definitions, typed_rows
 from cdc_contracts.registry.schema.message_schemas.image_placement import ddl_flag, no_row, placements, reachable_ops
 from cdc_contracts.registry.schema.message_schemas.message_examples import example_messages, with_member_examples
+from cdc_contracts.registry.schema.message_schemas.stated_types import state_types
+from cdc_contracts.registry.schema.message_schemas.whole_rows import (
+    MOST_COLUMNS,
+    kept_rows,
+    told_forms,
+    whole_row_definitions,
+)
 from cdc_contracts.registry.validate.drift_rule import drift_rules
 
 GENERATED: Final = "Written from the contract by `cdc-contracts schema --write`; edit the contract, not this file."
+_UNTOLD: Final = (
+    " Versions exchange the images of updates: where one message does not show it, no schema of one message can tell; "
+    "`cdc-contracts detect` and `cdc-contracts audit` compare the changes of each row."
+)
 _SAID: Final = frozenset({"image-present-for-op", "ddl-flag-agrees", "position-matches"})
 """Rules that clauses express completely."""
 _MAPS: Final = frozenset({"properties", "$defs"})
 """Keywords whose values are schemas by name."""
 MOST_ROWS: Final = 8
-MOST_COLUMNS: Final = 16
 
 
 @lru_cache(128)
@@ -52,9 +62,10 @@ def message_schema(version: Version) -> dict[str, Any]:
         name: {"description": says, **all_of(clauses)} for name, says, clauses in _groups(version) if any(clauses)
     }
     clauses = [*({"$ref": f"#/$defs/{name}"} for name in groups), *({"$comment": one} for one in _comments(version))]
-    tail = _tail(envelope, clauses, {**groups, **definitions(version)})
+    tail = _tail(envelope, clauses, {**groups, **whole_row_definitions(version), **definitions(version)})
     messages = example_messages(version)
-    return with_member_examples({**head, **result, **body, **tail, "examples": messages}, messages)
+    whole = state_types({**head, **result, **body, **tail, "examples": messages})
+    return with_member_examples(whole, messages)
 
 
 def schema_id(version: Version) -> str:
@@ -75,6 +86,8 @@ def describe(version: Version, says: str) -> str:
     result = f"Contract {version.reference}, {version.resolved['status']}."
     if held is not None:
         result += f" It holds for {held}."
+    if any("key-chain" in evidence for evidence in version.resolved.get("version_evidence", ())):
+        result += _UNTOLD
     return f"{says} {result}".strip()
 
 
@@ -100,8 +113,12 @@ def _groups(version: Version) -> Iterator[tuple[str, str, list[dict[str, Any]]]]
     if "columns-typed" in meaning.rules:
         says = f"No more columns in an image than there are types, said of up to {MOST_COLUMNS}."
         yield "column-counts", says, list(typed_columns(meaning))
+    says = "The full row holds every column where that of changed columns does."
+    yield "kept-rows", says, list(kept_rows(meaning))
     says = "Types that there are, and the values of rows all of whose columns have types of one value form."
     yield "types-and-values", says, list(typed_rows(version))
+    says = "A whole row with a column of a type that tells versions apart has a value of its form, or a null."
+    yield "told-forms", says, list(told_forms(version))
 
 
 def _comments(version: Version) -> Iterator[str]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
-from urllib.parse import quote
 
 from cdc_contracts.registry.common.errors import UsageError
+from cdc_contracts.registry.common.identifiers import distinct_names
 from cdc_contracts.registry.common.pointers import join_pointer
 from cdc_contracts.registry.contract.catalogue import Version
 from cdc_contracts.registry.contract.column_model import ColumnTypes
@@ -95,9 +95,9 @@ def form_of_column(version: Version, mapping: ValueMapping, declared: str) -> st
 def column_definitions(version: Version, table: TableContract, mappings: tuple[TableMapping, ...]) -> dict[str, Any]:
     """Return a definition of each column under each mapping."""
     return {
-        _key(name, one, mappings): _define(version, table, one, name)
+        key: _define(version, table, one, name)
         for one in mappings
-        for name in table.columns
+        for name, key in _keys(table, one, mappings).items()
     }  # fmt: skip
 
 
@@ -110,7 +110,7 @@ def column_values(
     too: the type in the message is what it is read by.
     """
     for one in mappings:
-        values = {name: _refer(name, one, mappings) for name in table.columns}
+        values = {name: {"$ref": f"#/$defs/{key}"} for name, key in _keys(table, one, mappings).items()}
         if version.meaning.columns.types == "none":
             yield when(one.condition, _in_images(version, values))
             continue
@@ -172,17 +172,11 @@ def _path_to_type(types: ColumnTypes, column: str) -> str:
     return join_pointer(column) + (join_pointer(types.type) if types.type is not None else "")
 
 
-def _key(name: str, one: TableMapping, mappings: tuple[TableMapping, ...]) -> str:
+def _keys(table: TableContract, one: TableMapping, mappings: tuple[TableMapping, ...]) -> dict[str, str]:
+    """Return the name of the definition of each column, of letters that every code generator takes."""
     several = len({other.mapping.name for other in mappings}) > 1
-    return f"{_COLUMN}-of-{one.mapping.name}.{name}" if several else f"{_COLUMN}.{name}"
-
-
-def _refer(name: str, one: TableMapping, mappings: tuple[TableMapping, ...]) -> dict[str, Any]:
-    return {"$ref": f"#/$defs/{quote(_as_step(_key(name, one, mappings)))}"}
-
-
-def _as_step(name: str) -> str:
-    return join_pointer(name).removeprefix("/")
+    head = f"{_COLUMN}-of-{one.mapping.name}" if several else _COLUMN
+    return {name: f"{head}-{plain}" for name, plain in distinct_names(table.columns).items()}
 
 
 def value_bounds(declared: str, form: ValueForm) -> dict[str, Any]:

@@ -27,6 +27,9 @@ GROUPS = (
     "positions",
     "times",
     "column-counts",
+    "kept-rows",
+    "told-forms",
+    "whole-rows-in-",
     "types-",
 )
 """Definitions that ask something of members which are described elsewhere."""
@@ -137,7 +140,11 @@ def test_every_reference_leads_to_a_definition_and_every_value_form_is_one(versi
     assert set(re.findall(r'"#/\$defs/([^"]+)"', text)) <= reported.get("$defs", {}).keys()
     for mapping in version.mapping_names() if version in EVERY[:-1] else ():
         for form, types in CATALOGUE.resolved_mapping(mapping).get("forms", {}).items():
-            defined = [one for name, one in reported["$defs"].items() if name in (form, f"{form}.{mapping}")]
+            defined = [
+                one
+                for name, one in reported["$defs"].items()
+                if name in (plain := form.replace(".", "-"), f"{plain}-of-{mapping}")
+            ]
             assert len(defined) == 1
             assert defined[0]["description"]
             assert len(defined[0]["examples"]) == 1

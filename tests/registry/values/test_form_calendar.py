@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, date, datetime, timedelta, timezone
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -109,3 +110,24 @@ def test_milliseconds_are_those_of_python(moment: datetime) -> None:
     millis = (moment - datetime(1970, 1, 1)) // timedelta(milliseconds=1)  # noqa: DTZ001 - the same clock
     text = FORMS["millis-wallclock"].read(Number(str(millis)), Context()).text
     assert datetime.fromisoformat(text) == moment.replace(microsecond=moment.microsecond // 1000 * 1000)
+
+
+def test_a_datetime_with_a_blank_is_of_the_form_of_before_3_3_0_exactly_where_no_such_time_exists() -> None:
+    form, context = FORMS["iso-datetime-minutes"], Context(keep_invalid=True)
+    pattern = re.compile(form.schema["pattern"])
+
+    def is_read(text: str) -> bool:
+        try:
+            form.read(text, context)
+        except BrokenValue:
+            return False
+        return True
+
+    leaps = [f"{year:04d}-02-29 00:00:00" for year in range(10_000)]
+    days = [f"2023-{month:02d}-{day:02d} 10:00:59.5" for month in range(100) for day in range(100)]
+    clocks = [
+        f"2024-01-01{blank}{one:02d}:{other:02d}:00" for blank in " T" for one in range(100) for other in (0, 59, 60)
+    ]
+    seconds = [f"2024-01-01 00:00:{second:02d}" for second in range(100)]
+    texts = [*leaps, *days, *clocks, *seconds, "0000-00-00 00:00:00", "2024-01-01T10:00", "2024-01-01 10:00"]
+    assert [text for text in texts if bool(pattern.search(text)) != is_read(text)] == []
