@@ -116,6 +116,10 @@ mutate *ARGS:
 mutate-native *ARGS:
     {{python}} bench/native_mutants.py {{ARGS}}
 
+# Run tools of others over all schemas, and print the table of docs/reference/other-tools.md
+strangers *ARGS:
+    {{python}} bench/strangers/run.py {{ARGS}}
+
 # Run the walkthroughs of the documentation in fresh folders and installations, with the seconds of each step
 walks *ARGS:
     {{python}} docs/run_walk.py {{ARGS}}

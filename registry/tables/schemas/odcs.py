@@ -13,7 +13,8 @@ from cdc_contracts.registry.contract.catalogue import Version
 from cdc_contracts.registry.contract.table_contracts import TableContract
 from cdc_contracts.registry.schema.message_schemas.message_json_schema import schema_id
 from cdc_contracts.registry.tables.canonical.column_types import INSTANT, WALL_CLOCK, write_type
-from cdc_contracts.registry.tables.canonical.table_layouts import TableLayout
+from cdc_contracts.registry.tables.canonical.table_layouts import ColumnLayout, TableLayout
+from cdc_contracts.registry.values.type_bounds import bound_of
 
 _API: Final = "v3.1.0"
 _LOGICAL: Final[Mapping[pa.DataType, str]] = MappingProxyType({
@@ -21,12 +22,18 @@ _LOGICAL: Final[Mapping[pa.DataType, str]] = MappingProxyType({
     pa.bool_(): "boolean", pa.date32(): "date", INSTANT: "timestamp", WALL_CLOCK: "timestamp",
 })  # fmt: skip
 """Bytes have no logical type in the standard: they say their physical one alone."""
+_PHYSICAL: Final[Mapping[pa.DataType, str]] = MappingProxyType({
+    pa.bool_(): "boolean", pa.float64(): "double", pa.date32(): "date", INSTANT: "timestamp_tz",
+    WALL_CLOCK: "timestamp_ntz",
+})  # fmt: skip
+"""The words of types that `datacontract test` knows where they are not those of Arrow."""
+_BEYOND: Final = 2**63
+"""Checkers compare with integers of 64 bits: a bound that needs more is left to the type."""
 _STATUS: Final = {"current": "active", "legacy": "deprecated"}
 
 
 def odcs_document(version: Version, table: TableContract, layout: TableLayout) -> str:
-    """Return a contract document in YAML: each column with its canonical type, and the source type it comes from."""
-    columns = [_column(table, layout, place) for place in range(len(layout.columns))]
+    """Return a contract document in YAML: the table that decode writes, and the source type of each column."""
     document = {
         "apiVersion": _API,
         "kind": "DataContract",
@@ -34,54 +41,87 @@ def odcs_document(version: Version, table: TableContract, layout: TableLayout) -
         "name": f"{table.table} by {version.reference}",
         "version": f"{table.version or 1}.0.0",
         "status": _STATUS[version.resolved["status"]],
+        "servers": [
+            {
+                "server": "decoded",
+                "type": "local",
+                "format": "parquet",
+                "path": f"tables/{table.table}/*/*.parquet",
+                "description": "The folder of `decode --to`; the path is below it.",
+            }
+        ],
         "description": {
             "purpose": f"Rows of {table.table}, decoded from messages of {version.reference}.",
-            "limitations": "The columns of `before` and `after` in the tables that decode writes; what a column cannot "
-            "hold exactly is NULL there and text in `_raw`.",
+            "limitations": "A row is a change: `before` and `after` are images of the row, NULL where the operation "
+            "has none. What a column cannot hold exactly is NULL and text in `_raw`; `_absent` tells a column that the "
+            "message lacks from one that is NULL.",
         },
         "schema": [
             {
                 "name": table.table.rpartition(".")[2],
-                "physicalName": table.table,
                 "logicalType": "object",
                 "physicalType": "table",
                 **({"description": table.comment} if table.comment else {}),
-                "properties": columns,
+                "properties": [_field(table, layout, one) for one in layout.arrow],
             }
         ],
-        "customProperties": [{"property": "contract", "value": version.reference}],
+        "customProperties": [
+            {"property": "contract", "value": version.reference},
+            {"property": "table", "value": table.table},
+        ],
     }
     text: str = yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=100)
     return text
 
 
-def _column(table: TableContract, layout: TableLayout, place: int) -> dict[str, Any]:
-    column = layout.columns[place]
+def _field(table: TableContract, layout: TableLayout, field: pa.Field) -> dict[str, Any]:
+    """Return a column of the table that decode writes: an image with the columns of the source, or metadata."""
+    result: dict[str, Any] = {"name": field.name, **_typed(field.type), "required": not field.nullable}
+    if pa.types.is_struct(field.type):
+        result["properties"] = [_column(table, column) for column in layout.columns]
+    return result
+
+
+def _column(table: TableContract, column: ColumnLayout) -> dict[str, Any]:
     declared = table.columns[column.name]
-    logical = "number" if pa.types.is_decimal(column.type) else _LOGICAL.get(column.type)
     result: dict[str, Any] = {
         "name": column.name,
         **({"description": declared.comment} if declared.comment else {}),
-        **({"logicalType": logical} if logical else {}),
-        "physicalType": write_type(column.type),
-        "required": not table.may_be_null(column.name),
+        **_typed(column.type),
     }
-    if column.name in table.primary_key:
-        result |= {"primaryKey": True, "primaryKeyPosition": table.primary_key.index(column.name) + 1}
-    options = dict(_options(column.type))
+    options = _typed(column.type).get("logicalTypeOptions", {}) | dict(_bounds(declared.type, column))
     if options:
         result["logicalTypeOptions"] = options
+    key = [{"property": "primaryKeyPosition", "value": table.primary_key.index(column.name) + 1}
+           for _ in [column] if column.name in table.primary_key]  # fmt: skip
     result["customProperties"] = [
         {"property": "sourceType", "value": declared.type}, {"property": "canonicalKind", "value": column.kind},
+        {"property": "nullable", "value": table.may_be_null(column.name)}, *key,
     ]  # fmt: skip
     return result
 
 
-def _options(type_: pa.DataType) -> Iterator[tuple[str, Any]]:
-    """Yield what the standard says of a type: the zone of a moment, and between which numbers it lies."""
+def _typed(type_: pa.DataType) -> dict[str, Any]:
+    """Return the logical type, the physical one of the files, and the zone of a moment."""
+    if pa.types.is_list(type_):
+        return {"logicalType": "array", "physicalType": "array", "items": {"name": "item", **_typed(type_.value_type)}}
+    if pa.types.is_struct(type_) or pa.types.is_map(type_):
+        return {"logicalType": "object", "physicalType": "struct" if pa.types.is_struct(type_) else "map"}
+    logical = "number" if pa.types.is_decimal(type_) else _LOGICAL.get(type_)
+    physical = _PHYSICAL.get(type_, write_type(type_))
+    result: dict[str, Any] = {**({"logicalType": logical} if logical else {}), "physicalType": physical}
     if type_ == INSTANT:
-        yield from (("timezone", True), ("defaultTimezone", "UTC"))
+        result["logicalTypeOptions"] = {"timezone": True, "defaultTimezone": "UTC"}
     elif type_ == WALL_CLOCK:
-        yield "timezone", False
-    elif pa.types.is_decimal(type_) and type_.scale == 0:
-        yield from (("minimum", 1 - 10**type_.precision), ("maximum", 10**type_.precision - 1))
+        result["logicalTypeOptions"] = {"timezone": False}
+    return result
+
+
+def _bounds(declared: str, column: ColumnLayout) -> Iterator[tuple[str, int]]:
+    """Yield between which whole numbers the values of a column lie, by its source type."""
+    whole = pa.types.is_integer(column.type) or (pa.types.is_decimal(column.type) and column.type.scale == 0)
+    bound = bound_of(declared, column.kind) if whole and column.kind is not None else None
+    if bound is None or bound.least is None or bound.most is None:
+        return
+    limits = {"minimum": bound.least, "maximum": bound.most}
+    yield from ((name, limit) for name, limit in limits.items() if -_BEYOND <= limit < _BEYOND)

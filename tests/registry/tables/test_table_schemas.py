@@ -128,11 +128,29 @@ def test_documents_of_odcs_are_valid_by_the_schema_of_the_standard(version):
     schema = json.loads(files("open_data_contract_standard").joinpath("schema.json").read_text(encoding="utf-8"))
     assert schema["properties"]["apiVersion"]["default"] == "v3.1.0"
     for table in (TABLE, ODD):
-        document = yaml.safe_load(odcs_document(version, table, canonical_table(version, table, ReadingOptions())))
+        layout = canonical_table(version, table, ReadingOptions())
+        document = yaml.safe_load(odcs_document(version, table, layout))
         jsonschema.validators.validator_for(schema)(schema).validate(document)
         (reported,) = document["schema"]
-        assert [one["name"] for one in reported["properties"]] == list(table.columns)
-        assert [one["name"] for one in reported["properties"] if one.get("primaryKey")] == list(table.primary_key)
+        assert [one["name"] for one in reported["properties"]] == layout.arrow.names
+        for image in reported["properties"][-2:]:
+            assert [one["name"] for one in image["properties"]] == list(table.columns)
+
+
+def test_a_document_of_odcs_describes_the_table_that_decode_writes_with_the_bounds_of_source_types():
+    version = CATALOGUE.version("oms-community/default@2")
+    document = yaml.safe_load(odcs_document(version, TABLE, canonical_table(version, TABLE, ReadingOptions())))
+    assert document["servers"][0]["path"] == "tables/shop.orders/*/*.parquet"
+    (reported,) = document["schema"]
+    columns = {one["name"]: one for one in reported["properties"]}
+    assert (columns["_op"]["required"], columns["after"]["required"], columns["_raw"]["physicalType"]) == (
+        True,
+        False,
+        "map",
+    )
+    own = {one["name"]: one for one in columns["before"]["properties"]}
+    assert own["id"]["logicalTypeOptions"] == {"minimum": 0}  # bigint unsigned: its maximum needs more than 64 bits
+    assert own["seen"]["logicalTypeOptions"] == {"timezone": True, "defaultTimezone": "UTC"}
 
 
 def test_a_decimal_of_more_digits_than_tables_hold_stays_text_in_every_language():
