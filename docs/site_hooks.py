@@ -17,6 +17,7 @@ from command_pages import command_pages
 from decision_index import decision_index
 from mkdocs.structure.files import File
 from reference_pages import files_page, metrics_page, python_page, report_page, rules_page, settings_page
+from served_schemas import served_schemas
 
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
@@ -51,6 +52,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         files.append(File.generated(config, name, content=text))
     for source, name in OF_THE_REPOSITORY.items():
         files.append(File.generated(config, name, content=_as_page((ROOT / source).read_text(encoding="utf-8"))))
+    for name, text in served_schemas(config.site_url or "").items():
+        files.append(File.generated(config, name, content=text))
     pages = (ROOT / "docs/catalogue").glob("*.md")
     linked = {path for page in pages for path in _CONTRACT_FILE.findall(page.read_text(encoding="utf-8"))}
     for path in sorted(linked):

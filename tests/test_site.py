@@ -196,6 +196,17 @@ def test_every_version_has_a_place_in_the_catalogue(pages, site):
             assert version.reference in text
 
 
+def test_every_schema_is_served_under_the_path_of_its_id(site):
+    for version in shipped_catalogue().all_versions():
+        system, _, dialect = version.subject.partition("/")
+        served = (site / f"schemas/{system}/{dialect}/v{version.number}.json").read_text(encoding="utf-8")
+        assert served == version.folder.joinpath("message.schema.json").read_text(encoding="utf-8")
+        assert json.loads(served)["$id"] == f"urn:cdc-contracts:{system}:{dialect}:v{version.number}"
+    index = json.loads((site / "schemas/catalog.json").read_text(encoding="utf-8"))
+    assert {name for one in index["schemas"] for name in one} == {"name", "description", "fileMatch", "url"}
+    assert all(json.loads((site / one["url"]).read_text(encoding="utf-8"))["$schema"] for one in index["schemas"])
+
+
 def test_every_decision_states_its_status(pages, site):
     text = pages[site / "adr/index.html"]
     assert [path.name for path in DOCS.glob("adr/*.md") if f'{path.stem}.html"' not in text] == []
