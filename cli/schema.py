@@ -29,6 +29,7 @@ class SchemaFormat(StrEnum):
     DUCKDB = "duckdb"
     FLINK_DDL = "flink-ddl"
     PYDANTIC = "pydantic"
+    PYTHON = "python"
     ODCS = "odcs"
 
 
@@ -92,6 +93,10 @@ def _message_schema(version: Version, kind: SchemaFormat) -> str:
 
 def _table_schema(version: Version, kind: SchemaFormat, table: TableContract, reading_options: ReadingOptions) -> str:
     """Return the schema of a table's messages. Raises UsageError if the version or the format cannot express it."""
+    if kind == SchemaFormat.PYTHON:
+        from cdc_contracts.registry.tables.schemas.row_types import row_types_module
+
+        return row_types_module(version, table, reading_options)
     from cdc_contracts.registry.schema.message_schemas.bound_avro import bound_avro_schema
     from cdc_contracts.registry.schema.message_schemas.bound_schema import bound_schema
     from cdc_contracts.registry.schema.message_schemas.schema_files import lay_out

@@ -84,6 +84,7 @@ def test_bad_input_is_named_and_nothing_is_printed(tables, capsys, words, said):
         ("duckdb", 'CREATE TABLE "shop"."orders" ('),
         ("flink-ddl", "CREATE TABLE `shop`.`orders` ("),
         ("pydantic", '"""Rows of shop.orders as decode writes them."""'),
+        ("python", '"""Rows of shop.orders as `change.row` has them, read under oms/default@2.'),
         ("odcs", "apiVersion: v3.1.0\nkind: DataContract\n"),
     ],
 )

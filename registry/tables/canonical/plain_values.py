@@ -94,6 +94,14 @@ def _read_moment(text: str) -> datetime:
     return datetime.fromisoformat(_checked(_MOMENT, text))
 
 
+def _read_date(text: str) -> date:
+    return date.fromisoformat(_checked(_DATE, text))
+
+
+def _read_year(text: str) -> int:
+    return int(_checked(_YEAR, text))
+
+
 def _checked(pattern: re.Pattern[str], text: str) -> str:
     if pattern.fullmatch(text) is None:
         raise ValueError(f"not as canonical text is written: {text}")
@@ -105,8 +113,17 @@ _READERS: Final[Mapping[str, PlainReader]] = {
     "float": _read_float,
     "boolean": _read_boolean,
     "bytes": _read_bytes,
-    "date": lambda text: date.fromisoformat(_checked(_DATE, text)),
-    "year": lambda text: int(_checked(_YEAR, text)),
+    "date": _read_date,
+    "year": _read_year,
     "datetime": _read_moment,
     "timestamp": _read_moment,
 }
+_TYPES: Final[Mapping[PlainReader, type[PlainValue]]] = {
+    _read_whole: int, _read_decimal: Decimal, _read_float: float, _read_boolean: bool, _read_bytes: bytes,
+    _read_date: date, _read_year: int, _read_moment: datetime,
+}  # fmt: skip
+
+
+def plain_type(source_type: str | None, kind: str | None) -> type[PlainValue]:
+    """Return the type of the values that `read_plain` returns for a column."""
+    return _TYPES.get(plain_reader(source_type, kind), str)
