@@ -43,6 +43,7 @@ def check(
     from cdc_contracts.registry.detect.detection import hint_undetected
     from cdc_contracts.registry.detect.topic_samples import ENOUGH, find_validation, sample_files
     from cdc_contracts.registry.records.input_files import STDIN, plan_files
+    from cdc_contracts.registry.report.fraction_notes import fraction_notes
     from cdc_contracts.registry.report.message_checks import check_batches
     from cdc_contracts.registry.report.report_wording import counts_of
     from cdc_contracts.registry.report.stored_reports import write_document
@@ -77,6 +78,8 @@ def check(
         counts = ", ".join(f"{getattr(ledger, name):,} {name}" for name in counts_of(ledger))
         detected = f" ({', '.join(validation.detected.subjects)}, detected from the messages)" if detection else ""
         console.say(f"{report.verdict}: {counts}, validated against {report.contract}{detected}")
+        for note in fraction_notes(report):
+            console.say(note)
     raise typer.Exit(EXIT_CODES[report.verdict])
 
 

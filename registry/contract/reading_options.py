@@ -64,6 +64,11 @@ class ReadingOptions:
         own = table.zone if table is not None else None
         return own or self.zone("timestamp_zone")
 
+    @property
+    def says_fraction(self) -> bool:
+        """Whether the user said what Avro records count in the last part of a time."""
+        return "avro_timestamp_fraction" in self.parameters
+
     def second_digits(self, documented: str) -> int:
         """Return how many digits of a second an Avro record counts: `documented` unless the user says otherwise."""
         return _DIGITS[self.parameters.get("avro_timestamp_fraction", documented)]

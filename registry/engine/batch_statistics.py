@@ -19,6 +19,7 @@ from cdc_contracts.registry.engine.batch_positions import BatchPositions, ReadRu
 from cdc_contracts.registry.engine.batch_results import BatchResult
 from cdc_contracts.registry.engine.batch_tables import Tables
 from cdc_contracts.registry.engine.native.scanned_columns import INTEGER, TEXTS, ScannedColumn
+from cdc_contracts.registry.engine.part_counts import note_parts
 from cdc_contracts.registry.engine.written_columns import WrittenGroup, note_writing, stretch_of
 from cdc_contracts.registry.message.reading import Reading
 from cdc_contracts.registry.records.record_batches import Batch
@@ -34,6 +35,7 @@ from cdc_contracts.registry.stats.record_facts import (
     whole_number,
     written_table,
 )
+from cdc_contracts.registry.stats.second_parts import count_parts
 from cdc_contracts.registry.stats.stream_statistics import StreamStatistics
 from cdc_contracts.registry.stats.tally import Tally
 
@@ -77,6 +79,7 @@ def _count_part(batch_result: BatchResult, batch: Batch, statistics: StreamStati
             counted.take(facts, tables, record_group.numbers, values, record_group.positions)
             result.append(WrittenGroup(record_group, facts, tables))
     note_writing(statistics.writing, result, batch)
+    note_parts(statistics.parts, result, batch)
     for number, judged in batch_result.alone:
         alone = facts_of_one(judged)
         if alone is not None and judged.reading is not None:
@@ -117,7 +120,9 @@ class _CountedPart:
         self._positions[numbers], self._has_position[numbers] = positions[places], there[places]
 
     def take_rows(self, statistics: StreamStatistics, facts: Facts, number: int, reading: Reading) -> None:
-        """Add the value layouts of the columns of one record."""
+        """Add the value layouts of the columns of one record, and its parts of seconds."""
+        if facts.timed is not None:
+            count_parts(statistics.parts, facts.timed, reading, self.batch.source(number).topic, facts.table)
         if facts.written is not None:
             source = self.batch.source(number)
             stretch = stretch_of(facts, self.batch, number)

@@ -24,7 +24,6 @@ from cdc_contracts.registry.message.reading import Reading
 from cdc_contracts.registry.records.record_batches import NO_TIMESTAMP, Batch
 from cdc_contracts.registry.stats.message_profiles import (
     ProfiledImage,
-    counts_nanos,
     lag_until,
     profile_message,
     profiled_image,
@@ -129,10 +128,10 @@ def _count_rows(profiles: TopicProfiles, groups: Sequence[_ProfiledGroup], image
 
 def _columns_of(record_group: RecordGroup, pointer: str, reading: Reading) -> Iterable[tuple[str, ValueTexts]]:
     rows = record_group.decoded_batch.rows[pointer]
-    named, nanos = reading.meaning.transport != "json", counts_nanos(reading)
+    named = reading.meaning.transport != "json"
     for (at, index), values in record_group.columns.items():
         if at == pointer:
-            yield rows.image.columns[index].name, find_texts(values, rows.total, named=named, nanos=nanos)
+            yield rows.image.columns[index].name, find_texts(values, rows.total, named=named)
 
 
 def _cells_of(groups: Sequence[_ProfiledGroup], rows: Rows, batch: Batch) -> _Cells | None:
@@ -193,11 +192,6 @@ def _profiles_of(values: Sequence[ValueTexts], cells: _Cells) -> list[list[Colum
         return found
 
     nothing = [[0] * len(values)] * len(cells.tables)
-    with_nanos = most_nanos = nothing
-    if any(one.nanos is not None for one in values):
-        zeros = np.zeros(len(cells.rows), np.int64)
-        nanos = np.array([zeros if one.nanos is None else one.nanos for one in values])[:, order]
-        with_nanos, most_nanos = add_up(nanos > 0), np.maximum.reduceat(nanos, starts, axis=1).T.tolist()
     replaced = any(one.replaced is not None for one in values)
     marks = (np.zeros(len(cells.rows), np.bool_) if one.replaced is None else one.replaced for one in values)
     sums = (
@@ -205,11 +199,10 @@ def _profiles_of(values: Sequence[ValueTexts], cells: _Cells) -> list[list[Colum
         add_up(np.array(list(marks))[:, order]) if replaced else nothing, add_up(lengths),
         np.minimum.reduceat(np.where(texts, lengths, _LONGEST), starts, axis=1).T.tolist(),
         np.maximum.reduceat(lengths, starts, axis=1).T.tolist(),
-        with_nanos, most_nanos,
     )  # fmt: skip
     return [
         [
-            ColumnProfile(*counts[:6], *(counts[6:8] if counts[2] else (None, None)), *counts[8:])
+            ColumnProfile(*counts[:6], *(counts[6:8] if counts[2] else (None, None)))
             for counts in zip(*of_cell, strict=True)
         ]
         for of_cell in zip(*sums, strict=True)

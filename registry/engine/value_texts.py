@@ -7,14 +7,11 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from cdc_contracts.registry.engine.native.scanned_columns import ESCAPED, KINDS, NULL, TEXT, TEXTS
+from cdc_contracts.registry.engine.native.scanned_columns import ESCAPED, KINDS, NULL, TEXT
 from cdc_contracts.registry.engine.native.scanned_values import ScannedValues
 from cdc_contracts.registry.engine.value_columns import ColumnValues
-from cdc_contracts.registry.stats.message_profiles import NANO_DIGITS, PART_OF_SECOND, nanos_of
 from cdc_contracts.registry.stats.topic_profiles import REPLACEMENT
 
 ABSENT_STATE, NULL_STATE, OTHER_STATE, TEXT_STATE = range(4)
@@ -30,26 +27,22 @@ Marks = NDArray[np.bool_]
 class ValueTexts:
     """The values of a column, one per row: its state, the characters of a text (0 for others), and which have U+FFFD.
 
-    `replaced` is None if none has. `nanos` are parts of a second, 0 for a value without one, None if no value has one
-    that is counted in nanoseconds.
+    `replaced` is None if none has.
     """
 
     states: NDArray[np.uint8]
     characters: NDArray[np.int32]
     replaced: Marks | None
-    nanos: NDArray[np.int64] | None = None
 
     def select(self, rows: NDArray[np.int64]) -> ValueTexts:
         """Return the values of some rows."""
         replaced = None if self.replaced is None else self.replaced[rows]
-        nanos = None if self.nanos is None else self.nanos[rows]
-        return ValueTexts(self.states[rows], self.characters[rows], replaced, nanos)
+        return ValueTexts(self.states[rows], self.characters[rows], replaced)
 
     def where(self, chosen: Marks) -> ValueTexts:
         """Return the column, absent from the rows that are not chosen."""
         replaced = None if self.replaced is None else self.replaced & chosen
-        nanos = None if self.nanos is None else self.nanos * chosen
-        return ValueTexts(self.states * chosen, self.characters * chosen, replaced, nanos)
+        return ValueTexts(self.states * chosen, self.characters * chosen, replaced)
 
     def completed(self, under: ValueTexts) -> ValueTexts:
         """Return the values, and those of another image in rows that lack the column."""
@@ -58,55 +51,37 @@ class ValueTexts:
             return self
         below = under.where(gone)
         replaced = [one for one in (self.replaced, below.replaced) if one is not None]
-        nanos = [one for one in (self.nanos, below.nanos) if one is not None]
         return ValueTexts(
             self.states + below.states,
             self.characters + below.characters,
             np.logical_or.reduce(replaced) if replaced else None,
-            np.add.reduce(nanos) if nanos else None,
         )
 
 
-def find_texts(values: ColumnValues, rows: int, *, named: bool, nanos: bool) -> ValueTexts:
-    """Return the texts of a column of so many rows; if `named`, without the name of the record before each.
-
-    With `nanos` parts of a second are read as well.
-    """
+def find_texts(values: ColumnValues, rows: int, *, named: bool) -> ValueTexts:
+    """Return the texts of a column of so many rows; if `named`, without the name of the record before each."""
     if isinstance(values.values, ScannedValues):
         column = values.values.column
         states = _STATES[column.kinds]
         characters, replaced = column.count_characters(behind=named)
-        parts = _nanos_of(column.texts(TEXTS)) if nanos else None
-        found = ValueTexts(states, characters, replaced if replaced.any() else None, parts)
+        found = ValueTexts(states, characters, replaced if replaced.any() else None)
     else:
-        found = _texts_of_objects(values.values, named=named, nanos=nanos)
+        found = _texts_of_objects(values.values, named=named)
     if values.held is None:
         return found
     whole = ValueTexts(
         np.zeros(rows, np.uint8),
         np.zeros(rows, np.int32),
         None if found.replaced is None else np.zeros(rows, np.bool_),
-        None if found.nanos is None else np.zeros(rows, np.int64),
     )
     whole.states[values.held] = found.states
     whole.characters[values.held] = found.characters
     if whole.replaced is not None:
         whole.replaced[values.held] = found.replaced
-    if whole.nanos is not None and found.nanos is not None:
-        whole.nanos[values.held] = found.nanos
     return whole
 
 
-def _nanos_of(texts: pa.StringArray) -> NDArray[np.int64] | None:
-    """Return the parts of a second of texts, None if none has one."""
-    found = pc.struct_field(pc.extract_regex(texts, PART_OF_SECOND.pattern), "part")
-    if found.null_count == len(found):
-        return None
-    return pc.utf8_rpad(found, NANO_DIGITS, "0").cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
-
-
-def _texts_of_objects(values: Sequence[Any], *, named: bool, nanos: bool) -> ValueTexts:
-    parts = [nanos_of(value) for value in values] if nanos else []
+def _texts_of_objects(values: Sequence[Any], *, named: bool) -> ValueTexts:
     texts = [value if type(value) is str else None for value in values]
     if named:
         texts = [None if text is None else text.partition(" ")[2] for text in texts]
@@ -116,5 +91,4 @@ def _texts_of_objects(values: Sequence[Any], *, named: bool, nanos: bool) -> Val
     )  # fmt: skip
     characters = np.fromiter((len(text) if text is not None else 0 for text in texts), np.int32, len(texts))
     marks = [text is not None and REPLACEMENT in text for text in texts]
-    read = np.array(parts, np.int64) if any(parts) else None
-    return ValueTexts(states, characters, np.array(marks) if any(marks) else None, read)
+    return ValueTexts(states, characters, np.array(marks) if any(marks) else None)

@@ -37,6 +37,7 @@ from cdc_contracts.registry.report.report_model import (
     UnprovenVersion,
     VersionSwitch,
 )
+from cdc_contracts.registry.report.reported_parts import report_parts
 from cdc_contracts.registry.stats.chain_evidence import ChainEvidence, ChangePlace
 from cdc_contracts.registry.stats.partition_tallies import PartitionTally, Source
 from cdc_contracts.registry.stats.refutations import Refutation, refute, refute_ranges
@@ -151,6 +152,7 @@ def build_report(
         switches=_switches(runs),
         versions=UNSET if versions is None else _declared(versions),
         evidence=evidence,
+        parts=report_parts(tally.statistics.parts),
         profile=report_profile(tally) if profiled else UNSET,
     )
 

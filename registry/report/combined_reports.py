@@ -23,6 +23,7 @@ from cdc_contracts.registry.report.report_model import (
     VersionSwitch,
 )
 from cdc_contracts.registry.report.reported_findings import weight
+from cdc_contracts.registry.report.reported_parts import join_parts
 from cdc_contracts.registry.report.reported_profile import ReportedTopic
 from cdc_contracts.registry.stats.run_evidence import join_evidence
 from cdc_contracts.registry.stats.run_verdict import decide_run
@@ -61,6 +62,7 @@ def combine_reports(reports: Sequence[Report]) -> Report:
         switches=_joined(report.switches for report in reports),
         versions=_ranges(reports),
         evidence=evidence,
+        parts=join_parts(one for report in reports for one in report.parts or ()),
         profile=_profiles(reports),
     )
 

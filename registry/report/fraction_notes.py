@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import groupby
 from typing import Final
 
 from cdc_contracts.registry.common.safe_text import visible
@@ -16,21 +17,15 @@ _MOST_NAMED: Final = 8
 
 
 def fraction_notes(report: Report) -> Iterator[str]:
-    """Yield for each table of a profile the columns whose parts of a second seem to be microseconds."""
-    for topic in report.profile or ():
-        for table in topic.tables:
-            small = [one for one in table.columns if _is_small(one.with_nanos or 0, one.most_nanos or 0)]
-            if small:
-                named = ", ".join(visible(one.name) for one in small[:_MOST_NAMED])
-                more = f" and {len(small) - _MOST_NAMED:,} more" if len(small) > _MOST_NAMED else ""
-                values, most = sum(one.with_nanos or 0 for one in small), max(one.most_nanos or 0 for one in small)
-                rows = f"{visible(topic.topic)} {visible(table.table or '')}"
-                yield (
-                    f"Parts of a second in {rows}, read as nanoseconds, are "
-                    f"at most {most:,} in all {values:,} values of {named}{more} that have one: they seem to be "
-                    "microseconds. --parameter avro_timestamp_fraction=micros reads them so."
-                )
-
-
-def _is_small(values: int, most: int) -> bool:
-    return values >= _ENOUGH and most < _MICROS_OF_SECOND
+    """Yield for each table the columns whose parts of a second seem to be microseconds."""
+    small = [one for one in report.parts or () if one.values >= _ENOUGH and one.most < _MICROS_OF_SECOND]
+    for (topic, table), columns in groupby(small, lambda one: (one.topic, one.table)):
+        listed = list(columns)
+        named = ", ".join(visible(one.column) for one in listed[:_MOST_NAMED])
+        more = f" and {len(listed) - _MOST_NAMED:,} more" if len(listed) > _MOST_NAMED else ""
+        values, most = sum(one.values for one in listed), max(one.most for one in listed)
+        yield (
+            f"Parts of a second in {visible(topic)} {visible(table or '')}, read as nanoseconds, are at most {most:,} "
+            f"in all {values:,} values of {named}{more} that have one: they seem to be microseconds. "
+            "--parameter avro_timestamp_fraction=micros reads them so."
+        )

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 
-from msgspec import UNSET
-
 from cdc_contracts.registry.report.reported_profile import (
     LagBucket,
     ReportedColumn,
@@ -59,7 +57,6 @@ def _table(key: ProfiledTable, table: TableProfile) -> ReportedTable:
             ReportedColumn(
                 name=name, absent=table.rows - one.present, nulls=one.nulls, texts=one.texts, empty=one.empty,
                 replaced=one.replaced, shortest=one.shortest, longest=one.longest, characters=one.characters,
-                with_nanos=one.with_nanos or UNSET, most_nanos=one.most_nanos or UNSET,
             )
             for name, one in columns.items()
         ),

@@ -15,6 +15,7 @@ from cdc_contracts.registry.common.written_models import Count, Since2, Sometime
 from cdc_contracts.registry.detect.reported_detection import ReportedDetection
 from cdc_contracts.registry.report.contradicted_runs import ContradictedRuns
 from cdc_contracts.registry.report.reported_findings import ReportedFinding
+from cdc_contracts.registry.report.reported_parts import ReportedParts
 from cdc_contracts.registry.report.reported_profile import ReportedTopic
 from cdc_contracts.registry.stats.run_evidence import RunEvidence
 
@@ -382,5 +383,7 @@ class Report(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """What the verdict follows from."""
     contradicted: Sometimes[ContradictedRuns] = UNSET
     """Published batches of a stream (`decode --follow`) with records that later evidence is about."""
+    parts: Sometimes[tuple[ReportedParts, ...]] = UNSET
+    """Parts of seconds of Avro by column, where they are read as nanoseconds and no parameter says so."""
     profile: Sometimes[tuple[ReportedTopic, ...]] = UNSET
     """What the rows of each topic hold (`--profile`)."""

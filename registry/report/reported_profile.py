@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from msgspec import UNSET, Struct, field
+from msgspec import Struct, field
 
-from cdc_contracts.registry.common.written_models import Count, Sometimes
+from cdc_contracts.registry.common.written_models import Count
 
 
 class ReportedColumn(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -30,10 +30,6 @@ class ReportedColumn(Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     """Characters of the longest text; null if there is none."""
     characters: Count
     """Characters of all texts: divided by `texts`, their mean length."""
-    with_nanos: Sometimes[Count] = UNSET
-    """Values with a part of a second that Avro counts in nanoseconds, if there are any."""
-    most_nanos: Sometimes[Count] = UNSET
-    """The greatest of these parts: from 1,000,000 on they cannot be microseconds."""
 
 
 class ReportedTable(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

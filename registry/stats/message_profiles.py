@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from cdc_contracts.registry.contract.model import Meaning
 from cdc_contracts.registry.contract.table_contracts import table_name
@@ -22,12 +21,6 @@ from cdc_contracts.registry.stats.topic_profiles import (
 )
 from cdc_contracts.registry.validate.validation_context import JudgedMessage
 from cdc_contracts.registry.validate.verdicts import CONFORMING
-
-NANO_DIGITS: Final = 9
-PART_OF_SECOND: Final = re.compile(
-    r"^(?:Timestamp|DateTime|TimestampWithTimeZone) [-0-9: ]*\.(?P<part>[0-9]{1,9})(?: .*)?$"
-)
-"""A value of an Avro image with a part of a second, which has no zeros at its end."""
 
 
 class ProfiledImage(NamedTuple):
@@ -61,18 +54,6 @@ def text_of(value: Any, meaning: Meaning) -> str | None:
     return value if meaning.transport == "json" else value.partition(" ")[2]
 
 
-def counts_nanos(reading: Reading) -> bool:
-    """Return whether parts of a second in a message are counted in nanoseconds, which only Avro leaves open."""
-    wire = reading.meaning.avro
-    return wire is not None and reading.reading_options.second_digits(wire.fraction) == NANO_DIGITS
-
-
-def nanos_of(value: Any) -> int:
-    """Return the part of a second of a value of an Avro image in nanoseconds, 0 if it has none."""
-    found = PART_OF_SECOND.match(value) if isinstance(value, str) else None
-    return int(found["part"].ljust(NANO_DIGITS, "0")) if found else 0
-
-
 def profile_message(profiles: TopicProfiles, judged: JudgedMessage, topic: str, timestamp: int | None) -> None:
     """Add the rows and the lag of a conforming message; `timestamp` is the one of Kafka, in microseconds."""
     reading, version = judged.reading, judged.verdict.version
@@ -86,12 +67,12 @@ def profile_message(profiles: TopicProfiles, judged: JudgedMessage, topic: str, 
     rows = [] if image is None else _rows(reading, image)
     if not rows:
         return
-    table, nanos = TableProfile(), counts_nanos(reading)
+    table = TableProfile()
     table.add_ops(reading.op or "", len(rows))
     for row in rows:
         for name, value in row.items():
             column = ColumnProfile()
-            column.add_value(value, text_of(value, reading.meaning), nanos_of(value) if nanos else 0)
+            column.add_value(value, text_of(value, reading.meaning))
             table.add_columns({column_name(name): column})
     key = ProfiledTable(topic, table_name(names.database, names.schema, names.table), version.reference)
     profiles.add(key, table)

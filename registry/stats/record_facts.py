@@ -26,6 +26,7 @@ from cdc_contracts.registry.stats.finding_onsets import ANY_OP, FindingSeries, S
 from cdc_contracts.registry.stats.finding_tallies import Extent, FindingTally
 from cdc_contracts.registry.stats.partition_tallies import Moment, Source
 from cdc_contracts.registry.stats.position_sequences import FIRST_HALF, SECOND_HALF, WHOLE, Stretch
+from cdc_contracts.registry.stats.second_parts import TimedColumns, timed_columns
 from cdc_contracts.registry.stats.stream_statistics import STREAM_CLASSES, ControlKind
 from cdc_contracts.registry.stats.table_drift import RowGroup, Shape
 from cdc_contracts.registry.stats.tally import Tally
@@ -91,6 +92,7 @@ class Facts:
     track: Track | None
     rows: RowFacts | None
     written: WrittenRows | None
+    timed: TimedColumns | None
     control: tuple[str, str] | None
     unlisted: Finding | None
     exercised: tuple[CoverageItem, ...]
@@ -121,6 +123,7 @@ def facts_of(verdict: Verdict, reading: Reading, columns: TypedColumns) -> Facts
         written=written_rows(reading, columns)
         if verdict.outcome == CONFORMING and columns.origin != "message"
         else None,
+        timed=timed_columns(reading, columns) if verdict.outcome == CONFORMING else None,
         control=(reading.meaning.envelope.op.at, reading.op or "") if verdict.outcome == CONTROL else None,
         unlisted=_unlisted(reading),
         exercised=coverage_by(reading, contract, forms if reading.holds_rows else ()),

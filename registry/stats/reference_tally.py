@@ -33,6 +33,7 @@ from cdc_contracts.registry.stats.record_facts import (
     whole_number,
     written_table,
 )
+from cdc_contracts.registry.stats.second_parts import count_parts
 from cdc_contracts.registry.stats.tally import Tally
 from cdc_contracts.registry.stats.topic_profiles import TopicProfiles
 from cdc_contracts.registry.stats.version_runs import Run
@@ -109,6 +110,8 @@ def account_of(
             stretch = Stretch(1, point, point, {contract: 1}, dict(ops))
             for row in judged.reading.rows(facts.written.source) or ():
                 tally.statistics.writing.add_row(written, row, stretch)
+        if facts.timed is not None:
+            count_parts(tally.statistics.parts, facts.timed, judged.reading, source.topic, facts.table)
         if facts.track is not None:
             result = whole_number(judged.reading.at(facts.track.path), facts.track)
             step = None if result is None else PositionStep(point, result, facts.half, contract)

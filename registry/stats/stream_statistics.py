@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 
 from cdc_contracts.registry.stats.column_writing import ColumnWriting
 from cdc_contracts.registry.stats.position_sequences import Sequences, Stretch
+from cdc_contracts.registry.stats.second_parts import SecondParts
 from cdc_contracts.registry.stats.table_drift import TableShapes
 from cdc_contracts.registry.validate.rule_coverage import RuleCoverage
 
@@ -26,7 +27,8 @@ class ControlKind(NamedTuple):
 class StreamStatistics:
     """The order of positions, the shapes of rows, the writing of columns, control messages, and rule coverage.
 
-    `controls` are the messages without rows, `rule_coverage` are the exercised rules.
+    `controls` are the messages without rows, `rule_coverage` are the exercised rules, `parts` the parts of seconds of
+    Avro records that do not say what these count.
 
     `severities` has the severities in this run of the drift classes that only a stream shows.
     """
@@ -34,6 +36,7 @@ class StreamStatistics:
     sequences: Sequences = field(default_factory=Sequences)
     shapes: TableShapes = field(default_factory=TableShapes)
     writing: ColumnWriting = field(default_factory=ColumnWriting)
+    parts: SecondParts = field(default_factory=SecondParts)
     controls: dict[ControlKind, Stretch] = field(default_factory=dict)
     rule_coverage: RuleCoverage = field(default_factory=RuleCoverage)
     severities: dict[str, str] = field(default_factory=dict)
@@ -50,6 +53,7 @@ class StreamStatistics:
         self.sequences.merge(other.sequences)
         self.shapes.merge(other.shapes)
         self.writing.merge(other.writing)
+        self.parts.merge(other.parts)
         for kind, stretch in other.controls.items():
             self.add_control(kind, stretch)
         self.rule_coverage.update(other.rule_coverage)

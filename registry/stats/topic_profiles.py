@@ -45,10 +45,7 @@ class LagLine(NamedTuple):
 
 @dataclass(slots=True)
 class ColumnProfile:
-    """What one column holds: `present` rows have it; lengths are in characters, of values sent as text.
-
-    `with_nanos` of the values have a part of a second that was counted in nanoseconds, at most `most_nanos`.
-    """
+    """What one column holds: `present` rows have it; lengths are in characters, of values sent as text."""
 
     present: int = 0
     nulls: int = 0
@@ -58,23 +55,19 @@ class ColumnProfile:
     characters: int = 0
     shortest: int | None = None
     longest: int | None = None
-    with_nanos: int = 0
-    most_nanos: int = 0
 
-    def add_value(self, value: object, text: str | None, nanos: int = 0) -> None:
-        """Count one value; `text` is what it says if it was sent as text, `nanos` its part of a second."""
+    def add_value(self, value: object, text: str | None) -> None:
+        """Count one value; `text` is what it says if it was sent as text."""
         self.present += 1
         self.nulls += value is None
         if text is not None:
             length = len(text)
             replaced = REPLACEMENT in text
-            self.merge(ColumnProfile(0, 0, 1, not length, replaced, length, length, length, bool(nanos), nanos))
+            self.merge(ColumnProfile(0, 0, 1, not length, replaced, length, length, length))
 
     def merge(self, other: ColumnProfile) -> None:
         self.present += other.present
         self.nulls += other.nulls
-        self.with_nanos += other.with_nanos
-        self.most_nanos = max(self.most_nanos, other.most_nanos)
         if other.shortest is None or other.longest is None:
             return
         self.texts += other.texts

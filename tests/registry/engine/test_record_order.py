@@ -203,7 +203,9 @@ def untyped(stream: Sequence[bytes]) -> list[bytes]:
 def pieces() -> bytes:
     """Return tallies of many kinds of records, pickled: merging changes what it is given."""
     found = []
-    for number, reference in enumerate(("dts/canal@2", "oms-community/default@2", "drs/json@2", "dts/avro@1")):
+    for number, reference in enumerate(
+        ("dts/canal@2", "oms-community/default@2", "drs/json@2", "dts/avro@1", "oms/avro@1")
+    ):
         version = CATALOGUE.version(reference)
         stream = rendered(reference, 60, seed=number, reading_options=WITH_TABLES, snapshot=5, controls=9)
         values = [*stream, *records_of(version), *untyped(stream)]
