@@ -225,9 +225,10 @@ class Parser:
         shape = self._shapes.get(key)
         if shape is None:
             result = [_types_of(token, self._plan) for token in reversed(tokens) if token not in (UNSET, b"null")]
-            if None in result:
-                return None
-            types = {name: type_ for one in result for name, type_ in (one or {}).items()} if result else None
+            said = [one for one in result if one is not None]
+            if 0 < len(said) < len(result):
+                return None  # which of them counts depends on the op
+            types = {name: type_ for one in said for name, type_ in one.items()} if said else None
             columns = self._make_columns(types, names)
             if len(columns) > _MOST_COLUMNS or not all(can_be_field(column.name) for column in columns):
                 return None
@@ -378,7 +379,6 @@ def _decode_block(layout: Layout, text: bytes, total: int) -> list[Any] | None:
 
 
 def _bound(memory: OrderedDict[Any, Any]) -> None:
-    """Drop the oldest shapes if there are too many."""
     if len(memory) > MOST_SHAPES:
         memory.popitem(last=False)
 
