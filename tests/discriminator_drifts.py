@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any
 
@@ -24,10 +24,25 @@ def drifts_of(version: Version) -> dict[str, Edit]:
     """Return the edits of messages of a version that break its op code, or one test of its discriminators."""
     op = version.meaning.envelope.op.at
     edits: dict[str, Edit] = {f"op is {what}": _put(op, value) for what, value in OTHERS.items()}
-    tests = [one for test in version.resolved["discriminators"] for one in test.get("any", [test])]
-    for test in tests:
+    for test in _tests_of(version):
         edits |= {f"{how} {at} is {what}": edit for how, at, what, edit in _broken(test)}
     return edits
+
+
+def texts_of_others(version: Version, versions: Iterable[Version]) -> list[Edit]:
+    """Return the edits that put each text which another subject asks for, and one that none does, in its place."""
+    asked: dict[str, dict[str, None]] = {}
+    for other in versions:
+        for test in _tests_of(other) if other.subject != version.subject else ():
+            place = test.get("equals") or test.get("in") or test.get("not-in")
+            if place is not None:
+                texts = test.get("values") or [test["value"]]
+                asked.setdefault(place, {"zz_other": None}).update(dict.fromkeys(texts))
+    return [_put(at, text) for at, texts in asked.items() for text in texts]
+
+
+def _tests_of(version: Version) -> list[dict[str, Any]]:
+    return [one for test in version.resolved["discriminators"] for one in test.get("any", [test])]
 
 
 def _broken(test: dict[str, Any]) -> Iterator[tuple[str, str, str, Edit]]:

@@ -85,6 +85,19 @@ def needed_texts(tests: Iterable[Test]) -> set[str]:
     return names | {value for value in values if not _MAY_BE_ESCAPED.search(value)}
 
 
+def asked_texts(tests: Iterable[Test]) -> dict[str, frozenset[str]]:
+    """Return the texts that tests compare a member with, by its place."""
+    found: dict[str, frozenset[str]] = {}
+    for test in tests:
+        at = test.equals or test.within or test.outside
+        texts = test.values or ((test.value,) if isinstance(test.value, str) else ())
+        if at is not None and texts:
+            found[at] = found.get(at, frozenset()).union(texts)
+        for place, below in asked_texts(test.any or ()).items():
+            found[place] = found.get(place, frozenset()) | below
+    return found
+
+
 def pointers_of(tests: Iterable[Test]) -> tuple[str, ...]:
     """Return every place that some test looks at, in order of first mention."""
     places: dict[str, None] = {}

@@ -5,29 +5,47 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from cdc_contracts.registry.common.pointers import follow, join_pointer, split_pointer
+from cdc_contracts.registry.common.pointers import ABSENT, follow, join_pointer, split_pointer
 from cdc_contracts.registry.contract.discriminator_model import Test
-from cdc_contracts.registry.contract.discriminators import Alike, pointers_of
+from cdc_contracts.registry.contract.discriminators import Alike, asked_texts, pointers_of
+from cdc_contracts.registry.engine import decoder_kinds
 from cdc_contracts.registry.engine.layout_parts import Image, Layout, Leaf
 from cdc_contracts.registry.engine.struct_layouts import LayoutPlan
+from cdc_contracts.registry.engine.value_flags import is_asked
 
 
 class CommonMembers:
     """What messages of one layout, with the same grouping key and flags, share with the first of them."""
 
-    def __init__(self, layout: Layout, plan: LayoutPlan, plain_names: Collection[str], message: dict[str, Any]) -> None:
-        self._parts, self._plan, self._message = layout.by_pointer, plan, message
+    def __init__(
+        self,
+        layout: Layout,
+        plan: LayoutPlan,
+        plain_names: Collection[str],
+        message: dict[str, Any],
+        asked: Collection[str],
+    ) -> None:
+        self._parts, self._plan, self._message, self._asked = layout.by_pointer, plan, message, asked
         self._valued = plan.discrete - frozenset(plain_names)
 
     def alike(self, test: Test) -> Alike:
-        """Return what the messages share at the places of a test; flags tell whether a relation of ours holds."""
+        """Return what the messages share at the places of a test.
+
+        Flags tell whether a relation of ours holds, and whether a member has a text that a test asks for.
+        """
         places = pointers_of([test])
         then = test.then or ""
         if any(relation.places == places and relation.then == then for relation in self._plan.relations):
             return Alike.VALUE
-        return min(map(self._at, places), default=Alike.VALUE)
+        common = min(map(self.at, places), default=Alike.VALUE)
+        return Alike.VALUE if common is Alike.KIND and any(map(self._is_text_flagged, asked_texts([test]))) else common
 
-    def _at(self, pointer: str) -> Alike:
+    def _is_text_flagged(self, pointer: str) -> bool:
+        part = self._parts.get(pointer)
+        return isinstance(part, Leaf) and part.decoder != decoder_kinds.RAW and pointer in self._asked
+
+    def at(self, pointer: str) -> Alike:
+        """Return what the messages share at a place."""
         part = self._parts.get(pointer)
         if part is None:
             return self._below(pointer)
@@ -46,6 +64,10 @@ class CommonMembers:
         part = self._parts.get(holder)
         if isinstance(part, Image):
             held = name == self._plan.types_within or any(column.name == name for column in part.columns)
+            if held and name != self._plan.types_within and names[:-1] == split_pointer(holder):
+                return Alike.KIND if is_asked(part, name, self._asked) else Alike.NOTHING
         else:
             held = isinstance(part, Leaf) and isinstance(follow(self._message, split_pointer(holder)), dict)
+            if isinstance(part, Leaf) and part.decoder == decoder_kinds.WIDE and pointer in self._asked:
+                held = follow(self._message, names) is not ABSENT  # flags tell it of the others
         return Alike.NOTHING if held else Alike.VALUE

@@ -125,6 +125,11 @@ def open_member(token: bytes) -> Any:
     return int(found.token) if is_integer(found) and decoder_takes(INT, found) else found
 
 
+def open_odd(value: Any) -> dict[str, Any]:
+    """Return the members of an object that was opened as `Odd`; none for anything else."""
+    return _decode_any(value.token) if isinstance(value, Odd) and value.kind == "object" else {}
+
+
 def open_tokens(tokens: Sequence[bytes]) -> list[Any]:
     """Return the values of raw tokens of validated members, lists and objects in full, parsed in one go."""
     if not tokens:

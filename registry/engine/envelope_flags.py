@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from itertools import repeat
+from operator import eq
 from typing import Any, Final
 
 import numpy as np
@@ -12,9 +13,10 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from cdc_contracts.registry.common.linear_patterns import compile_pattern, is_portable
+from cdc_contracts.registry.common.pointers import ABSENT, follow, split_pointer
 from cdc_contracts.registry.contract.relations import Relation
 from cdc_contracts.registry.engine.decoded_batches import DecodedBatch
-from cdc_contracts.registry.engine.decoder_kinds import Odd
+from cdc_contracts.registry.engine.decoder_kinds import Odd, open_odd
 from cdc_contracts.registry.engine.native.scanned_columns import INTEGER, TEXTS, ScannedColumn
 from cdc_contracts.registry.engine.struct_layouts import LayoutPlan
 from cdc_contracts.registry.engine.value_flags import Mask, ValueFlag
@@ -42,6 +44,34 @@ def member_flags(decoded_batch: DecodedBatch, plan: LayoutPlan) -> list[tuple[Va
         uneven = _are_uneven(values)
         if uneven.any():
             value_flags.append((("uneven", pointer), uneven))
+    return value_flags
+
+
+def text_flags(
+    decoded_batch: DecodedBatch, grouped: Collection[str], asked: Mapping[str, Collection[str]]
+) -> list[tuple[ValueFlag, Mask]]:
+    """Mark the records in which a member has one of the texts that other subjects ask for there.
+
+    The values of members that are `grouped` by are in the key.
+    """
+    return [
+        (("text", pointer, text), _mark(values, partial(eq, text)))
+        for pointer, values in decoded_batch.members.items()
+        if pointer in asked and pointer not in grouped
+        for text in sorted(asked[pointer])
+    ]
+
+
+def object_flags(decoded_batch: DecodedBatch, asked: Collection[str]) -> list[tuple[ValueFlag, Mask]]:
+    """Mark the records in which a member that may be of any kind is an object with a member where subjects look."""
+    value_flags: list[tuple[ValueFlag, Mask]] = []
+    for pointer, values in decoded_batch.members.items():
+        below = [at for at in sorted(asked) if at.startswith(f"{pointer}/")]
+        objects = [open_odd(value) for value in values] if below else []
+        for at in below if any(objects) else ():
+            parts = split_pointer(at)[len(split_pointer(pointer)) :]
+            held = (follow(one, parts) is not ABSENT for one in objects)
+            value_flags.append((("below", at), np.fromiter(held, np.bool_, len(objects))))
     return value_flags
 
 

@@ -2,7 +2,8 @@
 
 It groups the records that are equal in everything a verdict may depend on, has the reference validator validate the
 first of each group, and gives the rest the same verdict. It decides only what it has read: records that the layouts
-reject, and records with arrays or objects as values, are validated by the reference validator, one by one.
+reject, and records with arrays or objects as values that some version accepts, are validated by the reference
+validator, one by one.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from cdc_contracts.registry.engine.batch_sorter import BatchSorter
 from cdc_contracts.registry.engine.batch_tables import BatchTables
 from cdc_contracts.registry.engine.common_members import CommonMembers
 from cdc_contracts.registry.engine.decoded_batches import DecodedBatch
-from cdc_contracts.registry.engine.envelope_flags import member_flags, relation_flags
+from cdc_contracts.registry.engine.envelope_flags import member_flags, object_flags, relation_flags, text_flags
 from cdc_contracts.registry.engine.flag_readers import FlagReaders, fold_flags, readers_of_flags
 from cdc_contracts.registry.engine.group_decisions import GroupDecisions
 from cdc_contracts.registry.engine.group_splits import split_by_claim, split_by_reading
@@ -41,7 +42,7 @@ from cdc_contracts.registry.engine.struct_layouts import LayoutPlan
 from cdc_contracts.registry.engine.subject_claims import Claims, may_be_of
 from cdc_contracts.registry.engine.time_units import unit_flags
 from cdc_contracts.registry.engine.value_columns import ValueColumns
-from cdc_contracts.registry.engine.value_flags import Mask, ValueFlag, column_flags
+from cdc_contracts.registry.engine.value_flags import ODD, Mask, ValueFlag, column_flags, is_asked, kind_flags
 from cdc_contracts.registry.message.reading import Reading
 from cdc_contracts.registry.message.transport import AvroTransport
 from cdc_contracts.registry.records.message_values import MessageValues
@@ -215,6 +216,8 @@ class FastValidator:
             rows = decoded_batch.rows[pointer]
             uses = tuple(dict.fromkeys(use for use in rows.image.columns[index].uses if use is not None))
             own = column_flags(decoded_batch, rows, index, values, uses, whole[pointer])
+            if is_asked(rows.image, rows.image.columns[index].name, self._claims.asked):
+                own += kind_flags(decoded_batch, rows, index, values)
             if self._judged is not None and own:
                 readers |= readers_of_flags(rows, index, own)
             value_flags += own
@@ -223,9 +226,10 @@ class FastValidator:
             value_flags += hint_flags(decoded_batch, columns, self._judges[-1].meaning)
         if self._columns.compares_wire_text:
             value_flags += key_flags(decoded_batch, columns, self._judges[-1].meaning)
-        return (
-            value_flags if self._judged is None or not value_flags else fold_flags(value_flags, readers, self._judged)
-        )
+        if self._judged is not None and value_flags:
+            value_flags = fold_flags(value_flags, readers, self._judged)
+        value_flags += object_flags(decoded_batch, self._claims.asked)
+        return value_flags + text_flags(decoded_batch, plan.discrete - self._plain_names, self._claims.asked_texts)
 
     # --- verdicts
 
@@ -237,6 +241,8 @@ class FastValidator:
             return self._cached_verdicts[key]
         first = values[decoded_batch.numbers[group.positions[0]]] or b""
         judged = self._judge_first(first, decoded_batch.layout, self._kind_of(key[:2]))
+        if judged is not None and judged.fitting() and any(kind == ODD for kind, *_ in group.value_flags):
+            return None  # what a version accepts is read, and only the reference reads arrays and objects
         if judged is not None:
             self._cached_verdicts[key] = judged
             if len(self._cached_verdicts) > _MOST_CACHED_VERDICTS:
@@ -285,8 +291,8 @@ class FastValidator:
         """Return the other subjects whose discriminators may hold for a message of a layout and for those like it."""
         if self._plan is None:
             return ()
-        common = CommonMembers(layout, self._plan, self._plain_names, message)
-        return self._claims.candidates(message, common.alike)
+        common = CommonMembers(layout, self._plan, self._plain_names, message, self._claims.asked)
+        return self._claims.candidates(message, common)
 
 
 def _without_differences(judged: JudgedMessage) -> JudgedMessage:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from typing import Final
 
@@ -89,6 +89,7 @@ def key_flags(
     joined = decoded_batch.members.get(value_place.at, ())
     names = {key: read_names(key, key_place) for key in set(keys) if isinstance(key, str)}
     value_flags: list[tuple[ValueFlag, Mask]] = []
+    _leave_odd(decoded_batch, columns, {name for key in names.values() for name in key or ()})
     for pointer, rows in decoded_batch.rows.items():
         if not rows.total:
             continue
@@ -112,6 +113,17 @@ def key_flags(
                 found[int("\u0001".join(texts) == joined[record]), record] = True  # type: ignore[arg-type]
         value_flags += [(("key-differs", pointer), found[0]), (("key-agrees", pointer), found[1])]
     return value_flags
+
+
+def _leave_odd(
+    decoded_batch: DecodedBatch, columns: Mapping[tuple[str, int], ColumnValues], names: Collection[str] | None
+) -> None:
+    """Leave records that have arrays or objects in some columns, or in any, to the reference: these are compared."""
+    for (pointer, index), values in columns.items():
+        rows = decoded_batch.rows[pointer]
+        if values.odd_rows and (names is None or rows.image.columns[index].name in names):
+            for places in values.odd_rows.values():
+                decoded_batch.unfit.update(rows.record_of_row[places].tolist())
 
 
 def _compare_keys(
@@ -158,6 +170,7 @@ def hint_flags(
 ) -> list[tuple[ValueFlag, Mask]]:
     """Mark the records whose schema block does not describe the columns of their images."""
     hints = meaning.columns.hints
+    _leave_odd(decoded_batch, columns, None)
     blocks = decoded_batch.members.get(f"{hints.at}/fields") if hints else None
     if hints is None or blocks is None:
         return []

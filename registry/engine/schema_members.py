@@ -40,6 +40,23 @@ def image_properties(schema: Mapping[str, Any], pointer: str) -> Iterator[str]:
         yield from image_properties(branch.get("then", {}), pointer)
 
 
+def declared_kinds(schema: Mapping[str, Any]) -> dict[str, frozenset[str]]:
+    """Return the JSON kinds that a schema allows for members, by place, whatever else a message holds."""
+    return dict(_kinds_below(schema, schema.get("$defs", {}), ""))
+
+
+def _kinds_below(schema: Any, named: Mapping[str, Any], at: str) -> Iterator[tuple[str, frozenset[str]]]:
+    if not isinstance(schema, dict):
+        return
+    schema = named.get(str(schema.get("$ref")).removeprefix("#/$defs/"), schema)
+    types = schema.get("type")
+    if types is not None:
+        listed = [types] if isinstance(types, str) else types
+        yield at, frozenset("number" if one == "integer" else one for one in listed)
+    for name, below in schema.get("properties", {}).items():
+        yield from _kinds_below(below, named, at + join_pointer(name))
+
+
 def value_constraints(schema: Any, at: str) -> Iterator[tuple[str, str, Any]]:
     """Yield every constraint on the value of a member, at any depth: `(pointer, keyword, value)`."""
     if not isinstance(schema, dict):

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Any, Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cdc_contracts.registry.common.json_messages import Unreadable
-from cdc_contracts.registry.contract.discriminator_model import Test
-from cdc_contracts.registry.contract.discriminators import Alike, may_hold, needed_texts
+from cdc_contracts.registry.common.findings import ERROR
+from cdc_contracts.registry.common.json_messages import Unreadable, kind_of
+from cdc_contracts.registry.common.pointers import ABSENT, follow, split_pointer
+from cdc_contracts.registry.contract.catalogue import Version
+from cdc_contracts.registry.contract.discriminators import Alike, asked_texts, may_hold, needed_texts, pointers_of
 from cdc_contracts.registry.engine.batch_results import RecordGroup
+from cdc_contracts.registry.engine.common_members import CommonMembers
+from cdc_contracts.registry.engine.schema_members import declared_kinds
 from cdc_contracts.registry.records.message_values import MessageValues
+from cdc_contracts.registry.validate.reference_validator import ReferenceValidator
 from cdc_contracts.registry.validate.validation_context import ValidationContext
 
 _FEW: Final = 8
@@ -37,17 +43,55 @@ class Claims:
         self._scope = validation
         self._judge_of = judge_of
         self._known: dict[str, Rival] = {}
+        self._kinds: dict[Version, dict[str, frozenset[str]]] = {}
 
-    def candidates(self, message: dict[str, Any], alike: Callable[[Test], Alike]) -> tuple[str, ...]:
-        """Return the other subjects whose discriminators may hold for a message, or for one that is like it."""
+    @cached_property
+    def asked(self) -> frozenset[str]:
+        """The places that the discriminators of subjects with our transport look at."""
+        return frozenset(
+            at
+            for validation in self._scope.kin
+            for judge in validation.judges
+            for at in pointers_of(judge.meaning.discriminators)
+        )
+
+    @cached_property
+    def asked_texts(self) -> Mapping[str, frozenset[str]]:
+        """The texts that they ask for, by place."""
+        return asked_texts(
+            test
+            for validation in self._scope.kin
+            for judge in validation.judges
+            for test in judge.meaning.discriminators
+        )
+
+    def candidates(self, message: dict[str, Any], common: CommonMembers) -> tuple[str, ...]:
+        """Return the other subjects that may claim a message, or one that has the same in common."""
         return tuple(
             validation.subject
             for validation in self._scope.kin
             if any(
                 judge.meaning.claim is None
-                and all(may_hold(test, message, alike) for test in judge.meaning.discriminators)
+                and all(may_hold(test, message, common.alike) for test in judge.meaning.discriminators)
+                and not self._refuses_kinds(judge, message, common)
                 for judge in validation.judges
             )
+        )
+
+    def _refuses_kinds(self, judge: ReferenceValidator, message: dict[str, Any], common: CommonMembers) -> bool:
+        """Return whether a version refuses the kind of a member that a message has in common with those like it."""
+        if judge.version not in self._kinds:
+            self._kinds[judge.version] = declared_kinds(judge.version.schema)
+        places = {
+            at
+            for at, kinds in self._kinds[judge.version].items()
+            if (found := follow(message, split_pointer(at))) is not ABSENT
+            and kind_of(found) not in kinds
+            and common.at(at) is not Alike.NOTHING
+        }
+        return bool(places) and any(
+            finding.severity == ERROR and finding.name == "type-change" and finding.path in places
+            for finding in judge.judge(message).findings
         )
 
     def claimants(self, groups: Iterable[RecordGroup], values: MessageValues) -> Mapping[int, str]:

@@ -116,6 +116,7 @@ class ColumnValues:
     """One column of a decoded batch: the rows that have it, and its chunk in each form that some version needs.
 
     `kinds` are the possible kinds of its values besides null, `held` the rows that have it, None if all have.
+    Arrays and objects count as null; `odd_rows` are the rows that have one, by its kind.
     """
 
     present: NDArray[np.bool_] | None
@@ -124,6 +125,7 @@ class ColumnValues:
     unfit_rows: list[int]
     kinds: Collection[str]
     held: NDArray[np.int64] | None
+    odd_rows: dict[str, list[int]] = field(default_factory=dict)
 
     @cached_property
     def valued(self) -> NDArray[np.bool_] | None:
@@ -163,14 +165,16 @@ class ValueColumns:
             values = [value for value in values if value is not UNSET]
         if decoder in (decoder_kinds.RAW, decoder_kinds.WIDE):
             values = _as_bytes(values)
-        unfit: list[int] = []
+        unfit, odd = list[int](), dict[str, list[int]]()
         if decoder == decoder_kinds.RAW:
             values, plain = _open_numbers(values)
             if not plain:
                 decoder = decoder_kinds.WIDE
         if decoder == decoder_kinds.WIDE:
-            values, unfit = _open_wide(values)
-            unfit = unfit if held is None else held[unfit].tolist()
+            values, unfit, odd = _open_wide(values)
+            if held is not None:
+                unfit = held[unfit].tolist()
+                odd = {kind: held[rows].tolist() for kind, rows in odd.items()}
         kinds = _KINDS_OF_DECODER.get(decoder) or {
             _KIND_OF_TYPE.get(kind, "number") for kind in set(map(type, values)) if kind is not type(None)
         }
@@ -178,7 +182,7 @@ class ValueColumns:
         for use in uses:
             value_column, offset, flags = self._pool(values, use, kinds, wide=decoder == decoder_kinds.WIDE)
             chunks[use] = Chunk(value_column, offset, len(values), held, total, flags)
-        return ColumnValues(present, chunks, values, unfit, kinds, held)
+        return ColumnValues(present, chunks, values, unfit, kinds, held, odd)
 
     def validate(self, *, texts: bool) -> None:
         """Validate every value column; with `texts`, write canonical texts as well."""
@@ -266,9 +270,11 @@ def _open_numbers(values: Sequence[Any]) -> tuple[Sequence[Any], bool]:
     return values, True
 
 
-def _open_wide(values: Sequence[Any]) -> tuple[list[Any], list[int]]:
+def _open_wide(values: Sequence[Any]) -> tuple[list[Any], list[int], dict[str, list[int]]]:
+    """Return the values of raw tokens, the rows that need the strict parser, and those with arrays and objects."""
     opened: list[Any] = []
     unfit: list[int] = []
+    odd: dict[str, list[int]] = {}
     for row, value in enumerate(values):
         if type(value) is not bytes:
             opened.append(value)
@@ -276,12 +282,13 @@ def _open_wide(values: Sequence[Any]) -> tuple[list[Any], list[int]]:
         try:
             found = decoder_kinds.open_token(value)
         except Unfit:
-            found = Odd("object", value)
-        if isinstance(found, Odd):
             unfit.append(row)
             found = None
+        if isinstance(found, Odd):
+            odd.setdefault(found.kind, []).append(row)
+            found = None
         opened.append(found)
-    return opened, unfit
+    return opened, unfit, odd
 
 
 def _kind_of(value: Any) -> str | None:

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cdc_contracts.registry.common.pointers import join_pointer
 from cdc_contracts.registry.engine.decoded_batches import DecodedBatch, Rows
-from cdc_contracts.registry.engine.layout_parts import FormUse
+from cdc_contracts.registry.engine.layout_parts import FormUse, Image
 from cdc_contracts.registry.engine.value_columns import KIND_NAMES, ColumnValues
 from cdc_contracts.registry.validate.table_promises import ZERO_DATE
 from cdc_contracts.registry.values import FIRST_RECORD, Flag
 
 ValueFlag = tuple[Any, ...]
 Mask = NDArray[np.bool_]
+ODD: Final = "odd"
+"""The first part of the flag of an array or an object."""
 _UNUSUAL: Final = (Flag.BROKEN, Flag.NOTED, Flag.TOO_LONG, Flag.NO_INSTANT, Flag.NOT_WHOLE)
 _MARKED: Final = (*_UNUSUAL, *KIND_NAMES)
 
@@ -35,15 +38,13 @@ def column_flags(
     column, pointer = rows.image.columns[index], rows.image.pointer
     value_flags: list[tuple[ValueFlag, Mask]] = []
     decoded_batch.unfit.update(rows.record_of_row[values.unfit_rows].tolist())
+    value_flags += _odd_flags(decoded_batch, rows, index, values)
     if values.present is not None and whole is not None:
         absent = records_of_rows(decoded_batch, rows, ~values.present) & whole
         if absent.any():
             value_flags.append((("absent", pointer, column.name), absent))
     if column.name in rows.image.named:
-        kinds = [type(value) for value in values.tokens]
-        for kind in set(kinds):
-            of_kind = np.fromiter((one is kind for one in kinds), np.bool_, len(kinds))
-            value_flags.append((("kind", pointer, column.name, kind), records_of_rows(decoded_batch, rows, of_kind)))
+        value_flags += kind_flags(decoded_batch, rows, index, values)
     if not (column.typed or column.by_kind):
         there = np.ones(rows.total, np.bool_) if values.present is None else values.present
         value_flags.append((("untyped", pointer, column.name), records_of_rows(decoded_batch, rows, there)))
@@ -58,6 +59,43 @@ def column_flags(
             if flagged.any():
                 value_flag = ("value", pointer, column.name, use.form.name, int(flag))
                 value_flags.append((value_flag, records_of_rows(decoded_batch, rows, flagged)))
+    return value_flags
+
+
+def kind_flags(
+    decoded_batch: DecodedBatch, rows: Rows, index: int, values: ColumnValues
+) -> list[tuple[ValueFlag, Mask]]:
+    """Mark the records in which a column has a value, and of which kind it is."""
+    place = (rows.image.pointer, rows.image.columns[index].name)
+    held = np.ones(rows.total, np.bool_) if values.present is None else values.present
+    value_flags: list[tuple[ValueFlag, Mask]] = [(("held", *place), records_of_rows(decoded_batch, rows, held))]
+    kinds = [type(value) for value in values.tokens]
+    for kind in set(kinds):
+        of_kind = np.fromiter((one is kind for one in kinds), np.bool_, len(kinds))
+        value_flags.append((("kind", *place, kind), records_of_rows(decoded_batch, rows, of_kind)))
+    return value_flags
+
+
+def is_asked(image: Image, name: str, asked: Collection[str]) -> bool:
+    """Return whether a column of images of one row is at one of some places."""
+    return f"{image.pointer}{join_pointer(name)}" in asked
+
+
+def _odd_flags(
+    decoded_batch: DecodedBatch, rows: Rows, index: int, values: ColumnValues
+) -> list[tuple[ValueFlag, Mask]]:
+    """Mark the records in which a column has an array or an object, which no form reads: a verdict depends on the kind.
+
+    Where it also depends on which values are null, the reference validates the record.
+    """
+    column, value_flags = rows.image.columns[index], list[tuple[ValueFlag, Mask]]()
+    for kind, places in values.odd_rows.items():
+        if column.never_null or column.name in rows.image.named:
+            decoded_batch.unfit.update(rows.record_of_row[places].tolist())
+            continue
+        odd = np.zeros(rows.total, np.bool_)
+        odd[places] = True
+        value_flags.append(((ODD, rows.image.pointer, column.name, kind), records_of_rows(decoded_batch, rows, odd)))
     return value_flags
 
 

@@ -7,6 +7,7 @@ from random import Random
 import pytest
 from both_paths import CATALOGUE, VERSIONS, samples
 from chain_topics import FULL, Habits, make_topic
+from odd_columns import JSON_VERSIONS, with_odd_columns
 from rule_violations import breaker_of, neighbours, pairs_of
 from topics import PLAIN, SCENARIOS, WITH_TABLES, rendered
 
@@ -73,6 +74,16 @@ def test_samples_and_broken_messages_have_the_same_results(version):
         lines, report = assert_alike(validation, [("messages.jsonl", 0, values)])
         assert lines
         assert report["ledger"]["read"] == sum(map(bool, values))  # an empty line is no message
+
+
+@pytest.mark.one_in(20)
+@pytest.mark.parametrize("version", JSON_VERSIONS, ids=str)
+def test_columns_that_hold_arrays_and_objects_have_the_same_results(version):
+    values = with_odd_columns(version, 40)
+    for options in (ReadingOptions(show_values=True), WITH_TABLES):
+        validation = open_validation(CATALOGUE, version.reference, options)
+        lines, _ = assert_alike(validation, [("messages.jsonl", 0, values)])
+        assert lines
 
 
 @pytest.mark.one_in(3)

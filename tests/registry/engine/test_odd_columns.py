@@ -1,0 +1,64 @@
+"""Columns that hold arrays and objects, and maps of types that are none: what the fast path says of such messages."""
+
+from __future__ import annotations
+
+import pytest
+from both_paths import all_tables, by_reference, differences, report
+from mutations import get, replaced, to_bytes
+from odd_columns import JSON_VERSIONS, with_odd_columns
+from topics import PLAIN, rendered, scope_of
+
+from cdc_contracts.registry.common.pointers import split_pointer
+from cdc_contracts.registry.engine.fast_validator import FastValidator
+from cdc_contracts.registry.message.transport import open_transport
+
+EACH = 60
+NO_TYPES = ({"a": None}, {"a": ["x"]}, "x", [], {"a": {}}, False)
+"""What stands in place of a map of types; the first without a type that can be read."""
+
+
+@pytest.mark.parametrize("tables", [False, True], ids=["by itself", "with tables"])
+@pytest.mark.parametrize("version", JSON_VERSIONS, ids=str)
+def test_both_paths_agree_on_columns_that_hold_arrays_and_objects(version, tables):
+    options = {"tables": all_tables()} if tables else {}
+
+    found = disagreements(version, with_odd_columns(version, EACH), options)
+
+    assert not found, report(found)
+
+
+@pytest.mark.parametrize("version", JSON_VERSIONS, ids=str)
+def test_both_paths_agree_on_maps_of_types_that_cannot_be_read(version):
+    wire = open_transport(version, PLAIN)
+    messages = [wire.open(value) for value in rendered(version.reference, EACH, seed=9)]
+    places = [split_pointer(at) for at in types_in(version)]
+    if not places:
+        pytest.skip("its messages say no types")
+    values = [
+        to_bytes(replaced(message, place, NO_TYPES[number // 2 % len(NO_TYPES)]))
+        for number, message in enumerate(messages)
+        for place in places
+        if isinstance(get(message, place[:-1]), dict)
+    ]
+
+    found = disagreements(version, values, {})
+
+    assert not found, report(found)
+
+
+def disagreements(version, values, options):
+    found = []
+    for reference in (version.subject, version.reference):
+        validation = scope_of(reference, **options)
+        expected = [by_reference([validation], value)[0] for value in values]
+        found += differences(FastValidator(validation), values, expected)
+    return found
+
+
+def types_in(version):
+    types = version.meaning.columns.types
+    if isinstance(types, str):
+        return []
+    if types.at is not None:
+        return [types.at]
+    return [f"{at}/{types.in_image}" for at in version.meaning.images.pointers()]
