@@ -276,7 +276,7 @@ def test_a_statement_in_another_partition_explains_by_its_time():
     ("source", "command"),
     [
         (KAFKA, "cdc-contracts why topic orders -b broker:9092 --partition 0 --offset 3 --contract " + REFERENCE),
-        ({"kind": "file", "paths": ["a b/orders"]}, f"cdc-contracts why 'a b/orders' --contract {REFERENCE}"),
+        ({"kind": "file", "paths": ["a b/orders"]}, f"cdc-contracts why 'a b/orders' --line 4 --contract {REFERENCE}"),
         ({"kind": "file", "paths": ["caps.parquet"]},
          f"cdc-contracts why caps.parquet --partition 0 --offset 3 --contract {REFERENCE}"),
         ({"kind": "file", "paths": ["a.parquet", "b.parquet"]}, None),
