@@ -25,7 +25,15 @@ from cdc_contracts.registry.stats.chain_evidence import (
     TableShare,
     VoteCount,
 )
-from cdc_contracts.registry.stats.change_links import Intervals, LinkEnd, Links, PlacedChange, find_links, point_of
+from cdc_contracts.registry.stats.change_links import (
+    Intervals,
+    LinkEnd,
+    Links,
+    PlacedChange,
+    find_links,
+    leave_out_repeats,
+    point_of,
+)
 from cdc_contracts.registry.stats.position_sequences import Point
 from cdc_contracts.registry.stats.row_changes import RowChange, RowChanges
 from cdc_contracts.registry.stats.state_votes import ReadingOf, States, StateVote
@@ -92,11 +100,12 @@ class _TopicChanges:
             (line.partition, change) for line in lines for change in row_changes.changes_of(line)
         ]
         intervals = Intervals({line.partition: row_changes.intervals_of(*line[:2]) for line in lines})
-        self._links: Links = find_links(self._changes, intervals, row_changes.busy)
+        once = leave_out_repeats(self._changes)
+        self._links: Links = find_links(once, intervals, row_changes.busy)
         self._ends: dict[int, list[LinkEnd]] = defaultdict(list)
         for end in self._links.ends:
             self._ends[end.partition].append(end)
-        self._states = States(self._changes, row_changes.busy)
+        self._states = States(once, row_changes.busy)
 
     def evidence(self) -> Iterator[ChainEvidence]:
         """Yield the evidence of each line."""

@@ -117,7 +117,7 @@ def find_links(changes: Iterable[PlacedChange], intervals: Intervals, busy: Iter
     wandering = _wandering_tables(rows.values())
     crowded, links = {*busy}, Links()
     for key, mine in rows.items():
-        kept = _leave_out_repeats(sorted(mine, key=lambda one: (one[0], one[1].offset, one[1].within)))
+        kept = sorted(mine, key=place_of)
         several = len({partition for partition, _ in mine}) > 1
         unordered = several or not (key in crowded or _is_in_order(kept))
         if unordered and (key in crowded or not intervals.whole):
@@ -147,11 +147,11 @@ def _wandering_tables(rows: Iterable[Sequence[PlacedChange]]) -> set[int]:
     return {table for table, count in several.items() if count > max(1, total[table] // _SHARE)}
 
 
-def _leave_out_repeats(changes: Sequence[PlacedChange]) -> list[PlacedChange]:
-    """Return the changes of a row without those that were sent again: same position and time, op and images."""
+def leave_out_repeats(changes: Iterable[PlacedChange]) -> list[PlacedChange]:
+    """Return changes without those of a row that were sent again: same position and time, op and images."""
     seen, kept = set(), []
-    for partition, change in changes:
-        known = (change.event, change.position, change.kind, *change[8:])
+    for partition, change in sorted(changes, key=place_of):
+        known = (change.key, change.event, change.position, change.kind, *change[8:])
         if (change.event or change.position) and known in seen:
             continue
         seen.add(known)
@@ -292,6 +292,12 @@ def keep_first(pairs: dict[tuple[int, int], ChangePair], reading: int, pair: Cha
         known = pairs.get((partition, reading))
         if known is None or (min(pair[:2]), pair) < (min(known[:2]), known):
             pairs[partition, reading] = pair
+
+
+def place_of(placed: PlacedChange) -> tuple[int, int, int]:
+    """Return what orders changes by partition and place."""
+    partition, change = placed
+    return partition, change.offset, change.within
 
 
 def point_of(change: RowChange) -> Point:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from cdc_contracts.registry.stats.chain_evidence import ChangePair
-from cdc_contracts.registry.stats.change_links import PlacedChange, as_pair, keep_first
+from cdc_contracts.registry.stats.change_links import PlacedChange, as_pair, keep_first, place_of
 from cdc_contracts.registry.stats.row_changes import LOAD, UPDATE, RowChange
 
 _ROUNDS: Final = 3
@@ -201,7 +201,7 @@ class States:
 
 
 def _first(changes: Iterable[PlacedChange]) -> PlacedChange:
-    return min(changes, key=lambda placed: (placed[0], placed[1].offset, placed[1].within))
+    return min(changes, key=place_of)
 
 
 def _turned(placed: PlacedChange, sign: int, turn: ReadingTurn) -> int:

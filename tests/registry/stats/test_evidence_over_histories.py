@@ -6,16 +6,22 @@ The tables of `tests/history_tables.py` count the same over as many histories as
 from __future__ import annotations
 
 import pytest
+from change_histories import HistoryShape, make_history
+from change_messages import DTS_1, DTS_2
 from history_evidence import CLEAR, goes_round_with_gaps
 from history_oracles import (
     ACCUSED,
     INCONCLUSIVE,
     OTHER_DRIFT,
+    PASS,
+    judge,
     judge_honest,
     judge_swapped,
     judge_switched,
     verdicts_by_batches,
 )
+from row_changes import SourceHabits
+from topic_delivery import DeliveryHabits
 
 SHORT, LONG = 40, 500
 AMOUNTS = [pytest.param(SHORT, id="short"), pytest.param(LONG, id="long", marks=pytest.mark.nightly)]
@@ -60,3 +66,14 @@ def test_one_verdict_follows_however_a_history_is_cut_into_batches(amount, swapp
     unlike = [seed for seed in range(amount) if len(verdicts_by_batches(seed, swapped=swapped)) > 1]
 
     assert unlike == []
+
+
+@pytest.mark.parametrize("declared", [DTS_1, DTS_2])
+def test_rows_without_a_key_are_followed_though_every_message_is_sent_again(declared):
+    source = SourceHabits(changes=300, tables=1, keyless=1, rows=40, inserts=0.3, deletes=0.0)
+    shape = HistoryShape(DTS_1, source=source, delivery=DeliveryHabits(repeated=1.0))
+
+    outcome = judge(make_history(shape, 1), declared)
+
+    assert outcome.verdict == (ACCUSED if declared == DTS_2 else PASS)
+    assert outcome.exchanged == 0
