@@ -14,7 +14,6 @@ from itertools import combinations
 from typing import Final
 
 from cdc_contracts.registry.contract.catalogue import Version
-from cdc_contracts.registry.contract.version_ranges import VersionRanges
 from cdc_contracts.registry.detect import wrapped_messages
 from cdc_contracts.registry.detect.detection import (
     AMBIGUOUS,
@@ -50,7 +49,8 @@ def place_versions(accumulator: EvidenceAccumulator, detection: Detection, more:
     """Return the detection of a subject that has switched, with what more messages near the switch prove."""
     more.finalize()
     accumulator.timeline.join(more.timeline)
-    return _Classification(accumulator).place_again(detection)
+    ranges, left_open = accumulator.place_versions(detection.detected[0].subject)
+    return replace(detection, ranges=ranges, finalize=describe_open(ranges, left_open), settled=not left_open)
 
 
 class _Classification:
@@ -89,11 +89,6 @@ class _Classification:
         )
         sure = len(versions) == 1 and not relatives and self._is_sure(versions[0], leaders)
         return self._detection(AMBIGUOUS if open_ else CERTAIN if sure else LIKELY, versions, relatives)
-
-    def place_again(self, detection: Detection) -> Detection:
-        """Return a detection with the ranges that all messages prove now."""
-        ranges, left_open = self._ranges(detection.detected[0].subject)
-        return replace(detection, ranges=ranges, finalize=describe_open(left_open), settled=not left_open)
 
     def _sides(self) -> list[Side]:
         """Return every side that takes some message: versions in catalogue order, then relatives."""
@@ -155,7 +150,7 @@ class _Classification:
     def _is_in_part(self, version: Version) -> bool:
         """Return whether only a part of the messages proves a version, while another one reads the rest differently."""
         subject = version.subject
-        parted = any(count for (_, one), count in self.accumulator.parted.items() if one == subject)
+        parted = self.accumulator.count_parted(subject) > 0
         return parted and self.accumulator.timeline.is_proven_in_part(subject)
 
     def _is_sure(self, version: Version, leaders: Sequence[Side]) -> bool:
@@ -253,7 +248,7 @@ class _Classification:
             for contract, first, last in self.accumulator.turns
             if contract.partition("@")[0] == subject
         ]  # fmt: skip
-        ranges, left_open = self._ranges(subject)
+        ranges, left_open = self.accumulator.place_versions(subject)
         return Detection(
             verdict=MIXED,
             subject=subject,
@@ -269,22 +264,10 @@ class _Classification:
                 *self.evidence_list.unmatched(detected),
             ),
             messages=self.accumulator.messages,
-            finalize=describe_open(left_open),
+            finalize=describe_open(ranges, left_open),
             settled=not left_open,
             ranges=ranges,
         )
-
-    def _ranges(self, subject: str) -> tuple[VersionRanges | None, int]:
-        """Return the ranges in which versions of a subject are proven, and how many messages no range covers.
-
-        None if no version reads a message of the subject differently from another, or if row changes contradict any
-        range: then each message has to prove itself.
-        """
-        parted = sum(count for (_, one), count in self.accumulator.parted.items() if one == subject)
-        if not parted or self.accumulator.is_disputed(subject):
-            return None, parted
-        versions = [version.reference for version in self.accumulator.catalogue.versions(subject)]
-        return self.accumulator.timeline.ranges(subject, versions)
 
     def _unknown(self, relative: Relative | None) -> Detection:
         accumulator = self.accumulator

@@ -17,6 +17,7 @@ from cdc_contracts.registry.contract.catalogue import Catalogue, Version
 from cdc_contracts.registry.contract.discriminator_model import Evidence
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.contract.table_contracts import table_name
+from cdc_contracts.registry.contract.version_ranges import VersionRanges
 from cdc_contracts.registry.detect.column_forms import ColumnForms
 from cdc_contracts.registry.detect.image_order import ImageOrder
 from cdc_contracts.registry.detect.message_evidence import CatalogueValidators, MessageEvidence, RecordPlace
@@ -152,9 +153,21 @@ class EvidenceAccumulator:
                         yield relative
                 self._before[key] = result, value
 
-    def is_disputed(self, subject: str) -> bool:
-        """Return whether row changes speak for and against each version of a subject, and no switch explains them."""
-        return subject in self._orders and self._orders[subject].is_disputed
+    def count_parted(self, subject: str) -> int:
+        """Return how many messages some versions of a subject accept and decode differently."""
+        return sum(count for (_, parted), count in self.parted.items() if parted == subject)
+
+    def place_versions(self, subject: str) -> tuple[VersionRanges | None, int]:
+        """Return the ranges in which versions of a subject are proven, and how many messages no range covers.
+
+        None if no version reads a message of the subject differently from another, or if row changes contradict any
+        range: then each message has to prove itself.
+        """
+        parted = self.count_parted(subject)
+        if not parted or (subject in self._orders and self._orders[subject].is_disputed):
+            return None, parted
+        versions = [version.reference for version in self.catalogue.versions(subject)]
+        return self.timeline.ranges(subject, versions)
 
     def pass_over(self, place: RecordPlace) -> None:
         """Skip a record without a message."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from cdc_contracts.registry.contract.catalogue import Version
+from cdc_contracts.registry.contract.version_ranges import VersionRanges
 from cdc_contracts.registry.detect.mixtures import Mixture
 
 
@@ -18,10 +19,15 @@ def describe_undecided(proofs: Mapping[str, int]) -> str | None:
     )
 
 
-def describe_open(left_open: int) -> str | None:
-    """Return that messages between two versions are left open; None if there are none."""
+def describe_open(ranges: VersionRanges | None, left_open: int) -> str | None:
+    """Return why messages of a subject that has switched are left open; None if none are."""
     if not left_open:
         return None
+    if ranges is None:
+        return (
+            f"{left_open:,} messages are read differently by its versions, and the changes of rows contradict any "
+            "range: only messages that prove their version are decoded. Declare it with --contract or --versions."
+        )
     return (
         f"{left_open:,} messages lie between the last proof of one version and the first of another: they are left "
         "open; --write-versions FILE writes the ranges."

@@ -25,6 +25,7 @@ Source = tuple[str, int]
 _AT_AN_END: Final = 3
 """The proofs at an end of a range that say when it began or ended: one of them may itself have come late."""
 _BY_CHANCE: Final = 0.01
+"""What is less likely than this, if proofs lie anywhere, is taken for the mark of another version."""
 _FAR_APART: Final = 100
 """Messages this far apart, in number, are in order, except for a few that came late."""
 _MOST_LATE: Final = 33
@@ -183,12 +184,15 @@ class SenderTimeline:
                     for message in messages
                     if message.proves(subject) is not None and message.original is None
                 ]
-                for message in messages if proofs else ():
-                    moment = moment_of_one(message)
-                    early = one.start is not None and moment < median_low(proofs[:_AT_AN_END])
-                    late = one.end is not None and moment > median_high(proofs[-_AT_AN_END:])
-                    if early or late:
-                        found.add(message.place)
+                if not proofs:
+                    continue
+                first, last = median_low(proofs[:_AT_AN_END]), median_high(proofs[-_AT_AN_END:])
+                found |= {
+                    message.place
+                    for message in messages
+                    if (one.start is not None and moment_of_one(message) < first)
+                    or (one.end is not None and moment_of_one(message) > last)
+                }
         return found
 
 
