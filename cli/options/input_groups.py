@@ -18,7 +18,9 @@ class InputGroup(TyperGroup):
         """Return the command that is named first. Raises UsageError if that is an input."""
         given = args[0]
         if not given.startswith("-") and given not in self.list_commands(ctx):
-            names = Path(given).exists() or "/" in given or given.endswith(_ENDINGS)
+            from cdc_contracts.registry.records.file_forms import LINES, ONE, PACKED, ROWS
+
+            names = Path(given).exists() or "/" in given or given.endswith((*LINES, ROWS, *ONE, *PACKED))
             kind = "file" if names and "file" in self.list_commands(ctx) else "topic"
             raise UsageError(
                 f"`{visible(given)}` is not a kind of input",
@@ -26,6 +28,3 @@ class InputGroup(TyperGroup):
                 hint=f"say what it is: `{ctx.command_path} {kind} {visible(given)}`",
             )
         return super().resolve_command(ctx, args)
-
-
-_ENDINGS = (".jsonl", ".ndjson", ".json", ".avro", ".parquet", ".gz", ".zst", ".bz2", ".xz")

@@ -16,6 +16,12 @@ import msgspec
 from cdc_contracts.registry.common.errors import UnavailableError, UsageError
 from cdc_contracts.registry.common.extras import require_packages
 
+LINES: Final = (".jsonl", ".ndjson")
+"""The endings of files with a message in each line."""
+ROWS: Final = ".parquet"
+"""The ending of files with a message in each row."""
+ONE: Final = (".json", ".avro")
+"""The endings of files that are one message."""
 PACKED: Final = frozenset({".gz", ".bz2", ".xz", ".zst"})
 """The endings of compressed files; the ending before says what is in one."""
 ARRAY: Final = "array"

@@ -245,4 +245,6 @@ def _kind_of(path: Path) -> str | None:
     return _KINDS.get(path.suffix)
 
 
-_KINDS: Final = {".jsonl": "lines", ".ndjson": "lines", ".parquet": "rows", ".json": "whole", ".avro": "whole"}
+_KINDS: Final = {
+    **dict.fromkeys(file_forms.LINES, "lines"), file_forms.ROWS: "rows", **dict.fromkeys(file_forms.ONE, "whole")
+}  # fmt: skip

@@ -7,12 +7,10 @@ from collections.abc import Iterable
 from pathlib import PurePath
 from typing import Final
 
-from cdc_contracts.registry.records.file_forms import PACKED
+from cdc_contracts.registry.records.file_forms import LINES, PACKED, ROWS
 from cdc_contracts.registry.report.report_model import ReportSource
 
 _PROGRAM: Final = "cdc-contracts"
-_LINES: Final = (".jsonl", ".ndjson")
-_ROWS: Final = ".parquet"
 _STDIN: Final = "-"
 
 
@@ -44,16 +42,16 @@ def _in_file(paths: list[str], topic: str, partition: int, offset: int) -> list[
     named = [path for path in paths if PurePath(path).name == topic]
     if len(named) == 1 and _has_several(PurePath(named[0]), offset):
         return [_as_path(named[0]), "--line", str(offset + 1)]
-    if len(paths) == 1 and PurePath(paths[0]).suffix == _ROWS:
+    if len(paths) == 1 and PurePath(paths[0]).suffix == ROWS:
         return [_as_path(paths[0]), *_at(partition, offset)]
-    if len(named) == 1 and PurePath(named[0]).suffix != _ROWS:
+    if len(named) == 1 and PurePath(named[0]).suffix != ROWS:
         return [_as_path(named[0])]
     return None
 
 
 def _has_several(path: PurePath, offset: int) -> bool:
     """Return whether a file has messages with numbers: lines, or the elements of an array."""
-    return path.suffix != _ROWS and (path.suffix in _LINES or path.suffix in PACKED or offset > 0)
+    return path.suffix != ROWS and (path.suffix in LINES or path.suffix in PACKED or offset > 0)
 
 
 def _at(partition: int, offset: int) -> list[str]:

@@ -22,6 +22,7 @@ from cdc_contracts.registry.records.conversion.avro_containers import MAGIC, Con
 from cdc_contracts.registry.records.conversion.converted_records import REFUSED_SCHEMA, Converted, Counts, convert_batch
 from cdc_contracts.registry.records.conversion.converter import Conversion, Framing, MessageForm, write_message
 from cdc_contracts.registry.records.file_batches import read_input, read_slice
+from cdc_contracts.registry.records.file_forms import LINES
 from cdc_contracts.registry.records.file_plans import (
     FilePlan,
     LineSlice,
@@ -34,7 +35,6 @@ from cdc_contracts.registry.records.input_files import STDIN
 from cdc_contracts.registry.records.record_batches import CAPTURE_SCHEMA
 from cdc_contracts.registry.stats.partition_tallies import Source
 
-LINES: Final = (".jsonl", ".ndjson")
 _ROWS: Final = 4_096
 
 
