@@ -9,37 +9,58 @@ from typing import Final
 _COMMENT: Final = re.compile(r"^<!-- needs: ([^>]+) -->$", re.MULTILINE)
 NEEDS: Final = MappingProxyType(
     {
-        "kafka": "a Kafka broker at the address shown, and the extra `kafka` or `spark`",
-        "spark": "the extra `spark`, and Java 17 or 21",
-        "spark and a minute": "the extra `spark`, and Java 17 or 21; it takes a minute",
-        "kcat": "a Kafka broker at the address shown, and kcat",
-        "Kubernetes": "a cluster of Kubernetes, and kubectl",
-        "PyFlink": "PyFlink",
-        "pytest": "pytest, in the same virtual environment",
-        "git": "git",
-        "a git repository": "a git repository with contracts",
-        "a checkout": "a checkout of the repository",
-        "a new virtual environment": "Python 3.11 or newer; nothing is installed yet",
-        "a server": "a registry that runs, see [Serve a registry](registry.md)",
-        "a report": "a report in JSON of an earlier audit",
-        "a decoded directory": "a directory that `decode` has written",
-        "a folder of contracts": "a folder of contracts of your own",
-        "a changed catalogue": "a folder of contracts with a change",
-        "table contracts": "a folder of table contracts",
-        "messages": "a file of messages of your own",
-        "the extra arrow": "the extra `arrow`",
+        "kafka": (
+            "a Kafka broker at the address shown, and the extra `kafka` or `spark`",
+            "所示地址上的 Kafka broker，以及 extra `kafka` 或 `spark`",
+        ),
+        "spark": (
+            "the extra `spark`, and Java 17 or 21",
+            "extra `spark`，以及 Java 17 或 21",
+        ),
+        "spark and a minute": (
+            "the extra `spark`, and Java 17 or 21; it takes a minute",
+            "extra `spark`，以及 Java 17 或 21；约一分钟",
+        ),
+        "kcat": (
+            "a Kafka broker at the address shown, and kcat",
+            "所示地址上的 Kafka broker，以及 kcat",
+        ),
+        "Kubernetes": ("a cluster of Kubernetes, and kubectl", "Kubernetes 集群和 kubectl"),
+        "PyFlink": ("PyFlink", "PyFlink"),
+        "pytest": ("pytest, in the same virtual environment", "同一虚拟环境中的 pytest"),
+        "git": ("git", "git"),
+        "a git repository": ("a git repository with contracts", "存放契约的 git 仓库"),
+        "a checkout": ("a checkout of the repository", "本仓库的检出目录"),
+        "a new virtual environment": (
+            "Python 3.11 or newer; nothing is installed yet",
+            "Python 3.11 或更高版本；无需预先安装任何包",
+        ),
+        "a server": (
+            "a registry that runs, see [Serve a registry](registry.md)",
+            "正在运行的 Registry，见[启动 Registry](registry.zh.md)",
+        ),
+        "a report": ("a report in JSON of an earlier audit", "先前一次审计的 JSON 报告"),
+        "a decoded directory": ("a directory that `decode` has written", "`decode` 写出的目录"),
+        "a folder of contracts": ("a folder of contracts of your own", "存放自己的契约的文件夹"),
+        "a changed catalogue": ("a folder of contracts with a change", "内容有改动的契约文件夹"),
+        "table contracts": ("a folder of table contracts", "存放表契约的文件夹"),
+        "messages": ("a file of messages of your own", "自己的消息文件"),
+        "the extra arrow": ("the extra `arrow`", "extra `arrow`"),
     }
 )
-"""What a block needs, by the word of its comment."""
+"""What a block needs, by the word of its comment: in English and in Chinese."""
 UNSAID: Final = frozenset({"no output shown", "a terminal"})
 """Words of comments that are for tests."""
 
 
-def say_needs(markdown: str) -> str:
-    """Return a page in English with what its blocks need in words."""
+def say_needs(markdown: str, *, chinese: bool = False) -> str:
+    """Return a page in English or Chinese with what its blocks need in words."""
 
     def say(found: re.Match[str]) -> str:
-        words = NEEDS.get(found[1])
-        return found[0] if words is None else f"{found[0]}\n\n*Needs {words}.*{{: .needs }}\n"
+        if found[1] not in NEEDS:
+            return found[0]
+        english, translated = NEEDS[found[1]]
+        words = f"需要：{translated}。" if chinese else f"Needs {english}."
+        return f"{found[0]}\n\n*{words}*{{: .needs }}\n"
 
     return _COMMENT.sub(say, markdown)

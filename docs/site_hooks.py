@@ -67,8 +67,7 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
     for source, name in OF_THE_REPOSITORY.items():
         markdown = markdown.replace(f"]({'../' * (depth + 1)}{source})", f"]({'../' * depth}{name})")
     markdown = markdown.replace("](adr/)", "](adr/index.md)")
-    if not page.file.src_uri.endswith(".zh.md"):
-        markdown = say_needs(markdown)
+    markdown = say_needs(markdown, chinese=page.file.src_uri.endswith(".zh.md"))
     return _CONTRACT_FILE.sub(r"](../\1)", markdown) if page.file.src_uri.startswith("catalogue/") else markdown
 
 

@@ -18,7 +18,9 @@ from cdc_contracts.cli.app import PROGRAM, app
 __all__ = ["agrees"]
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-PAGES = [ROOT / "README.md", DOCS / "index.md", DOCS / "first-steps.md", *sorted(DOCS.glob("how-to/*.md"))]
+GUIDES = sorted(page for page in DOCS.glob("how-to/*.md") if not page.name.endswith(".zh.md"))
+PAGES = [ROOT / "README.md", DOCS / "index.md", DOCS / "first-steps.md", *GUIDES]
+"""Pages in English; those in Chinese have the same blocks."""
 _HEREDOC = re.compile(r"<<'(\w+)'(.*)\n(?:.*\n)*?\1\n")
 _INLINE = re.compile(rf"`({PROGRAM} [^`\n]+)`")
 

@@ -89,7 +89,7 @@ def test_links_to_other_sites_have_the_form_of_one(pages):
 def test_a_guide_says_in_words_what_a_block_presupposes(pages, site):
     for page in DOCS.glob("how-to/*.md"):
         needs = re.findall(r"^<!-- needs: ([^>]+) -->$", page.read_text(encoding="utf-8"), re.MULTILINE)
-        said = len(re.findall(r'<p><em class="needs">Needs ', pages[site / f"how-to/{page.stem}.html"]))
+        said = len(re.findall(r'<p><em class="needs">(?:Needs |需要)', pages[site / f"how-to/{page.stem}.html"]))
         assert said == sum(one not in UNSAID for one in needs), page.name
 
 
@@ -115,6 +115,7 @@ def test_the_search_knows_the_words_of_pages_in_chinese(site, word):
     found = json.loads((site / "search/search_index.json").read_text(encoding="utf-8"))["docs"]
     divided = {one["location"].partition("#")[0] for one in found if word in re.split(r"[\u200b<>\s]", one["text"])}
     assert divided & {"index.zh.html", "first-steps.zh.html"}
+    assert [place for place in divided if place.startswith("how-to/")]
 
 
 @pytest.mark.nightly
