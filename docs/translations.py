@@ -74,4 +74,7 @@ def record_originals(pages: Iterable[Path]) -> None:
 
 
 if __name__ == "__main__":
-    record_originals([Path(name).resolve() for name in sys.argv[1:]] or originals())
+    named = [Path(name).resolve() for name in sys.argv[1:]]
+    if unknown := [page.name for page in named if page not in originals()]:
+        sys.exit(f"{', '.join(unknown)}: no page in Chinese with an original. Name one such as docs/first-steps.zh.md.")
+    record_originals(named or originals())

@@ -112,10 +112,22 @@ def test_the_search_finds_pages_of_every_part(site):
 @pytest.mark.parametrize("word", ["漂移", "隔离区", "台账", "时区"])
 def test_the_search_knows_the_words_of_pages_in_chinese(site, word):
     """Chinese has no spaces: the words of a text are divided when the site is built."""
+    assert places_of(site, word) & {"index.zh.html", "first-steps.zh.html"}
+
+
+@pytest.mark.parametrize(
+    ("word", "guide"),
+    [("漂移", "detect"), ("隔离区", "replay"), ("台账", "decode"), ("时区", "table-contracts"), ("位点", "lakehouse"),
+     ("检查点", "follow"), ("重放", "unknown-topic"), ("偏移量", "index")],
+)  # fmt: skip
+def test_the_search_knows_the_words_of_guides_in_chinese(site, word, guide):
+    assert f"how-to/{guide}.zh.html" in places_of(site, word)
+
+
+def places_of(site, word):
+    """The pages in whose text the search knows a word."""
     found = json.loads((site / "search/search_index.json").read_text(encoding="utf-8"))["docs"]
-    divided = {one["location"].partition("#")[0] for one in found if word in re.split(r"[\u200b<>\s]", one["text"])}
-    assert divided & {"index.zh.html", "first-steps.zh.html"}
-    assert [place for place in divided if place.startswith("how-to/")]
+    return {one["location"].partition("#")[0] for one in found if word in re.split(r"[\u200b<>\s]", one["text"])}
 
 
 @pytest.mark.nightly
