@@ -107,6 +107,7 @@ def _options(
         current=found.current,
         drop_duplicates=found.drops,
         outputs=output_options.Outputs.BOTH if found.changes else output_options.Outputs.TABLES,
+        layout=output_options.RowLayout(found.shape),
     )
 
 

@@ -24,7 +24,7 @@ from cdc_contracts.registry.stats.positions import Positions
 from cdc_contracts.registry.stats.tally import Tally
 from cdc_contracts.registry.tables.canonical.added_columns import MOST_STATEMENTS, DdlStatement, ddl_statements
 from cdc_contracts.registry.tables.canonical.layout_resolution import LayoutGuess
-from cdc_contracts.registry.tables.canonical.table_layouts import Layouts
+from cdc_contracts.registry.tables.canonical.table_layouts import NESTED, Layouts
 from cdc_contracts.registry.tables.canonical.table_resets import Resets, read_control
 from cdc_contracts.registry.tables.canonical.typed_rows import count_by_table
 from cdc_contracts.spark_checks.file_sinks import TABLES, FilePart, SinkPlace, TableWriter
@@ -85,6 +85,7 @@ class DecodePlan:
 
     `known` are the layouts of tables when the run begins. Typed rows go to folders in `typed_above` while records are
     validated; where that is None none do. Without `keeps_changes` they are the only rows of changes that are written.
+    New tables have rows of `shape`.
     """
 
     place: SinkPlace
@@ -92,6 +93,7 @@ class DecodePlan:
     known: Layouts = field(default_factory=dict)
     typed_above: str | None = None
     keeps_changes: bool = True
+    shape: str = NESTED
 
 
 def decode_work(spec: ScopeSpec, plan: DecodePlan, watch: Watch | None = None) -> Work:
@@ -137,7 +139,7 @@ def _provisional_tables(
     if plan.typed_above is None:
         return None
     contracts = kernel.validation.reading_options.tables
-    guess = LayoutGuess(plan.known, contracts, result.observed, result.statements)
+    guess = LayoutGuess(plan.known, contracts, result.observed, result.statements, plan.shape)
     return ProvisionalTables(plan.place, guess.of, plan.typed_above, attempt)
 
 

@@ -18,6 +18,7 @@ from cdc_contracts.registry.report.audit_report import Span
 from cdc_contracts.registry.report.report_model import ReportSource
 from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.registry.stats.tally import Tally
+from cdc_contracts.registry.tables.canonical.table_layouts import NESTED
 from cdc_contracts.spark_checks.cluster_workers import count_slots
 from cdc_contracts.spark_checks.file_sinks import check_whole
 from cdc_contracts.spark_checks.folders import Folder
@@ -56,7 +57,8 @@ class QuarantineFiles:
     `topics` are those that the runs have read. `redacted` counts by run the records of which only shapes are stored;
     `formats` are those of the runs' tables, `schemas` the catalog schemas of the tables, None for the directory;
     `current` means that there are tables of current rows, `drops` that repeats are left out of the tables, `changes`
-    that the runs keep `changes/`. `begun` is the logged intent of an unfinished replay.
+    that the runs keep `changes/`; `shape` is that of the rows of their tables. `begun` is the logged intent of an
+    unfinished replay.
     """
 
     files: tuple[QuarantineFile, ...]
@@ -68,6 +70,7 @@ class QuarantineFiles:
     current: bool
     drops: bool
     changes: bool = True
+    shape: str = NESTED
     begun: LoggedIntent | None = None
 
     @property
@@ -117,7 +120,7 @@ def list_quarantine(runs: RunDirectory) -> QuarantineFiles:
     formats: set[str] = set()
     schemas: set[str | None] = set()
     current = drops = False
-    changes = True
+    changes, shape = True, NESTED
     for record in runs.records():
         topics |= {one.topic for one in record.ranges}
         formats.add(record.table_format)
@@ -128,7 +131,7 @@ def list_quarantine(runs: RunDirectory) -> QuarantineFiles:
         )
         dropped = record.repeats.dropped > 0 if record.drops_repeats is UNSET else record.drops_repeats
         drops = drops or dropped
-        changes = changes and record.keeps_changes
+        changes, shape = changes and record.keeps_changes, record.shape
         if record.replay is not None:
             replayed += _files(record, "replayed")
         elif record.redacted and record.counts["quarantined"]:
@@ -137,7 +140,7 @@ def list_quarantine(runs: RunDirectory) -> QuarantineFiles:
             files += _files(record, "quarantine")
     return QuarantineFiles(
         tuple(sorted(files)), tuple(sorted(replayed)), frozenset(topics), redacted, frozenset(formats),
-        frozenset(schemas), current, drops, changes, runs.begun.replay(),
+        frozenset(schemas), current, drops, changes, shape, runs.begun.replay(),
     )  # fmt: skip
 
 

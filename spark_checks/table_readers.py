@@ -12,7 +12,7 @@ from cdc_contracts.spark_checks.file_sinks import check_whole
 from cdc_contracts.spark_checks.folders import Folder, escape_pattern
 from cdc_contracts.spark_checks.runs.finished_runs import grown_layouts
 from cdc_contracts.spark_checks.runs.run_directory import RunDirectory
-from cdc_contracts.spark_checks.runs.run_records import RecordedTable
+from cdc_contracts.spark_checks.runs.run_records import RecordedTable, RunRecord
 from cdc_contracts.spark_checks.tables.arrow_schemas import spark_schema
 from cdc_contracts.spark_checks.tables.parquet_tables import ParquetTables
 
@@ -43,7 +43,8 @@ def table_files(directory: str, table: str | None = None) -> list[TableFile]:
     """
     folder = Folder(directory)
     found = []
-    for one in sorted(_of_table(directory, table), key=lambda one: (one.table, -len(one.layout.columns))):
+    tables = (one for one, _ in _of_table(directory, table))
+    for one in sorted(tables, key=lambda one: (one.table, -len(one.layout.columns))):
         for part in one.files:
             where = f"{directory}/{part.path}"
             check_whole(folder, part.path, part.size, where=where, whose="its run")
@@ -53,7 +54,7 @@ def table_files(directory: str, table: str | None = None) -> list[TableFile]:
 
 def table_layout(directory: str, table: str) -> TableLayout:
     """Return the current layout of a typed table. Raises as `table_files` does."""
-    layouts = grown_layouts(read_layout(one.layout) for one in _of_table(directory, table))
+    layouts = grown_layouts(read_layout(one.layout, record.shape) for one, record in _of_table(directory, table))
     return next(iter(layouts.values()))
 
 
@@ -65,25 +66,25 @@ def read_table(session: SparkSession, directory: str, table: str) -> DataFrame:
     return session.read.schema(schema).parquet(*paths) if paths else session.createDataFrame([], schema)
 
 
-def _of_table(directory: str, table: str | None) -> list[RecordedTable]:
-    """Return the run records' entries for a table, or for all."""
+def _of_table(directory: str, table: str | None) -> list[tuple[RecordedTable, RunRecord]]:
+    """Return the run records' entries for a table, or for all, each with its record."""
     known = list(_tables(directory))
-    found = [(one, kept_as) for one, kept_as in known if table is None or one.table == table]
+    found = [(one, record) for one, record in known if table is None or one.table == table]
     if table is not None and not found:
         near = difflib.get_close_matches(table, sorted({one.table for one, _ in known}), 3, 0)
         raise UsageError(f"there is no table {table}", where=directory, hint=f"Tables: {', '.join(near) or 'none'}.")
-    kept = {kept_as for _, kept_as in found} - {ParquetTables.name}
+    kept = {record.table_format for _, record in found} - {ParquetTables.name}
     if kept:
         raise UsageError(
             f"its tables are kept as {', '.join(sorted(kept))}, a format that tracks its own files",
             where=directory,
             hint=f"read {directory}/tables with a reader of that format",
         )
-    return [one for one, _ in found]
+    return found
 
 
-def _tables(directory: str) -> Iterator[tuple[RecordedTable, str]]:
-    """Yield the entries for typed tables in the records of finished runs, with the format of each."""
+def _tables(directory: str) -> Iterator[tuple[RecordedTable, RunRecord]]:
+    """Yield the entries for typed tables in the records of finished runs, each with its record."""
     for record in RunDirectory(directory).records():
         for one in record.tables:
-            yield one, record.table_format
+            yield one, record

@@ -42,6 +42,13 @@ class TableFormat(StrEnum):
     ICEBERG = "iceberg"
 
 
+class RowLayout(StrEnum):
+    """The shape of the rows of typed tables; `table_layouts.SHAPES`, a test compares the two."""
+
+    NESTED = "nested"
+    FLAT = "flat"
+
+
 class Outputs(StrEnum):
     """Which rows of changes are kept."""
 
@@ -60,6 +67,10 @@ class OutputOptions:
     table_format: Annotated[TableFormat, typer.Option("--table-format", help="The format of the typed tables.")] = (
         TableFormat.PARQUET
     )
+    layout: Annotated[
+        RowLayout,
+        typer.Option("--layout", help="Typed rows with `before` and `after`, or flat: the columns of one image."),
+    ] = RowLayout.NESTED
     replace: Annotated[bool, typer.Option("--replace", help="Replace other runs that read the same records.")] = False
     trust_contract: Annotated[
         bool,
@@ -98,22 +109,8 @@ class OutputOptions:
         """Raise UsageError if options are incompatible; `local` means that there is no Spark."""
         if not self.directory:
             raise UsageError("the output directory has no name", hint="write --to . for the directory you are in")
-        parquet, named = self.table_format is TableFormat.PARQUET, self.target.startswith(SCHEMA)
-        if local and (named or self.current or not parquet):
-            option = "--current" if self.current else self.target if parquet else f"--table-format {self.table_format}"
-            raise UsageError(
-                f"{option} needs --engine spark", hint="--engine local writes typed tables as Parquet files in a folder"
-            )
-        if parquet and (named or self.current):
-            raise UsageError(
-                "--current and table:CATALOG.DB need tables that keep versions",
-                hint="give --table-format delta or --table-format iceberg",
-            )
-        if not parquet and self.replace:
-            raise UsageError(
-                f"--replace cannot remove rows from {self.table_format} tables",
-                hint="decode into another directory, or decode only the missing range",
-            )
+        self._check_tables(local=local)
+        named = self.target.startswith(SCHEMA)
         needing = next((option for option, given in self._needing_changes() if given), None)
         if self.outputs is Outputs.TABLES and needing is not None:
             raise UsageError(
@@ -136,6 +133,30 @@ class OutputOptions:
             from cdc_contracts.registry.common.atomic_files import check_folder
 
             check_folder(path)
+
+    def _check_tables(self, *, local: bool) -> None:
+        """Raise UsageError if the tables cannot be written in this format and shape."""
+        parquet, named = self.table_format is TableFormat.PARQUET, self.target.startswith(SCHEMA)
+        if local and (named or self.current or not parquet):
+            option = "--current" if self.current else self.target if parquet else f"--table-format {self.table_format}"
+            raise UsageError(
+                f"{option} needs --engine spark", hint="--engine local writes typed tables as Parquet files in a folder"
+            )
+        if parquet and (named or self.current):
+            raise UsageError(
+                "--current and table:CATALOG.DB need tables that keep versions",
+                hint="give --table-format delta or --table-format iceberg",
+            )
+        if self.current and self.layout is RowLayout.FLAT:
+            raise UsageError(
+                "--current is made of both images of a change, and flat rows have one",
+                hint="leave out --layout flat, or --current",
+            )
+        if not parquet and self.replace:
+            raise UsageError(
+                f"--replace cannot remove rows from {self.table_format} tables",
+                hint="decode into another directory, or decode only the missing range",
+            )
 
     def _needing_changes(self) -> Sequence[tuple[str, bool]]:
         """Return options that work on changes/, and whether each was given."""
@@ -168,6 +189,7 @@ class OutputOptions:
             redact=self.redact,
             drop_duplicates=self.drop_duplicates,
             keeps_changes=self.outputs is Outputs.BOTH,
+            shape=self.layout.value,
         )
 
 

@@ -23,7 +23,7 @@ _DETECTING: Final = (*_CONNECTION, *_READING)
 _DECODING: Final = (
     *_DETECTING,
     *("table", "severities", "max_bytes", "strict_json", "fail_on"),
-    *("table_format", "current", "outputs", "drop_duplicates", "redact"),
+    *("table_format", "layout", "current", "outputs", "drop_duplicates", "redact"),
     *("cores", "jars", "packages", "master", "remote", "conf"),
 )
 

@@ -15,6 +15,19 @@ def plain_name(text: str) -> str:
     return name if name and not name[0].isdigit() else f"_{name}"
 
 
+def names_beside(wanted: Iterable[str], taken: Iterable[str] = ()) -> dict[str, str]:
+    """Return a free name for each: one that is taken, whatever its case, gets `_` in front until it is free."""
+    used = {name.casefold() for name in taken}
+    names = {}
+    for name in wanted:
+        free = name
+        while free.casefold() in used:
+            free = f"_{free}"
+        used.add(free.casefold())
+        names[name] = free
+    return names
+
+
 def distinct_names(
     texts: Iterable[str], make: Callable[[str], str] = plain_name, taken: Iterable[str] = ()
 ) -> dict[str, str]:

@@ -55,7 +55,7 @@ class PastRun:
             attempt=record.attempt or record.run,
             replaces=record.replaces,
             spans=record.spans,
-            layouts=tuple(_layout(one.layout) for one in record.tables),
+            layouts=tuple(_layout(one.layout, record.shape) for one in record.tables),
             positions=read_positions(record.positions),
             replays=frozenset(record.replay.of if record.replay else ()),
             topics=record.topics,
@@ -64,7 +64,7 @@ class PastRun:
             resets=record.upheavals,
             fingerprint=record.contract_fingerprint,
             write_mode=WriteMode(
-                record.table_format, record.table_schema or None, record.current, record.keeps_changes
+                record.table_format, record.table_schema or None, record.current, record.keeps_changes, record.shape
             ),
         )
 
@@ -127,9 +127,9 @@ def grown_layouts(layouts: Iterable[TableLayout]) -> Layouts:
 
 
 @lru_cache(maxsize=4_096)
-def _layout(recorded: RecordedLayout) -> TableLayout:
+def _layout(recorded: RecordedLayout, shape: str) -> TableLayout:
     """Return the layout in a record, always the same object for equal layouts."""
-    return read_layout(recorded)
+    return read_layout(recorded, shape)
 
 
 def _longest_first(layout: TableLayout) -> tuple[int, str]:

@@ -16,6 +16,7 @@ from cdc_contracts.registry.common.errors import UnavailableError
 from cdc_contracts.registry.common.written_models import Sometimes
 from cdc_contracts.registry.report.audit_report import Span
 from cdc_contracts.registry.stats.partition_tallies import Source
+from cdc_contracts.registry.tables.canonical.table_layouts import NESTED
 from cdc_contracts.spark_checks.folders import Folder
 from cdc_contracts.spark_checks.kafka.offsets import bounds_of, by_topic, range_words
 from cdc_contracts.spark_checks.runs.finished_runs import RUNS, PastRuns
@@ -53,6 +54,7 @@ class LoggedIntent(Struct, frozen=True, kw_only=True):
     compared: Sometimes[tuple[str, ...]] = UNSET
     table_format: Sometimes[str] = UNSET
     table_schema: Sometimes[str | None] = UNSET
+    table_layout: Sometimes[str] = UNSET
     current: Sometimes[bool] = UNSET
     replay: Sometimes[LoggedReplay] = UNSET
 
@@ -91,6 +93,7 @@ class Intent:
             compared=tuple(sorted(self.compared)),
             table_format=self.write_mode.table_format,
             table_schema=self.write_mode.table_schema,
+            table_layout=UNSET if self.write_mode.shape == NESTED else self.write_mode.shape,
             current=self.write_mode.current,
         )
 
@@ -218,7 +221,9 @@ class IntentLog:
             one.write_mode.check(write_mode, one.run, self._directory)
         for note in self.notes(past):
             if note.table_format:  # not recorded by earlier releases, nor by replays, which write like the runs
-                written = WriteMode(note.table_format, note.table_schema or None, bool(note.current))
+                written = WriteMode(
+                    note.table_format, note.table_schema or None, bool(note.current), shape=note.table_layout or NESTED
+                )
                 written.check(write_mode, note.run, self._directory)
 
     def _note(self, intent: LoggedIntent) -> None:

@@ -14,7 +14,13 @@ from cdc_contracts.registry.report.audit_report import Span
 from cdc_contracts.registry.report.report_model import RepeatedRows
 from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.registry.stats.positions import RecordedPositions
-from cdc_contracts.registry.tables.canonical.table_layouts import Layouts, RecordedLayout, TableLayout, write_layout
+from cdc_contracts.registry.tables.canonical.table_layouts import (
+    NESTED,
+    Layouts,
+    RecordedLayout,
+    TableLayout,
+    write_layout,
+)
 from cdc_contracts.registry.tables.canonical.table_resets import TableReset
 from cdc_contracts.spark_checks.file_sinks import FilePart
 from cdc_contracts.spark_checks.tables.table_formats import PARQUET
@@ -67,7 +73,8 @@ class RunRecord(Struct, frozen=True, kw_only=True):
     the topics, if it provided them. `stream` is the stream batch that the run is, None if it is no batch.
     `table_schema` is the catalog schema of the typed tables, None for the directory; `current` means that there are
     tables of current rows, `drops_repeats` that repeated rows are left out of the tables; `upheavals` are the
-    statements that emptied tables. `redacted` means that its quarantine holds shapes only; `outputs` are those of
+    statements that emptied tables; `table_layout` is the shape of the rows of tables, missing where it is `nested`.
+    `redacted` means that its quarantine holds shapes only; `outputs` are those of
     `changes` and `tables` that it keeps, missing where it keeps both; `replay` names the runs
     from whose quarantine it has decoded records, None if it read them from their source.
     """
@@ -91,6 +98,7 @@ class RunRecord(Struct, frozen=True, kw_only=True):
     upheavals: tuple[TableReset, ...] = ()
     table_format: str = PARQUET
     table_schema: Sometimes[str | None] = UNSET
+    table_layout: Sometimes[str] = UNSET
     current: bool = False
     drops_repeats: Sometimes[bool] = UNSET
     tables: tuple[RecordedTable, ...] = ()
@@ -99,6 +107,11 @@ class RunRecord(Struct, frozen=True, kw_only=True):
     def spans(self) -> dict[Source, Span]:
         """The range read of each partition."""
         return read_ranges(self.ranges)
+
+    @property
+    def shape(self) -> str:
+        """The shape of the rows of its tables."""
+        return self.table_layout or NESTED
 
     @property
     def keeps_changes(self) -> bool:

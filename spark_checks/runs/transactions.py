@@ -18,7 +18,7 @@ from cdc_contracts.registry.report.report_model import Report
 from cdc_contracts.registry.stats.positions import write_positions
 from cdc_contracts.registry.stats.tally import Tally
 from cdc_contracts.registry.tables.canonical.layout_resolution import resolve_run_layouts
-from cdc_contracts.registry.tables.canonical.table_layouts import Layouts, TableName
+from cdc_contracts.registry.tables.canonical.table_layouts import NESTED, Layouts, TableName
 from cdc_contracts.registry.tables.canonical.table_resets import TableReset
 from cdc_contracts.registry.validate.validation_context import ValidationContext
 from cdc_contracts.spark_checks.decode_tasks import (
@@ -68,7 +68,7 @@ class Output:
     With `replace` a run replaces others that read the same records, and itself. With `trust_contract`
     it is published although a record proves another version. With `drop_duplicates` repeated rows are left out of the
     typed tables, with `redact` the quarantine stores shapes only. Without `keeps_changes` row changes are written
-    to typed tables alone, and repeated rows are not looked for.
+    to typed tables alone, and repeated rows are not looked for. `shape` is that of the rows of typed tables.
     """
 
     directory: str
@@ -78,8 +78,14 @@ class Output:
     redact: bool = False
     drop_duplicates: bool = False
     keeps_changes: bool = True
+    shape: str = NESTED
 
     def __post_init__(self) -> None:
+        if self.tables.keeps_current and self.shape != NESTED:
+            raise UsageError(
+                "current rows are made of both images of a change, and flat rows have one",
+                hint="keep current rows, or write flat rows",
+            )
         if not self.keeps_changes and (self.drop_duplicates or self.tables.typed_above is None):
             needs = "dropping duplicates" if self.drop_duplicates else f"the format {self.tables.name}"
             raise UsageError(f"{needs} needs changes/", hint="keep changes/, or write typed tables as Parquet files")
@@ -87,7 +93,9 @@ class Output:
     @property
     def write_mode(self) -> WriteMode:
         """How the typed tables are written."""
-        return WriteMode(self.tables.name, self.tables.schema, self.tables.keeps_current, self.keeps_changes)
+        return WriteMode(
+            self.tables.name, self.tables.schema, self.tables.keeps_current, self.keeps_changes, self.shape
+        )
 
     @cached_property
     def runs(self) -> RunDirectory:
@@ -165,11 +173,14 @@ class Attempt:
         Raises LedgerError if the counts do not add up.
         """
         known = self.output.runs.past().layouts(without=self.gone)
-        above, keeps_changes = self.output.tables.typed_above, self.output.keeps_changes
-        plan = DecodePlan(self.place, self._quarantine, known, above, keeps_changes=keeps_changes)
+        output = self.output
+        plan = DecodePlan(
+            self.place, self._quarantine, known, output.tables.typed_above,
+            keeps_changes=output.keeps_changes, shape=output.shape,
+        )  # fmt: skip
         work = decode_work(describe_validation(self.validation), plan, watch)
         judged = merge_results(read_results(self.engine.run_in_order(self.source, work, mergeable=True)))
-        noted = 0 if self.output.keeps_changes else judged.rows.total()
+        noted = 0 if output.keeps_changes else judged.rows.total()
         check_rows(judged.tally, judged.parts, noted, replay=self.replay is not None)
         return judged
 
@@ -208,6 +219,7 @@ class Attempt:
             files=write_files([*judged.parts, *repeats.parts, *write_table(self.place, "ledger", ledger)]),
             table_format=output.tables.name,
             table_schema=output.tables.schema,
+            table_layout=UNSET if output.shape == NESTED else output.shape,
             tables=tables,
             repeats=repeats.report(dropped=output.drop_duplicates),
             positions=write_positions(judged.positions.whole()),
@@ -251,7 +263,9 @@ class Attempt:
         """Finalize the layouts of tables; return the statements that empty tables, by table."""
         known = past.layouts(without=self.gone)
         contracts = self.validation.reading_options.tables
-        layouts = resolve_run_layouts(known, contracts, judged.observed, judged.statements, judged.rows.keys())
+        layouts = resolve_run_layouts(
+            known, contracts, judged.observed, judged.statements, judged.rows.keys(), self.output.shape
+        )
         resets = finalize_resets(judged.resets.all(), {**known, **layouts})
         others = [one for one in past if one.run not in self.gone]
         emptied = find_emptied(resets, self._reach, others, {**known, **layouts})

@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import Any, Final
 
 from cdc_contracts.registry.common.errors import UnavailableError
+from cdc_contracts.registry.tables.canonical.table_layouts import NESTED
 from cdc_contracts.spark_checks.tables.typed_tables import TypedTables
 
 PARQUET: Final = "parquet"
@@ -23,7 +24,7 @@ FORMATS: Final = tuple(_MAKERS)
 class WriteMode:
     """How a run writes: table format, catalog schema or None, and whether it maintains current rows.
 
-    `changes` says whether it keeps `changes/` beside the tables.
+    `changes` says whether it keeps `changes/` beside the tables; `shape` is that of their rows.
 
     All runs of a directory have to agree on it, otherwise rows would be spread over different tables.
     """
@@ -32,6 +33,7 @@ class WriteMode:
     table_schema: str | None = None
     current: bool = False
     changes: bool = True
+    shape: str = NESTED
 
     def check(self, wanted: WriteMode, run: str, directory: str) -> None:
         """Raise UnavailableError if another run would write differently from this one, `run`."""
@@ -47,6 +49,12 @@ class WriteMode:
                 f"run {run} keeps the current rows of its tables: they would lack what is read now",
                 where=directory,
                 hint="choose another directory, or continue with --current",
+            )
+        if self.shape != wanted.shape:
+            raise UnavailableError(
+                f"run {run} was decoded with --layout {self.shape}: rows of one table would have different columns",
+                where=directory,
+                hint=f"choose another directory, or continue with --layout {self.shape}",
             )
         if self.changes != wanted.changes:
             outputs = "changes,tables" if self.changes else "tables"

@@ -15,12 +15,13 @@ import pytest
 from canonical_outputs import delta_files, iceberg_files
 from lakehouse import change, typed
 from pyspark import SparkConf
-from topics import rendered, scope_of
+from topics import WITH_TABLES, rendered, scope_of
 
 from cdc_contracts.registry.common.errors import UnavailableError, UsageError
 from cdc_contracts.registry.contract.catalogue import Catalogue
 from cdc_contracts.registry.records.output_schemas import CHANGES_SCHEMA
-from cdc_contracts.registry.tables.canonical.table_layouts import ColumnLayout, TableLayout, TableName
+from cdc_contracts.registry.tables.canonical.reserved_names import names_in
+from cdc_contracts.registry.tables.canonical.table_layouts import FLAT, NESTED, ColumnLayout, TableLayout, TableName
 from cdc_contracts.spark_checks.connectors import CONNECTORS
 from cdc_contracts.spark_checks.decoding import Output, decode_input
 from cdc_contracts.spark_checks.file_inputs import read_files
@@ -31,7 +32,7 @@ from cdc_contracts.spark_checks.spark_engine import SparkEngine
 from cdc_contracts.spark_checks.tables.arrow_schemas import spark_schema
 from cdc_contracts.spark_checks.tables.lakehouse.history_tables import open_history
 from cdc_contracts.spark_checks.tables.lakehouse.lakehouse_tables import open_lakehouse
-from cdc_contracts.spark_checks.tables.lakehouse.spark_schemas import ensure_table, free_names
+from cdc_contracts.spark_checks.tables.lakehouse.spark_schemas import ensure_table
 from cdc_contracts.spark_checks.tables.lakehouse.table_identifiers import (
     CURRENT,
     DELETED,
@@ -72,7 +73,7 @@ def test_a_write_is_there_once_and_the_table_grows_by_columns_of_every_kind(spar
     identifier, history = addresses.find(HISTORY, NAME), open_history(addresses.format)
 
     def write(layout, number, offset, **more):
-        names = free_names(layout.arrow.names, addresses.format)
+        names = names_in(addresses.format, layout.arrow.names)
         schema = pa.schema([field.with_name(names[field.name]) for field in layout.arrow])
         ensure_table(spark, identifier, addresses.format, schema, {"table": NAME.text})
         rows = [change("insert", offset, after={"id": offset, "na;me": "", **more})]
@@ -233,6 +234,34 @@ def test_a_run_that_was_cut_off_is_completed_by_itself_and_one_that_empties_the_
     assert not list((out / "staged").iterdir())
 
 
+@pytest.mark.parametrize("table_format", ["delta", "iceberg"])
+def test_flat_tables_hold_the_values_of_nested_ones_and_grow_by_columns_of_the_source(spark, tmp_path, table_format):
+    messages, validation = rendered("dts/canal@2", 40), scope_of("dts/canal@2", tables=WITH_TABLES.tables)
+    first = [value for value in messages[:20] if b'"note"' in value]
+    (tmp_path / "a.jsonl").write_bytes(b"\n".join(value.replace(b'"note"', b'"later"') for value in first) + b"\n")
+    (tmp_path / "b.jsonl").write_bytes(b"\n".join(messages[20:]) + b"\n")
+    found = {}
+    for shape in (NESTED, FLAT):
+        out = tmp_path / shape
+        tables = open_lakehouse(table_format, str(out))
+        for name in ("a.jsonl", "b.jsonl"):
+            source = read_files([tmp_path / name], parse_range("earliest", "latest"), tasks=1)
+            decode_input(SparkEngine(spark), source, validation, Output(str(out), tables, shape=shape), fail_on="error")
+        table = spark.table(tables.addresses.find(HISTORY, TableName("shop", None, "orders")))
+        found[shape] = [
+            row.asDict(recursive=True) for row in table.orderBy("_topic", "_offset", "_row_index").collect()
+        ]
+    assert len(found[NESTED]) == len(found[FLAT]) > 20
+    for whole, row in zip(found[NESTED], found[FLAT], strict=True):
+        image = whole["after"] or whole["before"]
+        assert {name: row[name] for name in image} == image
+        assert set(row["_columns"]) == {
+            name for name in image if f"{'after' if whole['after'] else 'before'}.{name}" not in whole["_absent"]
+        } - set(() if row["_topic"] == "b.jsonl" else {"note"})
+    names = table.schema.names
+    assert names.index("photo") < names.index("note")  # it is appended: no row of the first run has it
+
+
 @pytest.mark.nightly
 @pytest.mark.parametrize("table_format", ["iceberg"])
 def test_a_table_without_columns_has_its_history_and_current_rows_once_it_has_some(spark, tmp_path, table_format):
@@ -296,12 +325,12 @@ def test_a_table_is_found_by_a_name_that_no_other_table_has():
 
 
 def test_a_name_that_is_taken_gets_one_more_underscore():
-    assert free_names(["id", "_partition", "_Op"], "iceberg", taken=["_op", "__OP"]) == {
+    assert names_in("iceberg", ["id", "_partition", "_Op"], taken=["_op", "__OP"]) == {
         "id": "id",
         "_partition": "__partition",
         "_Op": "___Op",
     }
-    assert free_names(["_partition"], "delta") == {"_partition": "_partition"}
+    assert names_in("delta", ["_partition"]) == {"_partition": "_partition"}
 
 
 def test_a_session_that_cannot_write_a_format_is_refused_with_the_settings_it_lacks():

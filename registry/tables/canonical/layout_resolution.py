@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from cdc_contracts.registry.contract.catalogue import Version
@@ -19,7 +19,7 @@ from cdc_contracts.registry.schema.message_schemas.table_examples import table_i
 from cdc_contracts.registry.stats.observed_columns import ObservedColumn, ObservedColumns, TableName
 from cdc_contracts.registry.tables.canonical.added_columns import DdlStatement, added_columns
 from cdc_contracts.registry.tables.canonical.column_types import TEXT, column_type
-from cdc_contracts.registry.tables.canonical.table_layouts import ColumnLayout, Layouts, TableLayout
+from cdc_contracts.registry.tables.canonical.table_layouts import NESTED, ColumnLayout, Layouts, TableLayout
 from cdc_contracts.registry.values import FORMS
 
 CONTRACT: Final = "contract"
@@ -34,9 +34,11 @@ _Seen = Mapping[str, AbstractSet[tuple[str | None, str | None]]]
 
 
 def resolve_layouts(
-    known: Layouts, tables: TableContracts, observed: ObservedColumns, added: Added
+    known: Layouts, tables: TableContracts, observed: ObservedColumns, added: Added, shape: str = NESTED
 ) -> dict[TableName, TableLayout]:
     """Return the layouts of all tables that were ever seen: the known ones, and what this run adds to them.
+
+    New ones are of a shape.
 
     A column is laid out once a row had it, for only then is it known how its values are written. A new table takes the
     columns of its contract, else all that were seen; a known one takes new columns that its contract lists or a DDL
@@ -56,7 +58,7 @@ def resolve_layouts(
         else:
             allowed = list(seen)
         before = before or TableLayout(
-            name, (), (), MESSAGES if contract is None else CONTRACT, tuple(added.get(name, ()))
+            name, (), (), MESSAGES if contract is None else CONTRACT, tuple(added.get(name, ())), shape
         )
         layouts[name] = _widen(before, allowed, seen, contract)
     return layouts
@@ -68,6 +70,7 @@ def resolve_run_layouts(
     observed: ObservedColumns,
     statements: Iterable[DdlStatement],
     names: AbstractSet[TableName],
+    shape: str = NESTED,
 ) -> dict[TableName, TableLayout]:
     """Return the layouts of the tables `names`, which the run has rows of, and of those whose layout it changes.
 
@@ -76,9 +79,9 @@ def resolve_run_layouts(
     columns = {name: [column.name for column in layout.columns] for name, layout in known.items()}
     for name in observed.tables():
         columns[name] = [*columns.get(name, ()), *observed.columns(name)]
-    settled = resolve_layouts(known, tables, observed, added_columns(statements, columns))
+    settled = resolve_layouts(known, tables, observed, added_columns(statements, columns), shape)
     changed = {name: layout for name, layout in settled.items() if layout != known.get(name)}
-    bare = {name: TableLayout(name, (), (), MESSAGES) for name in names if name not in settled}
+    bare = {name: TableLayout(name, (), (), MESSAGES, shape=shape) for name in names if name not in settled}
     return {name: settled[name] for name in names if name in settled} | changed | bare
 
 
@@ -86,19 +89,21 @@ def resolve_run_layouts(
 class LayoutGuess:
     """The expected layouts of tables, if the rest of a run is like the part read so far.
 
-    `observed` and `statements` may grow between two guesses.
+    `observed` and `statements` may grow between two guesses; new layouts are of `shape`.
     """
 
     known: Layouts
     tables: TableContracts
     observed: ObservedColumns
     statements: AbstractSet[DdlStatement]
+    shape: str = NESTED
 
     def of(self, name: TableName) -> TableLayout:
         """Return the layout of a table with rows."""
         known = {name: self.known[name]} if name in self.known else {}
         shapes = {name: self.observed.shapes[name]} if name in self.observed.shapes else {}
-        return resolve_run_layouts(known, self.tables, ObservedColumns(shapes), self.statements, {name})[name]
+        observed = ObservedColumns(shapes)
+        return resolve_run_layouts(known, self.tables, observed, self.statements, {name}, self.shape)[name]
 
 
 def _untyped(layout: TableLayout, seen: _Seen) -> list[str]:
@@ -112,22 +117,20 @@ def _untyped(layout: TableLayout, seen: _Seen) -> list[str]:
 
 def _await(layout: TableLayout, added: Iterable[str]) -> TableLayout:
     held = {column.name for column in layout.columns}
-    return TableLayout(
-        layout.name, layout.columns, layout.primary_key, layout.origin,
-        tuple(dict.fromkeys([*layout.awaited, *(name for name in added if name not in held)])),
-    )  # fmt: skip
+    return replace(
+        layout, awaited=tuple(dict.fromkeys([*layout.awaited, *(name for name in added if name not in held)]))
+    )
 
 
 def _widen(layout: TableLayout, allowed: Iterable[str], seen: _Seen, contract: TableContract | None) -> TableLayout:
     """Append the columns that are allowed and were seen."""
     columns = [*layout.columns, *_new_columns(layout, allowed, seen, contract)]
     held = {column.name for column in columns}
-    return TableLayout(
-        layout.name,
-        tuple(columns),
-        layout.primary_key or (contract.primary_key if contract is not None else ()),
-        layout.origin,
-        tuple(name for name in layout.awaited if name not in held),
+    return replace(
+        layout,
+        columns=tuple(columns),
+        primary_key=layout.primary_key or (contract.primary_key if contract is not None else ()),
+        awaited=tuple(name for name in layout.awaited if name not in held),
     )
 
 
@@ -153,7 +156,9 @@ def _resolve_column(name: str, declared: str | None, seen: AbstractSet[tuple[str
     return ColumnLayout(name, types.pop() if len(types) == 1 else TEXT, source_type or None, kind or None)
 
 
-def canonical_table(version: Version, table: TableContract, reading_options: ReadingOptions) -> TableLayout:
+def canonical_table(
+    version: Version, table: TableContract, reading_options: ReadingOptions, shape: str = NESTED
+) -> TableLayout:
     """Return the layout of the rows of a table whose messages have every column that the table contract lists.
 
     A column that decode keeps as text beside the others (its name differs from another in case alone) is not in it.
@@ -165,4 +170,4 @@ def canonical_table(version: Version, table: TableContract, reading_options: Rea
     for one in table_mappings(version, table, reading_options):
         kinds = {column: FORMS[form].kind_in(zone) for column, form in one.forms.items()}
         observed.add(name, tuple(ObservedColumn(column, type_, kinds[column]) for column, type_ in table.types.items()))
-    return resolve_layouts({}, TableContracts([table]), observed, {})[name]
+    return resolve_layouts({}, TableContracts([table]), observed, {}, shape)[name]

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 import pyarrow as pa
 from msgspec import Struct
 
+from cdc_contracts.registry.common.identifiers import names_beside
 from cdc_contracts.registry.stats.observed_columns import TableName
 from cdc_contracts.registry.tables.canonical.column_types import read_type, write_type
 
@@ -41,6 +43,19 @@ METADATA: Final = pa.schema([
 the same names, the text of every value that its typed column cannot hold (an invalid date, a column that the layout
 does not have); the typed value is null there. So a null that is in neither is SQL NULL.
 """
+_FLAT_METADATA: Final = pa.schema([
+    pa.field("_columns", pa.list_(pa.string())) if one.name == "_absent" else one for one in METADATA
+])  # fmt: skip
+"""The columns before those of the source where each row has one image: the one after the change, else the one before.
+
+`_columns` names the columns of the layout that the image holds, null if there is no image; `_raw` keeps texts under the
+names of their columns alone. So a null whose column `_columns` names and `_raw` does not is SQL NULL.
+"""
+
+NESTED: Final = "nested"
+FLAT: Final = "flat"
+SHAPES: Final = (NESTED, FLAT)
+"""How typed rows hold images: both as structs, or one with its columns beside the metadata."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +73,7 @@ class TableLayout:
     """The columns of a canonical table, in their order, and where they come from: `contract` or `messages`.
 
     `awaited` are columns that a DDL message added and no row had so far: they become columns once one has them.
+    `shape` is one of SHAPES.
     """
 
     name: TableName
@@ -65,6 +81,20 @@ class TableLayout:
     primary_key: tuple[str, ...]
     origin: str
     awaited: tuple[str, ...] = ()
+    shape: str = NESTED
+
+    @property
+    def metadata(self) -> pa.Schema:
+        """The columns that say what a row is: those of every table of this shape."""
+        return METADATA if self.shape == NESTED else _FLAT_METADATA
+
+    @cached_property
+    def flat_names(self) -> Mapping[str, str]:
+        """The names of source columns in flat rows: one that names metadata gets `_` in front.
+
+        Metadata keeps its names, for a later column must not rename what is written already.
+        """
+        return names_beside((column.name for column in self.columns), _FLAT_METADATA.names)
 
     @property
     def image(self) -> pa.StructType:
@@ -74,6 +104,8 @@ class TableLayout:
     @property
     def arrow(self) -> pa.Schema:
         """The schema of the table; one without columns has no images, for Parquet has no struct without a field."""
+        if self.shape == FLAT:
+            return pa.schema([*self.metadata, *(pa.field(self.flat_names[one.name], one.type) for one in self.columns)])
         images = [pa.field("before", self.image), pa.field("after", self.image)] if self.columns else []
         return pa.schema([*METADATA, *images])
 
@@ -121,8 +153,8 @@ def write_layout(layout: TableLayout) -> RecordedLayout:
     )
 
 
-def read_layout(recorded: RecordedLayout) -> TableLayout:
-    """Return the layout that a run record keeps."""
+def read_layout(recorded: RecordedLayout, shape: str = NESTED) -> TableLayout:
+    """Return the layout that a run record keeps, for a run that writes rows of a shape."""
     return TableLayout(
         name=TableName(recorded.name.database, recorded.name.schema, recorded.name.table),
         columns=tuple(
@@ -131,7 +163,11 @@ def read_layout(recorded: RecordedLayout) -> TableLayout:
         primary_key=recorded.primary_key,
         origin=recorded.origin,
         awaited=recorded.awaited,
+        shape=shape,
     )
 
 
-__all__ = ["METADATA", "ColumnLayout", "Layouts", "TableLayout", "TableName", "read_layout", "write_layout"]
+__all__ = [
+    "FLAT", "METADATA", "NESTED", "SHAPES", "ColumnLayout", "Layouts", "TableLayout", "TableName", "read_layout",
+    "write_layout",
+]  # fmt: skip

@@ -20,7 +20,7 @@ from cdc_contracts.registry.engine.decoded_rows import UntypedRows
 from cdc_contracts.registry.engine.native.typed_columns import place_keys, read_texts
 from cdc_contracts.registry.engine.placed_images import PlacedImages
 from cdc_contracts.registry.stats.observed_columns import TableName
-from cdc_contracts.registry.tables.canonical.table_layouts import METADATA, TableLayout
+from cdc_contracts.registry.tables.canonical.table_layouts import FLAT, METADATA, TableLayout
 from cdc_contracts.registry.tables.canonical.typed_values import ReadColumn, read_column
 
 Mask = NDArray[np.bool_]
@@ -94,17 +94,22 @@ def _name_of(rows: pa.RecordBatch) -> TableName:
 def type_rows(changes: pa.RecordBatch | UntypedRows, layout: TableLayout) -> tuple[pa.RecordBatch, dict[str, int]]:
     """Return rows of one table in its layout, and how many values of each column are in `_raw`.
 
-    The rows are those of `changes/` (`CHANGES_SCHEMA`), or what these are made of.
+    The rows are those of `changes/` (`CHANGES_SCHEMA`), or what these are made of. In a flat layout the image before
+    the change is that of rows that have none after it.
     """
     rows, columns = len(changes), changes.columns if isinstance(changes, UntypedRows) else changes
     kept_as_text = _kept_as_text(changes, layout)
-    raw, absent = _Entries(rows), _Entries(rows)
+    raw, named = _Entries(rows), _Entries(rows)
     sides = {side: _held_of(changes, side, layout) for side in _SIDES}
+    flat = layout.shape == FLAT
+    shown = {"before": sides["before"].there & ~sides["after"].there, "after": sides["after"].there} if flat else {}
     for side, held in sides.items():
+        prefix = "" if flat else f"{side}."
         if len(held.other_rows):
-            raw.add_all(*held.others(side))
+            raw.add_all(*held.others(prefix, shown.get(side)))
         for place, column in enumerate(layout.columns):
-            absent.add(f"{side}.{column.name}", held.lacks(place))
+            lacking = held.lacks(place)
+            named.add(prefix, column.name, shown[side] & ~lacking if flat else lacking)
     typed: list[pa.Array] = []
     for place, column in enumerate(layout.columns):
         # Both sides at once: for tables of few rows the calls are what takes time.
@@ -120,20 +125,37 @@ def type_rows(changes: pa.RecordBatch | UntypedRows, layout: TableLayout) -> tup
         values, left = _read(texts, column.type, kept_as_text.get(place))
         if left is not None:
             for side, start in zip(_SIDES, (0, rows), strict=True):
-                raw.add(f"{side}.{column.name}", left[start : start + rows], texts.slice(start, rows))
+                kept = left[start : start + rows]
+                prefix = "" if flat else f"{side}."
+                raw.add(prefix, column.name, kept & shown[side] if flat else kept, texts.slice(start, rows))
         typed.append(values)
-    images = {}
-    for (side, held), start in zip(sides.items() if layout.columns else (), (0, rows), strict=False):
-        missing = None if held.there.all() else pa.array(~held.there)
-        images[side] = pa.StructArray.from_arrays(
-            [values.slice(start, rows) for values in typed], fields=list(layout.image), mask=missing
-        )
-    made: dict[str, pa.Array] = {**images, "_absent": absent.as_lists(), "_raw": raw.as_maps()}
-    arrays = [
+    if flat:
+        images = _one_image(typed, shown)
+        made = {"_columns": named.as_lists(shown["before"] | shown["after"]), "_raw": raw.as_maps()}
+    else:
+        images = [] if not layout.columns else [
+            pa.StructArray.from_arrays(
+                [values.slice(start, rows) for values in typed], fields=list(layout.image),
+                mask=None if held.there.all() else pa.array(~held.there),
+            )
+            for held, start in zip(sides.values(), (0, rows), strict=True)
+        ]  # fmt: skip
+        made = {"_absent": named.as_lists(), "_raw": raw.as_maps()}
+    metadata = [
         made[one.name] if one.name in made else _as_type(columns.column(_RENAMED[one.name]), one.type)
-        for one in layout.arrow
+        for one in layout.metadata
     ]
-    return pa.RecordBatch.from_arrays(arrays, schema=layout.arrow), raw.counts()
+    return pa.RecordBatch.from_arrays([*metadata, *images], schema=layout.arrow), raw.counts()
+
+
+def _one_image(typed: list[pa.Array], shown: dict[str, Mask]) -> list[pa.Array]:
+    """Return the columns of the image that each row shows, of the values of both: those before, then those after."""
+    rows = len(shown["after"])
+    if shown["after"].all():
+        return [values.slice(rows) for values in typed]
+    places = np.arange(rows) + np.where(shown["after"], rows, 0)
+    chosen = pa.array(places, mask=~(shown["before"] | shown["after"]))
+    return [values.take(chosen) for values in typed]
 
 
 def _as_type(column: pa.Array, type_: pa.DataType) -> pa.Array:
@@ -198,34 +220,43 @@ class _Held:
         lacks: Mask = self.there & (self.places[column] < 0)
         return lacks
 
-    def others(self, side: str) -> tuple[list[str], Places, Places, pa.Array]:
-        """Return what the layout has no column for: names, the name and row of each entry, and texts, NULLs too."""
-        encoded = self.other_names.dictionary_encode()
-        names = [f"{side}.{name}" for name in encoded.dictionary.to_pylist()]
-        texts = self.items.take(pa.array(self.other_places))
-        return names, encoded.indices.to_numpy().astype(np.int64), self.other_rows, texts
+    def others(self, prefix: str, shown: Mask | None) -> tuple[str, list[str], Places, Places, pa.Array]:
+        """Return what the layout has no column for, of rows that are shown (None: all), as `_Entries.add_all` takes it.
+
+        That is names, the name and row of each entry, and texts, NULLs too.
+        """
+        wanted = np.arange(len(self.other_rows)) if shown is None else np.flatnonzero(shown[self.other_rows])
+        encoded = self.other_names.take(pa.array(wanted)).dictionary_encode()
+        codes = encoded.indices.to_numpy().astype(np.int64)
+        texts = self.items.take(pa.array(self.other_places[wanted]))
+        return prefix, encoded.dictionary.to_pylist(), codes, self.other_rows[wanted], texts
 
 
 @dataclass
 class _Entries:
-    """Names, or names with texts, that some of the rows have; in the order they were added."""
+    """Names, or names with texts, that some of the rows have; in the order they were added.
+
+    `names` have the prefix of their image, `columns` not.
+    """
 
     total: int
+    columns: list[str] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
     codes: list[Places] = field(default_factory=list)
     rows: list[Places] = field(default_factory=list)
     texts: list[pa.Array] = field(default_factory=list)
 
-    def add(self, name: str, marked: Mask, texts: pa.Array | None = None) -> None:
+    def add(self, prefix: str, name: str, marked: Mask, texts: pa.Array | None = None) -> None:
         rows = np.flatnonzero(marked)
         if len(rows):
             texts = None if texts is None else texts.take(pa.array(rows))
-            self.add_all([name], np.zeros(len(rows), np.int64), rows, texts)
+            self.add_all(prefix, [name], np.zeros(len(rows), np.int64), rows, texts)
 
-    def add_all(self, names: list[str], codes: Places, rows: Places, texts: pa.Array | None) -> None:
+    def add_all(self, prefix: str, names: list[str], codes: Places, rows: Places, texts: pa.Array | None) -> None:
         """Add entries; `codes` says which of the names each has."""
         self.codes.append(codes + len(self.names))
-        self.names += names
+        self.columns += names
+        self.names += [f"{prefix}{name}" for name in names]
         self.rows.append(rows)
         if texts is not None:
             self.texts.append(texts)
@@ -233,14 +264,15 @@ class _Entries:
     def counts(self) -> dict[str, int]:
         counts: dict[str, int] = {}
         each = np.bincount(np.concatenate(self.codes), minlength=len(self.names)) if self.codes else ()
-        for name, count in zip(self.names, map(int, each), strict=True):
-            column = name.partition(".")[2]
+        for column, count in zip(self.columns, map(int, each), strict=True):
             counts[column] = counts.get(column, 0) + count
         return counts
 
-    def as_lists(self) -> pa.Array:
+    def as_lists(self, there: Mask | None = None) -> pa.Array:
+        """Return the names of each row; null where `there` says that it has none."""
         offsets, order, names = self._laid_out()
-        return pa.ListArray.from_arrays(offsets, names.take(order))
+        missing = None if there is None or there.all() else pa.array(~there)
+        return pa.ListArray.from_arrays(offsets, names.take(order), mask=missing)
 
     def as_maps(self) -> pa.Array:
         offsets, order, names = self._laid_out()

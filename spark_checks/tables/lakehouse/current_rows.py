@@ -15,6 +15,7 @@ import pyarrow as pa
 from msgspec import structs
 
 from cdc_contracts.registry.contract.catalogue import Catalogue
+from cdc_contracts.registry.tables.canonical.reserved_names import names_in
 from cdc_contracts.registry.tables.canonical.table_layouts import TableLayout
 from cdc_contracts.spark_checks.tables.lakehouse.change_folding import fold_changes
 from cdc_contracts.spark_checks.tables.lakehouse.emptied_rows import (
@@ -25,7 +26,7 @@ from cdc_contracts.spark_checks.tables.lakehouse.emptied_rows import (
     empty_by,
     find_repeats,
 )
-from cdc_contracts.spark_checks.tables.lakehouse.spark_schemas import OWN, ensure_table, escape, free_names, read_facts
+from cdc_contracts.spark_checks.tables.lakehouse.spark_schemas import OWN, ensure_table, escape, read_facts
 from cdc_contracts.spark_checks.tables.lakehouse.table_identifiers import CURRENT, DELETED, TableIdentifiers, quote
 from cdc_contracts.spark_checks.tables.typed_tables import Emptyings, Merged
 
@@ -154,8 +155,8 @@ def ordered_contracts(catalogue: Catalogue) -> frozenset[str]:
 
 def current_names(layout: TableLayout, table_format: str) -> CurrentRowNames:
     """Return the column names of current rows: on a conflict the source keeps its name, not the metadata."""
-    columns = free_names((column.name for column in layout.columns), table_format)
-    return CurrentRowNames(columns, free_names((*_FACTS.names, *_KEPT.names), table_format, columns.values()))
+    columns = names_in(table_format, (column.name for column in layout.columns))
+    return CurrentRowNames(columns, names_in(table_format, (*_FACTS.names, *_KEPT.names), columns.values()))
 
 
 def _remove_older(session: SparkSession, identifier: str, names: CurrentRowNames, emptied: Emptied) -> int:

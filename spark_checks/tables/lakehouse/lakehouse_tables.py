@@ -14,14 +14,15 @@ from pyarrow import fs
 
 from cdc_contracts.registry.contract.catalogue import Catalogue
 from cdc_contracts.registry.records.output_schemas import CHANGES_SCHEMA
-from cdc_contracts.registry.tables.canonical.table_layouts import ColumnLayout, Layouts, TableLayout, TableName
+from cdc_contracts.registry.tables.canonical.reserved_names import names_in
+from cdc_contracts.registry.tables.canonical.table_layouts import FLAT, ColumnLayout, Layouts, TableLayout, TableName
 from cdc_contracts.spark_checks.engines import Engine
 from cdc_contracts.spark_checks.file_sinks import FilePart, SinkPlace, table_folder
 from cdc_contracts.spark_checks.folders import Folder
 from cdc_contracts.spark_checks.tables.arrow_schemas import arrow_type, spark_schema
 from cdc_contracts.spark_checks.tables.lakehouse.current_rows import CurrentTables, ordered_contracts
 from cdc_contracts.spark_checks.tables.lakehouse.history_tables import Commit, open_history
-from cdc_contracts.spark_checks.tables.lakehouse.spark_schemas import ensure_table, free_names
+from cdc_contracts.spark_checks.tables.lakehouse.spark_schemas import ensure_table
 from cdc_contracts.spark_checks.tables.lakehouse.table_identifiers import (
     HISTORY,
     CatalogSchema,
@@ -183,8 +184,12 @@ class LakehouseTables:
             {"table": layout.name.text, "holds": HISTORY},
         )  # fmt: skip
         known = {column.name for column in layout.columns}
-        # A table without columns has no images.
-        held = cast("StructType", found["after"].dataType) if "after" in found.names else ()
+        if layout.shape == FLAT:
+            known = set(self._schema(layout).names)
+            held = list(found)
+        else:
+            # A table without columns has no images.
+            held = list(cast("StructType", found["after"].dataType)) if "after" in found.names else []
         more = [ColumnLayout(one.name, arrow_type(one.dataType), None, None) for one in held if one.name not in known]
         return replace(layout, columns=(*layout.columns, *more)) if more else layout
 
@@ -220,7 +225,7 @@ class LakehouseTables:
         )
 
     def _schema(self, layout: TableLayout) -> pa.Schema:
-        names = free_names(layout.arrow.names, self.name)
+        names = names_in(self.name, layout.arrow.names)
         return pa.schema([field.with_name(names[field.name]) for field in layout.arrow])
 
 

@@ -20,25 +20,6 @@ OWN: Final = "cdc-contracts."
 _ODD: Final = frozenset(" ,;{}()\n\t=")
 """What Delta takes in the name of a column only where it maps names."""
 _WALL_CLOCK: Final = "timestamp_ntz"
-_TAKEN: Final = {
-    "iceberg": frozenset({
-        "_file", "_pos", "_deleted", "_spec_id", "_partition", "_row_id", "_last_updated_sequence_number",
-    }),
-}  # fmt: skip
-"""Names of columns that a format has for itself."""
-
-
-def free_names(wanted: Iterable[str], table_format: str, taken: Iterable[str] = ()) -> dict[str, str]:
-    """Return the name of each column: a name that is taken gets another `_` in front until it is free."""
-    used = {*_TAKEN.get(table_format, ()), *(name.casefold() for name in taken)}
-    names = {}
-    for name in wanted:
-        free = name
-        while free.casefold() in used:
-            free = f"_{free}"
-        used.add(free.casefold())
-        names[name] = free
-    return names
 
 
 def ensure_table(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 from typing import Any
 
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from cdc_contracts.registry.records.output_schemas import CHANGES_SCHEMA
 from cdc_contracts.registry.tables.canonical.column_types import column_type
-from cdc_contracts.registry.tables.canonical.table_layouts import ColumnLayout, TableLayout, TableName
+from cdc_contracts.registry.tables.canonical.table_layouts import FLAT, ColumnLayout, TableLayout, TableName
 from cdc_contracts.registry.tables.canonical.typed_rows import count_by_table, split_by_table, type_rows
 
 ORDERS = TableName("shop", None, "orders")
@@ -95,6 +96,53 @@ def test_a_row_lists_the_columns_that_a_partial_image_changed_and_lacks():
     assert [row["_absent"] for row in rows] == [["before.note", "after.note"], ["after.note"]]
 
 
+def flat(*names: str) -> TableLayout:
+    return replace(layout_of(*names), shape=FLAT)
+
+
+def test_a_flat_row_has_the_image_after_the_change_and_a_deletion_the_one_before_it():
+    rows, _ = typed(
+        [
+            row_of(1, {"id": "7", "note": "old"}, {"id": "7", "note": "new"}),
+            row_of(2, {"id": "7", "note": "new"}, None, op="delete"),
+            row_of(3, {"id": "8"}, None, update_part="before"),
+            row_of(4, None, None, op="delete"),
+        ],
+        flat("id", "note"),
+    )
+    assert [(row["_op"], row["id"], row["note"], row["_columns"]) for row in rows] == [
+        ("update", 7, "new", ["id", "note"]),
+        ("delete", 7, "new", ["id", "note"]),
+        ("update", 8, None, ["id"]),
+        ("delete", None, None, None),
+    ]
+    assert rows[2]["_update_part"] == "before"
+
+
+def test_flat_rows_tell_null_from_absent_and_from_what_is_kept_as_text():
+    (row,), counts = typed(
+        [row_of(1, {"day": "0000-00-00", "gone": "1"}, {"id": "7", "total": None, "day": "2020-02-30", "other": None})],
+        flat("id", "total", "day", "note"),
+    )
+    assert [row[name] for name in ("id", "total", "day", "note")] == [7, None, None, None]
+    assert row["_columns"] == ["id", "total", "day"]
+    assert row["_raw"] == {"day": "2020-02-30", "other": None}  # nothing of the image that is not shown
+    assert counts == {"day": 1, "other": 1}
+    assert "_absent" not in row
+
+
+def test_a_source_column_that_is_named_as_metadata_gets_an_underscore_and_later_columns_rename_nothing():
+    columns = [
+        ColumnLayout(name, column_type("int", "integer"), "int", "integer")
+        for name in ("id", "_OP", "_columns", "__op")
+    ]
+    layouts = [TableLayout(ORDERS, tuple(columns[:count]), (), "messages", shape=FLAT) for count in range(1, 5)]
+    assert layouts[-1].arrow.names[-4:] == ["id", "__OP", "__columns", "___op"]
+    assert all(layout.arrow.names == layouts[-1].arrow.names[: len(layout.arrow)] for layout in layouts)
+    (row,), _ = typed([row_of(1, None, {"id": "1", "_OP": "2", "_columns": "3"})], layouts[-1])
+    assert (row["_op"], row["__OP"], row["__columns"], row["_columns"]) == ("update", 2, 3, ["id", "_OP", "_columns"])
+
+
 def test_a_table_without_columns_keeps_every_value_as_text():
     (row,), counts = typed([row_of(1, None, {"id": "1", "note": None})], layout_of())
     assert "after" not in row
@@ -159,6 +207,46 @@ def test_every_value_of_an_image_is_in_its_column_or_kept_as_text(images, names,
         for path in wanted_raw:
             column = path.partition(".")[2]
             kept[column] = kept.get(column, 0) + 1
+    assert counts == kept
+
+
+@settings(max_examples=60)
+@given(
+    st.lists(
+        st.tuples(IMAGES, IMAGES, st.lists(st.sampled_from(NAMES), unique=True, max_size=2), INVALID_IN),
+        min_size=1,
+        max_size=8,
+    ),
+    st.lists(st.sampled_from(list(TYPES)), unique=True),
+    st.integers(0, 3),
+)
+def test_flat_rows_are_the_nested_ones_with_one_image(images, names, skipped):
+    rows = [
+        row_of(
+            at, before, after, invalid=invalid,
+            invalid_values=None if sides is None else [f"{side}.{name}" for side in sides for name in invalid],
+        )
+        for at, (before, after, invalid, sides) in enumerate(images)
+    ]  # fmt: skip
+    batch = batch_of([*rows, *rows]).slice(skipped % len(rows), len(rows))
+    nested, _ = type_rows(batch, layout_of(*names))
+    found, counts = type_rows(batch, flat(*names))
+    found.validate(full=True)
+    assert found.schema == flat(*names).arrow
+    kept: dict[str, int] = {}
+    for change, whole, row in zip(batch.to_pylist(), nested.to_pylist(), found.to_pylist(), strict=True):
+        side = next((one for one in ("after", "before") if change[one] is not None), None)
+        held = {} if side is None else dict(change[side])
+        for name in names:
+            assert row[name] == (None if side is None else whole[side][name])
+        assert row["_columns"] == (None if side is None else [name for name in names if name in held])
+        texts = {name.removeprefix(f"{side}."): text for name, text in whole["_raw"] if name.startswith(f"{side}.")}
+        assert dict(row["_raw"]) == texts
+        for name in texts:
+            kept[name] = kept.get(name, 0) + 1
+        assert {**row, "_raw": 0}.items() >= {
+            name: whole[name] for name in whole if name.startswith("_") and name not in ("_raw", "_absent")
+        }.items()
     assert counts == kept
 
 
