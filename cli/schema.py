@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cdc_contracts.cli.options import validation_options
+from cdc_contracts.cli.options.output_options import RowLayout
 from cdc_contracts.cli.options.shared_options import ContractFolders, open_catalogue
 from cdc_contracts.cli.output import console
 from cdc_contracts.registry.common.errors import UsageError
@@ -31,7 +32,19 @@ class SchemaFormat(StrEnum):
     PYDANTIC = "pydantic"
     PYTHON = "python"
     ODCS = "odcs"
+    BIGQUERY = "bigquery"
+    SNOWFLAKE = "snowflake"
+    CLICKHOUSE = "clickhouse"
+    STARROCKS = "starrocks"
+    DORIS = "doris"
+    DBT = "dbt"
+    ICEBERG = "iceberg"
+    DELTA = "delta"
+    ASYNCAPI = "asyncapi"
 
+
+_MESSAGES = (SchemaFormat.JSON_SCHEMA, SchemaFormat.AVRO, SchemaFormat.ASYNCAPI, SchemaFormat.PYTHON)
+"""Formats that describe messages and what is read of them, not the rows that decode writes."""
 
 TableName = Annotated[
     str | None, typer.Option("--table", metavar="[DATABASE.]TABLE", help="The table; required if there are several.")
@@ -46,6 +59,12 @@ def schema(
     tables: validation_options.Tables = None,
     table: TableName = None,
     parameters: validation_options.Parameters = None,
+    layout: Annotated[
+        RowLayout, typer.Option("--layout", help="The layout of decoded rows: that of `decode --layout`.")
+    ] = RowLayout.NESTED,
+    topic: Annotated[
+        str | None, typer.Option("--topic", metavar="TOPIC", help="The topic that --format asyncapi names.")
+    ] = None,
     write: Annotated[
         Path | None,
         typer.Option("--write", metavar="FOLDER", help="Write both schemas beside every contract in a folder."),
@@ -58,6 +77,12 @@ def schema(
     With --write the schemas of all contracts in a folder are written as message.schema.json and message.avsc; lint
     reports stale ones.
     """
+    if topic is not None and kind is not SchemaFormat.ASYNCAPI:
+        raise UsageError("--topic is a part of --format asyncapi", hint="leave out --topic, or give --format asyncapi")
+    if layout is RowLayout.FLAT and kind in _MESSAGES:
+        raise UsageError(
+            f"{kind} describes messages and their values, which have no layout", hint="leave out --layout flat"
+        )
     if (reference is None) == (write is None):
         raise UsageError("give a contract, or --write and a folder of contracts", hint="`cdc-contracts list` shows all")
     if write is not None:
@@ -66,15 +91,21 @@ def schema(
         _write(write)
         return
     if tables is None and table is None:
-        console.write(_message_schema(open_catalogue(contracts).version(reference or ""), kind))
+        console.write(_message_schema(open_catalogue(contracts).version(reference or ""), kind, topic))
         return
     judged = validation_options.ValidationOptions(folders=contracts, tables=tables, parameters=parameters)
     catalogue, reading_options, _ = judged.open_reading_options()
     version = catalogue.version(reference or "")
-    console.write(_table_schema(version, kind, _choose(reading_options, table), reading_options))
+    chosen = _choose(reading_options, table)
+    console.write(
+        _messages_of(version, kind, chosen, reading_options, topic)
+        if kind in _MESSAGES
+        else _table_schema(version, kind, chosen, reading_options, layout)
+    )
 
 
-def _message_schema(version: Version, kind: SchemaFormat) -> str:
+def _message_schema(version: Version, kind: SchemaFormat, topic: str | None) -> str:
+    from cdc_contracts.registry.schema.message_schemas.asyncapi_document import asyncapi_document
     from cdc_contracts.registry.schema.message_schemas.message_avro_schema import avro_message_schema
     from cdc_contracts.registry.schema.message_schemas.message_json_schema import message_schema
     from cdc_contracts.registry.schema.message_schemas.schema_files import lay_out
@@ -84,6 +115,8 @@ def _message_schema(version: Version, kind: SchemaFormat) -> str:
             result: Any = message_schema(version)
         case SchemaFormat.AVRO:
             result = avro_message_schema(version)
+        case SchemaFormat.ASYNCAPI:
+            return asyncapi_document(version, message_schema(version), topic)
         case _:
             raise UsageError(
                 f"{kind} describes the rows of a table", hint="give --tables, and --table if there are several"
@@ -91,27 +124,40 @@ def _message_schema(version: Version, kind: SchemaFormat) -> str:
     return lay_out(result)
 
 
-def _table_schema(version: Version, kind: SchemaFormat, table: TableContract, reading_options: ReadingOptions) -> str:
+def _messages_of(
+    version: Version, kind: SchemaFormat, table: TableContract, reading_options: ReadingOptions, topic: str | None
+) -> str:
     """Return the schema of a table's messages. Raises UsageError if the version or the format cannot express it."""
-    if kind == SchemaFormat.PYTHON:
-        from cdc_contracts.registry.tables.schemas.row_types import row_types_module
-
-        return row_types_module(version, table, reading_options)
+    from cdc_contracts.registry.schema.message_schemas.asyncapi_document import asyncapi_document
     from cdc_contracts.registry.schema.message_schemas.bound_avro import bound_avro_schema
     from cdc_contracts.registry.schema.message_schemas.bound_schema import bound_schema
+    from cdc_contracts.registry.schema.message_schemas.schema_files import lay_out
+    from cdc_contracts.registry.tables.schemas.row_types import row_types_module
+
+    match kind:
+        case SchemaFormat.PYTHON:
+            return row_types_module(version, table, reading_options)
+        case SchemaFormat.AVRO:
+            return lay_out(bound_avro_schema(version, table, reading_options))
+    schema = bound_schema(version, table, reading_options)
+    return lay_out(schema) if kind is SchemaFormat.JSON_SCHEMA else asyncapi_document(version, schema, topic)
+
+
+def _table_schema(
+    version: Version, kind: SchemaFormat, table: TableContract, reading_options: ReadingOptions, shape: str
+) -> str:
+    """Return the schema of a table's decoded rows."""
     from cdc_contracts.registry.schema.message_schemas.schema_files import lay_out
     from cdc_contracts.registry.tables.canonical.layout_resolution import canonical_table
     from cdc_contracts.registry.tables.schemas.avro_row import avro_row_schema
     from cdc_contracts.registry.tables.schemas.create_table_sql import DDL
+    from cdc_contracts.registry.tables.schemas.dbt_sources import dbt_sources
+    from cdc_contracts.registry.tables.schemas.lakehouse_schemas import delta_schema, iceberg_schema
     from cdc_contracts.registry.tables.schemas.odcs import odcs_document
     from cdc_contracts.registry.tables.schemas.pydantic_model import pydantic_module
+    from cdc_contracts.registry.tables.schemas.warehouse_sql import warehouse_ddl
 
-    match kind:
-        case SchemaFormat.JSON_SCHEMA:
-            return lay_out(bound_schema(version, table, reading_options))
-        case SchemaFormat.AVRO:
-            return lay_out(bound_avro_schema(version, table, reading_options))
-    layout = canonical_table(version, table, reading_options)
+    layout = canonical_table(version, table, reading_options, shape)
     match kind:
         case SchemaFormat.AVRO_CANONICAL:
             return lay_out(avro_row_schema(layout))
@@ -119,8 +165,14 @@ def _table_schema(version: Version, kind: SchemaFormat, table: TableContract, re
             return pydantic_module(layout)
         case SchemaFormat.ODCS:
             return odcs_document(version, table, layout)
+        case SchemaFormat.DBT:
+            return dbt_sources(table, layout)
+        case SchemaFormat.ICEBERG:
+            return lay_out(iceberg_schema(layout))
+        case SchemaFormat.DELTA:
+            return lay_out(delta_schema(layout))
         case _:
-            return DDL[kind](layout)
+            return DDL[kind](layout) if kind in DDL else warehouse_ddl(kind, layout, table)
 
 
 def _choose(reading_options: ReadingOptions, name: str | None) -> TableContract:

@@ -86,6 +86,14 @@ def test_bad_input_is_named_and_nothing_is_printed(tables, capsys, words, said):
         ("pydantic", '"""Rows of shop.orders as decode writes them."""'),
         ("python", '"""Rows of shop.orders as `change.row` has them, read under oms/default@2.'),
         ("odcs", "apiVersion: v3.1.0\nkind: DataContract\n"),
+        ("bigquery", "-- _partition: the column is __partition here"),
+        ("snowflake", 'CREATE TABLE "shop"."orders" ('),
+        ("clickhouse", "-- _changed: it is empty where the file has NULL."),
+        ("starrocks", "-- _event_time: a moment, as its date and time in UTC."),
+        ("doris", "-- _event_time: a moment, as its date and time in UTC."),
+        ("dbt", "version: 2\nsources:\n- name: shop\n"),
+        ("iceberg", '{\n  "type": "struct",\n  "schema-id": 0,'),
+        ("delta", '{\n  "type": "struct",\n  "fields": ['),
     ],
 )
 def test_the_rows_of_a_table_are_described_in_other_languages_and_those_of_no_table_are_not(
@@ -95,6 +103,46 @@ def test_the_rows_of_a_table_are_described_in_other_languages_and_those_of_no_ta
     assert printed(capsys, "oms/default@2", *words).startswith(begins)
     assert main(["schema", "oms/default@2", "--format", kind]) == 2
     assert f"{kind} describes the rows of a table" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("kind", "nested", "flat"),
+    [
+        ("odcs", "  - name: before\n", "  - name: total\n    logicalType: number"),
+        ("duckdb", '"before" STRUCT(', '"total" DECIMAL(12, 2)'),
+        ("avro-canonical", '"name": "before"', '"name": "total"'),
+        ("pydantic", "before: Image | None", "class Row(BaseModel):"),
+        ("delta", '"name": "before"', '"name": "_columns"'),
+    ],
+)
+def test_the_layout_of_decode_is_that_of_every_schema_of_rows(tables, capsys, kind, nested, flat):
+    words = ["oms/default@2", "--table", "shop.orders", "--tables", "tables", "--format", kind]
+    whole, one = printed(capsys, *words), printed(capsys, *words, "--layout", "flat")
+    assert nested in whole
+    assert nested not in one
+    assert flat in one
+    assert "_columns" in one
+    assert "_columns" not in whole
+
+
+def test_a_document_of_asyncapi_names_the_topic_with_and_without_a_table(tables, capsys):
+    for words in ([], ["--tables", "tables", "--table", "shop.orders"]):
+        text = printed(capsys, "oms/default@2", *words, "--format", "asyncapi", "--topic", "orders")
+        assert text.startswith("asyncapi: 3.0.0\n")
+        assert "address: orders\n" in text
+    assert "address: null\n" in printed(capsys, "oms/default@2", "--format", "asyncapi")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--format", "avro", "--layout", "flat"], "which have no layout"),
+        (["--format", "avro", "--topic", "orders"], "--topic is a part of --format asyncapi"),
+    ],
+)
+def test_options_of_other_formats_are_refused(tables, capsys, words, said):
+    assert main(["schema", "oms/default@2", *words]) == 2
+    assert said in " ".join(capsys.readouterr().err.split())
 
 
 def test_tables_have_no_say_where_the_files_of_versions_are_written(tables, capsys):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -10,7 +10,8 @@ import pyarrow as pa
 
 from cdc_contracts.registry.common.identifiers import distinct_names, plain_name
 from cdc_contracts.registry.tables.canonical.column_types import INSTANT, WALL_CLOCK
-from cdc_contracts.registry.tables.canonical.table_layouts import METADATA, TableLayout
+from cdc_contracts.registry.tables.canonical.table_layouts import TableLayout
+from cdc_contracts.registry.tables.schemas.decoded_table import DecodedColumn, decoded_table
 
 NAMESPACE: Final = "cdc_contracts.rows"
 COLUMN: Final = "column"
@@ -25,33 +26,36 @@ _PLAIN: Final[Mapping[pa.DataType, Any]] = MappingProxyType({
 
 def avro_row_schema(layout: TableLayout) -> dict[str, Any]:
     """Return the Avro schema of the rows of a canonical table."""
-    source = {one.name: one.source_type for one in layout.columns}
-    image = {
-        "type": "record", "name": "Image", "doc": "The row on one side of the change.",
-        "fields": list(_fields(layout.image, source)),
-    }  # fmt: skip
-    images = [
-        {"name": "before", "doc": "The row before the change.", "type": ["null", image], "default": None},
-        {"name": "after", "doc": "The row after the change.", "type": ["null", "Image"], "default": None},
-    ]
     return {
         "type": "record",
         "name": plain_name(layout.name.text),
         "namespace": NAMESPACE,
         "doc": f"A change of {layout.name.text} as decode writes it.",
-        "fields": [*_fields(METADATA, {}), *(images if layout.columns else [])],
+        "fields": list(_fields(decoded_table(layout).columns)),
     }
 
 
-def _fields(fields: Iterable[pa.Field], source: Mapping[str, str | None]) -> Iterator[dict[str, Any]]:
-    every = list(fields)
-    names = distinct_names(one.name for one in every)
-    for one in every:
-        name, type_ = names[one.name], _type(one.type)
-        result = {"doc": f"{one.name}: {source[one.name]}"} if source.get(one.name) else {}
+def _fields(columns: Sequence[DecodedColumn]) -> Iterator[dict[str, Any]]:
+    names = distinct_names(one.name for one in columns)
+    image = False
+    for one in columns:
+        name, type_ = names[one.name], "Image" if one.members and image else _column_type(one)
+        image = image or bool(one.members)
+        source = one.source.source_type if one.source else None
+        about = f"{one.name}: {source}" if source else one.about if one.members else ""
+        result = {"doc": about} if about else {}
         own = {} if name == one.name else {COLUMN: one.name}
         optional = {"type": ["null", type_], "default": None} if one.nullable else {"type": type_}
         yield {"name": name, **result, **optional, **own}
+
+
+def _column_type(column: DecodedColumn) -> Any:
+    if not column.members:
+        return _type(column.type)
+    return {
+        "type": "record", "name": "Image", "doc": "The row on one side of the change.",
+        "fields": list(_fields(column.members)),
+    }  # fmt: skip
 
 
 def _type(type_: pa.DataType) -> Any:

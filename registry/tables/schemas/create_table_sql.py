@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from cdc_contracts.registry.tables.canonical.column_types import INSTANT, WALL_CLOCK
 from cdc_contracts.registry.tables.canonical.table_layouts import TableLayout
+from cdc_contracts.registry.tables.schemas.decoded_table import decoded_table
 
 _INDENT: Final = "  "
 
@@ -48,7 +49,8 @@ class SqlDialect:
         return self.plain[type_]
 
 
-def _plain(**words: str) -> Mapping[pa.DataType, str]:
+def sql_types(**words: str) -> Mapping[pa.DataType, str]:
+    """Return the words for Arrow types, given by what these are: `text`, `whole` (64 bits), `short` (32) and so on."""
     types: Mapping[str, pa.DataType] = {
         "text": pa.string(), "whole": pa.int64(), "short": pa.int32(), "floating": pa.float64(), "boolean": pa.bool_(),
         "binary": pa.binary(), "date": pa.date32(), "instant": INSTANT, "wall_clock": WALL_CLOCK,
@@ -56,21 +58,21 @@ def _plain(**words: str) -> Mapping[pa.DataType, str]:
     return MappingProxyType({types[name]: word for name, word in words.items()})
 
 
-_SPARK: Final = SqlDialect(
+SPARK: Final = SqlDialect(
     "`",
-    _plain(text="STRING", whole="BIGINT", short="INT", floating="DOUBLE", boolean="BOOLEAN", binary="BINARY",
+    sql_types(text="STRING", whole="BIGINT", short="INT", floating="DOUBLE", boolean="BOOLEAN", binary="BINARY",
            date="DATE", instant="TIMESTAMP", wall_clock="TIMESTAMP_NTZ"),
     struct="STRUCT<{}>", member="{name}: {type}", array="ARRAY<{}>", map="MAP<{}, {}>", ending=" USING parquet",
 )  # fmt: skip
 _DUCKDB: Final = SqlDialect(
     '"',
-    _plain(text="VARCHAR", whole="BIGINT", short="INTEGER", floating="DOUBLE", boolean="BOOLEAN", binary="BLOB",
+    sql_types(text="VARCHAR", whole="BIGINT", short="INTEGER", floating="DOUBLE", boolean="BOOLEAN", binary="BLOB",
            date="DATE", instant="TIMESTAMP WITH TIME ZONE", wall_clock="TIMESTAMP"),
     struct="STRUCT({})", member="{name} {type}", array="{}[]", map="MAP({}, {})",
 )  # fmt: skip
 _FLINK: Final = SqlDialect(
     "`",
-    _plain(text="STRING", whole="BIGINT", short="INT", floating="DOUBLE", boolean="BOOLEAN", binary="BYTES",
+    sql_types(text="STRING", whole="BIGINT", short="INT", floating="DOUBLE", boolean="BOOLEAN", binary="BYTES",
            date="DATE", instant="TIMESTAMP_LTZ(6)", wall_clock="TIMESTAMP(6)"),
     struct="ROW<{}>", member="{name} {type}", array="ARRAY<{}>", map="MAP<{}, {}>",
 )  # fmt: skip
@@ -80,14 +82,14 @@ def _write(dialect: SqlDialect, layout: TableLayout) -> str:
     name = ".".join(dialect.name(part) for part in layout.name if part)
     columns = [
         f"{_INDENT}{dialect.name(one.name)} {dialect.type(one.type)}{'' if one.nullable else ' NOT NULL'}"
-        for one in layout.arrow
+        for one in decoded_table(layout).columns
     ]
     return f"CREATE TABLE {name} (\n" + ",\n".join(columns) + f"\n){dialect.ending};\n"
 
 
 def spark_ddl(layout: TableLayout) -> str:
     """Return the CREATE TABLE of a canonical table for Spark SQL."""
-    return _write(_SPARK, layout)
+    return _write(SPARK, layout)
 
 
 def duckdb_ddl(layout: TableLayout) -> str:

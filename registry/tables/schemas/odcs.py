@@ -13,7 +13,8 @@ from cdc_contracts.registry.contract.catalogue import Version
 from cdc_contracts.registry.contract.table_contracts import TableContract
 from cdc_contracts.registry.schema.message_schemas.message_json_schema import schema_id
 from cdc_contracts.registry.tables.canonical.column_types import INSTANT, WALL_CLOCK, write_type
-from cdc_contracts.registry.tables.canonical.table_layouts import ColumnLayout, TableLayout
+from cdc_contracts.registry.tables.canonical.table_layouts import FLAT, NESTED, ColumnLayout, TableLayout
+from cdc_contracts.registry.tables.schemas.decoded_table import DecodedColumn, decoded_table
 from cdc_contracts.registry.values.type_bounds import bound_of
 
 _API: Final = "v3.1.0"
@@ -29,6 +30,14 @@ _PHYSICAL: Final[Mapping[pa.DataType, str]] = MappingProxyType({
 """The words of types that `datacontract test` knows where they are not those of Arrow."""
 _BEYOND: Final = 2**63
 """Checkers compare with integers of 64 bits: a bound that needs more is left to the type."""
+_LIMITATIONS: Final[Mapping[str, str]] = MappingProxyType({
+    NESTED: "A row is a change: `before` and `after` are images of the row, NULL where the operation has none. What a "
+    "column cannot hold exactly is NULL and text in `_raw`; `_absent` tells a column that the message lacks from one "
+    "that is NULL.",
+    FLAT: "A row is a change: its columns are those of the row after it, or before it where there is no other, as of a "
+    "deletion. What a column cannot hold exactly is NULL and text in `_raw`; `_columns` tells a column that the "
+    "message lacks from one that is NULL.",
+})  # fmt: skip
 _STATUS: Final = {"current": "active", "legacy": "deprecated"}
 
 
@@ -52,9 +61,7 @@ def odcs_document(version: Version, table: TableContract, layout: TableLayout) -
         ],
         "description": {
             "purpose": f"Rows of {table.table}, decoded from messages of {version.reference}.",
-            "limitations": "A row is a change: `before` and `after` are images of the row, NULL where the operation "
-            "has none. What a column cannot hold exactly is NULL and text in `_raw`; `_absent` tells a column that the "
-            "message lacks from one that is NULL.",
+            "limitations": _LIMITATIONS[layout.shape],
         },
         "schema": [
             {
@@ -62,7 +69,7 @@ def odcs_document(version: Version, table: TableContract, layout: TableLayout) -
                 "logicalType": "object",
                 "physicalType": "table",
                 **({"description": table.comment} if table.comment else {}),
-                "properties": [_field(table, layout, one) for one in layout.arrow],
+                "properties": [_property(table, one) for one in decoded_table(layout, table).columns],
             }
         ],
         "customProperties": [
@@ -74,18 +81,22 @@ def odcs_document(version: Version, table: TableContract, layout: TableLayout) -
     return text
 
 
-def _field(table: TableContract, layout: TableLayout, field: pa.Field) -> dict[str, Any]:
-    """Return a column of the table that decode writes: an image with the columns of the source, or metadata."""
-    result: dict[str, Any] = {"name": field.name, **_typed(field.type), "required": not field.nullable}
-    if pa.types.is_struct(field.type):
-        result["properties"] = [_column(table, column) for column in layout.columns]
+def _property(table: TableContract, column: DecodedColumn) -> dict[str, Any]:
+    """Return a column of the table that decode writes: of the source, an image of such columns, or metadata."""
+    if column.source is not None:
+        return _column(table, column.name, column.source)
+    result: dict[str, Any] = {
+        "name": column.name, "description": column.about, **_typed(column.type), "required": not column.nullable,
+    }  # fmt: skip
+    if column.members:
+        result["properties"] = [_property(table, one) for one in column.members]
     return result
 
 
-def _column(table: TableContract, column: ColumnLayout) -> dict[str, Any]:
+def _column(table: TableContract, name: str, column: ColumnLayout) -> dict[str, Any]:
     declared = table.columns[column.name]
     result: dict[str, Any] = {
-        "name": column.name,
+        "name": name,
         **({"description": declared.comment} if declared.comment else {}),
         **_typed(column.type),
     }

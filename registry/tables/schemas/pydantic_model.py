@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from keyword import iskeyword, issoftkeyword
 from types import MappingProxyType
 from typing import Final
@@ -12,7 +12,8 @@ from pydantic import BaseModel
 
 from cdc_contracts.registry.common.identifiers import distinct_names, plain_name
 from cdc_contracts.registry.tables.canonical.column_types import INSTANT, WALL_CLOCK
-from cdc_contracts.registry.tables.canonical.table_layouts import METADATA, TableLayout
+from cdc_contracts.registry.tables.canonical.table_layouts import TableLayout
+from cdc_contracts.registry.tables.schemas.decoded_table import DecodedColumn, decoded_table
 
 _HEAD: Final = '''"""Rows of {table} as decode writes them."""
 
@@ -37,12 +38,12 @@ def pydantic_module(layout: TableLayout) -> str:
     A row is read with `Row.model_validate(...)` by the names of the table; a name that Python does not take is that of
     a field of another name.
     """
-    source = {one.name: one.source_type or "" for one in layout.columns}
+    columns = decoded_table(layout).columns
     parts = [_HEAD.format(table=_safe(layout.name.text))]
-    if layout.columns:
-        parts.append(_model("Image", "The columns on one side of a change.", _fields(layout.image, source)))
-    images = ["before: Image | None", "after: Image | None"] if layout.columns else []
-    parts.append(_model("Row", "One change of a row.", [*_fields(METADATA, {}), *images]))
+    image = next((one.members for one in columns if one.members), ())
+    if image:
+        parts.append(_model("Image", "The columns on one side of a change.", _fields(image)))
+    parts.append(_model("Row", "One change of a row.", _fields(columns)))
     return "\n\n".join(parts)
 
 
@@ -51,13 +52,13 @@ def _model(name: str, doc: str, lines: Iterable[str]) -> str:
     return f'class {name}(BaseModel):\n    """{doc}"""\n\n    {_CONFIG}\n\n{body}'
 
 
-def _fields(fields: Iterable[pa.Field], source: Mapping[str, str]) -> Iterator[str]:
-    every = list(fields)
-    names = distinct_names((one.name for one in every), _field_name, _TAKEN)
-    for one in every:
-        type_ = _type(one.type) + (" | None" if one.nullable else "")
+def _fields(columns: Sequence[DecodedColumn]) -> Iterator[str]:
+    names = distinct_names((one.name for one in columns), _field_name, _TAKEN)
+    for one in columns:
+        type_ = ("Image" if one.members else _type(one.type)) + (" | None" if one.nullable else "")
         alias = "" if names[one.name] == one.name else f"alias={one.name!r}"
-        about = f"description={source[one.name]!r}" if source.get(one.name) else ""
+        source = one.source.source_type if one.source else None
+        about = f"description={source!r}" if source else ""
         result = ", ".join(part for part in (alias, about) if part)
         yield f"{names[one.name]}: {f'Annotated[{type_}, Field({result})]' if result else type_}"
 
