@@ -21,11 +21,14 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, Final
 
+from decoded_tables import decode_tables, run_datacontract, run_dbt, run_lake, run_sqlglot
+
 from cdc_contracts.registry.contract.catalogue import Version, shipped_catalogue
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.contract.table_contracts import TableContract, parse_table_contract
 from cdc_contracts.registry.generate.contract_samples import find_samples
 from cdc_contracts.registry.message.transport import open_transport
+from cdc_contracts.registry.schema.message_schemas.asyncapi_document import asyncapi_document
 from cdc_contracts.registry.schema.message_schemas.bound_avro import bound_avro_schema
 from cdc_contracts.registry.schema.message_schemas.bound_schema import bound_schema
 from cdc_contracts.registry.schema.message_schemas.message_avro_schema import avro_message_schema
@@ -33,9 +36,11 @@ from cdc_contracts.registry.schema.message_schemas.message_json_schema import me
 from cdc_contracts.registry.values import Number
 
 HERE: Final = Path(__file__).parent
-NPM: Final = ("ajv@8", "json-schema-to-typescript@16", "typescript@5.9", "quicktype@26")
+NPM: Final = ("ajv@8", "json-schema-to-typescript@16", "typescript@5.9", "quicktype@26", "@asyncapi/parser@3.6")
 PIP: Final = {
     "py": ("datamodel-code-generator==0.*", "pydantic==2.*"), "dc": ("datacontract-cli[duckdb]==1.*",),
+    "dbt": ("dbt-core==1.10.*", "dbt-duckdb==1.*"),
+    "lake": ("chdb==4.*", "pyiceberg==0.*", "deltalake==1.*", "pyarrow"),
 }  # fmt: skip
 """What is installed in which environment: the tools ask for versions that do not go together."""
 BOUND: Final = ("dts/canal@2", "oms-community/canal@2", "oms-community/debezium@1")
@@ -65,13 +70,22 @@ def write_schemas(folder: Path) -> None:
     """Write every schema as NAME.schema.json and NAME.avsc, and its messages into the folder NAME."""
     catalogue = shipped_catalogue()
     for version in catalogue.all_versions():
-        _write(folder, _name(version), message_schema(version), avro_message_schema(version), dict(_samples(version)))
+        _write(
+            folder,
+            version,
+            _name(version),
+            message_schema(version),
+            avro_message_schema(version),
+            dict(_samples(version)),
+        )
+    (folder / "decoded").mkdir()
+    decode_tables(folder / "decoded", BOUND, json.dumps(orders_table().model_dump(exclude_none=True, mode="json")))
     for reference in BOUND:
         version = catalogue.version(reference)
         schema = bound_schema(version, orders_table(), ReadingOptions())
         avro = bound_avro_schema(version, orders_table(), ReadingOptions())
         examples = {f"example-{at}": json.dumps(one) for at, one in enumerate(schema["examples"])}
-        _write(folder, f"{_name(version)}_orders", schema, avro, examples)
+        _write(folder, version, f"{_name(version)}_orders", schema, avro, examples)
 
 
 def show_table(folder: Path, tools: Path) -> tuple[str, list[str]]:
@@ -124,10 +138,12 @@ def _name(version: Version) -> str:
     return version.reference.replace("/", "_").replace("@", "_v")
 
 
-def _write(folder: Path, name: str, schema: Any, avro: Any, messages: dict[str, str]) -> None:
+def _write(folder: Path, version: Version, name: str, schema: Any, avro: Any, messages: dict[str, str]) -> None:
     (folder / name).mkdir()
     (folder / f"{name}.schema.json").write_text(json.dumps(schema), encoding="utf-8")
     (folder / f"{name}.avsc").write_text(json.dumps(avro), encoding="utf-8")
+    topic = asyncapi_document(version, schema, "orders")
+    (folder / f"{name}.asyncapi.yaml").write_text(topic, encoding="utf-8")
     for number, text in enumerate(messages.values()):
         (folder / name / f"{number:03}.json").write_text(text, encoding="utf-8")
 
@@ -162,33 +178,20 @@ def _run_quicktype(folder: Path, tools: Path) -> subprocess.CompletedProcess[str
     return subprocess.CompletedProcess([], 0, json.dumps(result), "")
 
 
-def _run_datacontract(_folder: Path, tools: Path) -> subprocess.CompletedProcess[str]:
-    """Decode messages of each bound version, and test the tables by the ODCS document of their rows."""
-    problems: list[str] = []
-    for reference in BOUND:
-        with tempfile.TemporaryDirectory() as name:
-            here, own = Path(name), Path(sys.executable).with_name("cdc-contracts")
-            (here / "orders.yaml").write_text(json.dumps(orders_table().model_dump(exclude_none=True, mode="json")))
-            tables = ["--tables", str(here / "orders.yaml")]
-            sample = _call(own, "sample", reference, "-n", "200", *tables)
-            (here / "orders.jsonl").write_text(sample.stdout, encoding="utf-8")
-            written = ["--contract", reference, "--to", str(here), "--engine", "local", *tables]
-            decoded = _call(own, "decode", "file", here / "orders.jsonl", *written)
-            document = _call(own, "schema", reference, *tables, "--format", "odcs")
-            (here / "odcs.yaml").write_text(document.stdout, encoding="utf-8")
-            done = _call(tools / "dc/bin/datacontract", "test", "odcs.yaml", cwd=here)
-            if done.returncode:
-                problems.append(f"{reference}: {decoded.stderr[-200:]} {done.stdout[-600:]}")
-    result = {"schemas": len(BOUND), "compiled": len(BOUND) - len(problems), "problems": problems}
-    return subprocess.CompletedProcess([], 0, json.dumps(result), "")
-
-
 TOOLS: Final = (
     Tool("Ajv, `strict: true`", "compiles the schema, validates messages", _run_node("ajv.js")),
     Tool("json-schema-to-typescript, `tsc --strict`", "writes types, checks messages", _run_node("typescript.js")),
     Tool("datamodel-codegen", "writes pydantic models, reads messages", _run_models),
     Tool("quicktype", "writes types of Go", _run_quicktype),
-    Tool("datacontract test", "tests decoded tables by their ODCS document", _run_datacontract),
+    Tool("datacontract test", "tests decoded tables by their ODCS document", run_datacontract),
+    Tool("dbt test, DuckDB", "runs the tests of `sources.yml` over decoded tables", run_dbt),
+    Tool("ClickHouse (chdb)", "makes the table, loads the rows, reads them back", run_lake("clickhouse")),
+    Tool("deltalake", "makes the table by the Delta schema, appends the rows, reads them back", run_lake("delta")),
+    Tool("pyiceberg", "reads the Iceberg schema; its columns are those of the files", run_lake("iceberg")),
+    Tool("sqlglot", "parses the DDL of BigQuery, Snowflake, ClickHouse, StarRocks and Doris", run_sqlglot),
+    Tool(
+        "AsyncAPI parser, Ajv by draft 7", "validates the document of a topic; its examples", _run_node("asyncapi.js")
+    ),
     Tool("Apache Avro, Java", "parses the Avro schema, and what it writes of it", _run_avro),
 )
 

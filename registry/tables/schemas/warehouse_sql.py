@@ -143,12 +143,15 @@ def _bigquery_decimal(precision: int, scale: int) -> str:
 
 
 def _clickhouse_text(column: DecodedColumn) -> str | None:
-    """Return why a column is text: ClickHouse has times from 1900 to 2299, and moves others there silently."""
+    """Return why a column is text.
+
+    Measured: 25.8 refuses other dates in Parquet and moves those in text to 1900 or 2299; 26.9 holds them all.
+    """
     if column.source is None:
         return None
     zoned = parse_source_type(column.source.source_type or "").zoned
     if column.type in (pa.date32(), WALL_CLOCK) or (column.type == INSTANT and zoned):
-        return "text as ISO 8601, for times of ClickHouse are those of 1900 to 2299, and others are changed silently."
+        return "text, for ClickHouse 25 has the years 1900 to 2299 alone, and changes others silently; 26.9 holds them."
     return None
 
 

@@ -25,6 +25,7 @@ from registry_tables import ORDERS_TABLE as TABLE
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.contract.table_contracts import TableContract
 from cdc_contracts.registry.tables.canonical.layout_resolution import canonical_table
+from cdc_contracts.registry.tables.canonical.table_layouts import FLAT, NESTED
 from cdc_contracts.registry.tables.schemas.avro_row import COLUMN, avro_row_schema
 from cdc_contracts.registry.tables.schemas.create_table_sql import duckdb_ddl, spark_ddl
 from cdc_contracts.registry.tables.schemas.odcs import odcs_document
@@ -109,6 +110,35 @@ def test_avro_records_hold_what_decode_wrote(version, table, zone):
         assert fastavro.schemaless_reader(out, parsed, None) == row
 
 
+@pytest.mark.filterwarnings("ignore:Unknown local-timestamp-micros")
+@pytest.mark.parametrize("version", SOME[:2], ids=str)
+@pytest.mark.parametrize("table", [TABLE, ODD], ids=["orders", "odd"])
+def test_flat_rows_are_held_by_records_models_and_tables_of_their_schemas(version, table, tmp_path):
+    layout, rows = decoded_rows(version, table, shape=FLAT)
+    module, schema = module_of(pydantic_module(layout)), avro_row_schema(layout)
+    assert avro.schema.parse(json.dumps(schema)).fullname == f"cdc_contracts.rows.{schema['name']}"
+    names = {field.get(COLUMN, field["name"]): field["name"] for field in schema["fields"]}
+    assert list(names) == layout.arrow.names
+    parsed = fastavro.parse_schema(schema)
+    for row in plain(rows):
+        assert module.Row.model_validate(row).model_dump(by_alias=True) == row
+        out, renamed = io.BytesIO(), {names[name]: value for name, value in row.items()}
+        fastavro.schemaless_writer(out, parsed, renamed)
+        out.seek(0)
+        assert fastavro.schemaless_reader(out, parsed, None) == renamed
+    pq.write_table(pa.Table.from_batches([rows]), tmp_path / "rows.parquet")
+    with duckdb.connect() as database:
+        database.execute("CREATE SCHEMA shop")
+        database.execute(duckdb_ddl(layout))
+        name = ".".join(f'"{part}"' for part in layout.name if part)
+        database.execute(f"INSERT INTO {name} SELECT * FROM read_parquet('{tmp_path}/rows.parquet')")
+        reported, wrote = (
+            database.execute(f"SELECT column_name, column_type FROM (DESCRIBE {what})").fetchall()
+            for what in (name, f"SELECT * FROM read_parquet('{tmp_path}/rows.parquet')")
+        )
+    assert reported == wrote
+
+
 def test_avro_has_decimals_and_moments_as_logical_types():
     schema = avro_row_schema(canonical_table(CATALOGUE.version("oms-community/default@2"), TABLE, ReadingOptions()))
     image = next(field for field in schema["fields"] if field["name"] == "before")["type"][1]
@@ -127,13 +157,13 @@ def test_documents_of_odcs_are_valid_by_the_schema_of_the_standard(version):
     pytest.importorskip("open_data_contract_standard", reason="its JSON Schema comes with the package of the standard")
     schema = json.loads(files("open_data_contract_standard").joinpath("schema.json").read_text(encoding="utf-8"))
     assert schema["properties"]["apiVersion"]["default"] == "v3.1.0"
-    for table in (TABLE, ODD):
-        layout = canonical_table(version, table, ReadingOptions())
+    for table, shape in [(TABLE, NESTED), (ODD, NESTED), (TABLE, FLAT), (ODD, FLAT)]:
+        layout = canonical_table(version, table, ReadingOptions(), shape)
         document = yaml.safe_load(odcs_document(version, table, layout))
         jsonschema.validators.validator_for(schema)(schema).validate(document)
         (reported,) = document["schema"]
         assert [one["name"] for one in reported["properties"]] == layout.arrow.names
-        for image in reported["properties"][-2:]:
+        for image in reported["properties"][-2:] if shape == NESTED else ():
             assert [one["name"] for one in image["properties"]] == list(table.columns)
 
 
