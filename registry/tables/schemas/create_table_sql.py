@@ -21,7 +21,10 @@ _INDENT: Final = "  "
 
 @dataclass(frozen=True)
 class SqlDialect:
-    """How one SQL engine writes types and names; nested types are templates."""
+    """How one SQL engine writes types and names; nested types are templates.
+
+    `escapes` means that a backslash in a quoted name escapes what follows it.
+    """
 
     quote: str
     plain: Mapping[pa.DataType, str]
@@ -30,9 +33,11 @@ class SqlDialect:
     array: str
     map: str
     ending: str = ""
+    escapes: bool = False
 
     def name(self, text: str) -> str:
         """Return a name as a quoted identifier."""
+        text = text.replace("\\", "\\\\") if self.escapes else text
         return self.quote + text.replace(self.quote, 2 * self.quote) + self.quote
 
     def type(self, type_: pa.DataType) -> str:

@@ -194,6 +194,7 @@ WAREHOUSES: Final[Mapping[str, Warehouse]] = MappingProxyType({
             sql_types(text="String", whole="Int64", short="Int32", floating="Float64", boolean="Bool", binary="String",
                       date="Date32", instant="DateTime64(6, 'UTC')", wall_clock="DateTime64(6)"),
             struct="Tuple({})", member="{name} {type}", array="Array({})", map="Map({}, Nullable({}))",
+            escapes=True,
         ),
         comment=" COMMENT {}", ending="\nENGINE = MergeTree\nORDER BY ({key})\nCOMMENT {comment}",
         notes=MappingProxyType({pa.binary(): "bytes as they are, in the type of text."}),

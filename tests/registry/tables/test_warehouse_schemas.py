@@ -117,6 +117,17 @@ def test_sqlglot_reads_every_statement_with_all_columns_and_writes_it_the_same_a
         assert sorted(columns) == sorted(layout.arrow.names)
 
 
+def test_names_with_backslashes_and_in_three_parts_are_those_of_the_source_where_the_database_takes_them():
+    table = TableContract.model_validate({"table": "shop.dbo.t", "columns": {"a\\`b": {"type": "int"}}})
+    assert list(columns_of("clickhouse", layout_of(table)))[-1] == "a\\`b"
+    assert list(columns_of("snowflake", layout_of(table)))[-1] == "a\\`b"
+    assert list(columns_of("doris", layout_of(table)))[-1] == "a__b"
+    starts = {
+        name: warehouse_ddl(name, layout_of(table)).partition("CREATE TABLE ")[2].partition(" (")[0] for name in TYPES
+    }
+    assert (starts["snowflake"], starts["clickhouse"]) == ('"shop"."dbo"."t"', "`shop`.`dbo_t`")
+
+
 def test_the_key_of_starrocks_and_doris_is_the_first_columns_and_none_of_them_is_null():
     for name in ("starrocks", "doris"):
         text = warehouse_ddl(name, layout_of(TABLE))
