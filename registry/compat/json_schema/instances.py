@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice, product
 from typing import Any, Final
 
 import jsonschema_rs
+from jsonschema_rs.canonical.schema import clone
 
 from cdc_contracts.registry.compat.json_schema.pattern_languages import distinguish
 from cdc_contracts.registry.compat.json_schema.pattern_texts import write_text
@@ -32,14 +32,33 @@ def repair(guess: Any, judge: jsonschema_rs.Validator, kept: Way = ()) -> Any:
 
     Raises ValueError if that does not succeed in a few rounds.
     """
-    box = {"message": copy.deepcopy(guess)}
+    box = {"message": clone(guess)}
     for _ in range(_ROUNDS):
-        refusals = list(islice(judge.iter_errors(box["message"]), 12))
+        refusals = list(judge.iter_errors(box["message"]))
         if not refusals:
             return box["message"]
-        if not any(_repair_one(box, one, kept) for one in refusals):
+        if not _repair_each(box, refusals, kept):
             break
     raise ValueError("no message was found")
+
+
+def _repair_each(box: dict[str, Any], refusals: Iterable[jsonschema_rs.ValidationError], kept: Way) -> bool:
+    """Change the message once at each refused place, and add all members that are missing; say whether any changed.
+
+    What is refused inside a place that was changed in this round waits for the next. Nothing helps where the value that
+    has to stay is refused.
+    """
+    changed: dict[Way, str] = {}
+    for one in refusals:
+        way, name = tuple(one.instance_path), one.kind.name
+        found = next((changed[way[:end]] for end in range(len(way) + 1) if way[:end] in changed), None)
+        if found is not None and not found == name == "required":
+            continue
+        if _repair_one(box, one, kept):
+            changed[way] = name
+        elif kept and way == kept:
+            return False
+    return bool(changed)
 
 
 def _repair_one(box: dict[str, Any], refusal: jsonschema_rs.ValidationError, kept: Way) -> bool:
@@ -106,7 +125,7 @@ def _replace(holder: Any, last: Any, value: Any, kind: Any) -> bool:
 def _others(value: Any, kind: Any) -> Iterator[Any]:
     """Yield values to put in place of a refused one."""
     if kind.name == "type":
-        yield from (copy.deepcopy(_FIRST[one]) for one in kind.types)
+        yield from (clone(_FIRST[one]) for one in kind.types)
     elif kind.name in _REPLACED:
         yield from _REPLACED[kind.name](value, kind)
 

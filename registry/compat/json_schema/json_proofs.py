@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from functools import cached_property
 from itertools import islice
 from typing import Any, Final
 
@@ -21,6 +23,8 @@ _WAYS: Final = 8
 _OTHERS: Final = "additionalProperties"
 _EFFORT: Final = 60_000_000
 """How many characters of schema are validated against: a large schema gets fewer proofs, not more time."""
+_SLOW: Final = 6
+"""How many times a schema is validated against in the time of the slow validators."""
 _LONGEST_REFUSAL: Final = 300
 
 
@@ -59,12 +63,9 @@ class JsonProver:
     def find_accepted(self, difference: SchemaDifference) -> Any:
         """Return a message that both sides accept and that has the value of the difference; None if none was found."""
         for way, value in islice(_guesses_for(difference), _CANDIDATES):
-            self._left -= self._cost
-            if self._left < 0:
-                return None
             try:
-                message = repair(_wrap(value, way), self._accepts[-1], way)
-            except (ValueError, RecursionError, KeyError, IndexError, TypeError):
+                message = self._repair(_wrap(value, way), way)
+            except ValueError:
                 continue
             if all(judge.is_valid(message) for judge in (*self._accepts, *self._refuses)):
                 return message
@@ -106,9 +107,13 @@ class JsonProver:
             return None
         if any(judge.is_valid(message) for judge in self._refuses):
             return None
-        refusal = next(iter(self._refuses[0].iter_errors(message)))
+        try:
+            self._refuses[0].validate(message)
+        except jsonschema_rs.ValidationError as error:  # the first of perhaps thousands
+            refusal = error
         if not self._slow:
             self._slow = [self._writer.slow_judge, self._reader.slow_judge]
+        self._left -= _SLOW * self._cost
         try:
             agreed = self._slow[0].is_valid(message) and not self._slow[1].is_valid(message)
         except Exception:  # noqa: BLE001  a reference that leads elsewhere, and what else a validator dislikes
@@ -116,15 +121,29 @@ class JsonProver:
         return _describe(refusal) if agreed else None
 
     def _try(self, guess: Any, kept: Way) -> tuple[Any, str] | None:
-        self._left -= self._cost
-        if self._left < 0:
-            return None
         try:
-            message = repair(guess, self._accepts[-1], kept)
-        except (ValueError, RecursionError, KeyError, IndexError, TypeError):
+            message = self._repair(guess, kept)
+        except ValueError:
             return None
         refusal = self.check(message)
         return None if refusal is None else (message, refusal)
+
+    @cached_property
+    def _plain(self) -> Any:
+        """Any message of the writer: each guess would else have to find the members that are required anew."""
+        try:
+            return self._repair({}, ())
+        except ValueError:
+            return None
+
+    def _repair(self, guess: Any, kept: Way) -> Any:
+        """Return a message of the writer with the value of a guess at `kept`. Raises ValueError if none is found."""
+        self._left -= self._cost
+        if self._left < 0:
+            raise ValueError("too much was tried")
+        with suppress(RecursionError, KeyError, IndexError, TypeError):
+            return repair(_complete(guess, self._plain, kept) if kept else guess, self._accepts[-1], kept)
+        raise ValueError("no message was found")
 
 
 def _guesses_for(difference: SchemaDifference) -> Iterator[tuple[Way, Any]]:
@@ -204,6 +223,15 @@ def _names_for(difference: SchemaDifference, pattern: str) -> Iterator[str]:
         yield from _names_like(pattern)
     yield from (name for name in beside if not pattern or finds(pattern, name))
     yield from _names_like(pattern)
+
+
+def _complete(guess: Any, message: Any, way: Way) -> Any:
+    """Return a guess with the members that a message has beside the way."""
+    if not way or not isinstance(guess, dict) or not isinstance(message, dict):
+        return guess
+    name = way[0]
+    inside = {name: _complete(guess[name], message.get(name), way[1:])} if name in guess else {}
+    return {**inside, **{other: held for other, held in message.items() if other != name}}
 
 
 def _wrap(value: Any, way: Way) -> Any:

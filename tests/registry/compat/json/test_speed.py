@@ -48,6 +48,22 @@ def test_two_thousand_changes_at_once_are_reported():
     assert taken < 2
 
 
+@pytest.mark.one_in(2)
+def test_a_wide_table_of_which_every_column_is_required_is_compared_at_once():
+    """A message that shows a change has to hold all the other members; a validator names each that is missing."""
+
+    def table(kind, **more):
+        return {"$schema": DRAFT, "type": "object", "properties": {name: {"type": kind} for name in names}, **more}
+
+    names = [f"p{n}" for n in range(1_000)]
+    required = table("string", required=names)
+    for old, new, members in ((table("string"), required, 1), (required, table("integer", required=names), 1_000)):
+        verdict, taken = compare(old, new, Policy.CDC)
+        assert len(verdict.findings) >= len(names)
+        assert len(verdict.findings[0].proof.message) == members
+        assert taken < 3
+
+
 def test_a_schema_that_refers_to_itself_is_decided():
     tree = {"$schema": DRAFT, "type": "array", "items": {"$ref": "#"}}
     verdict, taken = compare(tree, {**tree, "title": "a tree"}, Policy.CDC)
