@@ -12,6 +12,7 @@ from jsonschema_rs.canonical import Containment, find_unsatisfiable
 
 from cdc_contracts.registry.compat.json_schema.bundled_schemas import BundledSchema
 from cdc_contracts.registry.compat.json_schema.members import takes_objects, takes_texts
+from cdc_contracts.registry.compat.json_schema.schema_differences import MEMBER, OTHER_MEMBER, Route
 from cdc_contracts.registry.compat.json_schema.schema_shapes import ANY, NEVER, SchemaShape, ShapeReader
 
 YES: Final = "yes"
@@ -57,6 +58,20 @@ def find_impossible(schema: BundledSchema) -> Mapping[str, object]:
         return find_unsatisfiable(schema.value, draft=schema.draft, offline=True, validate_formats=False)
     except (ValueError, jsonschema_rs.ReferencingError, RecursionError):
         return {}
+
+
+def is_impossible(schema: BundledSchema, route: Route) -> bool:
+    """Return whether a schema is known to accept no message that has a value where a route leads."""
+    if not isinstance(schema.value, dict) or any(kind == OTHER_MEMBER for kind, _ in route):
+        return False
+    asked: dict[str, object] = {}
+    for kind, name in reversed(route):
+        if kind == MEMBER:
+            asked = {"type": "object", "required": [name], "properties": {name: asked}}
+        else:
+            asked = {"type": "array", "minItems": int(name) + 1, "contains": asked}
+    beside = schema.value.get("allOf", [])
+    return "" in find_impossible(BundledSchema({**schema.value, "allOf": [*beside, asked]}))
 
 
 class ContainmentDecider:

@@ -110,7 +110,10 @@ def _say(
     writer, reader = (old.name, new.name) if direction == BACKWARD else (new.name, old.name)
     if outcome.difference is not None and outcome.removes:
         gone = _describe_route(outcome.difference.route)
-        return f"{writer} no longer sends {gone}, which consumers of {reader} may read."
+        if outcome.shown == SENDS_NOTHING:
+            return f"{reader} accepts no message with {gone}, so none shows whether consumers miss it in {writer}."
+        unshown = " No message was found that shows it." if outcome.shown == NOT_SHOWN else ""
+        return f"{writer} no longer sends {gone}, which consumers of {reader} may read.{unshown}"
     if outcome.shown == SENDS_NOTHING:
         return f"{writer} accepts no message, so none shows whether {reader} reads what {writer} sends."
     said = [f"{reader} reads what {writer} sends"]

@@ -20,6 +20,7 @@ from cdc_contracts.registry.compat.json_schema.containment import (
     ContainmentDecider,
     find_impossible,
     is_contained,
+    is_impossible,
 )
 from cdc_contracts.registry.compat.json_schema.json_proofs import JsonProver
 from cdc_contracts.registry.compat.json_schema.json_rule import (
@@ -42,7 +43,7 @@ NOT_SHOWN: Final = "not-shown"
 HARMLESS: Final = "harmless"
 """No message can show it: the reader takes all that the writer sends."""
 SENDS_NOTHING: Final = "sends-nothing"
-"""The writer's schema accepts no message, so that none can be refused."""
+"""The writer's schema accepts no message, or none with the member that is gone, so that none shows it."""
 TOLERATED_BY_POLICY: Final = "tolerated"
 """A message may be refused, and the policy accepts that."""
 
@@ -121,11 +122,11 @@ def look_one_way(
         return []
     if policy is Policy.CDC:
         pair = Pair(writer, reader, close_schema(writer), open_schema(reader))
+        if "" in find_impossible(pair.sent):
+            return [ComparisonOutcome(None, UNDECIDED, SENDS_NOTHING)]
         removals = list(islice(_look_for_removals(pair), most)) if with_removals else []
         if most is not None and len(removals) >= most:
             return removals
-        if "" in find_impossible(pair.sent):
-            return [*removals, ComparisonOutcome(None, UNDECIDED, SENDS_NOTHING)]
         return [*removals, *_look_for_harm(pair, policy, most)][:most]
     pair = Pair(writer, reader, writer, reader)
     try:
@@ -227,6 +228,9 @@ def _look_for_removals(pair: Pair) -> Iterator[ComparisonOutcome]:
                 yield ComparisonOutcome(one, BREAKING, PROVEN, *proof, removes=True)
             else:
                 message = prover.find_accepted(one)
+                if message is None and is_impossible(pair.writer, one.route):
+                    yield ComparisonOutcome(one, UNDECIDED, SENDS_NOTHING, removes=True)
+                    continue
                 shown = NOT_SHOWN if message is None else PROVEN
                 yield ComparisonOutcome(one, BREAKING, shown, message, removes=True)
     except TooMuchToCompare:

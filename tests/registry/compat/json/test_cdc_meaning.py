@@ -96,3 +96,24 @@ def test_a_schema_that_accepts_nothing_is_never_a_reason_to_pass(nothing):
         assert verdict.compatible is None
         assert "accepts no message" in verdict.findings[0].says
         assert {one.severity for one in verdict.findings} == {UNDECIDED}
+
+
+def test_a_member_is_not_missed_in_messages_that_there_are_not():
+    nothing = {**OBJECT, "properties": {"a": WHOLE, "b": False}, "required": ["b"]}
+    verdict = judge(nothing, {**OBJECT, "properties": {"b": False}, "required": ["b"]})
+    assert verdict.compatible is None
+    assert "old accepts no message" in verdict.findings[0].says
+
+
+@pytest.mark.parametrize("around", [
+    lambda row: row,
+    lambda row: {**OBJECT, "properties": {"row": row}},
+    lambda row: {**OBJECT, "properties": {"rows": {"type": "array", "items": row}}},
+])  # fmt: skip
+def test_a_member_that_no_message_can_have_is_undecided_when_it_is_removed(around):
+    old, new = ({"properties": {"c": EITHER, **more}} for more in ({"a": WHOLE}, {}))
+    never = {"not": {"required": ["a"]}}
+    verdict = judge(around({**OBJECT, **old, **never}), around({**OBJECT, **new, **never}))
+    assert verdict.compatible is None
+    assert "accepts no message with" in verdict.findings[0].says
+    assert judge(around({**OBJECT, **old}), around({**OBJECT, **new})).compatible is False
