@@ -16,7 +16,6 @@ from cdc_contracts.registry.compat.json_schema.schema_differences import (
     Walking,
     as_key,
     differ,
-    is_same,
 )
 from cdc_contracts.registry.compat.json_schema.schema_shapes import ALL_OF, ANY_OF, ONE_OF, SchemaShape
 
@@ -69,8 +68,11 @@ def compare_combinations(
         yield replace(changed, inside=tuple(apart))
     elif reader.kind == ONE_OF and not _are_apart(walk.reader_parts(reader)):
         before, after = walk.writer_parts(writer), walk.reader_parts(reader)
-        both = zip(before, after, strict=False)
-        same = writer.kind == ONE_OF and len(before) == len(after) and all(is_same(a.schema, b.schema) for a, b in both)
+        same = (
+            writer.kind == ONE_OF
+            and len(before) == len(after)
+            and all(walk.is_same(one.schema, other.schema) for one, other in zip(before, after, strict=True))
+        )
         if not same or any(pairs):
             yield differ("ALTERNATIVES_MAY_OVERLAP", writer, reader, route, *_word(reader))
 

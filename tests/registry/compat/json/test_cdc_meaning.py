@@ -86,6 +86,15 @@ def test_a_reference_that_is_written_alike_may_lead_to_another_schema(word):
     assert judge(new, old).compatible is not True
 
 
+def test_alternatives_that_are_written_alike_may_overlap_where_a_reference_leads():
+    whole = {"$schema": DRAFTS[1], "not": {"oneOf": [OBJECT, {**OBJECT, "$ref": "#/$defs/few"}]}}
+    few = {"maxProperties": 9}
+    old, new = ({**whole, "$defs": {"few": one}} for one in ({**few, "not": {}}, few))
+    verdict = judge(old, new)
+    assert verdict.compatible is False
+    assert verdict.findings[0].proof.message == {}
+
+
 @pytest.mark.parametrize(
     "nothing",
     [{**OBJECT, "properties": {"b": False}, "required": ["b"]}, {"allOf": [{"type": "string"}, WHOLE]}, {"not": {}}],
