@@ -20,6 +20,21 @@ MESSAGES = messages()
 MOST_CHOICES = 32
 
 
+def without_hidden(schema):
+    """Return a schema without what a reference hides before draft 2019-09."""
+    hides = "07" in schema["$schema"]
+
+    def cut(one):
+        if isinstance(one, list):
+            return [cut(part) for part in one]
+        if not isinstance(one, dict):
+            return one
+        kept = {"$ref", "$schema", "definitions"} if hides and isinstance(one.get("$ref"), str) else one.keys()
+        return {word: cut(held) for word, held in one.items() if word in kept}
+
+    return cut(schema)
+
+
 def finds(pattern, name):
     return {"^x": name.startswith("x"), "[ab]": bool({"a", "b"} & set(name)), "1$": name.endswith("1")}[pattern]
 
@@ -172,7 +187,7 @@ def has_closed(schema, parts):
 @cache
 def readings(text, is_chosen):
     """Return the schema as it is written, and with each choice of alternatives, each with its validator."""
-    schema = json.loads(text)
+    schema = without_hidden(json.loads(text))
     found = [schema, *(one for one in few(schema, is_chosen) if one != schema)]
     if is_chosen is has_closed and "minProperties" in text:
         found += [without_counts(one) for one in found]

@@ -37,6 +37,11 @@ _ORDER: Final = (
     jsonschema_rs.Draft202012,
 )  # fmt: skip
 _LIKE_7: Final = frozenset({jsonschema_rs.Draft4, jsonschema_rs.Draft6})
+_HIDING: Final = _LIKE_7 | {jsonschema_rs.Draft7}
+_BESIDE_REFERENCE: Final = frozenset({
+    "$ref", "$schema", "$id", "id", "$comment", "title", "description", "default", "examples", "definitions", "$defs",
+})  # fmt: skip
+"""Keywords that ask nothing themselves: all others are ignored beside a reference before draft 2019-09."""
 _BASES: Final = ("$id", "id", "$anchor")
 _EXCLUSIVE: Final = (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum"))
 
@@ -55,17 +60,33 @@ def write_plain(document: Any) -> Any:
     targets = _find_targets(document, draft, schemas, unheeded)
     references = {one.schema["$ref"] for one in schemas if isinstance(one.schema.get("$ref"), str)}
     like_7 = draft in _LIKE_7 and (bool(targets) or all(split_reference(one) is not None for one in references))
-    if not targets and not like_7 and all(unheeded.isdisjoint(one.schema) for one in schemas):
+    hides = draft in _HIDING and not targets and all(map(_leads_to_definition, references))
+    if (
+        not targets
+        and not like_7
+        and all(unheeded.isdisjoint(one.schema) and not (hides and _hidden_in(one.schema)) for one in schemas)
+    ):
         return document
     plain = clone(document)
     for one in list(all_inside(plain, draft)):
-        for word in unheeded & one.schema.keys():
+        for word in unheeded & one.schema.keys() | (_hidden_in(one.schema) if hides else set()):
             del one.schema[word]
         if like_7:
             _write_limits(one.schema)
     for pointer, target in targets.items():
         _write_reference(_at(plain, pointer), target, is_root=not pointer)
     return {**plain, "$schema": DRAFT_NAMES[jsonschema_rs.Draft7 if like_7 else draft]}
+
+
+def _leads_to_definition(reference: str) -> bool:
+    """Return whether a reference leads to the root or to a definition, not into what another reference may hide."""
+    parts = split_reference(reference)
+    return parts is not None and parts[:1] in ((), ("definitions",), ("$defs",))
+
+
+def _hidden_in(schema: Mapping[str, Any]) -> set[str]:
+    """Return the keywords that a reference beside them hides, in drafts where it does."""
+    return set(schema) - _BESIDE_REFERENCE if isinstance(schema.get("$ref"), str) else set()
 
 
 def _unheeded_by(draft: int) -> frozenset[str]:

@@ -75,6 +75,14 @@ def test_a_member_that_the_reader_names_and_refuses_is_not_one_that_it_ignores()
     assert "foo" in verdict.findings[0].proof.message
 
 
+def test_a_member_beside_a_reference_that_hides_it_is_not_one_that_is_missed():
+    shared = {"properties": {"c": {}}, "additionalProperties": False}
+    old = {"$schema": DRAFTS[0], "properties": {"a": {}}, "$ref": "#/definitions/shared"}
+    old, new = ({**old, "definitions": {"shared": shared, "other": other}} for other in ({}, {"type": "string"}))
+    verdict = judge(old, new)
+    assert (verdict.compatible, verdict.findings) == (True, ())
+
+
 @pytest.mark.parametrize("word", ["dependentSchemas", "propertyNames", "not"])
 def test_a_reference_that_is_written_alike_may_lead_to_another_schema(word):
     refers = {"$ref": "#/$defs/few"}

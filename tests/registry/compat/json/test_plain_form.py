@@ -33,6 +33,14 @@ CASES = {
         {"$schema": D7, "items": {"$id": "https://e.org/", "$ref": "#/definitions/a%25"}, "definitions": {"a%": TEXT}},
         {"items": {"$ref": "#/definitions/a%25"}, "definitions": {"a%": TEXT}},
     ),
+    "what a reference hides": (
+        {"$schema": D7, "items": {"properties": {"b": TEXT}, "$ref": "#/definitions/a"}, "definitions": {"a": TEXT}},
+        {"items": {"$ref": "#/definitions/a"}, "definitions": {"a": TEXT}},
+    ),
+    "what a reference does not hide": (
+        {"$schema": D2019, "items": {"properties": {"b": TEXT}, "$ref": "#/$defs/a"}, "$defs": {"a": TEXT}},
+        {"items": {"properties": {"b": TEXT}, "$ref": "#/$defs/a"}, "$defs": {"a": TEXT}},
+    ),
     "false behind an address": (
         {"$schema": D2020, "$id": "https://e.org/a", "items": {"$ref": "a#/$defs/no"}, "$defs": {"no": False}},
         {"$id": "https://e.org/a", "items": {"$ref": "#/$defs/no"}, "$defs": {"no": False}},
