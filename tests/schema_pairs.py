@@ -4,6 +4,11 @@ import json
 import random
 from itertools import product
 
+from cdc_contracts.registry.common.bounded_processes import Overrun, call_guarded
+from cdc_contracts.registry.compat.json_schema import compare_json
+from cdc_contracts.registry.compat.levels import Level, Policy
+from cdc_contracts.registry.schema.schema_documents import JSON, SchemaDocument
+
 DRAFTS = ["http://json-schema.org/draft-07/schema#", "https://json-schema.org/draft/2020-12/schema"]
 NAMES = ["a", "b", "c", "x1"]
 SCALARS = [None, True, 0, 7, "", "long"]
@@ -150,3 +155,24 @@ def pairs(seed, count):
         old = document(rng)
         new = changed(rng, old) if rng.random() < 0.8 else document(rng)
         yield tuple({"$schema": draft, **(one if "07" in draft else in_later_words(one))} for one in (old, new))
+
+
+def compare_all(several):
+    """Return the findings of each pair by the policy cdc, the first that breaks at least."""
+    found = []
+    for pair in several:
+        sides = [
+            SchemaDocument(JSON, name, schema, json.dumps(schema))
+            for name, schema in zip(("old", "new"), pair, strict=True)
+        ]
+        found.append(compare_json(*sides, level=Level.FULL, policy=Policy.CDC, most=1))
+    return found
+
+
+def compare_bounded(several):
+    """Return the findings of each pair, compared in one process with limits; None where those do not suffice."""
+    try:
+        return call_guarded(compare_all, several)
+    except Overrun:
+        half = len(several) // 2
+        return [*compare_bounded(several[:half]), *compare_bounded(several[half:])] if half else [None]

@@ -67,7 +67,8 @@ class JsonProver:
                 message = self._repair(_wrap(value, way), way)
             except ValueError:
                 continue
-            if all(judge.is_valid(message) for judge in (*self._accepts, *self._refuses)):
+            judges = (*self._accepts, *self._refuses)
+            if all(judge.is_valid(message) for judge in judges) and self._agree(message, accepts=True):
                 return message
         return None
 
@@ -111,14 +112,17 @@ class JsonProver:
             self._refuses[0].validate(message)
         except jsonschema_rs.ValidationError as error:  # the first of perhaps thousands
             refusal = error
+        return _describe(refusal) if self._agree(message, accepts=False) else None
+
+    def _agree(self, message: Any, *, accepts: bool) -> bool:
+        """Return whether the slow validators say that the writer accepts a message, and what the reader says of it."""
         if not self._slow:
             self._slow = [self._writer.slow_judge, self._reader.slow_judge]
         self._left -= _SLOW * self._cost
         try:
-            agreed = self._slow[0].is_valid(message) and not self._slow[1].is_valid(message)
+            return bool(self._slow[0].is_valid(message) and self._slow[1].is_valid(message) is accepts)
         except Exception:  # noqa: BLE001  a reference that leads elsewhere, and what else a validator dislikes
-            return None
-        return _describe(refusal) if agreed else None
+            return False
 
     def _try(self, guess: Any, kept: Way) -> tuple[Any, str] | None:
         try:

@@ -7,16 +7,20 @@ import json
 import os
 from collections import Counter
 
+import jsonschema
 import pytest
 from cdc_meaning import forget, refuting
-from schema_pairs import DRAFTS, pairs
+from schema_pairs import DRAFTS, compare_bounded, pairs
 
-from cdc_contracts.registry.compat.compatibility_rule import UNDECIDED
+from cdc_contracts.registry.compat.compatibility_rule import BREAKING, UNDECIDED
+from cdc_contracts.registry.compat.compatibility_verdict import REFUSED_BY_NEW, REFUSED_BY_OLD, conclude
 from cdc_contracts.registry.compat.levels import Level, Policy
 from cdc_contracts.registry.compat.version_comparison import compare_schemas
 from cdc_contracts.registry.schema.schema_documents import JSON, SchemaDocument
 
 EACH = 250
+TOGETHER = 50
+"""Pairs that are compared in one process with limits: starting one takes longer than comparing a pair."""
 PAIRS = int(os.environ.get("CDC_MEANING_PAIRS", "750"))
 SEED = int(os.environ.get("CDC_MEANING_SEED", "31"))
 
@@ -26,13 +30,24 @@ def judge(old, new):
     return compare_schemas(sides[:1], sides[1], level=Level.FULL, policy=Policy.CDC)
 
 
+def is_founded(old, new, finding):
+    """Return whether jsonschema confirms the message of a finding, or the finding says that there is none."""
+    proof = finding.proof
+    if proof is None:
+        return "No message was found" in finding.says
+    accepts = [jsonschema.validators.validator_for(one)(one).is_valid(proof.message) for one in (old, new)]
+    return accepts == {REFUSED_BY_NEW: [True, False], REFUSED_BY_OLD: [False, True]}.get(proof.kind, [True, True])
+
+
 @pytest.mark.parametrize("seed", range(SEED, SEED + PAIRS // EACH))
-def test_no_message_refutes_what_cdc_calls_compatible(seed, record_property):
-    verdicts, refuted = Counter(), []
-    for old, new in pairs(seed, EACH):
-        verdict = judge(old, new)
-        verdicts[verdict.compatible] += 1
-        if verdict.compatible is True:
+def test_no_message_refutes_what_cdc_calls_compatible_and_one_shows_what_breaks(seed, record_property):
+    verdicts, refuted, unfounded = Counter(), [], []
+    several = list(pairs(seed, EACH))
+    compared = [one for at in range(0, EACH, TOGETHER) for one in compare_bounded(several[at : at + TOGETHER])]
+    for (old, new), findings in zip(several, compared, strict=True):
+        compatible = None if findings is None else conclude(Level.FULL, Policy.CDC, findings).compatible
+        verdicts[compatible] += 1
+        if compatible is True:
             try:
                 found = refuting(json.dumps(old), json.dumps(new))
             except OverflowError:
@@ -40,8 +55,14 @@ def test_no_message_refutes_what_cdc_calls_compatible(seed, record_property):
                 continue
             refuted += [] if found is None else [(json.dumps(old), json.dumps(new), found)]
             forget()
+        elif compatible is False:
+            told = [one for one in findings if one.severity == BREAKING]
+            verdicts["breaks without a message"] += all(one.proof is None for one in told)
+            unfounded += [(old, new, one) for one in told if not is_founded(old, new, one)]
     record_property("pairs", f"{EACH} pairs: {dict(verdicts)}, {len(refuted)} refuted")
     assert refuted[:3] == []
+    assert unfounded[:3] == []
+    assert verdicts["breaks without a message"] < verdicts[False] / 8
     assert verdicts[True] > EACH / 10
     assert verdicts["too many alternatives"] < EACH / 50
 
