@@ -1,4 +1,6 @@
-"""The build hook: compiles the native part where a compiler is at hand. A build never fails for want of one.
+"""The build hook: packs the samples of each contract, and compiles the native part where a compiler is at hand.
+
+A build never fails for want of a compiler.
 
 `CDC_CONTRACTS_CC` names the compiler, with its options; `none` builds without, `zig` fetches the compiler that PyPI
 has. `CDC_CONTRACTS_PLATFORM` names the platform of the wheel where that is not this machine.
@@ -17,6 +19,7 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +30,7 @@ except ImportError:  # compiling alone needs no build backend
 
 PACKAGE_FOLDER = "cdc_contracts/registry/engine/native"
 FOLDER = Path(".src") / PACKAGE_FOLDER
+CONTRACTS = Path(".src/cdc_contracts/contracts")
 LIBRARY = "libcdc_native.so"
 SOURCES = (
     "scanner.c",
@@ -48,19 +52,21 @@ LONGEST = 300
 """Seconds that a compiler may take."""
 
 
-class NativeBuildHook(BuildHookInterface):
-    """Adds the compiled library to a wheel, or to the checkout where that is installed to be edited."""
+class PackageBuildHook(BuildHookInterface):
+    """Adds to a wheel the compiled library and packed samples; or the library to a checkout installed to be edited."""
 
     def dependencies(self) -> list[str]:
         """What has to be fetched to build: a compiler, where it is asked for."""
         return ["ziglang"] if os.environ.get("CDC_CONTRACTS_CC") == "zig" else []
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Compile before anything is packed."""
+        """Pack samples and compile before the wheel is packed."""
         if self.target_name != "wheel":
             return
         root = Path(self.root)
         self._folder = tempfile.TemporaryDirectory()
+        if version != "editable":
+            build_data["force_include"] |= pack_samples(root / CONTRACTS, Path(self._folder.name))
         compiled = Path(self._folder.name) / LIBRARY
         if not compile_native(root / FOLDER, compiled):
             return
@@ -78,6 +84,19 @@ class NativeBuildHook(BuildHookInterface):
         """Remove what was compiled to be packed."""
         if hasattr(self, "_folder"):
             self._folder.cleanup()
+
+
+def pack_samples(contracts: Path, to: Path) -> dict[str, str]:
+    """Write the folder `samples` of each contract as one file; return the place of each in the package, by its path."""
+    packed = {}
+    for number, folder in enumerate(sorted(contracts.glob("*/*/v*/samples"))):
+        file = to / f"samples-{number}.zip"
+        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+            for sample in sorted(one for one in folder.rglob("*") if one.is_file()):
+                entry = zipfile.ZipInfo(sample.relative_to(folder).as_posix())  # without the time, as wheels are
+                archive.writestr(entry, sample.read_bytes(), zipfile.ZIP_DEFLATED)
+        packed[str(file)] = f"cdc_contracts/contracts/{folder.relative_to(contracts).as_posix()}.zip"
+    return packed
 
 
 def compile_native(folder: Path, to: Path, *options: str) -> bool:

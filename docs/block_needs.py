@@ -31,6 +31,7 @@ NEEDS: Final = MappingProxyType(
         "git": ("git", "git"),
         "a git repository": ("a git repository with contracts", "存放契约的 git 仓库"),
         "a checkout": ("a checkout of the repository", "本仓库的检出目录"),
+        "an installed wheel": ("the package installed from a wheel", "已安装的 wheel"),
         "a new virtual environment": (
             "Python 3.11 or newer; nothing is installed yet",
             "Python 3.11 或更高版本；无需预先安装任何包",

@@ -41,7 +41,7 @@ def test_a_compiler_that_writes_nonsense_fails_no_build(building, monkeypatch, t
 
 
 def test_none_is_asked_for_where_none_is_wanted_and_the_one_of_pypi_where_that_is(building, monkeypatch):
-    hook = object.__new__(building.NativeBuildHook)
+    hook = object.__new__(building.PackageBuildHook)
     monkeypatch.setenv("CDC_CONTRACTS_CC", "none")
     assert (building.find_compilers(), hook.dependencies()) == ([], [])
     monkeypatch.setenv("CDC_CONTRACTS_CC", "zig")

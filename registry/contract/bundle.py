@@ -9,6 +9,7 @@ from importlib.resources.abc import Traversable
 from typing import IO, Any
 
 from cdc_contracts.registry.contract.catalogue import AVRO_MESSAGE_SCHEMA, MESSAGE_SCHEMA, Catalogue
+from cdc_contracts.registry.contract.sample_folders import SAMPLES
 
 _DOCUMENTS = (".yaml", ".json", ".avsc")
 _WRITTEN = (MESSAGE_SCHEMA, AVRO_MESSAGE_SCHEMA)
@@ -46,7 +47,7 @@ def _documents(folder: Traversable, path: str) -> Iterator[tuple[str, str]]:
     for entry in folder.iterdir():
         below = f"{path}/{entry.name}" if path else entry.name
         if entry.is_dir():
-            if entry.name not in ("samples", "__pycache__"):
+            if entry.name not in (SAMPLES, "__pycache__"):
                 yield from _documents(entry, below)
         elif entry.name.endswith(_DOCUMENTS) and entry.name not in _WRITTEN:
             yield below, entry.read_text(encoding="utf-8")

@@ -3,7 +3,8 @@
 `samples/NAME.json` (or `.avro`) holds the exact bytes of one message and `NAME.change.json` its row changes, an
 empty list for a message without a row. `samples/drift/NAME.*` holds a value that drifts and `NAME.findings.json`
 its outcome and findings under this very version; `samples/drift/NAME.jsonl` is a stream, a message a line, for drift
-that one message cannot show. `samples/tables/*.yaml` are table contracts that hold for all.
+that one message cannot show. `samples/tables/*.yaml` are table contracts that hold for all. Wheels have the folder as
+`samples.zip`.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from cdc_contracts.registry.common.findings import INFO
 from cdc_contracts.registry.common.json_files import parse_json_file
 from cdc_contracts.registry.contract.catalogue import Version
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.contract.sample_folders import open_samples
 from cdc_contracts.registry.contract.table_contracts import TableContracts, parse_table_contract
 from cdc_contracts.registry.stats.tally import Tally
 from cdc_contracts.registry.validate.validation_context import JudgedMessage
@@ -97,14 +99,15 @@ class Samples:
 
 def find_samples(version: Version) -> Samples:
     """Return the samples in a version's own folder; those of its base belong to the base."""
-    folder = version.folder.joinpath("samples")
+    folder = open_samples(version)
     drift, tables = folder.joinpath("drift"), folder.joinpath("tables")
     messages, unpaired = _pair(folder, _MESSAGES, CHANGES, drifts=False)
     pairs, unpaired_drifts = _pair(drift, (*_VALUES, *_STREAMS), FINDINGS, drifts=True)
     drifts = tuple(sample for sample in pairs if not sample.file.name.endswith(_STREAMS))
     streams = tuple(sample for sample in pairs if sample.file.name.endswith(_STREAMS))
-    table_files = [file for file in _files(tables) if file.name.endswith(".yaml")]
-    other_files = [file for file in _files(tables) if file not in table_files]
+    beside = _files(tables)
+    table_files = [file for file in beside if file.name.endswith(".yaml")]
+    other_files = [file for file in beside if not file.name.endswith(".yaml")]
     return Samples(messages, drifts, streams, tuple(table_files), (*unpaired, *unpaired_drifts, *other_files))
 
 

@@ -4,6 +4,7 @@ from typing import Final
 
 from cdc_contracts.registry.common.findings import ERROR
 from cdc_contracts.registry.contract.catalogue import AVRO_ENVELOPE, ENVELOPE, RESERVED, Version, system_folders
+from cdc_contracts.registry.contract.sample_folders import PACKED_SAMPLES, SAMPLES, open_samples
 from cdc_contracts.registry.lint.lint_documents import OWN_FILES
 from cdc_contracts.registry.lint.lint_rule import Faults, LintFault, lint_rule
 from cdc_contracts.registry.lint.lint_run import LintRun
@@ -37,7 +38,7 @@ def folders_are_complete(run: LintRun) -> Faults:
             yield LintFault(version.folder, f"v{before} before it", "no such version")
         yield from _incomplete(run, version)
         meaning = run.meanings.get(version.reference)
-        yield from _unreferenced_files(version.folder, meaning.avro.schemas if meaning and meaning.avro else ())
+        yield from _unreferenced_files(version, meaning.avro.schemas if meaning and meaning.avro else ())
 
 
 def _misnamed(target: Target, system: Traversable, dialect: Traversable) -> Faults:
@@ -60,13 +61,15 @@ def _incomplete(run: LintRun, version: Version) -> Faults:
                 )
 
 
-def _unreferenced_files(folder: Traversable, schemas: tuple[str, ...]) -> Faults:
-    for entry in folder.iterdir():
-        named = (*OWN_FILES, *schemas)
-        known = entry.name == "samples" if entry.is_dir() else entry.name in named or entry.name.endswith(".md")
+def _unreferenced_files(version: Version, schemas: tuple[str, ...]) -> Faults:
+    named = (*OWN_FILES, *schemas)
+    if not version.folder.joinpath(SAMPLES).is_dir():
+        named = (*named, PACKED_SAMPLES)
+    for entry in version.folder.iterdir():
+        known = entry.name == SAMPLES if entry.is_dir() else entry.name in named or entry.name.endswith(".md")
         if not known and not entry.name.startswith("."):
             yield LintFault(entry, "a document of a contract, or samples/", entry.name)
-    samples = folder.joinpath("samples")
+    samples = open_samples(version)
     for entry in samples.iterdir() if samples.is_dir() else ():
         if entry.is_dir() and entry.name not in _SAMPLE_FOLDERS:
             yield LintFault(entry, "drift/ or tables/", entry.name)

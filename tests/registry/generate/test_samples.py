@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,9 +11,14 @@ import pytest
 from cdc_contracts.registry.common.errors import ContractError
 from cdc_contracts.registry.contract.catalogue import Catalogue
 from cdc_contracts.registry.generate.contract_samples import changes_document, find_samples, findings_document
+from cdc_contracts.registry.lint import lint
 from cdc_contracts.registry.validate.validation_context import open_validation
 
 CATALOGUE = Catalogue([Path(__file__).parents[3] / "contracts"])
+sys.path.insert(0, str(Path(__file__).parents[3]))
+
+from hatch_build import pack_samples  # noqa: E402
+
 OWN = Path(__file__).parents[1] / "lint" / "contracts"
 
 
@@ -92,3 +98,53 @@ def test_an_expectation_that_is_no_json_is_reported_with_its_place(version):
     with pytest.raises(ContractError) as error:
         find_samples(version).messages[0].expected()
     assert error.value.where == str(file)
+
+
+def pack(root):
+    """Replace the folders of samples by what a wheel has in their place."""
+    scratch = root.parent / "packed"
+    scratch.mkdir()
+    packed = pack_samples(root, scratch)
+    for file, place in packed.items():
+        target = root / Path(place).relative_to("cdc_contracts/contracts")
+        shutil.copy(file, target)
+        shutil.rmtree(target.with_suffix(""))
+    return packed
+
+
+def test_packed_samples_are_those_of_the_folder_and_nothing_is_wrong_with_them(tmp_path):
+    shutil.copytree(OWN, tmp_path / "one")
+    folders = Catalogue([tmp_path / "one"])
+    (tmp_path / "one/acme/plain/v1/samples/tables").mkdir()
+    (tmp_path / "one/acme/plain/v1/samples/tables/orders.yaml").write_text("table: shop.orders\n")
+    expected = [(str(one.file), one.value, one.expected()) for v in folders.all_versions() for one in find_samples(v)]
+    assert len(expected) == 11
+    assert len(pack(tmp_path / "one")) == 2
+    found = [find_samples(version) for version in Catalogue([tmp_path / "one"]).all_versions()]
+    assert [
+        (str(one.file).replace("samples.zip", "samples"), one.value, one.expected())
+        for samples in found for one in samples
+    ] == expected  # fmt: skip
+    assert [[file.name for file in samples.table_files] for samples in found] == [["orders.yaml"], []]
+    assert [samples.unpaired for samples in found] == [(), ()]
+    (tmp_path / "one/acme/plain/v1/samples.zip").write_bytes(b"PK")
+    with pytest.raises(ContractError, match="not readable as a zip"):
+        find_samples(Catalogue([tmp_path / "one"]).version("acme/plain@1"))
+
+
+def test_lint_counts_packed_samples_and_names_a_zip_beside_the_folder(tmp_path):
+    shutil.copytree(OWN, tmp_path / "one")
+    (tmp_path / "one/acme/plain/v1/samples.zip").write_bytes(b"")
+    assert [(one.rule, one.observed) for one in lint([tmp_path / "one"]).findings] == [("L05", "samples.zip")]
+    (tmp_path / "one/acme/plain/v1/samples.zip").unlink()
+    pack(tmp_path / "one")
+    report = lint([tmp_path / "one"])
+    assert (report.findings, report.checked["samples"]) == ((), 11)
+
+
+def test_packing_the_same_samples_gives_the_same_bytes(tmp_path):
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    first, second = pack_samples(OWN, tmp_path / "a"), pack_samples(OWN, tmp_path / "b")
+    assert list(first.values()) == list(second.values())
+    assert [Path(one).read_bytes() for one in first] == [Path(one).read_bytes() for one in second]
