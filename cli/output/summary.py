@@ -36,8 +36,6 @@ from cdc_contracts.registry.report.reported_findings import ReportedFinding
 
 _MOST_SHOWN = 20
 _MOST_EVIDENCE = 8
-_REPRODUCE = {"order": "message", "table-schema": "message", "control-share": "message"}
-"""Findings of a stream: the command shows their first message, which may be right in itself."""
 _SHORT = {"conforming": "conform", "tombstone": "null", "quarantined": "quarantine"}
 _STYLES = {
     "drift": "bold red", "pass": "bold green", "inconclusive": "bold yellow",
@@ -130,9 +128,8 @@ def _print_findings(findings: Sequence[ReportedFinding]) -> None:
         console.print_text(result, first=_STYLES.get(finding.severity, ""))
         rows = [*_facts(finding), *_advice(finding, above)]
         if again := visible(command(finding) or "", most=None):
-            title = _REPRODUCE.get(finding.name, "reproduce")
-            widest = max((f"  {title}" for title, text in (*rows, (title, again)) if text), key=len)
-            rows.append((title, console.continued(again, beside=widest)))
+            widest = max((f"  {title}" for title, text in (*rows, ("reproduce", again)) if text), key=len)
+            rows.append(("reproduce", console.continued(again, beside=widest)))
         console.print_table(["", ""], [[f"  {title}", text] for title, text in rows if text])
         above = finding
     if len(findings) > _MOST_SHOWN:

@@ -29,7 +29,7 @@ from cdc_contracts.registry.report.reported_findings import (
     ReportedMoment,
     Severity,
 )
-from cdc_contracts.registry.report.reproduce_commands import detect_command, why_command
+from cdc_contracts.registry.report.reproduce_commands import audit_command, detect_command, why_command
 from cdc_contracts.registry.stats.ddl_statements import explaining_statement
 from cdc_contracts.registry.stats.finding_overlaps import FindingOverlaps
 from cdc_contracts.registry.stats.finding_tallies import FindingExample, FindingKey, FindingTally
@@ -265,6 +265,9 @@ def _wire_text(version: Version | None, example: FindingExample) -> bytes:
 
 def _reproduce(context: FindingContext, finding: FindingTally, contract: str | None) -> str | None:
     first = min((extent.first for extent in finding.extents.values()), key=_place)
+    if finding.of_run:
+        several = context.ranged or context.source.contracts
+        return audit_command(context.source, first.topic, contract if several else context.declared)
     reference = contract if context.declared == "auto" or context.ranged else context.declared
     return why_command(context.source, *_place(first), reference)
 

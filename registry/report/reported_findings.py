@@ -170,7 +170,7 @@ class ReportedFinding(Struct, frozen=True, forbid_unknown_fields=True):
     explained_by: Since2[ExplainingStatement | None] = UNSET
     example: Since2[ExampleMessage | None] = UNSET
     reproduce: Since2[str | None] = UNSET
-    """The command that shows the first record."""
+    """The command that shows the finding again: on the first record, or in the range if no record has it by itself."""
     columns: Sometimes[tuple[ColumnFinding, ...]] = UNSET
     """All columns that changed for the same cause, the first being the finding itself; absent for a single column."""
     tables: Sometimes[tuple[TableFinding, ...]] = UNSET

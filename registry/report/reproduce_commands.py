@@ -1,4 +1,4 @@
-"""Reproduce commands in a report: commands that show one record again, or detect the contract."""
+"""Reproduce commands in a report: commands that show a finding again, or detect the contract."""
 
 from __future__ import annotations
 
@@ -25,6 +25,24 @@ def why_command(source: ReportSource, topic: str, partition: int, offset: int, c
     elif source.kind == "file":
         words = _in_file(list(source.paths or ()), topic, partition, offset)
     return None if words is None else _join(["why", *words, *(["--contract", contract] if contract else [])])
+
+
+def audit_command(source: ReportSource, topic: str, contract: str | None) -> str | None:
+    """Return the command that audits the range of a topic again, or the files; None if they cannot be read again.
+
+    Reading the range again is the only way to a finding that depends on many records.
+    """
+    ranges = source.ranges or {}
+    words = None
+    if source.kind == "kafka":
+        words = ["topic", topic, "-b", source.bootstrap or ""]
+    elif source.kind == "file" and _STDIN not in (source.paths or ()):
+        words = ["file", *map(_as_path, source.paths or ())]
+    if words is None:
+        return None
+    if topic in ranges and (source.kind == "kafka" or len(ranges) == 1):
+        words += ["--from", ranges[topic].start, "--until", ranges[topic].end]
+    return _join(["audit", *words, "--engine", "local", *(["--contract", contract] if contract else [])])
 
 
 def detect_command(source: ReportSource, topics: Iterable[str]) -> str | None:

@@ -77,7 +77,7 @@ class FindingTally:
     """One finding over many records, with the highest of their severities.
 
     `shapes` are those of the values, if the finding observes their kind. `counted_alone` says that nothing is known of
-    which of its records have other findings too.
+    which of its records have other findings too, `of_run` that no record shows it by itself.
     """
 
     severity: str
@@ -89,6 +89,7 @@ class FindingTally:
     shapes: Counter[str] = field(default_factory=Counter)
     example: FindingExample | None = None
     counted_alone: bool = False
+    of_run: bool = False
 
     @property
     def count(self) -> int:
@@ -97,6 +98,7 @@ class FindingTally:
     def merge(self, other: FindingTally) -> None:
         self.severity = most_severe(self.severity, other.severity)
         self.counted_alone |= other.counted_alone
+        self.of_run |= other.of_run
         self.expected.update(other.expected)
         self.observed.update(other.observed)
         self.ops.update(other.ops)

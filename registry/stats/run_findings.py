@@ -275,7 +275,8 @@ def _as_tally(statistics: StreamStatistics, one: _Found) -> FindingTally:
 
 
 def _empty(statistics: StreamStatistics, one: _Found) -> FindingTally:
-    return FindingTally(one.severity or _severity(statistics, one.key), counted_alone=one.counted_alone)
+    severity = one.severity or _severity(statistics, one.key)
+    return FindingTally(severity, counted_alone=one.counted_alone, of_run=True)
 
 
 def _severity(statistics: StreamStatistics, key: FindingKey) -> str:
