@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import signal
+
+try:  # noqa: SIM105  every import before this one takes longer than a signal may
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # until ours is there; Python's shows a traceback
+except ValueError:  # imported by another thread than the main one, which alone handles signals
+    pass
+
 import sys
 from typing import Final
 
 from cdc_contracts.registry.common import signals
 
-signals.end_at_once()  # before all other imports, during which a signal would show a traceback
+signals.end_at_once()
 
 from cdc_contracts.cli.output import console, waiting  # noqa: E402
 from cdc_contracts.registry.common import memory_limits  # noqa: E402
