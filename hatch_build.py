@@ -33,6 +33,7 @@ FOLDER = Path(".src") / PACKAGE_FOLDER
 CONTRACTS = Path(".src/cdc_contracts/contracts")
 LIBRARY = "libcdc_native.so"
 SOURCES = (
+    "aborting.c",
     "scanner.c",
     "placing.c",
     "plans.c",

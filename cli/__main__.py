@@ -37,6 +37,7 @@ def main() -> int:
     memory_limits.prepare()
     try:
         waiting.announce(sys.argv[1:])
+        _prepare_for_aborts()
         from cdc_contracts.cli import app
 
         code = app.run(app.main)
@@ -47,6 +48,13 @@ def main() -> int:
         return console.report_failure(failure)
     leave_garbage()
     return code
+
+
+def _prepare_for_aborts() -> None:
+    if (failure := memory_limits.last_words()) is not None:
+        from cdc_contracts.registry.engine.native.native_library import end_on_abort
+
+        end_on_abort(f"error: {failure.what}\n  {failure.hint}\n".encode(), failure.exit_code)
 
 
 if __name__ == "__main__":

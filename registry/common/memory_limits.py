@@ -9,13 +9,13 @@ import errno
 import os
 import sys
 from collections.abc import Sequence
+from types import MappingProxyType
 from typing import Any, Final
 
 from cdc_contracts.registry.common.errors import CdcContractsError, UnavailableError
 
-_ENDING_LIBRARY: Final = "numpy"
-_NEEDED_BYTES: Final = 80 * 1024 * 1024
-"""What numpy and its library of linear algebra map at their start, and some more."""
+_NEEDED_BYTES: Final = MappingProxyType({"numpy": 80 * 2**20, "pyarrow": 230 * 2**20})
+"""What libraries map at their start, linear algebra and allocators of their own included, and some more."""
 _SAID: Final = ("failed to map segment", "cannot allocate memory", "can't start new thread", "thread failed to start")
 
 
@@ -48,6 +48,10 @@ def name_lack_of_memory(error: BaseException) -> BaseException:
     """Return the error that says that there is no more memory if that is what it means, otherwise the error itself."""
     if isinstance(error, CdcContractsError) or not isinstance(error, Exception) or not is_out_of_memory(error):
         return error
+    return _lack_of_memory()
+
+
+def _lack_of_memory() -> UnavailableError:
     limit = _limit()
     allowed = "" if limit is None else f", which is limited to {limit // 2**20:,} MB of addresses (ulimit -v)"
     return UnavailableError(
@@ -56,16 +60,22 @@ def name_lack_of_memory(error: BaseException) -> BaseException:
     )
 
 
+def last_words() -> UnavailableError | None:
+    """Return the failure of a process that a library ends; None without a limit, where it would be a bug."""
+    return None if _limit() is None else _lack_of_memory()
+
+
 class _Guard:
     """Refuses the import of a library that would end the process without the memory for its start."""
 
     def find_spec(self, fullname: str, path: Sequence[str] | None, target: Any = None) -> None:
-        if fullname != _ENDING_LIBRARY:
+        needed = _NEEDED_BYTES.get(fullname)
+        if needed is None:
             return
         import mmap
 
         try:
-            mmap.mmap(-1, _NEEDED_BYTES).close()
+            mmap.mmap(-1, needed).close()
         except OSError as error:
             raise MemoryError from error
 

@@ -2,6 +2,7 @@
 
 import os
 import resource
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ from topics import rendered
 
 from cdc_contracts.cli.app import main
 from cdc_contracts.registry.common.memory_limits import is_out_of_memory
+from cdc_contracts.registry.engine.native.native_library import native_library
 
 ROOT = Path(__file__).parents[2]
 
@@ -39,6 +41,42 @@ def test_too_little_memory_is_exit_3_and_said(file, kilobytes):
     code, err = run_limited(kilobytes, *call)
     assert code in {0, 3}, err
     assert ("out of memory" in err, "bug" in err, "Traceback" in err) == (code == 3, False, False)
+
+
+@pytest.mark.skipif(native_library() is None, reason="no native part says it")
+@pytest.mark.parametrize("how", ["os.abort()", "ctypes.string_at(0)"])
+def test_a_library_that_ends_the_process_for_want_of_memory_is_exit_3_and_said(how, tmp_path):
+    """As an exception of C++ that nobody catches does, and a pointer that nobody checks."""
+    (tmp_path / "ending.py").write_text(
+        f"""
+import ctypes, os, sys
+from cdc_contracts.cli import __main__ as command
+from cdc_contracts.cli import app
+app.run = lambda main: {how}
+sys.exit(command.main())
+"""
+    )
+    limit = 2**31
+    for limits, code in (((limit, limit), 3), (None, -signal.SIGABRT if "abort" in how else -signal.SIGSEGV)):
+        done = subprocess.run(
+            [sys.executable, str(tmp_path / "ending.py"), "list"], cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": str(ROOT / ".src")}, capture_output=True, text=True, check=False,
+            preexec_fn=lambda limits=limits: limits and resource.setrlimit(resource.RLIMIT_AS, limits),
+        )  # fmt: skip
+        assert (done.returncode, done.stdout) == (code, ""), done.stderr
+        assert ("error: out of memory" in done.stderr) == ("2,048 MB of addresses" in done.stderr) == (code == 3)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("command", ["audit", "check"])
+def test_at_no_limit_does_a_process_end_otherwise(command, file):
+    call = {
+        "audit": ["audit", "-q", "file", file, "--contract", "dts/canal@2", "--engine", "local"],
+        "check": ["check", "-q", file, "--contract", "dts/canal@2"],
+    }[command]
+    ended = {kilobytes: run_limited(kilobytes, *call) for kilobytes in range(20_000, 900_000, 20_000)}
+    assert {code for code, _ in ended.values()} == {0, 3}
+    assert all(("out of memory" in err) == (code == 3) for code, err in ended.values()), ended
 
 
 def test_a_limit_that_is_wide_enough_changes_nothing(file):

@@ -59,6 +59,7 @@ _SIGNATURES: Final[dict[str, tuple[Any, ...]]] = {
     "cdc_write_images": (
         Buffer, Buffer, Buffer, Buffer, Buffer, *_TEXTS, Buffer, Buffer, Buffer, Buffer, Buffer, Buffer, Buffer,
     ),
+    "cdc_end_on_abort": (Buffer, c_int32),
     "cdc_complete_images": (
         POINTER(SourceLayout), POINTER(SourceLayout), c_int64, c_int64, Buffer, Buffer, Buffer, Buffer,
     ),
@@ -89,6 +90,15 @@ def native_library() -> Any:
     if library is None and named:
         raise UnavailableError(reason, where=_PATH, hint=_COMPILE)
     return library
+
+
+def end_on_abort(text: bytes, code: int) -> None:
+    """Let the process print a text and end with an exit code where a library aborts it, if there is a native part.
+
+    Arrow does so when a container of C++ gets no memory in one of its threads, and no code of Python is reached.
+    """
+    if (library := native_library()) is not None:
+        library.cdc_end_on_abort(text, code)
 
 
 def is_eager() -> bool:
