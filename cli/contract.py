@@ -97,6 +97,7 @@ def new(
         catalogue, subject, document, read_samples(records), like=like, keep_values=keep_values
     )  # fmt: skip
     _write(drafted, target)
+    _write_editor_schemas(target)
     _report(drafted, target, len(records), keep_values=keep_values)
     raise typer.Exit(_lint(drafted, target))
 
@@ -153,6 +154,19 @@ def _write(drafted: ContractFolder, target: Path) -> None:
         for file in written:
             file.unlink()
         raise
+
+
+def _write_editor_schemas(target: Path) -> None:
+    """Write the schemas that the first lines of the files name; those of an earlier release are replaced."""
+    from importlib.resources import files
+
+    from cdc_contracts.registry.common.atomic_files import make_folder, write_whole
+    from cdc_contracts.registry.drafting.contract_texts import EDITOR_SCHEMAS
+
+    make_folder(target / EDITOR_SCHEMAS)
+    for name in ("contract.schema.json", "mapping.schema.json"):
+        text = files("cdc_contracts.registry.file_schemas").joinpath(name).read_bytes()
+        write_whole(target / EDITOR_SCHEMAS / name, text)
 
 
 def _report(drafted: ContractFolder, target: Path, total: int, *, keep_values: bool) -> None:

@@ -6,11 +6,19 @@ One more page lists the vocabulary of contracts.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import PurePath
 from typing import Final
 
 from vocabulary_page import TERMS, vocabulary
 
-from cdc_contracts.registry.contract.catalogue import AVRO_MESSAGE_SCHEMA, MESSAGE_SCHEMA, Catalogue, Version, span
+from cdc_contracts.registry.contract.catalogue import (
+    AVRO_MESSAGE_SCHEMA,
+    ENVELOPE,
+    MESSAGE_SCHEMA,
+    Catalogue,
+    Version,
+    span,
+)
 from cdc_contracts.registry.contract.phrases import describe_distinction
 from cdc_contracts.registry.explain.contract_differences import PRESENT, PROSE, compare
 from cdc_contracts.registry.explain.contract_explanations import Explanation, explain
@@ -77,7 +85,9 @@ def _page(versions: Sequence[Version]) -> Iterator[str]:
 def _schemas(version: Version) -> str:
     folder = f"../../contracts/{version.subject}/v{version.number}"
     names = (MESSAGE_SCHEMA, AVRO_MESSAGE_SCHEMA)
-    return "Machine-readable: " + " and ".join(f"[`{name}`]({folder}/{name})" for name in names) + "."
+    machine = " and ".join(f"[`{name}`]({folder}/{name})" for name in names)
+    short = "/".join(PurePath(str(version.file(ENVELOPE))).parts[-4:])  # its own, or that of the version it is based on
+    return f"Machine-readable: {machine}. Members alone, written by hand: [`{ENVELOPE}`](../../contracts/{short})."
 
 
 def _explained(one: Explanation) -> Iterator[str]:

@@ -47,7 +47,7 @@ def _documents(folder: Traversable, path: str) -> Iterator[tuple[str, str]]:
     for entry in folder.iterdir():
         below = f"{path}/{entry.name}" if path else entry.name
         if entry.is_dir():
-            if entry.name not in (SAMPLES, "__pycache__"):
+            if entry.name not in (SAMPLES, "__pycache__") and not entry.name.startswith("."):
                 yield from _documents(entry, below)
         elif entry.name.endswith(_DOCUMENTS) and entry.name not in _WRITTEN:
             yield below, entry.read_text(encoding="utf-8")

@@ -14,6 +14,8 @@ QUESTION: Final = "# QUESTION: "
 _PLAIN: Final = re.compile(r"[/A-Za-z_][A-Za-z0-9_./~@-]*\Z")
 _WORDS: Final = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n"})
 _WIDTH: Final = 120
+EDITOR_SCHEMAS: Final = ".schemas"
+"""The folder beside those of systems with the schemas by which editors complete and check contracts."""
 
 
 @dataclass
@@ -26,6 +28,10 @@ class Lines:
 
     lines: list[str] = field(default_factory=list)
     questions: list[str] = field(default_factory=list)
+
+    def name_schema(self, kind: str, *, depth: int) -> None:
+        """Add the line by which editors find the schema of a file that is so many folders below the root."""
+        self.lines.append(f"# yaml-language-server: $schema={'../' * depth}{EDITOR_SCHEMAS}/{kind}.schema.json")
 
     def add(self, key: str, value: Any, evidence: str = "", *, indent: str = "") -> None:
         """Add a key on a line of its own, with its evidence behind it, or above it if the line is long."""

@@ -313,6 +313,7 @@ class _Attempt:
 
         assert self.base is not None  # noqa: S101  only called with one
         lines = Lines()
+        lines.name_schema("contract", depth=3)
         lines.lines.append(f"# All {len(self.messages):,} messages conform to {self.base}.")
         lines.add("contract", self.reference)
         lines.add("based_on", self.base.reference)

@@ -248,6 +248,7 @@ def write_contract(draft: ContractDraft, *, base: str | None = None, sections: S
     lines, total = Lines(), len(draft.members.messages)
     whole = draft.resolved()
     chosen = {name: value for name, value in whole.items() if sections is None or name in sections}
+    lines.name_schema("contract", depth=3)
     lines.lines.append(f"# Drafted from {total:,} messages; comments say how many show a fact, and where the first is.")
     lines.add("contract", draft.reference)
     if base is not None:
@@ -280,6 +281,7 @@ def write_contract(draft: ContractDraft, *, base: str | None = None, sections: S
 def write_mapping(draft: ContractDraft) -> Lines:
     """Return the value mapping of a draft as a file of `types/`."""
     lines = Lines()
+    lines.name_schema("mapping", depth=2)
     lines.add("mapping", draft.mapping)
     lines.add("names", ["upper", "drop-parameters"])
     if not draft.forms:

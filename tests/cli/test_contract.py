@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import io
+import json
+import shutil
 import sys
 from pathlib import Path
 
+import jsonschema
 import pytest
+import yaml
 from home_made import flat, listed, written
 
 from cdc_contracts.cli.app import main
 from cdc_contracts.registry.common import atomic_files
 from cdc_contracts.registry.common.errors import UnavailableError
+from cdc_contracts.registry.contract.bundle import bundle
+from cdc_contracts.registry.contract.catalogue import Catalogue
 
 
 @pytest.fixture
@@ -26,7 +32,7 @@ def test_a_contract_is_drafted_checked_and_used(messages, capsys):
     assert main(["contract", "new", "acme/flat", "flat.jsonl"]) == 0
     told = capsys.readouterr()
     assert told.out.startswith("contracts/acme/flat/v1: acme/flat@1, to which all 30 messages conform\n")
-    assert "contracts/acme/flat/v1/contract.yaml:3: which releases or dates does it hold for" in told.out
+    assert "contracts/acme/flat/v1/contract.yaml:4: which releases or dates does it hold for" in told.out
     assert told.err == "lint: no findings\n"
     lines = (messages / "contracts/acme/flat/v1/contract.yaml").read_text().split("\n")
     asked = [line for line in told.out.split("\n") if line.startswith("contracts/acme/flat/v1/contract.yaml:")]
@@ -35,6 +41,25 @@ def test_a_contract_is_drafted_checked_and_used(messages, capsys):
     capsys.readouterr()
     assert main(["check", "flat.jsonl", "--contracts", "contracts"]) == 0
     assert "30 conforming" in capsys.readouterr().err
+
+
+def test_an_editor_finds_the_schema_of_each_drafted_file_and_catalogues_pass_over_it(messages):
+    assert main(["contract", "new", "acme/flat", "flat.jsonl"]) == 0
+    assert main(["lint", "contracts"]) == 0
+    assert main(["contract", "new", "acme/flat", "flat.jsonl", "--like", "acme/flat@1"]) == 1  # `since` is a question
+    files = sorted(Path("contracts/acme").rglob("*.yaml"))
+    assert [one.name for one in files] == ["contract.yaml", "contract.yaml", "acme-flat.yaml"]
+    for file in files:
+        given, _, schema = file.read_text().split("\n", 1)[0].partition("=")
+        assert given == "# yaml-language-server: $schema"
+        document = yaml.safe_load(file.read_text())
+        jsonschema.validate(document, json.loads((file.parent / schema).read_text()))
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(document | {"no_key_of_ours": 1}, json.loads((file.parent / schema).read_text()))
+    (messages / "plain").mkdir()
+    shutil.copytree("contracts/acme", messages / "plain/acme")
+    one, other = (bundle(Catalogue([messages / name])).digest for name in ("contracts", "plain"))
+    assert one == other
 
 
 def test_messages_of_a_topic_are_read_with_their_offsets(messages, capsys, broker, make_topic):
