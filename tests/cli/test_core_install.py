@@ -209,3 +209,36 @@ def test_the_core_takes_little_room_and_runs_by_itself(tmp_path):
     assert {at: one.read_bytes() for at, one in unpacked.items()} == {
         one.relative_to(ROOT / SAMPLES): one.read_bytes() for one in (ROOT / SAMPLES).rglob("*.*")
     }
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("by_name", [True, False], ids=["by name", "by the path of the wheel"])
+def test_the_command_that_a_hint_names_installs_the_extra(by_name, tmp_path):
+    """With nothing but a folder of wheels, as long as no release is published."""
+    wheels, venv = tmp_path / "wheels", tmp_path / "venv"
+    subprocess.run([sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", str(wheels), str(ROOT)], check=True)
+    subprocess.run([sys.executable, "-m", "venv", str(venv)], check=True)
+    found = " ".join([*([str(wheels)] if by_name else []), os.environ.get("PIP_FIND_LINKS", "")]).strip()
+    environment = {
+        **{name: value for name, value in os.environ.items() if name not in {"PYTHONPATH", "PIP_FIND_LINKS"}},
+        **({"PIP_FIND_LINKS": found} if found else {}),
+        "PIP_CONSTRAINT": str(ROOT / "requirements.lock"),
+        "PATH": f"{venv / 'bin'}{os.pathsep}{os.environ['PATH']}",
+    }
+
+    def type_in(command):
+        return subprocess.run(
+            ["sh", "-c", command], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+        )
+
+    (wheel,) = wheels.glob("*.whl")
+    assert type_in(f"pip install -q {'cdc-contracts' if by_name else wheel}").returncode == 0
+    audit = f"cdc-contracts audit -q file {ROOT / SAMPLE} --contract dts/canal@2 --engine local"
+    refused = type_in(audit)
+    assert refused.returncode == 3
+    hint = refused.stderr.splitlines()[1].strip().split(", or with")[0]
+    assert hint == f"pip install 'cdc-contracts[arrow]{'' if by_name else f' @ {wheel.as_uri()}'}'"
+    installed = type_in(hint)
+    assert installed.returncode == 0, installed.stderr
+    audited = type_in(audit)
+    assert (audited.returncode, audited.stdout.startswith("PASS")) == (0, True), audited.stderr
