@@ -44,7 +44,20 @@ def form_of(path: Path, *, one: bool) -> str | None:
         found = None if one else form_of_bytes(head, str(path))
         if found is None and head.lstrip(_BLANK)[:1] == b"[":
             return ARRAY if split_array(head + file.read()) is not None else None
+    if found is not None:
+        _refuse_packed_array(next(filter(None, read_unpacked(str(path), found)), b""), str(path))
     return found
+
+
+def _refuse_packed_array(start: bytes, where: str) -> None:
+    """Raise UsageError if a compressed file is one JSON array: its lines are no messages."""
+    first = start.lstrip(_BLANK)
+    if first[:1] == b"[" and first[1:].lstrip(_BLANK)[:1] == b"{":
+        raise UsageError(
+            "this is a JSON array in a compressed file, which is read line by line",
+            where=where,
+            hint="Unpack it first: the elements of an array in a .json file that is not compressed are messages.",
+        )
 
 
 def form_of_bytes(head: bytes, where: str) -> str | None:

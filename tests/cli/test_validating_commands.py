@@ -420,3 +420,12 @@ def test_messages_that_no_contract_fits_lead_to_a_draft_of_ones_own(here, capsys
     ):  # fmt: skip
         assert main(call) == code
         assert "cdc-contracts contract new SYSTEM/DIALECT FILE" in " ".join("".join(capsys.readouterr()).split())
+
+
+@pytest.mark.parametrize("separator", [", ", ",\n"])
+def test_a_json_array_in_a_compressed_file_is_named(separator, tmp_path, capsys):
+    """Read line by line, its lines would be drift."""
+    messages = [value.decode() for value in rendered("dts/canal@2", 3)]
+    (tmp_path / "a.json.gz").write_bytes(gzip.compress(f"[{separator.join(messages)}]".encode()))
+    assert main(["check", str(tmp_path / "a.json.gz"), "--contract", "dts/canal@2"]) == 2
+    assert "this is a JSON array in a compressed file" in capsys.readouterr().err
