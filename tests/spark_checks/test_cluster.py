@@ -9,9 +9,12 @@ import zipfile
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from canonical_outputs import read_output
 from packaging.requirements import Requirement
+from site_pages import blocks_of
 from spark_cluster import SPARK_HOME, running_cluster, running_connect
 from topics import rendered
 
@@ -20,6 +23,7 @@ from cdc_contracts.cli.app import main
 
 ROOT = Path(cdc_contracts.__file__).parents[1]
 PACKAGE = ROOT / "cdc_contracts"
+REPOSITORY = Path(__file__).parents[2]
 CONTRACT = ("--contract", "dts/canal@2")
 ON_THIS_MACHINE = ("--conf", "spark.driver.host=127.0.0.1", "--conf", "spark.executor.memory=600m")
 INSTALLED = {"PYTHONPATH": str(ROOT), "PYSPARK_PYTHON": sys.executable}
@@ -147,6 +151,39 @@ def test_workers_that_have_nothing_installed_are_sent_an_environment(tmp_path, c
     )  # fmt: skip
     assert reported == audit_here(capsys, *call)
     assert "fast validator" not in err  # the native part goes along
+
+
+@pytest.mark.nightly
+def test_the_commands_of_the_page_pack_an_environment_and_submit_a_command(tmp_path, capsys, cluster, lines):
+    """To the letter, but for the address of the cluster; the release is a wheel in a folder until it is published."""
+    wheels = tmp_path / "wheels"
+    pip = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", str(wheels), str(REPOSITORY)]
+    subprocess.run(pip, check=True)
+    blocks = [one.text for one in blocks_of(REPOSITORY / "docs/how-to/cluster.md")]
+    (packing,) = [one for one in blocks if "venv-pack -p" in one]
+    (submitting,) = [one for one in blocks if "> contracts.py" in one]
+    values = [line for line in lines.read_bytes().splitlines() if line]
+    columns = {"topic": ["t"] * len(values), "partition": pa.array([0] * len(values), pa.int32()),
+               "offset": list(range(len(values))), "value": pa.array(values, pa.binary())}  # fmt: skip
+    pq.write_table(pa.table(columns), tmp_path / "messages.parquet")
+    submit = submitting.replace("spark://head:7077", cluster).replace(
+        "spark-submit ", f"spark-submit --conf {ON_THIS_MACHINE[1]} --conf {ON_THIS_MACHINE[3]} "
+        "--conf spark.archives=environment.tar.gz#environment ",
+    )  # fmt: skip
+    assert submit.count(cluster) == 1
+    found = f"{wheels} {os.environ.get('PIP_FIND_LINKS', '')}".strip()
+    folders = [Path(sys.executable).parent, SPARK_HOME / "bin", os.environ["PATH"]]
+    code, _, err = run(
+        "-e", "-c", f"{packing}\n{submit.rstrip()} || test $? = 1", cwd=tmp_path, command=("sh",), PIP_FIND_LINKS=found,
+        PIP_CONSTRAINT=str(REPOSITORY / "requirements.lock"), PATH=os.pathsep.join(map(str, folders)),
+        SPARK_HOME=str(SPARK_HOME),
+    )  # fmt: skip
+    assert code == 0, err
+    reported = json.loads((tmp_path / "report.json").read_text())
+    here = audit_here(capsys, "file", str(tmp_path / "messages.parquet"), *CONTRACT)
+    assert reported["ledger"] == here["ledger"]
+    assert reported["findings"]
+    assert [one["fingerprint"] for one in reported["findings"]] == [one["fingerprint"] for one in here["findings"]]
 
 
 @pytest.mark.nightly
