@@ -1,4 +1,4 @@
-"""Build a release in `dist/` and try it: wheels of all platforms, source distribution, SBOM, and images with Docker.
+"""Build a release in `dist/` and try it: wheels, source distribution, SBOM, and images (Docker or Buildah).
 
 `python deploy/release.py [PLATFORM...]` builds the wheels of some platforms only. Nothing is published: the workflow
 `release.yml` does that, with the same files.
@@ -101,15 +101,34 @@ def try_package(package: Path, folder: Path) -> None:
 
 
 def build_images(version: str) -> None:
-    """Build and run the images, where a builder is at hand."""
-    docker = shutil.which("docker")
-    if docker is None or subprocess.run([docker, "info"], capture_output=True, check=False).returncode:  # noqa: S603
-        print("no images: there is no Docker that runs")  # noqa: T201
+    """Build the images and audit a message in each, where a builder is at hand."""
+    if (builder := find_builder()) is None:
+        print("no images: there is no Docker that runs, and no Buildah")  # noqa: T201
         return
     for target in ("core", "spark"):
         name = f"cdc-contracts:{version}" if target == "core" else f"cdc-contracts:{version}-{target}"
-        run(docker, "build", "-f", str(ROOT / "deploy/image/Dockerfile"), "--target", target, "-t", name, str(ROOT))
-        run(docker, "run", "--rm", name, "--version")
+        run(builder, "build", "-f", str(ROOT / "deploy/image/Dockerfile"), "--target", target, "-t", name, str(ROOT))
+        engine = "local" if target == "core" else target
+        command = ["audit", "file", "-", "--whole", "--contract", "dts/canal@2", "--engine", engine]
+        with SAMPLE.open("rb") as message:
+            subprocess.run([*start(builder, name), *command], stdin=message, check=True)  # noqa: S603
+        print(f"tried {name}")  # noqa: T201
+
+
+def find_builder() -> str | None:
+    """Return Docker if it runs, otherwise Buildah, otherwise None."""
+    docker = shutil.which("docker")
+    if docker and not subprocess.run([docker, "info"], capture_output=True, check=False).returncode:  # noqa: S603
+        return docker
+    return shutil.which("buildah")
+
+
+def start(builder: str, image: str) -> list[str]:
+    """Return how a command is run in a new container of an image."""
+    if not builder.endswith("buildah"):
+        return [builder, "run", "--rm", "--interactive", image]
+    container = subprocess.check_output([builder, "from", "--pull-never", image], text=True).strip()  # noqa: S603
+    return [builder, "run", "--hostname", "localhost", container, "--", "cdc-contracts"]  # one that resolves
 
 
 def run(*command: str, **environment: str) -> None:

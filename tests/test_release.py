@@ -1,6 +1,7 @@
 """What `just release` builds: images from files that are there, wheels for the platforms whose names pip knows."""
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -76,3 +77,45 @@ def test_a_release_of_one_platform_is_built_and_tried():
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.count("tried ") == 3
+
+
+@pytest.fixture
+def image_store(tmp_path, monkeypatch):
+    """A store of images in which the base is Debian with its Python, as no registry of images need be reached."""
+    for name in ("buildah", "mmdebstrap"):
+        if shutil.which(name) is None or os.geteuid():
+            pytest.skip(f"{name} is not installed, or this is not root")
+    places = f'graphroot = "{tmp_path / "store"}"\nrunroot = "{tmp_path / "run"}"\n'
+    (tmp_path / "storage.conf").write_text(f'[storage]\ndriver = "vfs"\n{places}')
+    monkeypatch.setenv("CONTAINERS_STORAGE_CONF", str(tmp_path / "storage.conf"))
+    monkeypatch.setenv("BUILDAH_ISOLATION", "chroot")
+    base = release.ROOT.joinpath("deploy/image/Dockerfile").read_text().split("FROM ")[1].split()[0]
+    packages = "--include=python3,python3-venv,ca-certificates"
+    run = ["mmdebstrap", "--quiet", "--variant=minbase", packages]
+    python = "--customize-hook=chroot $1 python3 -m venv /usr/local"
+    given = [
+        f"--customize-hook=copy-in {file} {Path(file).parent}"
+        for file in ("/etc/ssl/certs/ca-certificates.crt", "/etc/pip.conf") if Path(file).exists()
+    ]  # fmt: skip
+    subprocess.run([*run, python, *given, "bookworm", str(tmp_path / "root.tar")], check=True)
+    container = subprocess.check_output(["buildah", "from", "scratch"], text=True).strip()
+    subprocess.run(["buildah", "add", "-q", container, str(tmp_path / "root.tar"), "/"], check=True)
+    path = "PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
+    subprocess.run(["buildah", "config", "--env", path, container], check=True)
+    subprocess.run(["buildah", "commit", "-q", container, f"docker.io/library/{base}"], check=True)
+    yield
+    subprocess.run(["buildah", "rm", "--all"], check=True)
+
+
+@pytest.mark.nightly
+@pytest.mark.usefixtures("image_store")
+def test_both_images_are_built_and_audit_a_message(tmp_path, capfd):
+    release.DIST.mkdir(exist_ok=True)
+    if not release.fitting_wheels():
+        wheel = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", str(release.DIST), str(ROOT)]
+        subprocess.run(wheel, check=True)
+    release.build_images("test")
+    out = capfd.readouterr().out
+    assert out.count("PASS") == 2
+    assert "tried cdc-contracts:test\n" in out
+    assert "tried cdc-contracts:test-spark\n" in out
