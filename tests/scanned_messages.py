@@ -12,9 +12,11 @@ from cdc_contracts.registry.engine.native import native_library as loading
 from cdc_contracts.registry.engine.native.native_layouts import Buffer
 from cdc_contracts.registry.engine.native.scanned_columns import (
     ARRAY,
+    ESCAPED,
     NULL,
     NUMBERS,
     OBJECT,
+    TEXT,
     TEXTS,
     ScannedBytes,
     ScannedColumn,
@@ -159,12 +161,15 @@ def scan(
 def column_of(values: Sequence[tuple[int, str]], decoder: str = "text") -> ScannedColumn:
     """Return a column of values given by their kind and token, a text without its quotes."""
     tokens = [token.encode() for _, token in values]
-    starts = np.cumsum([0, *map(len, tokens)])
+    quotes = [b'"' if kind in (TEXT, ESCAPED) else b"" for kind, _ in values]
+    sent = [quote + token + quote for quote, token in zip(quotes, tokens, strict=True)]
     cells = [
-        start << 32 | len(token) << 4 | kind
-        for (kind, _), token, start in zip(values, tokens, starts.tolist(), strict=False)
+        (start + len(quote)) << 32 | len(token) << 4 | kind
+        for (kind, _), token, quote, start in zip(
+            values, tokens, quotes, np.cumsum([0, *map(len, sent)]).tolist(), strict=False
+        )
     ]
-    data = pa.py_buffer(b"".join(tokens) or b" ")
+    data = pa.py_buffer(b"".join(sent) or b" ")
     return ScannedColumn(ScannedBytes(LIBRARY, data), np.array(cells, np.uint64), decoder)
 
 

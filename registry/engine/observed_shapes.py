@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from cdc_contracts.registry.common.findings import Finding, rule_id
 from cdc_contracts.registry.common.json_messages import kind_of
@@ -18,12 +17,10 @@ from cdc_contracts.registry.engine.batch_results import BatchResult, RecordGroup
 from cdc_contracts.registry.message.envelope_times import TIME_UNIT
 from cdc_contracts.registry.stats.reference_tally import observed_code
 from cdc_contracts.registry.validate.table_promises import NO_INSTANT, NO_SUCH_TIME
-from cdc_contracts.registry.values import FIRST_MISFIT, NOTED_MISFIT, Flag, Number, describe_shape, describe_shapes
+from cdc_contracts.registry.values import FIRST_MISFIT, NOTED_MISFIT, Flag, Number, describe_shape
 from cdc_contracts.registry.values.fractions import TRAILING_ZEROS
 
 _OFF = (Flag.BROKEN, Flag.NOTED, *range(FIRST_MISFIT + NOTED_MISFIT, FIRST_MISFIT + 2 * NOTED_MISFIT))
-_FEW: Final = 8
-"""Up to this many values, each is described separately: that is faster where each table has a record or two."""
 _FLAGS_OF_CAUSES = {NO_SUCH_TIME: (Flag.INVALID,), NO_INSTANT: (Flag.NO_INSTANT,)}
 
 
@@ -65,7 +62,8 @@ def observed_shapes(record_group: RecordGroup, finding: Finding, *, values: bool
         _as_text(column.tokens[row_of[position]]) if position in row_of else None
         for position in record_group.positions.tolist()
     ]
-    shapes = [one and show_code(one) for one in tokens] if values else _shapes(tokens)
+    describe = show_code if values else describe_shape
+    shapes = [one and describe(one) for one in tokens]
     return [finding.observed if shape is None else shape for shape in shapes]
 
 
@@ -85,13 +83,11 @@ def observed_kinds(record_group: RecordGroup, finding: Finding, *, values: bool 
     listed = list(found)
     alike_values = Counter(zip(map(type, listed), listed, strict=True))
     result = [(_as_text(value), n) for (_, value), n in alike_values.items() if _kind_of(value) == finding.observed]
-    texts = [text for text, _ in result]
+    describe = show_code if values else describe_shape
     counts: Counter[str] = Counter()
-    for shown, (_, count) in zip(
-        [one and show_code(one) for one in texts] if values else _shapes(texts), result, strict=True
-    ):
-        if shown is not None:  # a null has no shape
-            counts[f"{finding.observed} {shown}"] += count
+    for text, count in result:
+        if text is not None:  # a null has no shape
+            counts[f"{finding.observed} {text and describe(text)}"] += count
     return counts
 
 
@@ -111,13 +107,6 @@ def findings_by_record(batch_result: BatchResult) -> list[tuple[int, tuple[Findi
             found.append((number, tuple(result)))
     found += [(number, judged.verdict.findings) for number, judged in batch_result.alone if judged.verdict.findings]
     return sorted(found, key=lambda entry: entry[0])
-
-
-def _shapes(texts: list[str | None]) -> list[str | None]:
-    if len(texts) <= _FEW:
-        return [None if text is None else describe_shape(text) for text in texts]
-    shapes: list[str | None] = describe_shapes(pa.array(texts, pa.string())).to_pylist()
-    return shapes
 
 
 def _column_at(record_group: RecordGroup, path: str) -> tuple[str, int] | None:

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from cdc_contracts.registry.engine.native.scanned_columns import TEXTS
 from cdc_contracts.registry.engine.native.scanned_values import ScannedValues
+from cdc_contracts.registry.engine.string_bytes import Texts, are_digits
 from cdc_contracts.registry.engine.value_columns import ColumnValues
 from cdc_contracts.registry.engine.written_columns import WrittenGroup
 from cdc_contracts.registry.records.record_batches import Batch
 from cdc_contracts.registry.stats.column_writing import TEXT
 from cdc_contracts.registry.stats.second_parts import NANO_DIGITS, PartsColumn, PartsOfColumn, SecondParts, nanos_of
 from cdc_contracts.registry.stats.topic_profiles import column_name
-from cdc_contracts.registry.values.arrow_columns import Texts, are_digits
 
 Numbers = NDArray[np.int64]
 

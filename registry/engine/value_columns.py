@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from cdc_contracts.registry.engine import decoder_kinds
 from cdc_contracts.registry.engine.decoder_kinds import Odd, Unfit
-from cdc_contracts.registry.engine.form_parts import FormPart, as_decoder, join_flags, validate_part
+from cdc_contracts.registry.engine.form_parts import FormPart, join_flags, validate_part
 from cdc_contracts.registry.engine.layout_parts import FormUse
 from cdc_contracts.registry.engine.native.form_checks import kinds_of_wire
 from cdc_contracts.registry.engine.native.scanned_columns import ABSENT, KINDS, ScannedColumn
@@ -180,7 +180,7 @@ class ValueColumns:
         }
         chunks = {}
         for use in uses:
-            value_column, offset, flags = self._pool(values, use, kinds, wide=decoder == decoder_kinds.WIDE)
+            value_column, offset, flags = self._pool(values, use, kinds)
             chunks[use] = Chunk(value_column, offset, len(values), held, total, flags)
         return ColumnValues(present, chunks, values, unfit, kinds, held, odd)
 
@@ -229,7 +229,7 @@ class ValueColumns:
         return value_column
 
     def _pool(
-        self, values: Sequence[Any], use: FormUse, kinds: set[str], *, wide: bool
+        self, values: Sequence[Any], use: FormUse, kinds: set[str]
     ) -> tuple[_ValueColumn, int, NDArray[np.uint8] | None]:
         """Add values to the column of a form. Returns it, the first index, and the values it does not accept."""
         foreign = kinds - use.form.wire
@@ -246,10 +246,6 @@ class ValueColumns:
                 len(values),
             )
             values = [None if flag else value for value, flag in zip(values, flags, strict=True)]
-        if wide:
-            values, broken = as_decoder(values, use)
-            if broken is not None:
-                flags = broken if flags is None else np.maximum(flags, broken)
         value_column = self._value_column(use)
         return value_column, value_column.add(values), flags
 

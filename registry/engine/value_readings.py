@@ -10,13 +10,14 @@ from collections.abc import Hashable, Sequence
 from typing import Any, Final, NamedTuple
 
 from cdc_contracts.registry.common.json_messages import kind_of
+from cdc_contracts.registry.engine.distinct_values import read_value
 from cdc_contracts.registry.engine.layout_parts import FormUse
 from cdc_contracts.registry.engine.message_keys import Unsure
 from cdc_contracts.registry.validate.decoded_changes import text_as_sent
 from cdc_contracts.registry.validate.form_selection import TypedColumns
 from cdc_contracts.registry.validate.reference_validator import ReferenceValidator, table_of_column
 from cdc_contracts.registry.validate.table_promises import ZERO_DATE
-from cdc_contracts.registry.values import BrokenValue, Flag, Number, describe_shape
+from cdc_contracts.registry.values import FIRST_MISFIT, NOTED_MISFIT, Flag, Number, describe_shape
 
 _MOST_VALUES: Final = 256
 """Values of one kind of column that are remembered; beyond that, they are forgotten together."""
@@ -99,17 +100,13 @@ def _read_by(use: FormUse | None, kind: str, value: Any) -> tuple[tuple[str | No
         return (None, Flag.OK), ("untyped", kind)
     if _WIRES[kind] not in use.form.wire:
         return (None, Flag.OK), _BROKEN
-    try:
-        read = use.form.read(value, use.context)
-    except BrokenValue as broken:
-        lenient = use.lenient and broken.flag == Flag.BROKEN
-        return (text_as_sent(value), Flag.INVALID), ("as sent", describe_shape(value)) if lenient else _BROKEN
-    if read.flag != Flag.OK:
-        misfit = use.bound.judge(read.text) if use.bound is not None and read.flag == Flag.NOTED else 0
-        signs = (int(read.flag), describe_shape(value), int(misfit), read.text.startswith(ZERO_DATE))
-        return (read.text, read.flag), signs
-    misfit = use.bound.judge(read.text) if use.bound is not None else 0
-    return (read.text, read.flag), ("misfit", int(misfit)) if misfit else None
+    text, flag = read_value(use, value)
+    if flag == Flag.OK:
+        return (text, flag), None
+    if text is None or flag == Flag.BROKEN:
+        return (text_as_sent(value), Flag.INVALID), _BROKEN if text is None else ("as sent", describe_shape(value))
+    kept = flag if flag < FIRST_MISFIT else Flag.NOTED if flag - FIRST_MISFIT & NOTED_MISFIT else Flag.OK
+    return (text, kept), (flag, describe_shape(value), text.startswith(ZERO_DATE))
 
 
 def use_form(judge: ReferenceValidator, columns: TypedColumns, name: str, value: Any) -> FormUse | None:

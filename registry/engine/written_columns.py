@@ -22,6 +22,7 @@ from cdc_contracts.registry.engine.batch_tables import Tables, join_tables
 from cdc_contracts.registry.engine.decoded_batches import Rows
 from cdc_contracts.registry.engine.native.scanned_columns import INTEGER, TEXTS
 from cdc_contracts.registry.engine.native.scanned_values import ScannedValues
+from cdc_contracts.registry.engine.string_bytes import Texts, are_digits
 from cdc_contracts.registry.engine.value_columns import ColumnValues
 from cdc_contracts.registry.records.record_batches import Batch
 from cdc_contracts.registry.stats.column_writing import (
@@ -45,7 +46,6 @@ from cdc_contracts.registry.stats.column_writing import (
 from cdc_contracts.registry.stats.position_sequences import Stretch
 from cdc_contracts.registry.stats.record_facts import Facts, written_table
 from cdc_contracts.registry.values import Number
-from cdc_contracts.registry.values.arrow_columns import Texts, are_digits
 
 Numbers = NDArray[np.int64]
 Codes = NDArray[np.uint8]

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from cdc_contracts.registry.common.lazy_arrow import np
 from cdc_contracts.registry.stats.chain_evidence import ChainEvidence, ChainLine, Readings
 from cdc_contracts.registry.stats.plain_digests import mix
-from cdc_contracts.registry.values.lazy_arrow import np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

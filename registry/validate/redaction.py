@@ -15,7 +15,7 @@ from typing import Any, Final
 from cdc_contracts.registry.contract.catalogue import Version
 from cdc_contracts.registry.validate.disclosure import NOTHING, Disclosure, disclosure_of
 from cdc_contracts.registry.values import Number, describe_shape
-from cdc_contracts.registry.values.value_shapes import STEPS
+from cdc_contracts.registry.values.value_shapes import shape_of
 
 MOST_CHARACTERS: Final = 2_000
 CUT: Final = "…"
@@ -72,13 +72,6 @@ def redact_message(text: bytes | str, version: Version | None, *, most: int = MO
 def cut_text(text: str, most: int = MOST_CHARACTERS) -> str:
     """Return a text cut to `most` characters, with an ellipsis if it was longer."""
     return text if len(text) <= most else text[:most] + CUT
-
-
-def shape_of(text: str) -> str:
-    """Return the shape of a text of any length."""
-    for pattern, stand_in in STEPS:
-        text = re.sub(pattern, stand_in, text)
-    return text
 
 
 def redact_statement(text: str) -> str:

@@ -1,9 +1,8 @@
 """Value forms: how one source type is written on the wire, and its canonical text.
 
-In: one JSON value, or a whole Arrow column, and a context. Out: canonical text, or why the value breaks its form.
+In: one JSON value and a context. Out: canonical text, or why the value breaks its form.
 
-Begin with `form_table.py`: one row per form. A form reads one JSON value (`read`, the reference), a whole
-Arrow column (`column`, `check`: the fast path, which never disagrees with `read`) and writes one (`write`).
+Begin with `form_table.py`: one row per form. A form reads one JSON value (`read`) and writes one (`write`).
 """
 
 from cdc_contracts.registry.values.form_table import FORMS
@@ -17,12 +16,11 @@ from cdc_contracts.registry.values.form_values import (
     BrokenValue,
     Context,
     Flag,
-    FormColumn,
     Number,
     Value,
 )
 from cdc_contracts.registry.values.value_form import ValueForm
-from cdc_contracts.registry.values.value_shapes import describe_shape, describe_shapes
+from cdc_contracts.registry.values.value_shapes import describe_shape
 
 __all__ = [
     "FIRST_MISFIT",
@@ -35,10 +33,8 @@ __all__ = [
     "BrokenValue",
     "Context",
     "Flag",
-    "FormColumn",
     "Number",
     "Value",
     "ValueForm",
     "describe_shape",
-    "describe_shapes",
 ]

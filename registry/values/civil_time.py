@@ -9,15 +9,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta, timezone
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from zoneinfo import ZoneInfo
-
-from cdc_contracts.registry.values.lazy_arrow import np, pa
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from cdc_contracts.registry.values.arrow_columns import Bytes, Ints, Mask
 
 DAY: Final = 86_400
 """Seconds of a day."""
@@ -56,18 +49,6 @@ def has_date(year: int, month: int, day: int) -> bool:
     return 1 <= day <= MONTH_DAYS[month] + leap
 
 
-def have_dates(year: NDArray[np.uint16], month: Bytes, day: Bytes) -> Mask:
-    """Say the same of arrays."""
-    fits: Mask = (month - np.uint8(1) < 12) & (day != 0)
-    last = np.array(MONTH_DAYS, np.uint8)[np.where(fits, month, np.uint8(0))]
-    leap = np.flatnonzero((day == 29) & (month == 2))
-    if len(leap):
-        years = year[leap]
-        last[leap] += (years % 4 == 0) & ((years % 100 != 0) | (years % 400 == 0))
-    fits &= day <= last
-    return fits
-
-
 FIRST_DAY: Final = int(count_days(0, 1, 1))
 LAST_DAY: Final = int(count_days(9999, 12, 31))
 
@@ -94,16 +75,6 @@ def _to_datetime(days: int) -> datetime:
     return datetime(year, month, day)  # noqa: DTZ001 - the caller knows the zone
 
 
-@lru_cache(maxsize=1 << 16)
-def find_day_offset(zone: ZoneInfo | timezone, days: int) -> int | None:
-    """Give the offset of a local day; None if clocks are changed in it.
-
-    Its two ends are enough: no zone has ever changed its offset twice within three days.
-    """
-    first, last = find_offset(zone, days, 0), find_offset(zone, days, DAY - 1)
-    return first if first == last else None
-
-
 @lru_cache(maxsize=256)
 def first_steady_year(zone: ZoneInfo | timezone) -> int | None:
     """Give the first year from which on no clock is changed any more; None if clocks are changed every year."""
@@ -116,14 +87,3 @@ def first_steady_year(zone: ZoneInfo | timezone) -> int | None:
         day -= step
     year = (day + step).year + 1
     return None if year >= _LAST_LISTED else year
-
-
-def find_offsets(zone: ZoneInfo | timezone, days: Ints) -> tuple[Ints, Mask]:
-    """Give the offset of each local day, and mark the days of change, which have none."""
-    if isinstance(zone, timezone):
-        return np.full(len(days), find_offset_at(zone, 0)), np.zeros(len(days), bool)
-    distinct = pa.array(days).dictionary_encode()
-    known = [find_day_offset(zone, day) for day in distinct.dictionary.to_pylist()]
-    rows = distinct.indices.to_numpy()
-    offsets = np.array([offset or 0 for offset in known], np.int64)[rows]
-    return offsets, np.array([offset is None for offset in known])[rows]

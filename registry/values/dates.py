@@ -3,19 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from cdc_contracts.registry.values import byte_layouts
-from cdc_contracts.registry.values.arrow_columns import ColumnResult, Texts, break_unless, to_integers
-from cdc_contracts.registry.values.civil_time import FIRST_DAY, LAST_DAY, count_days, find_date, has_date, have_dates
+from cdc_contracts.registry.values.civil_time import FIRST_DAY, LAST_DAY, count_days, find_date, has_date
 from cdc_contracts.registry.values.form_values import BrokenValue, Context, Number, Value
 from cdc_contracts.registry.values.integers import INTEGER
-from cdc_contracts.registry.values.lazy_arrow import np
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from cdc_contracts.registry.values.arrow_columns import Bytes, Mask
 
 DATE: Final = "([0-9]{4})-([0-9]{2})-([0-9]{2})"
 SQL_DATE: Final = re.compile(DATE)
@@ -64,26 +56,3 @@ def parse_date(text: str) -> int:
 def write_days(text: str, _context: Context) -> Number:
     """Write a date as days since 1970-01-01."""
     return Number(str(parse_date(text)))
-
-
-def validate_dates(values: pa.Array, _context: Context) -> ColumnResult:
-    """Validate dates that exist; others of the layout stay open."""
-    texts = Texts(values)
-    columns = texts.window(len(byte_layouts.DATE))
-    shaped = (texts.lengths == len(byte_layouts.DATE)) & byte_layouts.match(columns, byte_layouts.DATE)
-    missing = shaped & ~match_dates(columns)
-    return ColumnResult(lambda: values, missing, break_unless(shaped))
-
-
-def match_dates(columns: Bytes) -> Mask:
-    """Mark the rows whose first ten bytes, digits and separators being right, are a date that exists."""
-    return have_dates(
-        byte_layouts.read_four(columns, 0), byte_layouts.read_two(columns, 5), byte_layouts.read_two(columns, 8)
-    )
-
-
-def validate_days(values: pa.Array, _context: Context) -> ColumnResult:
-    """Validate days within the years 0000 to 9999; all others are broken."""
-    days, unfit = to_integers(values)
-    fits = (days >= FIRST_DAY) & (days <= LAST_DAY)
-    return ColumnResult(lambda: byte_layouts.write_dates(np.where(fits, days, 0)), unfit, break_unless(fits))

@@ -33,7 +33,6 @@ NO_TIME: Final = (
 )
 """SQL text of the layout of a time that no calendar or clock has."""
 SQL_LAYOUT: Final = "9999-99-99 99:99:99"
-ISO_LAYOUT: Final = "9999-99-99T99:99:99"
 SECONDS: Final = len(SQL_LAYOUT)
 MINUTES: Final = len("9999-99-99T99:99")
 

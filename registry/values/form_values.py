@@ -7,13 +7,8 @@ from dataclasses import dataclass
 from datetime import timezone
 from decimal import Decimal, InvalidOperation
 from enum import IntEnum
-from typing import TYPE_CHECKING, Final, Self
+from typing import Final, Self
 from zoneinfo import ZoneInfo
-
-if TYPE_CHECKING:
-    import numpy as np
-    import pyarrow as pa
-    from numpy.typing import NDArray
 
 LIMIT: Final = 4096
 """Characters a number may have in canonical text; a longer one is `Flag.TOO_LONG`."""
@@ -96,18 +91,6 @@ class Value:
 
     text: str
     flag: Flag = Flag.OK
-
-
-@dataclass(frozen=True, slots=True)
-class FormColumn:
-    """The canonical texts of a column.
-
-    `text` is a `pa.string()` array, null if the value is null, BROKEN or TOO_LONG.
-    `flags` holds one `Flag` per value (nulls are OK); None means that all are OK.
-    """
-
-    text: pa.Array
-    flags: NDArray[np.uint8] | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,12 +12,11 @@ from dataclasses import replace
 from decimal import ROUND_HALF_EVEN, ROUND_UP, Decimal
 from decimal import Context as DecimalContext
 from math import isfinite
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from cdc_contracts.registry.values import (
     byte_strings,
     dates,
-    datetime_columns,
     datetimes,
     day_times,
     decimals,
@@ -26,19 +25,11 @@ from cdc_contracts.registry.values import (
     plain_texts,
     timestamps,
 )
-from cdc_contracts.registry.values.arrow_columns import ColumnResult, Texts, leave_all, leave_open, to_mask
 from cdc_contracts.registry.values.form_values import FIRST_RECORD, RECORDS, BrokenValue, Context, Flag, Number, Value
-from cdc_contracts.registry.values.lazy_arrow import np, pc
 from cdc_contracts.registry.values.value_form import ValueForm
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from cdc_contracts.registry.values.arrow_columns import Mask
 
 Judge = Callable[[str, Context], Value]
 Encode = Callable[[str, Context], str | Number | bool]
-ColumnValidator = Callable[["pa.Array", Context], ColumnResult]
 
 _SINGLE: Final = struct.Struct(">f")
 _SINGLE_ROUNDINGS: Final = tuple(
@@ -47,7 +38,6 @@ _SINGLE_ROUNDINGS: Final = tuple(
     for rounding in (ROUND_HALF_EVEN, ROUND_UP)  # the nearest digits of a power of two may not read back to it
 )
 _TEXT: Final = frozenset({"text"})
-_DATE_LENGTH: Final = len("9999-99-99")
 _NOTHING: Final = "0:."
 """What a clock consists of that says nothing."""
 _NO_DATES: Final = ("", "0000-00-00", "1970-01-01")
@@ -110,33 +100,7 @@ def read_instant(text: str, context: Context) -> Value:
     return timestamps.read_seconds_fraction(text, context)
 
 
-def validate_date_part(values: pa.Array, context: Context) -> ColumnResult:
-    """Validate dates; those followed by a clock stay open."""
-    return _open_where(values, context, dates.validate_dates, lambda texts: texts.lengths != _DATE_LENGTH)
-
-
-def validate_clock_part(values: pa.Array, context: Context) -> ColumnResult:
-    """Validate clocks; those with a date before them stay open."""
-    blank = to_mask(pc.match_substring(values, " "))
-    return _open_where(values, context, day_times.validate_times, lambda _: blank)
-
-
-def validate_instant(values: pa.Array, context: Context) -> ColumnResult:
-    """Validate seconds from 1970 on; those before stay open."""
-    first = lambda texts: texts.bytes_at(texts.starts) == ord("-")  # noqa: E731
-    return _open_where(values, context, timestamps.validate_seconds_fraction, first)
-
-
-def _open_where(
-    values: pa.Array, context: Context, validate: ColumnValidator, left: Callable[[Texts], Mask]
-) -> ColumnResult:
-    result, rows = validate(values, context), left(Texts(values))
-    return ColumnResult(result.text, rows if result.open is None else result.open | rows, result.flags)
-
-
-def _form(
-    name: str, kind: str, record: str, says: str, judge: Judge, encode: Encode, validate: ColumnValidator
-) -> ValueForm:
+def _form(name: str, kind: str, record: str, says: str, judge: Judge, encode: Encode) -> ValueForm:
     """Return the form of values that one record holds."""
     head = record + " "
 
@@ -147,15 +111,7 @@ def _form(
         value = encode(text, context)
         return head + (value.token if isinstance(value, Number) else str(value))
 
-    def validate_column(values: pa.Array, context: Context) -> ColumnResult:
-        mine = to_mask(pc.starts_with(values, head))
-        behind = pc.utf8_slice_codeunits(values, len(head))
-        result = validate(behind, context)
-        if mine.all():
-            return result
-        return ColumnResult(result.text, ~mine if result.open is None else result.open | ~mine, result.flags)
-
-    return ValueForm(name, kind, _TEXT, "text", _starts(head), says, read, write, validate_column, (record,))
+    return ValueForm(name, kind, _TEXT, "text", _starts(head), says, read, write, (record,))
 
 
 def _behind(text: str, records: tuple[str, ...]) -> str:
@@ -172,7 +128,6 @@ def _starts(*heads: str) -> dict[str, object]:
     return {"type": ["string", "null"], "pattern": f"^(?:{'|'.join(heads)})"}
 
 
-_TEXTUAL: Final = ("Character", "TextObject", "TextGeometry")
 _BINARY: Final = ("BinaryObject", "BinaryGeometry")
 
 
@@ -186,46 +141,39 @@ def _either(name: str, kind: str, records: tuple[str, ...], says: str) -> ValueF
     def write(text: str, _context: Context) -> str:
         return f"{records[0]} {text}"
 
-    def validate_column(values: pa.Array, _context: Context) -> ColumnResult:
-        textual = [to_mask(pc.starts_with(values, record + " ")) for record in records if record in _TEXTUAL]
-        known = np.logical_or.reduce(textual)
-        return ColumnResult(
-            lambda: pc.replace_substring_regex(values, r"\A[A-Za-z]+ ", ""), None if known.all() else ~known
-        )
-
     return ValueForm(name, kind, _TEXT, "text", _starts(*(record + " " for record in records)), says, read, write,
-                validate_column, records)  # fmt: skip
+                records)  # fmt: skip
 
 
 AVRO_FORMS: Final = (
     _form("avro-integer", "integer", "Integer", "Digits of a whole number.",
-          integers.read_integer, integers.write_text, integers.validate_integer_texts),
+          integers.read_integer, integers.write_text),
     _form("avro-decimal", "decimal", "Decimal", "An exact decimal; trailing zeros count.",
-          decimals.read_decimal, integers.write_text, decimals.validate_decimal_texts),
+          decimals.read_decimal, integers.write_text),
     _form("avro-float32", "float", "Float", "A number of single precision, held as a double.",
-          read_single, integers.write_text, leave_open),
+          read_single, integers.write_text),
     _form("avro-float64", "float", "Float", "A number of double precision.",
-          floats.read_float64, integers.write_text, floats.validate_float64_texts),
+          floats.read_float64, integers.write_text),
     _form("avro-character", "text", "Character", "Text, decoded from its charset.",
-          plain_texts.read_text, integers.write_text, leave_all),
+          plain_texts.read_text, integers.write_text),
     _form("avro-bytes", "bytes", "BinaryObject", "Bytes.",
-          byte_strings.read_base64, integers.write_text, byte_strings.validate_base64),
+          byte_strings.read_base64, integers.write_text),
     _form("avro-text-object", "text", "TextObject", "Text.",
-          plain_texts.read_text, integers.write_text, leave_all),
+          plain_texts.read_text, integers.write_text),
     _either("avro-text-or-bytes", "text", ("Character", "TextObject", "BinaryObject"),
             "Text, or bytes shown in Base64, as each value says: the type of the column does not."),
     _either("avro-geometry", "opaque", ("TextGeometry", "BinaryGeometry"),
             "A geometry as text, or as bytes shown in Base64."),
     _form("avro-timestamp", "timestamp", "Timestamp", "An instant in seconds since 1970-01-01T00:00:00Z and a part.",
-          read_instant, timestamps.write_seconds_fraction, validate_instant),
+          read_instant, timestamps.write_seconds_fraction),
     _form("avro-zoned", "datetime", "TimestampWithTimeZone", "A wall-clock time with its zone.",
-          datetimes.read_sql_zone, datetimes.write_sql_zone, datetime_columns.validate_sql_zones),
+          datetimes.read_sql_zone, datetimes.write_sql_zone),
     _form("avro-date", "date", "DateTime", "The date of a DateTime.",
-          read_date_part, integers.write_text, validate_date_part),
+          read_date_part, integers.write_text),
     _form("avro-time", "time", "DateTime", "The clock of a DateTime, a signed duration to 838 hours.",
-          read_clock_part, integers.write_text, validate_clock_part),
+          read_clock_part, integers.write_text),
     _form("avro-datetime", "datetime", "DateTime", "Date and clock of a DateTime.",
-          datetimes.read_sql, datetimes.write_sql, datetime_columns.validate_sql),
+          datetimes.read_sql, datetimes.write_sql),
     _form("avro-year", "year", "DateTime", "The year of a DateTime: 0, or 1901 to 2155.",
-          read_year_part, integers.write_text, leave_open),
+          read_year_part, integers.write_text),
 )  # fmt: skip

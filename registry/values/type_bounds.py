@@ -11,13 +11,9 @@ import re
 from dataclasses import dataclass
 from enum import IntFlag
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from cdc_contracts.registry.values.lazy_arrow import np, pa, pc
 from cdc_contracts.registry.values.source_types import Digits, SourceType, parse_source_type
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 _BITS: Final = {
     "TINYINT": 8, "INT1": 8, "SMALLINT": 16, "INT2": 16, "MEDIUMINT": 24, "INT3": 24, "INT": 32, "INT4": 32,
@@ -77,28 +73,6 @@ class TypeBound:
         if self.least is not None and not self._holds(int(text.partition(".")[0])):
             found |= Misfit.RANGE
         return found
-
-    def judge_column(self, texts: pa.Array) -> NDArray[np.uint8]:
-        """Return the same for every text of a column; a null fits."""
-        found = np.zeros(len(texts), np.uint8)
-        for misfit, pattern in self.patterns:
-            matches = pc.match_substring_regex(texts, rf"\A(?:{pattern})\z").fill_null(fill_value=True)
-            found |= np.where(matches.to_numpy(zero_copy_only=False), 0, misfit).astype(np.uint8)
-        if self.least is not None:
-            found |= np.where(self._beyond(texts), Misfit.RANGE, 0).astype(np.uint8)
-        return found
-
-    def _beyond(self, texts: pa.Array) -> NDArray[np.bool_]:
-        whole = pc.replace_substring_regex(texts, r"\..*", "")
-        try:
-            values = whole.cast(pa.int64()).fill_null(0).to_numpy()
-        except pa.ArrowInvalid:  # of more than 64 bits: few are
-            result = (None if text is None else int(text) for text in whole.to_pylist())
-            return np.array([value is not None and not self._holds(value) for value in result], np.bool_)
-        inside = np.ones(len(values), np.bool_)
-        if self.least is not None and self.most is not None:
-            inside = (values >= self.least) & (values <= min(self.most, np.iinfo(np.int64).max))
-        return ~inside
 
     def _holds(self, value: int) -> bool:
         return self.least is None or self.most is None or self.least <= value <= self.most

@@ -1,5 +1,5 @@
 # ruff: noqa: S105 - a token is a JSON number here
-"""Value form: the reference, the fast path and the encoder, side by side."""
+"""Value form: how one source type is written, what reads it and what writes it."""
 
 from __future__ import annotations
 
@@ -7,16 +7,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from cdc_contracts.registry.values.arrow_columns import ColumnResult, complete, leave_open, to_mask
-from cdc_contracts.registry.values.form_values import BrokenValue, Context, Flag, FormColumn, Number, Value
-from cdc_contracts.registry.values.fractions import has_trailing_zeros, note_trailing_zeros
-from cdc_contracts.registry.values.lazy_arrow import np, pa, pc
+from cdc_contracts.registry.values.form_values import BrokenValue, Context, Flag, Number, Value
+from cdc_contracts.registry.values.fractions import has_trailing_zeros
+from cdc_contracts.registry.values.plain_texts import read_text
 
 if TYPE_CHECKING:
     from datetime import timezone
     from zoneinfo import ZoneInfo
-
-    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -24,15 +21,8 @@ class ValueForm:
     """How one source type is written on the wire.
 
     `kind` is its canonical kind, `wire` the JSON kinds it takes besides null (`text`, `number`, `boolean`).
-    `decoder` says how the fast path hands values to `column` and `check`:
-
-    ===============  ===================================================================================
-    `text`           `pa.string()` of decoded JSON strings
-    `raw`            `pa.string()` of JSON number tokens; decoded strings too where `wire` holds `text`
-    `int`            `pa.int64()`, or `pa.string()` of digits where one value does not fit
-    `text-or-int`    `pa.string()` of decoded strings and of the digits of integers; the form reads both alike
-    `bool`           `pa.bool_()`
-    ===============  ===================================================================================
+    `decoder` says what the parser of batches makes of the values of a column that holds nothing else: `text`, `int`,
+    `bool`, `raw` (tokens of JSON numbers; texts too where `wire` holds `text`) or `text-or-int`.
 
     `schema` is a JSON Schema fragment for one value or null: what it refuses is BROKEN, but it knows no calendar.
     """
@@ -46,9 +36,13 @@ class ValueForm:
     judge: Callable[[str, Context], Value]
     """The reference on the text of a string, the token of a number, or `true` and `false`."""
     encode: Callable[[str, Context], str | Number | bool]
-    validate: Callable[[pa.Array, Context], ColumnResult] = leave_open
     records: tuple[str, ...] = ()
     """The records of an Avro image that hold its values; none for values of JSON."""
+
+    @property
+    def takes_any_text(self) -> bool:
+        """Whether every text is a value of the form, and its own canonical text."""
+        return self.judge is read_text and "text" in self.wire
 
     @property
     def needs_zone(self) -> bool:
@@ -68,19 +62,8 @@ class ValueForm:
             return self.judge("true" if value else "false", context)
         token = value.token if isinstance(value, Number) else str(value)
         if token == "-0" and isinstance(value, Number) and self.decoder in ("int", "text-or-int"):
-            token = "0"  # as the fast path sees the integer -0
+            token = "0"  # as the parser sees the integer -0
         return self._read_token(token, context)
-
-    def column(self, values: pa.Array, context: Context) -> FormColumn:
-        """Read a column as its decoder delivers it; agrees with `read` on every value."""
-        result = self._validate(values, context)
-        flags, judged = complete(values, result, lambda token: self._judge(token, context))
-        return FormColumn(judged.fill(result.text(), flags), flags)
-
-    def check(self, values: pa.Array, context: Context) -> NDArray[np.uint8] | None:
-        """Give the flags of `column` without the work of writing texts."""
-        result = self._validate(values, context)
-        return complete(values, result, lambda token: self._judge(token, context))[0]
 
     def write(self, text: str, context: Context) -> str | Number | bool:
         """Write a JSON value that reads back to this canonical text.
@@ -107,17 +90,6 @@ class ValueForm:
         )
         return {**self.schema, "pattern": f"{self.schema['pattern']}|^{escaped}$"}
 
-    def _validate(self, values: pa.Array, context: Context) -> ColumnResult:
-        if len(values) == 0:
-            return ColumnResult(lambda: pa.array([], pa.string()))
-        result = self.validate(values, context)
-        if context.zeros_left_out:
-            result = replace(result, flags=note_trailing_zeros(values, result.flags))
-        if context.invalid_literal is None or "text" not in self.wire:
-            return result
-        literal = to_mask(pc.equal(values, context.invalid_literal))
-        return replace(result, open=literal if result.open is None else result.open | literal)
-
     def _read_token(self, token: str, context: Context) -> Value:
         if token == context.invalid_literal and "text" in self.wire:
             return Value(token, Flag.INVALID)
@@ -125,10 +97,3 @@ class ValueForm:
         if context.zeros_left_out and value.flag == Flag.OK and has_trailing_zeros(token):
             return replace(value, flag=Flag.NOTED)
         return value
-
-    def _judge(self, token: str, context: Context) -> tuple[str | None, int]:
-        try:
-            value = self._read_token(token, context)
-        except BrokenValue as broken:
-            return None, broken.flag
-        return value.text, value.flag

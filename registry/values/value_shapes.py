@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from cdc_contracts.registry.values.form_values import Number
-from cdc_contracts.registry.values.lazy_arrow import pc
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 WIDTH: Final = 40
-STEPS: Final = (("[0-9]", "9"), ("[A-Za-z]", "a"), ("[^ -~]", "x"))
-"""Patterns and what stands for them, in this order: an `x` made by the last must not become an `a`."""
+
+
+class _StandIns(dict[int, str]):
+    """What stands for each character, by its code."""
+
+    def __missing__(self, code: int) -> str:
+        letter = chr(code)
+        stand_in = letter if " " <= letter <= "~" else "x"
+        if letter.isascii() and letter.isalnum():
+            stand_in = "9" if letter.isdigit() else "a"
+        if letter.isascii():
+            self[code] = stand_in
+        return stand_in
+
+
+_STAND_INS: Final = _StandIns()
 
 
 def describe_shape(value: str | Number | bool) -> str:  # noqa: FBT001 - a JSON value
@@ -25,16 +34,10 @@ def describe_shape(value: str | Number | bool) -> str:  # noqa: FBT001 - a JSON 
     if isinstance(value, bool):
         return "aaaa" if value else "aaaaa"
     text = value.token if isinstance(value, Number) else str(value)
-    shape = text[:WIDTH]
-    for pattern, stand_in in STEPS:
-        shape = re.sub(pattern, stand_in, shape)
+    shape = shape_of(text[:WIDTH])
     return shape + "…" if len(text) > WIDTH else shape
 
 
-def describe_shapes(values: pa.Array) -> pa.Array:
-    """Give `describe_shape` of every text or token in a `pa.string()` array; null stays null."""
-    shapes = pc.utf8_slice_codeunits(values, 0, WIDTH)
-    for pattern, stand_in in STEPS:
-        shapes = pc.replace_substring_regex(shapes, pattern, stand_in)
-    longer = pc.greater(pc.utf8_length(values), WIDTH)
-    return pc.if_else(longer, pc.binary_join_element_wise(shapes, "…", ""), shapes)
+def shape_of(text: str) -> str:
+    """Give the shape of a text of any length."""
+    return text.translate(_STAND_INS)

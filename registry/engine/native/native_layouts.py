@@ -6,7 +6,7 @@ import ctypes
 from ctypes import c_char_p, c_int32, c_int64, c_void_p
 from typing import Any, Final
 
-from cdc_contracts.registry.values.lazy_arrow import np, pa
+from cdc_contracts.registry.common.lazy_arrow import np, pa
 
 
 class Buffer(ctypes.Structure):

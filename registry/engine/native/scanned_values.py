@@ -14,12 +14,9 @@ from numpy.typing import NDArray
 from cdc_contracts.registry.engine import decoder_kinds
 from cdc_contracts.registry.engine.native.scanned_columns import (
     BOOLEANS,
-    FALSEHOOD,
-    INTEGER,
     NULL,
     NUMBERS,
     TEXTS,
-    TRUTH,
     ScannedColumn,
 )
 from cdc_contracts.registry.engine.text_digests import NULL as NULL_DIGEST
@@ -98,25 +95,10 @@ class ScannedPart:
         """Return some of the values."""
         return ScannedPart(self.column.select(places), self.kinds)
 
-    @property
-    def wide(self) -> bool:
-        """Whether the column is one of all kinds, whose number tokens its forms may not accept unchanged."""
-        return self.column.decoder == decoder_kinds.WIDE
-
     def opened(self) -> list[Any]:
-        """Return the values as the strict parser makes them, None for those that do not count."""
+        """Return the values as the parser makes them, None for those that do not count."""
+        objects = ScannedValues(self.column).objects
+        if not self.column.holds(~(self.kinds | 1 << NULL)):
+            return objects
         counted = (np.uint64(self.kinds) >> self.column.kinds.astype(np.uint64) & np.uint64(1)).tolist()
-        return [
-            decoder_kinds.open_token(value) if held else None
-            for value, held in zip(self.column.objects, counted, strict=True)
-        ]
-
-    def as_array(self, decoder: str) -> pa.Array:
-        """Return the values as the decoder of a form provides them (see `ValueForm`)."""
-        if decoder == decoder_kinds.INT and not self.column.holds(self.kinds & ~(1 << INTEGER)):
-            gone = self.column.kinds != INTEGER
-            return pa.array(self.column.integers, mask=gone if gone.any() else None)
-        if decoder == decoder_kinds.BOOL:
-            kinds = self.column.kinds
-            return pa.array(kinds == TRUTH, mask=(kinds != TRUTH) & (kinds != FALSEHOOD))
-        return self.column.texts(self.kinds)
+        return [value if held else None for value, held in zip(objects, counted, strict=True)]

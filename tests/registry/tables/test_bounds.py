@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pytest
 import yaml
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from record_batches import batch_of_values
 
 from cdc_contracts.registry.contract.catalogue import shipped_catalogue
@@ -24,7 +20,7 @@ from cdc_contracts.registry.generate.event_streams import ORDERS, row_stream
 from cdc_contracts.registry.generate.rendering import Renderer
 from cdc_contracts.registry.validate.validation_context import ValidationContext, open_validation
 from cdc_contracts.registry.validate.verdicts import DRIFTED, Verdict
-from cdc_contracts.registry.values.type_bounds import Misfit, TypeBound, bound_of
+from cdc_contracts.registry.values.type_bounds import Misfit, bound_of
 
 CASES = yaml.safe_load((Path(__file__).parent / "cases" / "bounds.yaml").read_text())
 MISFITS = {"fits": Misfit(0), "range": Misfit.RANGE, "scale": Misfit.SCALE, "both": Misfit.RANGE | Misfit.SCALE,
@@ -39,22 +35,6 @@ def test_a_value_fits_its_declared_type_or_is_kept_out_for_the_reported_reason(c
         assert set(wanted.values()) == {Misfit(0)}
         return
     assert {text: bound.judge(text) for text in wanted} == wanted
-    assert judged_as_column(bound, [None, *wanted]) == [0, *wanted.values()]
-
-
-def judged_as_column(bound: TypeBound, texts: Sequence[str | None]) -> list[int]:
-    return bound.judge_column(pa.array(texts, pa.string())).tolist()
-
-
-NUMBERS = st.from_regex(r"-?(0|[1-9][0-9]{0,21})(\.[0-9]{0,6}0{0,3})?", fullmatch=True)
-TYPES = ["decimal(5,2)", "number(3,5)", "number(4,-3)", "decimal(2,2)", "bigint unsigned", "int", "bit(64)", "bit(3)"]
-
-
-@settings(max_examples=80)
-@given(st.sampled_from(TYPES), st.lists(st.none() | NUMBERS, max_size=20))
-def test_a_column_is_judged_as_each_of_its_values_is(declared, texts):
-    bound = bound_of(declared, "number")
-    assert judged_as_column(bound, texts) == [0 if text is None else bound.judge(text) for text in texts]
 
 
 # --- whole messages

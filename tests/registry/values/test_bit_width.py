@@ -24,7 +24,7 @@ WRITTEN = {
 
 
 @pytest.mark.parametrize("name", WRITTEN)
-def test_a_bit_field_of_more_than_64_bits_is_none(read_column, name):
+def test_a_bit_field_of_more_than_64_bits_is_none(read_each, name):
     form, values = FORMS[name], [WRITTEN[name](data) for data in FIELDS]
     numbers = [int.from_bytes(data, "big") for data in FIELDS]
     fits = [
@@ -33,7 +33,7 @@ def test_a_bit_field_of_more_than_64_bits_is_none(read_column, name):
     expected = [
         (str(number), Flag.OK) if fit else (None, Flag.BROKEN) for number, fit in zip(numbers, fits, strict=True)
     ]
-    assert read_column(form, values, PLAIN) == expected
+    assert read_each(form, values, PLAIN) == expected
     for value, (text, _) in zip(values, expected, strict=True):
         if text is not None:
             assert form.read(value, PLAIN).text == text
@@ -47,8 +47,8 @@ def test_a_bit_field_of_more_than_64_bits_is_none(read_column, name):
 
 
 @pytest.mark.parametrize("digits", ["18446744073709551615", "9999999999999999", "1234567812345678", "1" * 400])
-def test_the_digits_of_a_number_are_no_base64_of_a_bit_field(read_column, digits):
-    assert read_column(FORMS["bit-base64"], [digits], PLAIN) == [(None, Flag.BROKEN)]
+def test_the_digits_of_a_number_are_no_base64_of_a_bit_field(read_each, digits):
+    assert read_each(FORMS["bit-base64"], [digits], PLAIN) == [(None, Flag.BROKEN)]
 
 
 def test_a_bit_field_that_is_wider_cannot_be_written():

@@ -33,7 +33,7 @@ def test_a_date_counts_back_to_its_day(day: int) -> None:
 
 
 @pytest.mark.parametrize("year", [0, 1, 4, 1900, 2000, 2023, 2024, 9999])
-def test_exactly_the_days_of_the_calendar_exist(read_column: Any, year: int) -> None:
+def test_exactly_the_days_of_the_calendar_exist(read_each: Any, year: int) -> None:
     texts = [f"{year:04d}-{month:02d}-{day:02d}" for month in range(14) for day in range(33)]
     expected = []
     for text in texts:
@@ -43,7 +43,7 @@ def test_exactly_the_days_of_the_calendar_exist(read_column: Any, year: int) -> 
             expected.append((text, Flag.INVALID))
         else:
             expected.append((text, Flag.OK))
-    assert read_column(FORMS["sql-date"], texts, Context(keep_invalid=True)) == expected
+    assert read_each(FORMS["sql-date"], texts, Context(keep_invalid=True)) == expected
 
 
 @pytest.mark.parametrize(
@@ -63,10 +63,10 @@ def test_exactly_the_days_of_the_calendar_exist(read_column: Any, year: int) -> 
         (ZoneInfo("America/New_York"), "9999-12-31 23:00:00.25", "10000-01-01T04:00:00.25Z"),
     ],
 )
-def test_a_local_time_becomes_an_instant(read_column: Any, zone: Any, local: str, instant: str) -> None:
+def test_a_local_time_becomes_an_instant(read_each: Any, zone: Any, local: str, instant: str) -> None:
     context = Context(zone=zone)
     assert INSTANT.read(local, context).text == instant
-    assert read_column(INSTANT, [local, None, local], context) == [
+    assert read_each(INSTANT, [local, None, local], context) == [
         (instant, Flag.OK),
         (None, Flag.OK),
         (instant, Flag.OK),
@@ -74,10 +74,10 @@ def test_a_local_time_becomes_an_instant(read_column: Any, zone: Any, local: str
     assert INSTANT.read(INSTANT.write(instant, context), context).text == instant
 
 
-def test_an_instant_before_the_year_0000_does_not_exist(read_column: Any) -> None:
+def test_an_instant_before_the_year_0000_does_not_exist(read_each: Any) -> None:
     local, zone = "0000-01-01 00:00:00", ZoneInfo("Asia/Shanghai")
-    assert read_column(INSTANT, [local], Context(zone, keep_invalid=True)) == [(local, Flag.INVALID)]
-    assert read_column(INSTANT, [local], Context(zone)) == [(None, Flag.BROKEN)]
+    assert read_each(INSTANT, [local], Context(zone, keep_invalid=True)) == [(local, Flag.INVALID)]
+    assert read_each(INSTANT, [local], Context(zone)) == [(None, Flag.BROKEN)]
 
 
 def test_the_later_of_two_instants_with_one_local_time_cannot_be_written() -> None:

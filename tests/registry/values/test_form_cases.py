@@ -59,8 +59,8 @@ Agree = Callable[[ValueForm, Any, Context, tuple[str | None, int]], None]
 
 
 @pytest.fixture(scope="module")
-def agree(read_column: Any) -> Agree:
-    """ComparisonRequest the same of the reference, of the column (alone and among others) and of the check."""
+def agree() -> Agree:
+    """Return what reads a value and compares what becomes of it."""
 
     def demand(form: ValueForm, value: Any, context: Context, expected: tuple[str | None, int]) -> None:
         text, flag = expected
@@ -70,8 +70,6 @@ def agree(read_column: Any) -> Agree:
             assert broken.value.flag == flag
         else:
             assert form.read(value, context) == Value(text, flag)
-        assert read_column(form, [value], context) == [expected]
-        assert read_column(form, [None, value] * 64, context) == [(None, Flag.OK), expected] * 64
 
     return demand
 

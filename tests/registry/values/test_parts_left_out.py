@@ -27,8 +27,8 @@ CASES = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_a_value_is_read_and_what_its_type_does_not_hold_is_noted(read_column, name):
+def test_a_value_is_read_and_what_its_type_does_not_hold_is_noted(read_each, name):
     form, context = FORMS[name], Context(keep_invalid=True)
     expected = list(CASES[name].values())
     assert [(read.text, read.flag) for read in (form.read(text, context) for text in CASES[name])] == expected
-    assert read_column(form, list(CASES[name]), context) == expected
+    assert read_each(form, list(CASES[name]), context) == expected

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from datetime import UTC, date, datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta, timezone
 from functools import cache
 from zoneinfo import ZoneInfo, available_timezones
 
 import pytest
 
 from cdc_contracts.registry.values import FORMS, BrokenValue, Context, Flag
-from cdc_contracts.registry.values.civil_time import find_day_offset, first_steady_year
+from cdc_contracts.registry.values.civil_time import first_steady_year
 
 INSTANT = FORMS["sql-datetime-instant"]
 ODD = (
@@ -73,7 +73,7 @@ def instants_of(name: str, local: datetime) -> list[datetime]:
 
 
 @pytest.mark.parametrize("name", ZONES)
-def test_a_local_time_is_an_instant_only_where_there_is_exactly_one(read_column, name):
+def test_a_local_time_is_an_instant_only_where_there_is_exactly_one(read_each, name):
     context = Context(zone=ZoneInfo(name))
     texts, expected = [], []
     for local in dict.fromkeys(local.replace(microsecond=0) for local in local_times_of(name)):
@@ -85,7 +85,7 @@ def test_a_local_time_is_an_instant_only_where_there_is_exactly_one(read_column,
         )
     assert [(read.text, read.flag) for read in (INSTANT.read(text, context) for text in texts)] == expected
     if texts:
-        assert read_column(INSTANT, texts, context) == expected
+        assert read_each(INSTANT, texts, context) == expected
     kept = [text for text, flag in expected if flag == Flag.NO_INSTANT]
     assert len(kept) >= len(changes_of(name))
     assert [INSTANT.write(text, context) for text in kept] == kept
@@ -99,20 +99,6 @@ def test_a_repeated_instant_is_not_written_as_the_local_time_that_two_instants_s
             for moment in (change - SECOND, change):
                 with pytest.raises(BrokenValue):
                     INSTANT.write(moment.strftime("%Y-%m-%dT%H:%M:%SZ"), context)
-
-
-@pytest.mark.parametrize("name", ZONES)
-def test_a_day_has_an_offset_unless_a_clock_is_changed_in_it(name):
-    zone, epoch = ZoneInfo(name), date(1970, 1, 1)
-    touched = set()
-    for change, before, since in changes_of(name):
-        first, last = sorted(change.replace(tzinfo=None) + offset for offset in (before, since))
-        day = first.date()
-        while day <= (last - SECOND).date():
-            touched.add(day)
-            day += DAY
-    for day in sorted({day + step * DAY for day in touched for step in range(-2, 3)}):
-        assert (find_day_offset(zone, (day - epoch).days) is None) == (day in touched), day
 
 
 @pytest.mark.parametrize("name", ZONES)
