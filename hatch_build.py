@@ -13,6 +13,7 @@ import argparse
 import ctypes
 import importlib.util
 import os
+import runpy
 import shlex
 import shutil
 import subprocess
@@ -43,7 +44,7 @@ SOURCES = (
     "typed_columns.c",
     "images.c",
     "lists.c",
-    "layouts.c",
+    "interface.c",
     "avro_reader.c",
     "avro_values.c",
     "avro_texts.c",
@@ -102,8 +103,17 @@ def pack_samples(contracts: Path, to: Path) -> dict[str, str]:
 
 def compile_native(folder: Path, to: Path, *options: str) -> bool:
     """Compile the sources of a folder with the first compiler that can; False where none can."""
+    digest = runpy.run_path(str(folder / "source_digest.py"))["digest_sources"](folder)
     for compiler in find_compilers():
-        command = [*compiler, *OPTIONS, *options, "-o", str(to), *(str(folder / name) for name in SOURCES)]
+        command = [
+            *compiler,
+            *OPTIONS,
+            f'-DCDC_SOURCES="{digest}"',
+            *options,
+            "-o",
+            str(to),
+            *(str(folder / name) for name in SOURCES),
+        ]
         try:
             subprocess.run(command, check=True, capture_output=True, timeout=LONGEST)
             if not os.environ.get("CDC_CONTRACTS_PLATFORM") and not options:

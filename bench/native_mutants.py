@@ -37,6 +37,8 @@ import both_paths  # noqa: E402, F401
 import output_rows  # noqa: E402, F401
 import written_reports  # noqa: E402, F401
 
+from cdc_contracts.registry.engine.native.source_digest import digest_sources  # noqa: E402
+
 FOLDER: Final = ROOT / "registry/engine/native"
 TESTS: Final = tuple(
     f"tests/registry/engine/{name}.py"
@@ -164,6 +166,13 @@ CHANGES: Final[dict[str, tuple[tuple[str, str] | tuple[str, str, str], ...]]] = 
         ("365 * of_era + of_era / 4 - of_era / 100", "365 * of_era + of_era / 4"),
         ("(month <= 2)", "(month < 2)"),
         ("digits > 15", "digits > 17"),
+        (" - (number % divisor < 0)", ""),
+        ("if (hours > 99)", "if (hours > 9)"),
+        ("if (check->is_instant) *to++", "*to++"),
+        (" - check->offset", ""),
+        ("year -= month <= 2;", ""),
+        ("if (micros < 0)", "if (micros < -1)"),
+        ("letter > held", "letter >= held"),
     ),
     "columns.c": (
         ("total == MOST_CODES", "total > MOST_CODES"),
@@ -230,7 +239,7 @@ CHANGES: Final[dict[str, tuple[tuple[str, str] | tuple[str, str, str], ...]]] = 
 """By source: a text that stands there once, what stands in its place, and why this has no effect if it has none."""
 
 
-AS_IT_IS: Final = Mutant("layouts.c", 0, "", "")
+AS_IT_IS: Final = Mutant("interface.c", 0, "", "")
 
 
 def listed_mutants() -> list[Mutant]:
@@ -298,7 +307,8 @@ class Compiled:
         return True
 
     def _compile(self, names: Sequence[str]) -> None:
-        self._run(*OPTIONS, "-c", *(str(self.sources / name) for name in names))
+        named = f'-DCDC_SOURCES="{digest_sources(FOLDER)}"'  # a library of other sources is refused
+        self._run(*OPTIONS, named, "-c", *(str(self.sources / name) for name in names))
 
     def _run(self, *arguments: str) -> None:
         subprocess.run(["cc", *arguments], cwd=self._folder, check=True, capture_output=True)

@@ -76,8 +76,8 @@ QUESTIONS: Final = {
         "`registry/contract/image_model.py`; one message read by it: `registry/message/reading.py`"
     ),
     "How is a source type written, and how is such a value read?": (
-        "`contracts/<system>/types/` names the value form; `registry/values/form_table.py` lists all forms "
-        "with their functions, `registry/values/timestamps.py` has those of instants"
+        "`contracts/<system>/types/` names the value form; `registry/values/forms/` has one file for each, "
+        "`registry/values/timestamps.py` reads instants"
     ),
     "Which classes of drift are there, and how severe are they?": (
         "one file each in `registry/common/drift_classes/`; where they are found: rules across fields in "

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from cdc_contracts.registry.engine.native import native_library as loading
-from cdc_contracts.registry.engine.native.native_layouts import Buffer
+from cdc_contracts.registry.engine.native.native_interface import Buffer
 from cdc_contracts.registry.engine.native.scanned_columns import (
     ARRAY,
     ESCAPED,

@@ -7,7 +7,7 @@ import re
 from functools import lru_cache
 from typing import Any, Final
 
-from cdc_contracts.registry.values import Number
+from cdc_contracts.registry.common.exact_number import Number
 
 MAX_BYTES: Final = 64 * 1024 * 1024
 MAX_DEPTH: Final = 128

@@ -11,6 +11,8 @@ from functools import cache
 from importlib import import_module
 from typing import Final, TypeVar
 
+VALUE_FORMS: Final = "cdc_contracts.registry.values.forms"
+"""The forms of values, one file each, named after the form."""
 DRIFT_CLASSES: Final = "cdc_contracts.registry.common.drift_classes"
 """The classes of drift, one file each, named after number and name."""
 DRIFT_RULES: Final = "cdc_contracts.registry.validate.drift_rules"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
+from functools import cache
 from itertools import count
 from typing import Final
 
@@ -16,29 +17,9 @@ from cdc_contracts.registry.message.canonical_changes import Image
 from cdc_contracts.registry.validate.capabilities import capabilities_of
 from cdc_contracts.registry.validate.validation_context import open_validation
 from cdc_contracts.registry.validate.verdicts import CONFORMING
+from cdc_contracts.registry.values import FORMS
 from cdc_contracts.registry.values.type_bounds import bound_of
 
-_EDGES: Final[Mapping[str, tuple[str, ...]]] = {
-    "integer": (
-        "0", "1", "-1", "127", "-128", "255", "32767", "65535", "2147483647", "-2147483648", "4294967295",
-        "9007199254740993", "9223372036854775807", "-9223372036854775808", "18446744073709551615",
-    ),
-    "decimal": ("0.00", "0.10", "-0.01", "12345678901234567.89", "99999999999999999.99", "0"),
-    "float": ("0", "-0.5", "0.1", "1e-7", "1e+21"),
-    "boolean": ("true", "false"),
-    "bit": ("0", "1", "255"),
-    "year": ("1901", "2155", "2024"),
-    "bytes": ("", "AA==", "/w==", "eyJhIjoxfQ=="),
-    "date": ("1970-01-01", "2024-02-29", "9999-12-31", "1000-01-01"),
-    "time": ("00:00:00", "23:59:59", "838:59:59", "-838:59:59"),
-    "datetime": ("1970-01-01T00:00:00", "2024-02-29T23:59:59", "9999-12-31T23:59:59"),
-    "timestamp": ("1970-01-01T00:00:01Z", "2024-02-29T23:59:59Z", "2038-01-19T03:14:07Z"),
-    "json": ("{}", "null", '{"a": [1.0, null, ""]}'),
-}  # fmt: skip
-_TEXTS: Final = (
-    "", " ", "NULL", "null", "0", "0000-00-00", 'say "yes"', "back\\slash", "it's", "line\nbreak", "tab\there", "苹果",
-    "\U0001f34e", "é", "e\u0301", "<b>&amp;</b>", "{}", "a,b;c", "%s", "\u2028",
-)  # fmt: skip
 _FIRST_KEY: Final = 90_000
 _FIRST_EVENT: Final = 1_718_000_000_000_000
 
@@ -47,7 +28,14 @@ def edge_texts(source_type: str) -> tuple[str, ...]:
     """Return canonical texts at the edges of a source type."""
     family = family_of(source_type)
     bound = bound_of(source_type, family)
-    return tuple(text for text in _EDGES.get(family, _TEXTS) if bound is None or not bound.judge(text))
+    edges = _edges_of(family) or _edges_of("text")
+    return tuple(text for text in edges if bound is None or not bound.judge(text))
+
+
+@cache
+def _edges_of(kind: str) -> tuple[str, ...]:
+    """Return the canonical texts at the edges of a canonical kind."""
+    return tuple(edge for form in FORMS.values() if form.kind == kind for edge in form.examples.edges)
 
 
 def edge_events(table: SourceTable, *, not_null: Collection[str] = ()) -> Iterator[Event]:

@@ -2,10 +2,15 @@
 
 In: one JSON value and a context. Out: canonical text, or why the value breaks its form.
 
-Begin with `form_table.py`: one row per form. A form reads one JSON value (`read`) and writes one (`write`).
+Begin with `forms/`: one file per form. A form reads one JSON value (`read`) and writes one (`write`).
 """
 
-from cdc_contracts.registry.values.form_table import FORMS
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from cdc_contracts.registry.common.exact_number import Number
+from cdc_contracts.registry.common.rule_modules import VALUE_FORMS, find_records
 from cdc_contracts.registry.values.form_values import (
     FIRST_MISFIT,
     FIRST_RECORD,
@@ -16,11 +21,15 @@ from cdc_contracts.registry.values.form_values import (
     BrokenValue,
     Context,
     Flag,
-    Number,
     Value,
 )
 from cdc_contracts.registry.values.value_form import ValueForm
 from cdc_contracts.registry.values.value_shapes import describe_shape
+
+FORMS: Final[Mapping[str, ValueForm]] = MappingProxyType(
+    {form.name: form for form in find_records(VALUE_FORMS, ValueForm)}
+)
+"""Every value form by its name."""
 
 __all__ = [
     "FIRST_MISFIT",

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from cdc_contracts.registry.common.exact_number import Number
 from cdc_contracts.registry.values.civil_time import FIRST_DAY, LAST_DAY, count_days, find_date, has_date
-from cdc_contracts.registry.values.form_values import BrokenValue, Context, Number, Value
+from cdc_contracts.registry.values.form_values import BrokenValue, Context, Value
 from cdc_contracts.registry.values.integers import INTEGER
 
 DATE: Final = "([0-9]{4})-([0-9]{2})-([0-9]{2})"

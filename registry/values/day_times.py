@@ -6,8 +6,9 @@ import re
 from dataclasses import replace
 from typing import Final
 
+from cdc_contracts.registry.common.exact_number import Number
 from cdc_contracts.registry.values.dates import read_count
-from cdc_contracts.registry.values.form_values import BrokenValue, Context, Flag, Number, Value
+from cdc_contracts.registry.values.form_values import BrokenValue, Context, Flag, Value
 
 HOURS: Final = "(-?)([0-9]{2}|[1-9][0-9]{2})"
 SQL_TIME: Final = re.compile(rf"{HOURS}:([0-9]{{2}}):([0-9]{{2}})(\.[0-9]{{1,9}})?")

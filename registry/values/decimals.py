@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from cdc_contracts.registry.values.form_values import JSON_NUMBER, LIMIT, BrokenValue, Context, Flag, Value
+from cdc_contracts.registry.common.exact_number import JSON_NUMBER
+from cdc_contracts.registry.values.form_values import LIMIT, BrokenValue, Context, Flag, Value
 
 EXPONENT_DIGITS: Final = 18
 """An exponent of more digits moves the point further than any token is long."""

@@ -6,7 +6,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from cdc_contracts.registry.values.form_values import JSON_NUMBER, BrokenValue, Context, Flag, Value
+from cdc_contracts.registry.common.exact_number import JSON_NUMBER
+from cdc_contracts.registry.values.form_values import BrokenValue, Context, Flag, Value
 
 BINARY32_OVERFLOW: Final = float(2**128 - 2**103)
 """From here on a value rounds to infinity in binary32."""

@@ -6,9 +6,12 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from cdc_contracts.registry.values.form_values import LIMIT, BrokenValue, Context, Flag, Number, Value
+from cdc_contracts.registry.common.exact_number import Number
+from cdc_contracts.registry.values.form_values import LIMIT, BrokenValue, Context, Flag, Value
 
 INTEGER: Final = re.compile("-?(?:0|[1-9][0-9]*)")
+FIRST_YEAR: Final = 1901
+LAST_YEAR: Final = 2155
 YEAR: Final = re.compile("0|0000|19(?:0[1-9]|[1-9][0-9])|20[0-9]{2}|21(?:[0-4][0-9]|5[0-5])")
 
 

@@ -1,7 +1,7 @@
 """Named records, the values of Avro images: the text of a record after its name (`Integer 42`), read as that text.
 
-The text after the name has the layout of a JSON form, so that form reads it, one by one and in columns. A value held by
-another record is broken, with a flag that says which.
+The text after the name has the layout of a JSON form, so that form reads it. A value held by another record is broken,
+with a flag that says which.
 """
 
 from __future__ import annotations
@@ -14,22 +14,21 @@ from decimal import Context as DecimalContext
 from math import isfinite
 from typing import Final
 
+from cdc_contracts.registry.common.exact_number import Number
 from cdc_contracts.registry.values import (
     byte_strings,
     dates,
-    datetimes,
     day_times,
-    decimals,
     floats,
     integers,
-    plain_texts,
     timestamps,
 )
-from cdc_contracts.registry.values.form_values import FIRST_RECORD, RECORDS, BrokenValue, Context, Flag, Number, Value
-from cdc_contracts.registry.values.value_form import ValueForm
+from cdc_contracts.registry.values.form_schemas import TEXT
+from cdc_contracts.registry.values.form_values import FIRST_RECORD, RECORDS, BrokenValue, Context, Flag, Value
+from cdc_contracts.registry.values.value_form import Examples, NativeCheck, ValueForm
 
-Judge = Callable[[str, Context], Value]
-Encode = Callable[[str, Context], str | Number | bool]
+Reader = Callable[[str, Context], Value]
+Writer = Callable[[str, Context], str | Number | bool]
 
 _SINGLE: Final = struct.Struct(">f")
 _SINGLE_ROUNDINGS: Final = tuple(
@@ -37,7 +36,7 @@ _SINGLE_ROUNDINGS: Final = tuple(
     for digits in range(1, 10)  # nine digits are enough for every single-precision number
     for rounding in (ROUND_HALF_EVEN, ROUND_UP)  # the nearest digits of a power of two may not read back to it
 )
-_TEXT: Final = frozenset({"text"})
+_BINARY: Final = ("BinaryObject", "BinaryGeometry")
 _NOTHING: Final = "0:."
 """What a clock consists of that says nothing."""
 _NO_DATES: Final = ("", "0000-00-00", "1970-01-01")
@@ -100,18 +99,38 @@ def read_instant(text: str, context: Context) -> Value:
     return timestamps.read_seconds_fraction(text, context)
 
 
-def _form(name: str, kind: str, record: str, says: str, judge: Judge, encode: Encode) -> ValueForm:
+def record_form(
+    name: str, kind: str, record: str, *, doc: str | None, reader: Reader, writer: Writer, examples: Examples,
+    native: tuple[NativeCheck, ...] = (),
+) -> ValueForm:  # fmt: skip
     """Return the form of values that one record holds."""
     head = record + " "
 
     def read(text: str, context: Context) -> Value:
-        return judge(_behind(text, (record,)), context)
+        return reader(_behind(text, (record,)), context)
 
     def write(text: str, context: Context) -> str:
-        value = encode(text, context)
+        value = writer(text, context)
         return head + (value.token if isinstance(value, Number) else str(value))
 
-    return ValueForm(name, kind, _TEXT, "text", _starts(head), says, read, write, (record,))
+    return ValueForm(name, kind, TEXT, "text", _starts(head), doc, read, write, examples, native, (record,))
+
+
+def either_form(
+    name: str, kind: str, records: tuple[str, ...], *, doc: str | None, examples: Examples,
+    native: tuple[NativeCheck, ...],
+) -> ValueForm:  # fmt: skip
+    """Return the form of columns whose type does not say whether they hold text or bytes; each value says it."""
+
+    def read(text: str, context: Context) -> Value:
+        behind = _behind(text, records)
+        return byte_strings.read_base64(behind, context) if text.partition(" ")[0] in _BINARY else Value(behind)
+
+    def write(text: str, _context: Context) -> str:
+        return f"{records[0]} {text}"
+
+    schema = _starts(*(record + " " for record in records))
+    return ValueForm(name, kind, TEXT, "text", schema, doc, read, write, examples, native, records)
 
 
 def _behind(text: str, records: tuple[str, ...]) -> str:
@@ -126,54 +145,3 @@ def _behind(text: str, records: tuple[str, ...]) -> str:
 
 def _starts(*heads: str) -> dict[str, object]:
     return {"type": ["string", "null"], "pattern": f"^(?:{'|'.join(heads)})"}
-
-
-_BINARY: Final = ("BinaryObject", "BinaryGeometry")
-
-
-def _either(name: str, kind: str, records: tuple[str, ...], says: str) -> ValueForm:
-    """Return the form of columns whose type does not say whether they hold text or bytes; each value says it."""
-
-    def read(text: str, context: Context) -> Value:
-        behind = _behind(text, records)
-        return byte_strings.read_base64(behind, context) if text.partition(" ")[0] in _BINARY else Value(behind)
-
-    def write(text: str, _context: Context) -> str:
-        return f"{records[0]} {text}"
-
-    return ValueForm(name, kind, _TEXT, "text", _starts(*(record + " " for record in records)), says, read, write,
-                records)  # fmt: skip
-
-
-AVRO_FORMS: Final = (
-    _form("avro-integer", "integer", "Integer", "Digits of a whole number.",
-          integers.read_integer, integers.write_text),
-    _form("avro-decimal", "decimal", "Decimal", "An exact decimal; trailing zeros count.",
-          decimals.read_decimal, integers.write_text),
-    _form("avro-float32", "float", "Float", "A number of single precision, held as a double.",
-          read_single, integers.write_text),
-    _form("avro-float64", "float", "Float", "A number of double precision.",
-          floats.read_float64, integers.write_text),
-    _form("avro-character", "text", "Character", "Text, decoded from its charset.",
-          plain_texts.read_text, integers.write_text),
-    _form("avro-bytes", "bytes", "BinaryObject", "Bytes.",
-          byte_strings.read_base64, integers.write_text),
-    _form("avro-text-object", "text", "TextObject", "Text.",
-          plain_texts.read_text, integers.write_text),
-    _either("avro-text-or-bytes", "text", ("Character", "TextObject", "BinaryObject"),
-            "Text, or bytes shown in Base64, as each value says: the type of the column does not."),
-    _either("avro-geometry", "opaque", ("TextGeometry", "BinaryGeometry"),
-            "A geometry as text, or as bytes shown in Base64."),
-    _form("avro-timestamp", "timestamp", "Timestamp", "An instant in seconds since 1970-01-01T00:00:00Z and a part.",
-          read_instant, timestamps.write_seconds_fraction),
-    _form("avro-zoned", "datetime", "TimestampWithTimeZone", "A wall-clock time with its zone.",
-          datetimes.read_sql_zone, datetimes.write_sql_zone),
-    _form("avro-date", "date", "DateTime", "The date of a DateTime.",
-          read_date_part, integers.write_text),
-    _form("avro-time", "time", "DateTime", "The clock of a DateTime, a signed duration to 838 hours.",
-          read_clock_part, integers.write_text),
-    _form("avro-datetime", "datetime", "DateTime", "Date and clock of a DateTime.",
-          datetimes.read_sql, datetimes.write_sql),
-    _form("avro-year", "year", "DateTime", "The year of a DateTime: 0, or 1901 to 2155.",
-          read_year_part, integers.write_text),
-)  # fmt: skip

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from cdc_contracts.registry.values.form_values import BrokenValue, Context, Flag, Number, Value
+from cdc_contracts.registry.common.exact_number import Number
+from cdc_contracts.registry.values.form_values import BrokenValue, Context, Flag, Value
 
 BOOLEANS: Final = {"0": "false", "1": "true"}
 DIGITS: Final = {"false": "0", "true": "1"}

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from cdc_contracts.registry.common.exact_number import Number
 from cdc_contracts.registry.values.civil_time import DAY, FIRST_DAY, LAST_DAY
 from cdc_contracts.registry.values.dates import read_count
 from cdc_contracts.registry.values.datetimes import format_moment, parse_moment
 from cdc_contracts.registry.values.day_times import trim_fraction
-from cdc_contracts.registry.values.form_values import BrokenValue, Context, Flag, Number, Value
+from cdc_contracts.registry.values.form_values import BrokenValue, Context, Flag, Value
 
 SECONDS: Final = re.compile("[0-9]{1,12}")
 SECONDS_FRACTION: Final = re.compile(r"([0-9]{1,12})(\.[0-9]{1,9})?")

@@ -7,13 +7,40 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from cdc_contracts.registry.values.form_values import BrokenValue, Context, Flag, Number, Value
+from cdc_contracts.registry.common.exact_number import Number
+from cdc_contracts.registry.values.form_values import BrokenValue, Context, Flag, Value
 from cdc_contracts.registry.values.fractions import has_trailing_zeros
 from cdc_contracts.registry.values.plain_texts import read_text
 
 if TYPE_CHECKING:
     from datetime import timezone
     from zoneinfo import ZoneInfo
+
+
+@dataclass(frozen=True, slots=True)
+class NativeCheck:
+    """The form in C (`forms.h`) that decides usual values of a value form, and the whole numbers that they lie between.
+
+    `writes` says whether C writes the same canonical texts too, `record` which record of an Avro image holds the value.
+    """
+
+    form: str
+    least: int = -(2**63)
+    most: int = 2**63 - 1
+    writes: bool = True
+    record: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Examples:
+    """Examples of a form: values as JSON texts, with what they read as, and values that it refuses.
+
+    `edges` are canonical texts on which consumers fail; one form of each canonical kind has them.
+    """
+
+    good: tuple[tuple[str, str], ...]
+    bad: tuple[str, ...] = ()
+    edges: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,17 +59,31 @@ class ValueForm:
     wire: frozenset[str]
     decoder: str
     schema: Mapping[str, Any]
-    says: str
-    judge: Callable[[str, Context], Value]
-    """The reference on the text of a string, the token of a number, or `true` and `false`."""
-    encode: Callable[[str, Context], str | Number | bool]
+    doc: str | None
+    """How a value looks, in words; the docstring of the form's file."""
+    reader: Callable[[str, Context], Value]
+    """Reads the text of a string, the token of a number, or `true` and `false`."""
+    writer: Callable[[str, Context], str | Number | bool]
+    examples: Examples
+    native: tuple[NativeCheck, ...] = ()
+    """What decides its values in C, one for each of `records`; without it they are all read by `reader`."""
     records: tuple[str, ...] = ()
     """The records of an Avro image that hold its values; none for values of JSON."""
 
     @property
+    def says(self) -> str:
+        """How a value looks, in words."""
+        return " ".join((self.doc or "").split())
+
+    @property
+    def example(self) -> str:
+        """A usual value as JSON text."""
+        return self.examples.good[0][0]
+
+    @property
     def takes_any_text(self) -> bool:
         """Whether every text is a value of the form, and its own canonical text."""
-        return self.judge is read_text and "text" in self.wire
+        return self.reader is read_text and "text" in self.wire
 
     @property
     def needs_zone(self) -> bool:
@@ -59,7 +100,7 @@ class ValueForm:
         Raises BrokenValue: the value does not have this form, or is a number too long to keep.
         """
         if isinstance(value, bool):
-            return self.judge("true" if value else "false", context)
+            return self.reader("true" if value else "false", context)
         token = value.token if isinstance(value, Number) else str(value)
         if token == "-0" and isinstance(value, Number) and self.decoder in ("int", "text-or-int"):
             token = "0"  # as the parser sees the integer -0
@@ -73,7 +114,7 @@ class ValueForm:
         if text == context.invalid_literal and "text" in self.wire:
             return text
         try:
-            value = self.encode(text, context)
+            value = self.writer(text, context)
         except (ValueError, ArithmeticError, LookupError) as error:
             raise BrokenValue from error
         if self.read(value, context).text != text:
@@ -93,7 +134,7 @@ class ValueForm:
     def _read_token(self, token: str, context: Context) -> Value:
         if token == context.invalid_literal and "text" in self.wire:
             return Value(token, Flag.INVALID)
-        value = self.judge(token, context)
+        value = self.reader(token, context)
         if context.zeros_left_out and value.flag == Flag.OK and has_trailing_zeros(token):
             return replace(value, flag=Flag.NOTED)
         return value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from cdc_contracts.registry.values.form_values import Number
+from cdc_contracts.registry.common.exact_number import Number
 
 WIDTH: Final = 40
 

@@ -1,7 +1,6 @@
 /* Aborting: what a process says, and its exit code, when a library ends it instead of reporting a lack of memory. */
 #define _POSIX_C_SOURCE 200809L
-#include "buffers.h"
-#include "cells.h"
+#include "interface.h"
 
 #ifndef _WIN32
 #include <signal.h>
@@ -21,7 +20,7 @@ static void end(int number) {
 
 /* Let SIGABRT (an exception of C++ that nobody catches) and SIGSEGV (an allocation that nobody checked) print a text
    and end the process with a code. Returns 0; -1 if the text is too long. */
-EXPORT int64_t cdc_end_on_abort(Buffer text, int32_t code) {
+int64_t cdc_end_on_abort(Buffer text, int32_t code) {
     if ((size_t)text.size > sizeof said)
         return -1;
     memcpy(said, text.at, (size_t)text.size);
@@ -34,7 +33,7 @@ EXPORT int64_t cdc_end_on_abort(Buffer text, int32_t code) {
 
 #else
 
-EXPORT int64_t cdc_end_on_abort(Buffer text, int32_t code) {
+int64_t cdc_end_on_abort(Buffer text, int32_t code) {
     (void)text;
     (void)code;
     return -1;

@@ -2,6 +2,7 @@
 #ifndef CDC_AVRO_H
 #define CDC_AVRO_H
 
+#include "fields.h"
 #include "buffers.h"
 #include "value_index.h"
 
@@ -47,14 +48,25 @@ typedef struct {
 /* Words are the pieces of text between two of `word_start`, which has one more. `digits` are those that a part of a
  * second has.
  */
+#define PROGRAM_FIELDS(FIELD) \
+    FIELD(const AvroNode *, node) \
+    FIELD(const int32_t *, link) \
+    FIELD(const int32_t *, word_start) \
+    FIELD(const uint8_t *, words) \
+    FIELD(const int32_t *, root) \
+    FIELD(const Charset *, charset) \
+    FIELD(const int32_t *, page) \
+    FIELD(int32_t, nodes) \
+    FIELD(int32_t, links) \
+    FIELD(int32_t, word_count) \
+    FIELD(int32_t, roots) \
+    FIELD(int32_t, charsets) \
+    FIELD(int32_t, pages) \
+    FIELD(int32_t, digits) \
+    FIELD(int32_t, words_size)
+
 typedef struct {
-    const AvroNode *node;
-    const int32_t *link, *word_start;
-    const uint8_t *words;
-    const int32_t *root;
-    const Charset *charset;
-    const int32_t *page;
-    int32_t nodes, links, word_count, roots, charsets, pages, digits, words_size;
+    PROGRAM_FIELDS(MEMBER)
 } AvroProgram;
 
 #define MOST_COLUMNS 4096

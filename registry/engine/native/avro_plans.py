@@ -11,7 +11,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from cdc_contracts.registry.engine.native.native_layouts import ProgramLayout
 from cdc_contracts.registry.engine.native.value_index import NAMED
 from cdc_contracts.registry.message.avro_binary import last_name
 from cdc_contracts.registry.message.avro_images import IMAGE_RECORDS, codec_of
@@ -195,7 +194,7 @@ class AvroProgram:
         ]  # fmt: skip
         self._text = np.frombuffer(b"".join(words), np.uint8)
         nodes, links, starts, roots, sets, page_points = (array.ctypes.data for array in self._arrays)
-        self._program = ProgramLayout(
+        self._program = library.structures["AvroProgram"](
             nodes, links, starts, self._text.ctypes.data, roots, sets, page_points, len(plan.nodes),
             len(plan.links), len(words), len(plan.roots), len(charsets), len(pages), digits, len(self._text),
         )  # fmt: skip

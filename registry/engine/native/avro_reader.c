@@ -3,6 +3,7 @@
  * What it writes is what `message/transport.py` writes of the same record. It stops at a record of which it is not
  * sure, or that no schema fits, and leaves it to that. While it writes, it notes each value in a value index.
  */
+#include "interface.h"
 #include "avro.h"
 #include "tokens.h"
 
@@ -340,7 +341,7 @@ static int are_records(Buffer source, Buffer offset_buffer) {
  * empty. `order` has the schemas in the order they are tried; `index` may be NULL. Returns the number of the value it
  * stopped before, and why in `why`: READ where there are no more.
  */
-EXPORT int64_t cdc_read_avro(const AvroProgram *program, Buffer source, Buffer offset_buffer, Buffer valid_buffer,
+int64_t cdc_read_avro(const AvroProgram *program, Buffer source, Buffer offset_buffer, Buffer valid_buffer,
                              int64_t first, int64_t most_bytes, int32_t framed, Buffer order_buffer, Buffer out_buffer,
                              Buffer text_offset_buffer, ValueIndex *index, Buffer why_buffer) {
     const uint8_t *data = source.at, *valid = valid_buffer.at;
@@ -376,7 +377,7 @@ EXPORT int64_t cdc_read_avro(const AvroProgram *program, Buffer source, Buffer o
 }
 
 /* Whether a program points nowhere outside of itself. */
-EXPORT int64_t cdc_is_avro_program(const AvroProgram *program) {
+int64_t cdc_is_avro_program(const AvroProgram *program) {
     for (int32_t i = 0; i <= program->word_count; i++)
         if (program->word_start[i] < (i ? program->word_start[i - 1] : 0) || program->word_start[i] > program->words_size) return 0;
     for (int32_t n = 0; n < program->nodes; n++) {

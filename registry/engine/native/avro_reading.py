@@ -40,7 +40,7 @@ class AvroReader:
         """Return the JSON text of each value: null for null, and an empty one where the value is no record."""
         if self._program is None:
             return MessageValues(pa.array([self._text_of(value) for value in values.to_pylist()], pa.binary()))
-        index = ValueIndex(self._program, len(values), guess_entries(len(values), self._per_record))
+        index = ValueIndex(self._library, self._program, len(values), guess_entries(len(values), self._per_record))
         texts = self._texts_of(self._program, values, index)
         self._per_record = index.per_record or self._per_record
         return IndexedValues(texts, index)

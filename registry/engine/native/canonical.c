@@ -1,4 +1,5 @@
 /* Canonical texts of values that are surely of their form, straight from the bytes of their message. */
+#include "interface.h"
 #include "forms.h"
 
 #define MOST_ADDED 32 /* bytes that a canonical text may be longer than what was sent */
@@ -19,17 +20,82 @@ static uint8_t *put_fraction(uint8_t *to, const uint8_t *p, int64_t length) {
     return length > 1 ? put(to, p, length) : to;
 }
 
-static uint8_t *put_moment(uint8_t *to, int64_t seconds) {
-    int64_t days = seconds / 86400 + 719468, of_day = seconds % 86400, era = days / 146097, day = days - era * 146097;
+static int64_t floor_of(int64_t number, int64_t divisor) { return number / divisor - (number % divisor < 0); }
+
+static uint8_t *put_date(uint8_t *to, int64_t days) {
+    days += 719468;
+    int64_t era = floor_of(days, 146097), day = days - era * 146097;
     int64_t of_era = (day - day / 1460 + day / 36524 - day / 146096) / 365;
     day -= 365 * of_era + of_era / 4 - of_era / 100;
     int64_t month = (5 * day + 2) / 153;
     day -= (153 * month + 2) / 5 - 1, month = (month + 2) % 12 + 1;
     int64_t year = of_era + era * 400 + (month <= 2);
     to = put_two(put_two(to, year / 100), year % 100), *to++ = '-';
-    to = put_two(to, month), *to++ = '-', to = put_two(to, day), *to++ = 'T';
-    to = put_two(to, of_day / 3600), *to++ = ':', to = put_two(to, of_day / 60 % 60), *to++ = ':';
-    return put_two(to, of_day % 60);
+    to = put_two(to, month), *to++ = '-';
+    return put_two(to, day);
+}
+
+/* Two digits of hours, or three. */
+static uint8_t *put_clock(uint8_t *to, int64_t seconds) {
+    int64_t hours = seconds / 3600;
+    if (hours > 99) *to++ = (uint8_t)('0' + hours / 100);
+    to = put_two(to, hours % 100), *to++ = ':', to = put_two(to, seconds / 60 % 60), *to++ = ':';
+    return put_two(to, seconds % 60);
+}
+
+static uint8_t *put_moment(uint8_t *to, int64_t seconds) {
+    int64_t days = floor_of(seconds, 86400);
+    to = put_date(to, days), *to++ = 'T';
+    return put_clock(to, seconds - days * 86400);
+}
+
+/* A part of a second with a number of digits; nothing where it is zero. */
+static uint8_t *put_part(uint8_t *to, int64_t part, int digits) {
+    uint8_t text[8] = {'.'};
+    for (int place = digits; place > 0; place--) text[place] = (uint8_t)('0' + part % 10), part /= 10;
+    return put_fraction(to, text, digits + 1);
+}
+
+static int64_t number_of(const uint8_t *p, int64_t length) {
+    int64_t number = 0, negative = *p == '-';
+    for (int64_t i = negative; i < length; i++) number = number * 10 + (p[i] - '0');
+    return negative ? -number : number;
+}
+
+static uint8_t *put_millis(uint8_t *to, int64_t millis, const Check *check) {
+    int64_t seconds = floor_of(millis, 1000);
+    to = put_part(put_moment(to, seconds), millis - seconds * 1000, 3);
+    if (check->is_instant) *to++ = 'Z';
+    return to;
+}
+
+static uint8_t *put_micros(uint8_t *to, int64_t micros) {
+    if (micros < 0) *to++ = '-', micros = -micros;
+    return put_part(put_clock(to, micros / 1000000), micros % 1000000, 6);
+}
+
+/* The moment of a clock that is ahead of UTC by an offset. */
+static uint8_t *put_instant(uint8_t *to, const uint8_t *p, int64_t length, const Check *check) {
+    int64_t year = number_of(p, 4), month = number_of(p + 5, 2), day = number_of(p + 8, 2);
+    year -= month <= 2;
+    int64_t era = floor_of(year, 400), of_era = year - era * 400, of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    int64_t days = era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
+    int64_t seconds = number_of(p + 11, 2) * 3600 + number_of(p + 14, 2) * 60 + number_of(p + 17, 2);
+    to = put_moment(to, days * 86400 + seconds - check->offset);
+    to = put_fraction(to, p + 19, length - 19), *to++ = 'Z';
+    return to;
+}
+
+/* Bytes in Base64, from pairs of hex digits. */
+static uint8_t *put_hex_bytes(uint8_t *to, const uint8_t *p, int64_t length) {
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    for (int64_t i = 0; i < length; i += 6) {
+        int64_t held = length - i < 6 ? (length - i) / 2 : 3;
+        uint32_t group = (uint32_t)hex_number(p + i, held * 2) << (8 * (3 - held));
+        for (int letter = 0; letter < 4; letter++)
+            *to++ = letter > held ? '=' : (uint8_t)letters[group >> (18 - 6 * letter) & 63];
+    }
+    return to;
 }
 
 static uint8_t *put_seconds(uint8_t *to, const uint8_t *p, int64_t length) {
@@ -69,6 +135,7 @@ static uint8_t *put_canonical(uint8_t *to, const uint8_t *p, int64_t length, con
     case TIME: return put_fraction(put(to, p, 8), p + 8, length - 8);
     case TIME_MINUTES: return put_minutes(to, p, length, 5);
     case SQL_DATETIME:
+        if (check->is_instant) return put_instant(to, p, length, check);
         to = put(to, p, 10), *to++ = 'T';
         return put_fraction(put(to, p + 11, 8), p + 19, length - 19);
     case ISO_MINUTES: return put_minutes(to, p, length, 16);
@@ -78,6 +145,11 @@ static uint8_t *put_canonical(uint8_t *to, const uint8_t *p, int64_t length, con
     case SECONDS: case SECONDS_FRACTION: return put_seconds(to, p, length);
     case BIT_BASE64: return put_unsigned(to, base64_number(p, length, base64_size(p, length, table), table));
     case BIT_HEX: return put_unsigned(to, hex_number(p, length));
+    case HEX: return put_hex_bytes(to, p, length);
+    case BOOLEAN_DIGITS: return *p == '1' ? put(to, (const uint8_t *)"true", 4) : put(to, (const uint8_t *)"false", 5);
+    case DAYS: return put_date(to, number_of(p, length));
+    case MILLIS: return put_millis(to, number_of(p, length), check);
+    case MICROS_OF_DAY: return put_micros(to, number_of(p, length));
     case FLOATS: return is_shortest(p, length) ? put(to, p, length) : NULL;
     default: return put(to, p, length);
     }
@@ -87,7 +159,7 @@ static uint8_t *put_canonical(uint8_t *to, const uint8_t *p, int64_t length, con
  * a value that is BROKEN or OPEN has no text, and one whose text cannot be written here becomes OPEN. Returns
  * how many became OPEN.
  */
-EXPORT int64_t cdc_canonical(Buffer source, Buffer cell_buffer, uint32_t kinds, const Check *check, Buffer flag_buffer,
+int64_t cdc_canonical(Buffer source, Buffer cell_buffer, uint32_t kinds, const Check *check, Buffer flag_buffer,
                              Buffer offset_buffer, Buffer text_buffer, Buffer valid) {
     const uint8_t *data = source.at;
     const uint64_t *cells = ITEMS(cell_buffer, uint64_t);
@@ -107,6 +179,8 @@ EXPORT int64_t cdc_canonical(Buffer source, Buffer cell_buffer, uint32_t kinds, 
         if (text_buffer.size - total < length_of(cells[i]) + MOST_ADDED) return TOO_SHORT;
         if (kind == TEXT || kind == INTEGER || kind == DECIMAL)
             to = put_canonical(text + total, data + start_of(cells[i]), length_of(cells[i]), check, table);
+        else if (check->form == BOOLEANS && (kind == TRUTH || kind == FALSEHOOD))
+            to = put(text + total, data + start_of(cells[i]), length_of(cells[i]));
         if (to == NULL) {
             flags[i] = OPEN, opened++;
             continue;

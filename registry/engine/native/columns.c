@@ -1,4 +1,5 @@
 /* Columns: values of messages as Arrow text, as integers, as codes of distinct tokens, and as digests. */
+#include "interface.h"
 #include "buffers.h"
 
 static int put_utf8(uint8_t *to, uint32_t point) {
@@ -43,7 +44,7 @@ static int64_t unescape(const uint8_t *p, int64_t length, uint8_t *to) {
 }
 
 /* The bytes that the texts of values take at most. */
-EXPORT int64_t cdc_text_size(Buffer cell_buffer, uint32_t kinds) {
+int64_t cdc_text_size(Buffer cell_buffer, uint32_t kinds) {
     const uint64_t *cells = ITEMS(cell_buffer, uint64_t);
     int64_t count = COUNT_OF(cell_buffer, uint64_t), total = 0;
     for (int64_t i = 0; i < count; i++)
@@ -54,7 +55,7 @@ EXPORT int64_t cdc_text_size(Buffer cell_buffer, uint32_t kinds) {
 /* Writes the texts of values as an Arrow string array: `count` + 1 offsets, the bytes, and a bit for each that is not
  * null (`valid`, zeros before). A number is its token. Values of other kinds than `kinds` are null. Returns the bytes.
  */
-EXPORT int64_t cdc_texts(Buffer source, Buffer cell_buffer, uint32_t kinds, Buffer offset_buffer, Buffer text_buffer,
+int64_t cdc_texts(Buffer source, Buffer cell_buffer, uint32_t kinds, Buffer offset_buffer, Buffer text_buffer,
                          Buffer valid) {
     const uint8_t *data = source.at;
     const uint64_t *cells = ITEMS(cell_buffer, uint64_t);
@@ -120,7 +121,7 @@ static int32_t count_escaped(const uint8_t *p, const uint8_t *end, uint8_t *repl
 /* Counts the characters of texts; if `behind`, of what follows their first blank. Other values have none. `replaced`,
  * zeros before, marks the texts with U+FFFD. Returns how many these are.
  */
-EXPORT int64_t cdc_count_characters(Buffer source, Buffer cell_buffer, int32_t behind, Buffer character_buffer,
+int64_t cdc_count_characters(Buffer source, Buffer cell_buffer, int32_t behind, Buffer character_buffer,
                                     Buffer replaced_buffer) {
     const uint8_t *data = source.at;
     const uint64_t *cells = ITEMS(cell_buffer, uint64_t);
@@ -145,7 +146,7 @@ EXPORT int64_t cdc_count_characters(Buffer source, Buffer cell_buffer, int32_t b
 }
 
 /* Reads values of the kind INTEGER; the others are 0. */
-EXPORT int64_t cdc_integers(Buffer source, Buffer cell_buffer, Buffer number_buffer) {
+int64_t cdc_integers(Buffer source, Buffer cell_buffer, Buffer number_buffer) {
     const uint8_t *data = source.at;
     const uint64_t *cells = ITEMS(cell_buffer, uint64_t);
     int64_t count = COUNT_OF(cell_buffer, uint64_t), *numbers = ITEMS(number_buffer, int64_t);
@@ -169,7 +170,7 @@ EXPORT int64_t cdc_integers(Buffer source, Buffer cell_buffer, Buffer number_buf
 /* Numbers the distinct tokens of values from 0 on; `firsts` gets the place of the first of each. Returns how many there
  * are, or -1 where they are more than 64.
  */
-EXPORT int64_t cdc_codes(Buffer source, Buffer cell_buffer, Buffer code_buffer, Buffer first_buffer) {
+int64_t cdc_codes(Buffer source, Buffer cell_buffer, Buffer code_buffer, Buffer first_buffer) {
     const uint8_t *data = source.at;
     const uint64_t *cells = ITEMS(cell_buffer, uint64_t);
     int64_t count = COUNT_OF(cell_buffer, uint64_t), *firsts = ITEMS(first_buffer, int64_t), total = 0, latest = 0;
@@ -200,7 +201,7 @@ EXPORT int64_t cdc_codes(Buffer source, Buffer cell_buffer, Buffer code_buffer, 
 }
 
 /* Counts the values of each kind; in turn in four tables, since one would wait for its own last count. */
-EXPORT int64_t cdc_count_kinds(Buffer cell_buffer, Buffer total_buffer) {
+int64_t cdc_count_kinds(Buffer cell_buffer, Buffer total_buffer) {
     const uint64_t *cells = ITEMS(cell_buffer, uint64_t);
     int64_t count = COUNT_OF(cell_buffer, uint64_t), *totals = ITEMS(total_buffer, int64_t), turns[4][16] = {{0}};
     if (!HOLDS(total_buffer, int64_t, 16)) return TOO_SHORT;
@@ -213,7 +214,7 @@ EXPORT int64_t cdc_count_kinds(Buffer cell_buffer, Buffer total_buffer) {
 /* Picks the values that are not absent: their cells, and their indices; `present` gets a byte for each value. Returns how
  * many there are.
  */
-EXPORT int64_t cdc_pick_present(Buffer cell_buffer, Buffer picked_buffer, Buffer held_buffer, Buffer present_buffer) {
+int64_t cdc_pick_present(Buffer cell_buffer, Buffer picked_buffer, Buffer held_buffer, Buffer present_buffer) {
     const uint64_t *cells = ITEMS(cell_buffer, uint64_t);
     uint64_t *picked = ITEMS(picked_buffer, uint64_t);
     int64_t count = COUNT_OF(cell_buffer, uint64_t), *held = ITEMS(held_buffer, int64_t), total = 0;
@@ -249,7 +250,7 @@ static uint64_t digest(const uint8_t *p, int64_t length, const uint64_t *powers)
 /* Writes the digest of each text or token, as `text_digests.py` does: a polynomial of its bytes. Values of other kinds
  * than `kinds` have the digest `other`. `room` has as many bytes as the longest text with escapes.
  */
-EXPORT int64_t cdc_digests(Buffer source, Buffer cell_buffer, uint32_t kinds, uint64_t other, Buffer room,
+int64_t cdc_digests(Buffer source, Buffer cell_buffer, uint32_t kinds, uint64_t other, Buffer room,
                            Buffer digest_buffer) {
     const uint8_t *data = source.at;
     const uint64_t *cells = ITEMS(cell_buffer, uint64_t);

@@ -3,6 +3,7 @@
  * What is not sure is left open, and another implementation decides it. So a check may be as simple as the usual value
  * allows.
  */
+#include "interface.h"
 #include "forms.h"
 
 static const uint8_t month_days[13] = {0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
@@ -112,7 +113,8 @@ static int judge(const uint8_t *p, int64_t length, const Check *check, const int
     if (check->literal != NULL && length == check->literal_length && memcmp(p, check->literal, (size_t)length) == 0) return OPEN;
     switch (check->form) {
     case ANY_TEXT: return OK;
-    case INTEGERS: return sure_if(length <= MOST_DIGITS + 1 && is_plain_number(p, length, check, 0));
+    case INTEGERS: case BOOLEAN_DIGITS: case DAYS: case MILLIS: case MICROS_OF_DAY:
+        return sure_if(length <= MOST_DIGITS + 1 && is_plain_number(p, length, check, 0));
     case DECIMALS: return sure_if(length <= 4000 && is_plain_number(p, length, check, 1));
     case FLOATS: return sure_if(length <= 30 && is_plain_number(p, length, check, 1));
     case BASE64: return sure_if(base64_size(p, length, table) >= 0);
@@ -142,7 +144,7 @@ static int judge(const uint8_t *p, int64_t length, const Check *check, const int
 /* Writes the flags of the values whose kind is in `kinds` (a bit each), OPEN for those that are not sure; the others
  * count as null and are OK. `totals` gets how many are open, and how many are not OK.
  */
-EXPORT int64_t cdc_check(Buffer source, Buffer cell_buffer, uint32_t kinds, const Check *check, Buffer flag_buffer,
+int64_t cdc_check(Buffer source, Buffer cell_buffer, uint32_t kinds, const Check *check, Buffer flag_buffer,
                          Buffer total_buffer) {
     const uint8_t *data = source.at;
     const uint64_t *cells = ITEMS(cell_buffer, uint64_t);

@@ -3,37 +3,55 @@
 #define CDC_FORMS_H
 
 #include "buffers.h"
+#include "fields.h"
 
-enum form {
-    ANY_TEXT = 0,
-    INTEGERS = 1,       /* a number, or the text of one */
-    DECIMALS = 2,
-    FLOATS = 3,         /* a number of up to 30 characters without exponent, or the text of one */
-    BOOLEANS = 4,
-    BASE64 = 5,
-    HEX = 6,
-    BIT_BASE64 = 7,     /* up to eight bytes */
-    BIT_HEX = 8,
-    DATE = 9,
-    TIME = 10,          /* HH:mm:ss with two digits of hours, and a fraction */
-    SQL_DATETIME = 11,
-    ISO_MINUTES = 12,   /* with a T, with seconds or without; a fraction is noted */
-    ISO_INSTANT = 13,
-    SECONDS = 14,       /* digits of seconds, number or text */
-    SECONDS_FRACTION = 15,
-    TIME_MINUTES = 16   /* HH:mm or HH:mm:ss; a fraction is noted */
-};
+/* Each form once: its number and its name, by which a value form names it, come from here. */
+#define FORMS(FORM) \
+    FORM(ANY_TEXT) \
+    FORM(INTEGERS)      /* a number, or the text of one */ \
+    FORM(DECIMALS) \
+    FORM(FLOATS)        /* a number of up to 30 characters without exponent, or the text of one */ \
+    FORM(BOOLEANS) \
+    FORM(BASE64) \
+    FORM(HEX) \
+    FORM(BIT_BASE64)    /* up to eight bytes */ \
+    FORM(BIT_HEX) \
+    FORM(DATE) \
+    FORM(TIME)          /* HH:mm:ss with two digits of hours, and a fraction */ \
+    FORM(SQL_DATETIME) \
+    FORM(ISO_MINUTES)   /* with a T, with seconds or without; a fraction is noted */ \
+    FORM(ISO_INSTANT) \
+    FORM(SECONDS)       /* digits of seconds, number or text */ \
+    FORM(SECONDS_FRACTION) \
+    FORM(TIME_MINUTES)  /* HH:mm or HH:mm:ss; a fraction is noted */ \
+    FORM(BOOLEAN_DIGITS) \
+    FORM(DAYS)          /* since 1970-01-01 */ \
+    FORM(MILLIS)        /* since 1970-01-01T00:00:00 */ \
+    FORM(MICROS_OF_DAY) /* a duration */
+
+#define NUMBERED(name) name,
+enum form { FORMS(NUMBERED) FORM_COUNT };
 
 /* What became of a value, as in `form_values.Flag`. */
 enum flag { OK = 0, BROKEN = 1, NOTED = 3, OPEN = 255 };
 
 /* What a declared type and a context ask besides: whole numbers between two bounds, digits before and after a point. */
+#define CHECK_FIELDS(FIELD) \
+    FIELD(int32_t, form) \
+    FIELD(int32_t, most_whole) \
+    FIELD(int32_t, most_fraction) \
+    FIELD(int32_t, zeros_open) /* a fraction that ends in zero is left open */ \
+    FIELD(int64_t, least) \
+    FIELD(int64_t, most) \
+    FIELD(int32_t, earliest) /* years */ \
+    FIELD(int32_t, latest) \
+    FIELD(int32_t, is_instant) /* a moment of a clock with an offset, in seconds ahead of UTC */ \
+    FIELD(int32_t, offset) \
+    FIELD(const uint8_t *, literal) /* left open wherever it stands */ \
+    FIELD(int64_t, literal_length)
+
 typedef struct {
-    int32_t form, most_whole, most_fraction, zeros_open; /* a fraction that ends in zero is left open */
-    int64_t least, most;
-    int32_t earliest, latest; /* years */
-    const uint8_t *literal;   /* left open wherever it stands */
-    int64_t literal_length;
+    CHECK_FIELDS(MEMBER)
 } Check;
 
 static inline int sextet(uint8_t byte) {

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from cdc_contracts.registry.engine.native.native_layouts import BlockLayout, Buffer, SourceLayout
+from cdc_contracts.registry.engine.native.native_interface import Buffer
 from cdc_contracts.registry.engine.native.native_library import native_library
 from cdc_contracts.registry.engine.native.typed_columns import texts_of
 
@@ -76,7 +76,8 @@ def write_maps(
     if library is None:
         return None
     known: dict[str, int] = {}
-    held, given = [], (BlockLayout * max(1, len(blocks)))()
+    held, make_block = [], library.structures["Block"]
+    given = (make_block * max(1, len(blocks)))()
     for number, block in enumerate(blocks):
         if block is not None:
             ids = np.array([known.setdefault(name, len(known)) for name in block.names], np.int64)
@@ -84,7 +85,7 @@ def write_maps(
             present = None if present is None else np.ascontiguousarray(present)
             held.append((ids, places, present))  # has to outlive the calls
             memory = map(Buffer.from_param, (places, present, ids))
-            given[number] = BlockLayout(*memory, len(ids), int(starts[number]), 1)
+            given[number] = make_block(*memory, len(ids), int(starts[number]), 1)
     rows, totals, names = len(order), np.zeros(3, np.int64), pa.array(list(known), pa.string())
     order, block_of = np.ascontiguousarray(order), np.ascontiguousarray(block_of)
     common = given, block_of, order, *texts_of(names), *texts_of(texts), texts.buffers()[0], texts.offset, totals
@@ -113,14 +114,14 @@ def complete_images(image: ImageRows, under: ImageRows) -> CompletedImages | Non
     if library is None:
         return None
     shape = len(image.rows), image.places.shape[1]
-    sources = [_source_of(image), _source_of(under)]
+    sources = [_source_of(library, image), _source_of(library, under)]
     places, partial = np.empty(shape, np.int64), np.zeros(shape[0], np.bool_)
     sent, there = np.empty(shape, np.bool_), np.empty(shape, np.bool_)
     library.cdc_complete_images(*(ctypes.byref(source) for source, _ in sources), *shape, places, sent, there, partial)
     return CompletedImages(places, sent, there, partial)
 
 
-def _source_of(image: ImageRows) -> tuple[SourceLayout, tuple[NDArray[Any] | None, ...]]:
+def _source_of(library: Any, image: ImageRows) -> tuple[Any, tuple[NDArray[Any] | None, ...]]:
     """Return the memory of rows of images, and the arrays, which have to outlive the call."""
     held = tuple(None if part is None else np.ascontiguousarray(part) for part in image)
-    return SourceLayout(*map(Buffer.from_param, held)), held
+    return library.structures["Source"](*map(Buffer.from_param, held)), held

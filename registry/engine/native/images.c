@@ -3,6 +3,7 @@
  * Rows come in blocks that have the same columns. A block says for each of its rows and columns which of all texts is
  * the value; a block without places is one of rows without an image.
  */
+#include "interface.h"
 #include "images.h"
 
 /* Where the places of a row are in its block; -1 for a row without an image, TOO_SHORT where something is missing. */
@@ -18,7 +19,7 @@ static int64_t find_row(const Buffer *blocks, const Buffer *block_of, int64_t ro
 }
 
 /* Adds up the entries of the rows, the bytes of their names and those of their texts. */
-EXPORT int64_t cdc_measure_images(Buffer blocks, Buffer block_of, Buffer order, Buffer name_offsets, Buffer name_bytes,
+int64_t cdc_measure_images(Buffer blocks, Buffer block_of, Buffer order, Buffer name_offsets, Buffer name_bytes,
                                   Buffer text_offsets, Buffer text_bytes, Buffer there, int64_t first_there,
                                   Buffer total_buffer) {
     Texts names = texts_in(name_offsets, name_bytes, (Buffer){NULL, 0}, 0);
@@ -46,7 +47,7 @@ EXPORT int64_t cdc_measure_images(Buffer blocks, Buffer block_of, Buffer order, 
  * last ends; of each entry the name and the text, with offsets, and a bit for each text that is not null (zeros before).
  * `there` has such bits for all texts; no bits stand for all of them. What is read was checked when it was measured.
  */
-EXPORT int64_t cdc_write_images(Buffer blocks, Buffer block_of, Buffer order, Buffer name_offsets, Buffer name_bytes,
+int64_t cdc_write_images(Buffer blocks, Buffer block_of, Buffer order, Buffer name_offsets, Buffer name_bytes,
                                 Buffer text_offsets, Buffer text_bytes, Buffer there, int64_t first_there,
                                 Buffer total_buffer, Buffer begin_buffer, Buffer key_offset_buffer, Buffer keys,
                                 Buffer item_offset_buffer, Buffer items, Buffer valid) {
@@ -99,7 +100,7 @@ static int has_rows(const Source *source, int64_t rows, int64_t columns, int64_t
  * the place of the text, 0 where there is none, whether it was `sent`, and whether it is there at all; `partial` are the
  * rows that were completed. Bytes of `partial` are zeros before.
  */
-EXPORT int64_t cdc_complete_images(const Source *image, const Source *under, int64_t rows, int64_t columns,
+int64_t cdc_complete_images(const Source *image, const Source *under, int64_t rows, int64_t columns,
                                    Buffer place_buffer, Buffer sent_buffer, Buffer there_buffer, Buffer partial) {
     if (rows < 0 || columns < 0 || !has_rows(image, rows, columns, 0) || !has_rows(under, rows, columns, -1)) return TOO_SHORT;
     if (!HOLDS(place_buffer, int64_t, rows * columns) || !HOLDS(sent_buffer, uint8_t, rows * columns)) return TOO_SHORT;

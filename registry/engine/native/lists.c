@@ -1,4 +1,5 @@
 /* Lists of whole numbers, and texts that begin with a name: what members and values beside plain ones are asked for. */
+#include "interface.h"
 #include "buffers.h"
 #include "value_index.h"
 
@@ -10,7 +11,7 @@ static const uint8_t *skip_count(const uint8_t *p, const uint8_t *end, int64_t *
 }
 
 /* Writes the last number of each value that is a list of such numbers and commas, and of nothing else; -1 for others. */
-EXPORT int64_t cdc_last_counts(Buffer source, Buffer cell_buffer, Buffer number_buffer) {
+int64_t cdc_last_counts(Buffer source, Buffer cell_buffer, Buffer number_buffer) {
     const uint8_t *data = source.at;
     const uint64_t *cells = ITEMS(cell_buffer, uint64_t);
     int64_t count = COUNT_OF(cell_buffer, uint64_t), *numbers = ITEMS(number_buffer, int64_t);
@@ -33,7 +34,7 @@ EXPORT int64_t cdc_last_counts(Buffer source, Buffer cell_buffer, Buffer number_
  * values; the place of the former is 255, of the latter 0. Where `named` is not NULL, it has the name of each value by
  * its number in the value index, and `own_places` the place of each number. Returns how many have no name.
  */
-EXPORT int64_t cdc_strip_names(Buffer source, Buffer cell_buffer, Buffer name_buffer, Buffer start_buffer,
+int64_t cdc_strip_names(Buffer source, Buffer cell_buffer, Buffer name_buffer, Buffer start_buffer,
                                Buffer named_buffer, Buffer own_place_buffer, Buffer behind_buffer, Buffer place_buffer) {
     const uint8_t *data = source.at, *names = name_buffer.at, *named = named_buffer.at, *own_places = own_place_buffer.at;
     const uint64_t *cells = ITEMS(cell_buffer, uint64_t);

@@ -9,62 +9,16 @@ from __future__ import annotations
 import ctypes
 import os
 import struct
-from ctypes import POINTER, c_int32, c_int64, c_uint32, c_uint64, c_void_p
+from ctypes import c_char_p, c_int32, c_int64, c_void_p
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
 from cdc_contracts.registry.common.errors import UnavailableError, UsageError
-from cdc_contracts.registry.engine.native.native_layouts import (
-    TOO_SHORT,
-    Buffer,
-    CheckLayout,
-    SourceLayout,
-    expected_layouts,
-)
+from cdc_contracts.registry.engine.native.native_interface import TOO_SHORT, Buffer, parse_interface
+from cdc_contracts.registry.engine.native.source_digest import digest_sources
 
 NAME: Final = "libcdc_native.so"
-ABI: Final = 4
-"""Counted up where a function takes or returns something else, so that an older library is not called."""
-
-_CELLS: Final = (Buffer, Buffer)
-_TEXTS: Final = (Buffer, Buffer, Buffer, c_int64)
-_SIGNATURES: Final[dict[str, tuple[Any, ...]]] = {
-    "cdc_scan": (
-        c_void_p, Buffer, Buffer, Buffer, c_int64, c_int64, Buffer, c_int64, Buffer, Buffer, Buffer, Buffer, Buffer,
-        Buffer, c_void_p, c_void_p, Buffer,
-    ),
-    "cdc_check": (*_CELLS, c_uint32, POINTER(CheckLayout), Buffer, Buffer),
-    "cdc_canonical": (*_CELLS, c_uint32, POINTER(CheckLayout), Buffer, Buffer, Buffer, Buffer),
-    "cdc_text_size": (Buffer, c_uint32),
-    "cdc_texts": (*_CELLS, c_uint32, Buffer, Buffer, Buffer),
-    "cdc_digests": (*_CELLS, c_uint32, c_uint64, Buffer, Buffer),
-    "cdc_integers": (*_CELLS, Buffer),
-    "cdc_codes": (*_CELLS, Buffer, Buffer),
-    "cdc_last_counts": (*_CELLS, Buffer),
-    "cdc_strip_names": (*_CELLS, Buffer, Buffer, Buffer, Buffer, Buffer, Buffer),
-    "cdc_count_characters": (*_CELLS, c_int32, Buffer, Buffer),
-    "cdc_pick_present": (Buffer, Buffer, Buffer, Buffer),
-    "cdc_count_kinds": (Buffer, Buffer),
-    "cdc_is_avro_program": (c_void_p,),
-    "cdc_read_avro": (
-        c_void_p, Buffer, Buffer, Buffer, c_int64, c_int64, c_int32, Buffer, Buffer, Buffer, c_void_p, Buffer,
-    ),
-    "cdc_read_texts": (*_TEXTS, Buffer, c_int32, c_int32, c_int32, Buffer, Buffer, c_int64),
-    "cdc_read_base64": (*_TEXTS, Buffer, c_int64, Buffer, Buffer, Buffer, c_int64),
-    "cdc_place_keys": (
-        Buffer, Buffer, Buffer, Buffer, c_int64, c_int64, Buffer, Buffer, c_int32, Buffer, Buffer,
-    ),
-    "cdc_measure_images": (Buffer, Buffer, Buffer, Buffer, Buffer, *_TEXTS, Buffer),
-    "cdc_write_images": (
-        Buffer, Buffer, Buffer, Buffer, Buffer, *_TEXTS, Buffer, Buffer, Buffer, Buffer, Buffer, Buffer, Buffer,
-    ),
-    "cdc_end_on_abort": (Buffer, c_int32),
-    "cdc_complete_images": (
-        POINTER(SourceLayout), POINTER(SourceLayout), c_int64, c_int64, Buffer, Buffer, Buffer, Buffer,
-    ),
-}  # fmt: skip
-"""What the functions take that return a number of 64 bits."""
 
 _SETTING: Final = "CDC_CONTRACTS_NATIVE"
 _OFF: Final = "off"
@@ -80,6 +34,9 @@ class _Unusable(Exception):
 
 def native_library() -> Any:
     """Return the compiled functions as a `ctypes` library; None if there are none, or they are disabled.
+
+    It has two attributes more: `forms`, the number of each form by its name, and `structures`, the class of each
+    structure by its name.
 
     Raises UnavailableError if a library that `CDC_CONTRACTS_NATIVE_LIBRARY` names cannot be used.
     """
@@ -179,25 +136,25 @@ def _size_of_elf(content: bytes) -> int:
     return int(max(ends))
 
 
-def _declare(library: ctypes.CDLL, path: Path) -> None:
-    """Say what the functions take and return, once it is certain that they are those of this release."""
+def _declare(library: Any, path: Path) -> None:
+    """Give the functions the parameters that the library itself names, if it was built from the sources beside this."""
+    from importlib.resources import files
+
     try:
-        abi = library.cdc_abi()
-        if abi != ABI:
-            raise _Unusable(f"{path} is of another release: its interface is {abi}, not {ABI}")
+        library.cdc_interface.restype = c_char_p
+        interface = parse_interface(library.cdc_interface().decode())
+        sources = digest_sources(files(__package__ or ""))
+        if sources and interface.sources != sources:
+            raise _Unusable(f"{path} is of another build: its sources are {interface.sources}, not {sources}")
         library.cdc_make_plan.restype = c_void_p
         library.cdc_make_plan.argtypes = (Buffer, Buffer, Buffer, c_int32, c_int32)
         library.cdc_free_plan.restype, library.cdc_free_plan.argtypes = None, (c_void_p,)
-        library.cdc_layouts.restype, library.cdc_layouts.argtypes = c_int64, (Buffer,)
-        for name, arguments in _SIGNATURES.items():
+        for name, parameters in interface.functions.items():
             function = getattr(library, name)
-            function.restype, function.argtypes, function.errcheck = c_int64, arguments, _check_result
-    except AttributeError as error:
+            function.restype, function.argtypes, function.errcheck = c_int64, parameters, _check_result
+    except (AttributeError, LookupError, ValueError) as error:
         raise _Unusable(f"{path} is no native part of cdc-contracts: {error}") from error
-    expected = expected_layouts()
-    found = (c_int32 * len(expected))()  # not an array of numpy, which `--version` does without
-    if library.cdc_layouts(found) != len(expected) or [*found] != expected:
-        raise _Unusable(f"{path} is of another build: its structures are laid out otherwise")
+    library.forms, library.structures = interface.forms, interface.structures
 
 
 def _check_result(result: int, function: Any, _: Any) -> int:

@@ -1,4 +1,5 @@
 /* Plans made, and their members found by name. A plan that points outside of itself is refused. */
+#include "interface.h"
 #include "plans.h"
 
 #include <stdlib.h>
@@ -9,7 +10,7 @@ static uint32_t hash_of(const uint8_t *name, int64_t length) {
     return hash ^ hash >> 15;
 }
 
-EXPORT void cdc_free_plan(Plan *plan) {
+void cdc_free_plan(Plan *plan) {
     if (plan == NULL) return;
     free(plan->node), free(plan->member), free(plan->names), free(plan->next), free(plan->first), free(plan->seen);
     free(plan->latest), free(plan->hash), free(plan->hash_start), free(plan->hash_mask), free(plan);
@@ -77,7 +78,7 @@ static int is_whole(const Plan *plan) {
 }
 
 /* Returns a plan, or NULL where it is not whole. Node 0 is the message. */
-EXPORT Plan *cdc_make_plan(Buffer nodes, Buffer members, Buffer names, int32_t images, int32_t slots) {
+Plan *cdc_make_plan(Buffer nodes, Buffer members, Buffer names, int32_t images, int32_t slots) {
     int32_t node_count = (int32_t)COUNT_OF(nodes, Node), member_count = (int32_t)COUNT_OF(members, Member);
     Plan *plan = calloc(1, sizeof(Plan));
     if (plan == NULL) return NULL;

@@ -19,7 +19,7 @@ from msgspec import UNSET
 from numpy.typing import NDArray
 
 from cdc_contracts.registry.engine import decoder_kinds
-from cdc_contracts.registry.engine.native.native_layouts import Buffer
+from cdc_contracts.registry.engine.native.native_interface import Buffer
 from cdc_contracts.registry.engine.native.value_index import places_of_names
 
 Cells = NDArray[np.uint64]

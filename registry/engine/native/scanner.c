@@ -3,6 +3,7 @@
  * It takes a message only where it is sure that the message is strict JSON, holds exactly the members it knows, each
  * once and of a kind that is asked for. Everything else it refuses, and leaves to the parser that decides.
  */
+#include "interface.h"
 #include "scan.h"
 #include "tokens.h"
 
@@ -209,7 +210,7 @@ static int are_messages(Buffer source, Buffer offset_buffer, Buffer number_buffe
  * than `patience` and four times those that were taken are left. Messages in `index`, which may be NULL, are not scanned
  * if their entries follow the plan; `row_names` gets the names of records then.
  */
-EXPORT int64_t cdc_scan(Plan *plan, Buffer source, Buffer offset_buffer, Buffer number_buffer, int64_t most_bytes,
+int64_t cdc_scan(Plan *plan, Buffer source, Buffer offset_buffer, Buffer number_buffer, int64_t most_bytes,
                         int64_t patience, Buffer cell_buffer, int64_t row_capacity, Buffer row_cells, Buffer column_buffer,
                         Buffer states, Buffer row_buffer, Buffer taken_buffer, Buffer left_buffer,
                         const AvroProgram *program, ValueIndex *index, Buffer row_names) {

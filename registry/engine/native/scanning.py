@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.engine.decoded_batches import DecodedBatch, Rows
 from cdc_contracts.registry.engine.layout_parts import Layout, Leaf, RowShape
-from cdc_contracts.registry.engine.native.native_layouts import Buffer
+from cdc_contracts.registry.engine.native.native_interface import Buffer
 from cdc_contracts.registry.engine.native.native_library import is_eager, native_library
 from cdc_contracts.registry.engine.native.scan_plans import NoScanPlan, ScanPlan, free_names, make_scan_plan
 from cdc_contracts.registry.engine.native.scanned_columns import STATE, ScannedBytes, ScannedColumn, ScannedMember

@@ -1,6 +1,7 @@
 /* Typed columns: canonical texts read into the values of a column, where they surely are values of its type.
 
 What is not written as plainly as nearly all values are is "open": the caller reads the whole column another way. */
+#include "interface.h"
 #include "forms.h"
 
 #include <float.h>
@@ -90,7 +91,7 @@ static int read_float(const uint8_t *p, int64_t length, double *value) {
 
 /* Read the text at each place, which is -1 where there is none, into `out`, and mark in `valid` which are not null.
  * A bit of `there` says of each text whether it is one; no bits stand for all. Return whether all were read. */
-EXPORT int64_t cdc_read_texts(Buffer offsets, Buffer bytes, Buffer there, int64_t first_there, Buffer place_buffer,
+int64_t cdc_read_texts(Buffer offsets, Buffer bytes, Buffer there, int64_t first_there, Buffer place_buffer,
                               int32_t kind, int32_t precision, int32_t scale, Buffer out_buffer, Buffer valid_buffer,
                               int64_t first) {
     Texts texts = texts_in(offsets, bytes, there, first_there);
@@ -129,7 +130,7 @@ EXPORT int64_t cdc_read_texts(Buffer offsets, Buffer bytes, Buffer there, int64_
 
 /* Find the column of each entry of the maps of some rows by its key: `places` gets, for each column and row, which entry
  * it is, and `others` the entries of no column. Return how many these are. The columns are few. */
-EXPORT int64_t cdc_place_keys(Buffer key_offsets, Buffer key_bytes, Buffer map_offset_buffer, Buffer there, int64_t first,
+int64_t cdc_place_keys(Buffer key_offsets, Buffer key_bytes, Buffer map_offset_buffer, Buffer there, int64_t first,
                               int64_t rows, Buffer name_offset_buffer, Buffer name_bytes, int32_t columns,
                               Buffer place_buffer, Buffer other_buffer) {
     Buffer none = {NULL, 0};
@@ -189,7 +190,7 @@ static int read_base64(const uint8_t *p, int64_t length, int64_t pads, uint8_t *
 
 /* Read Base64 as `cdc_read_texts` reads other texts; `from` is where the first value begins. Return where the last ends,
  * or where it would end if there is no `out`; -1 where a text is not plainly Base64. */
-EXPORT int64_t cdc_read_base64(Buffer offsets, Buffer bytes, Buffer there, int64_t first_there, Buffer place_buffer,
+int64_t cdc_read_base64(Buffer offsets, Buffer bytes, Buffer there, int64_t first_there, Buffer place_buffer,
                                int64_t from, Buffer end_buffer, Buffer out_buffer, Buffer valid_buffer, int64_t first) {
     Texts texts = texts_in(offsets, bytes, there, first_there);
     const int64_t *places = ITEMS(place_buffer, int64_t);

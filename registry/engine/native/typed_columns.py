@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from cdc_contracts.registry.engine.native.native_layouts import Buffer
+from cdc_contracts.registry.engine.native.native_interface import Buffer
 from cdc_contracts.registry.engine.native.native_library import native_library
 
 Places = NDArray[np.int64]

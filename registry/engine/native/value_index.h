@@ -12,6 +12,7 @@
 #define CDC_VALUE_INDEX_H
 
 #include "cells.h"
+#include "fields.h"
 
 enum below { BELOW_NOTHING = 0, BELOW_RECORD = 1, BELOW_IMAGE = 2, BELOW_MAP = 3 };
 
@@ -19,13 +20,20 @@ enum below { BELOW_NOTHING = 0, BELOW_RECORD = 1, BELOW_IMAGE = 2, BELOW_MAP = 3
 #define UNKNOWN_NAME 255 /* only the text says */
 
 /* Entries beyond the capacity are counted, not written: their record has none in the end. */
+#define INDEX_FIELDS(FIELD) \
+    FIELD(uint64_t *, cells) \
+    FIELD(uint8_t *, names) \
+    FIELD(int32_t *, starts) /* by record: its first entry; one more for the end */ \
+    FIELD(uint64_t *, columns) /* names of columns, with their quotes */ \
+    FIELD(int64_t, capacity) \
+    FIELD(int64_t, total) \
+    FIELD(int64_t, columns_capacity) \
+    FIELD(int64_t, columns_total) \
+    FIELD(int64_t, records) \
+    FIELD(int64_t, placed) /* messages that were not scanned */
+
 typedef struct {
-    uint64_t *cells;
-    uint8_t *names;
-    int32_t *starts;   /* by record: its first entry; one more for the end */
-    uint64_t *columns; /* names of columns, with their quotes */
-    int64_t capacity, total, columns_capacity, columns_total, records;
-    int64_t placed; /* messages that were not scanned */
+    INDEX_FIELDS(MEMBER)
 } ValueIndex;
 
 static inline int64_t add_entry(ValueIndex *index, uint64_t cell, uint8_t name) {

@@ -12,7 +12,6 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from cdc_contracts.registry.engine.native.native_layouts import IndexLayout
 from cdc_contracts.registry.records.message_values import MessageValues
 
 NAMED: Final = (
@@ -29,12 +28,12 @@ _SPARE: Final = 1024
 class ValueIndex:
     """The entries of some records, as `value_index.h` describes them; `program` is the program they were read by."""
 
-    def __init__(self, program: Any, records: int, entries: int) -> None:
+    def __init__(self, library: Any, program: Any, records: int, entries: int) -> None:
         capacity = min(entries, _MOST)
         self.program = program
         self._cells, self._columns = np.empty(capacity, np.uint64), np.empty(capacity, np.uint64)
         self._names, self._starts = np.empty(capacity, np.uint8), np.zeros(records + 1, np.int32)
-        self._index = IndexLayout(
+        self._index = library.structures["ValueIndex"](
             self._cells.ctypes.data, self._names.ctypes.data, self._starts.ctypes.data, self._columns.ctypes.data,
             capacity, 0, capacity, 0, records, 0,
         )  # fmt: skip

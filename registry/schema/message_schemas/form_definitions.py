@@ -24,7 +24,6 @@ from cdc_contracts.registry.schema.message_schemas.conditions import (
 )
 from cdc_contracts.registry.schema.message_schemas.image_placement import reachable_ops
 from cdc_contracts.registry.values import FORMS, Context
-from cdc_contracts.registry.values.form_examples import EXAMPLES
 
 JSON_TYPES: Final = {"text": "string", "number": "number", "boolean": "boolean"}
 """The type of JSON Schema by the wire of a form."""
@@ -206,7 +205,7 @@ def _define(version: Version, mapping: ValueMapping, form: str) -> dict[str, Any
         says += " A fraction that ends in a zero is warned of (D07.trailing-zeros)."
     if version.meaning.leaves_open(row.kind):
         says += " Not documented: another text is kept and warned of."
-    example = json.loads(EXAMPLES[form])
+    example = json.loads(FORMS[form].example)
     return {"description": says, **row.schema_in(Context(None, keep, literal)), "examples": [example]}
 
 

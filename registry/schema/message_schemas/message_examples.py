@@ -21,7 +21,6 @@ from cdc_contracts.registry.message.canonical_changes import Image
 from cdc_contracts.registry.message.transport import open_transport
 from cdc_contracts.registry.validate.capabilities import capabilities_of
 from cdc_contracts.registry.values import FORMS, Context, Number
-from cdc_contracts.registry.values.form_examples import EXAMPLES
 
 _TABLE: Final = SourceTable(
     "orders", {"id": "BIGINT", "name": "VARCHAR", "qty": "INT"}, ("id",), tenant=None, database="shop"
@@ -84,7 +83,7 @@ def _events_of_forms(version: Version) -> Iterator[Event]:
 
 def text_of_example(form: str) -> str | None:
     """Return the example of a value form in canonical text."""
-    value = parse_message(f'{{"value":{EXAMPLES[form]}}}'.encode())["value"]
+    value = parse_message(f'{{"value":{FORMS[form].example}}}'.encode())["value"]
     return FORMS[form].read(value, Context()).text
 
 

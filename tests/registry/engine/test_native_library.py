@@ -17,10 +17,13 @@ from cdc_contracts.cli.app import app
 from cdc_contracts.registry.common.errors import UnavailableError, UsageError
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.engine.fast_validator import FastValidator
+from cdc_contracts.registry.engine.native import native_interface
 from cdc_contracts.registry.engine.native import native_library as loading
-from cdc_contracts.registry.engine.native.native_layouts import Buffer
+from cdc_contracts.registry.engine.native.native_interface import Buffer
+from cdc_contracts.registry.engine.native.source_digest import digest_sources
 from cdc_contracts.registry.engine.native.typed_columns import read_texts
 from cdc_contracts.registry.validate.validation_context import open_validation
+from cdc_contracts.registry.values import FORMS
 
 LIBRARY = loading.native_library()
 pytestmark = pytest.mark.skipif(LIBRARY is None, reason="no native part was compiled here, or it is switched off")
@@ -75,21 +78,37 @@ def test_a_library_of_something_else_is_refused_by_name(monkeypatch):
     assert "is no native part of cdc-contracts" in reason(path)
 
 
-def test_a_library_of_another_release_is_not_called(monkeypatch, named):
-    monkeypatch.setattr(loading, "ABI", loading.ABI + 1)
-    assert f"its interface is {loading.ABI - 1}, not {loading.ABI}" in reason(named)
+def test_a_library_of_other_sources_is_not_called(monkeypatch, named):
+    monkeypatch.setattr(loading, "digest_sources", lambda folder: "0123456789abcdef")
+    assert "is of another build: its sources are" in reason(named)
 
 
-def test_a_library_whose_structures_are_laid_out_otherwise_is_not_called(monkeypatch, named):
-    expected = loading.expected_layouts()
-    for at in range(0, len(expected), 5):
-        copy = named.with_name(f"{at}.so")
-        shutil.copyfile(named, copy)
-        other = [*expected[:at], expected[at] + 8, *expected[at + 1 :]]
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setenv("CDC_CONTRACTS_NATIVE_LIBRARY", str(copy))
-            patch.setattr(loading, "expected_layouts", lambda other=other: other)
-            assert "is of another build" in reason(copy)
+@pytest.mark.parametrize("text", ["", "sources 1", "sources 1\nforms A\nstruct Check { float form; }\n"])
+def test_a_library_that_describes_itself_otherwise_is_not_called(monkeypatch, named, text):
+    monkeypatch.setattr(loading, "parse_interface", lambda _: native_interface.parse_interface(text))
+    assert "is no native part of cdc-contracts" in reason(named) or "is of another build" in reason(named)
+
+
+def test_every_change_of_a_source_changes_the_digest(tmp_path):
+    sources = Path(loading.__file__).parent
+    for path in [*sources.glob("*.c"), *sources.glob("*.h")]:
+        shutil.copyfile(path, tmp_path / path.name)
+    whole = digest_sources(tmp_path)
+    assert whole == digest_sources(sources)
+    for path in sorted(tmp_path.iterdir()):
+        content = path.read_bytes()
+        path.write_bytes(content + b" ")
+        assert digest_sources(tmp_path) != whole, path.name
+        path.write_bytes(content)
+
+
+def test_what_a_library_describes_is_what_is_declared_to_ctypes():
+    """Sizes are those of C on this machine: a description that lacked a member would give another."""
+    assert LIBRARY.forms["ANY_TEXT"] == 0
+    assert {native.form for form in FORMS.values() for native in form.native} <= LIBRARY.forms.keys()
+    assert ctypes.sizeof(LIBRARY.structures["Check"]) == 64
+    assert ctypes.sizeof(LIBRARY.structures["Block"]) == 72
+    assert LIBRARY.cdc_check.argtypes[2] is ctypes.c_uint32
 
 
 def test_a_library_that_is_named_but_not_there_is_an_error(monkeypatch, tmp_path):

@@ -16,6 +16,7 @@ import pytest
 from native_corpus import VERSIONS, write_corpus
 
 from cdc_contracts.registry.engine.native import native_library as loading
+from cdc_contracts.registry.engine.native.source_digest import digest_sources
 
 ROOT = Path(__file__).parents[3]
 NATIVE = Path(os.environ.get("CDC_CONTRACTS_NATIVE_SOURCES") or ROOT / "registry/engine/native")
@@ -57,7 +58,8 @@ def objects(tmp_path_factory):
     if subprocess.run(["cc", *SANITIZERS, "-o", folder / "probe", probe], capture_output=True, check=False).returncode:
         pytest.skip("the compiler has no sanitizers")
     sources = sorted(NATIVE.glob("*.c"))
-    subprocess.run(["cc", *OPTIONS, "-c", *sources], cwd=folder, check=True)
+    named = f'-DCDC_SOURCES="{digest_sources(Path(loading.__file__).parent)}"'  # a library of other sources is refused
+    subprocess.run(["cc", *OPTIONS, named, "-c", *sources], cwd=folder, check=True)
     return [str(folder / f"{source.stem}.o") for source in sources]
 
 

@@ -34,7 +34,6 @@ from cdc_contracts.registry.schema.message_schemas.table_examples import table_i
 from cdc_contracts.registry.validate.capabilities import capabilities_of
 from cdc_contracts.registry.validate.reference_validator import ReferenceValidator
 from cdc_contracts.registry.values import FORMS, Number
-from cdc_contracts.registry.values.form_examples import EXAMPLES
 
 VERSIONS = list(CATALOGUE.all_versions())
 OF_JSON = [version for version in VERSIONS if version.meaning.transport == "json"]
@@ -123,7 +122,15 @@ def wrong_values(version):
     for number, name in enumerate(TABLE.columns, VERSIONS.index(version)):
         path = column_path(reading, pointer, name)
         parts = [int(part) if part == "0" else part for part in path[1:].split("/")]
-        examples = sorted({*EXAMPLES.values(), '"x"', "-1", "99999999999999999999999", '"123456789012345678901.5"'})
+        examples = sorted(
+            {
+                *(form.example for form in FORMS.values()),
+                '"x"',
+                "-1",
+                "99999999999999999999999",
+                '"123456789012345678901.5"',
+            }
+        )
         for example in examples[number % TURNS :: TURNS]:
             value = parse_message(f'{{"value":{example}}}'.encode())["value"]
             mutant = replaced(message, parts, value)

@@ -74,8 +74,21 @@ def agree() -> Agree:
     return demand
 
 
-def test_every_form_has_cases() -> None:
-    assert set(CASES) == set(FORMS)
+@pytest.mark.parametrize("name", FORMS)
+def test_the_examples_in_the_file_of_a_form_are_read_or_refused_as_they_say(name: str) -> None:
+    form = FORMS[name]
+    assert form.says.endswith(".")
+    for sent, text in form.examples.good:
+        assert form.read(parse_value(sent), STRICT).text == text
+    for sent in form.examples.bad:
+        with pytest.raises(BrokenValue):
+            form.read(parse_value(sent), STRICT)
+    for text in form.examples.edges:
+        assert form.read(form.write(text, STRICT), STRICT).text == text
+
+
+def parse_value(text: str) -> Any:
+    return json.loads(text, parse_int=Number, parse_float=Number)
 
 
 @pytest.mark.parametrize(("form", "value", "text"), cases("good"))

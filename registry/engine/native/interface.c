@@ -1,0 +1,24 @@
+/* Interface: the description that a caller reads before it calls anything else. */
+#include "interface.h"
+
+#ifndef CDC_SOURCES
+#define CDC_SOURCES "unknown"
+#endif
+
+#define NAMED(name) #name " "
+#define FIELD(type, name) #type " " #name "; "
+#define FUNCTION(name, ...) "function " #name "(" #__VA_ARGS__ ")\n"
+#define TEXT_OF(number) #number
+#define NUMBER_OF(number) TEXT_OF(number)
+
+static const char interface[] =
+    "sources " CDC_SOURCES "\n"
+    "forms " FORMS(NAMED) "\n"
+    "struct Check { " CHECK_FIELDS(FIELD) "}\n"
+    "struct Block { " BLOCK_FIELDS(FIELD) "}\n"
+    "struct Source { " SOURCE_FIELDS(FIELD) "}\n"
+    "struct AvroProgram { " PROGRAM_FIELDS(FIELD) "}\n"
+    "struct ValueIndex { " INDEX_FIELDS(FIELD) "}\n"
+    FUNCTIONS(FUNCTION);
+
+const char *cdc_interface(void) { return interface; }
