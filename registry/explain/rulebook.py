@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
 from cdc_contracts.registry.common.errors import UsageError
-from cdc_contracts.registry.common.findings import CLASSES, find_cause
+from cdc_contracts.registry.common.findings import CLASSES
 from cdc_contracts.registry.lint.lint_rule import lint_rules
 from cdc_contracts.registry.validate.drift_rule import CROSS_FIELD, drift_rules
-from cdc_contracts.registry.values import FORMS
 
 DRIFT: Final = "drift"
 
@@ -82,23 +81,3 @@ def find_rule(text: str) -> RuleEntry:
         )
         raise UsageError(f"there is no rule `{text}`", hint=hint)
     return found
-
-
-def _subject(reference: str) -> str:
-    return reference.partition("@")[0]
-
-
-def explain_drift(name: str, rule: str, expected: Iterable[str], observed: Iterable[str] = ()) -> str:
-    """Return what a finding means: the text of its class, then that of its rule or of the expected value form."""
-    cause = find_cause(rule)
-    if cause is not None and cause.instead:
-        return cause.says
-    strange = cause is not None and {*map(_subject, observed)} - {*map(_subject, expected)}
-    says = [(cause.of_another_subject if cause and strange else "") or CLASSES[name].says]
-    if name == CROSS_FIELD:
-        says.append(drift_rules()[rule.partition(".")[2]].says)
-    elif cause is not None and cause.says:
-        says.append(cause.says)
-    else:
-        says += [f"`{form}` is: {FORMS[form].says}" for form in sorted(expected) if form in FORMS]
-    return " ".join(says)

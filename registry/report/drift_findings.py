@@ -14,10 +14,10 @@ from cdc_contracts.registry.common.pointers import follow, split_pointer
 from cdc_contracts.registry.common.similar_names import similar_names
 from cdc_contracts.registry.contract.catalogue import Catalogue, Version
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.explain.rulebook import explain_drift
 from cdc_contracts.registry.message.envelope_times import instant
 from cdc_contracts.registry.message.reading import Reading
 from cdc_contracts.registry.message.transport import open_transport
+from cdc_contracts.registry.report.drift_meaning import explain_drift
 from cdc_contracts.registry.report.report_model import ReportSource
 from cdc_contracts.registry.report.reported_findings import (
     ExampleMessage,

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from cdc_contracts.registry.common.errors import UsageError
 from cdc_contracts.registry.common.findings import CLASSES, Severities, rule_id
-from cdc_contracts.registry.explain.rulebook import explain_drift
+from cdc_contracts.registry.report.drift_meaning import explain_drift
 from cdc_contracts.registry.report.profile_changes import ProfileChange, compare_profiles
 from cdc_contracts.registry.report.recorded_evidence import decide_again, threshold_of, with_findings
 from cdc_contracts.registry.report.report_model import PartitionLedger, Report
