@@ -29,7 +29,7 @@ try:
 except ImportError:  # compiling alone needs no build backend
     BuildHookInterface = object
 
-PACKAGE_FOLDER = "cdc_contracts/registry/engine/native"
+PACKAGE_FOLDER = "cdc_contracts/registry/core/engine/native"
 FOLDER = Path(".src") / PACKAGE_FOLDER
 CONTRACTS = Path(".src/cdc_contracts/contracts")
 LIBRARY = "libcdc_native.so"

@@ -13,19 +13,19 @@ import pyarrow as pa
 from cdc_contracts.api.audit_reports import read_report
 from cdc_contracts.api.message_batches import Messages, read_batches
 from cdc_contracts.api.results import AuditReport
-from cdc_contracts.registry.common.errors import UsageError
-from cdc_contracts.registry.common.similar_names import similar_names
-from cdc_contracts.registry.contract.table_contracts import TableContracts
-from cdc_contracts.registry.engine.kernel import Kernel, paced
-from cdc_contracts.registry.records.output_schemas import CHANGES_SCHEMA, CONTROL_SCHEMA, QUARANTINE_SCHEMA
-from cdc_contracts.registry.report.audit_report import build_report
-from cdc_contracts.registry.report.report_model import ReportSource
-from cdc_contracts.registry.report.stored_reports import write_document
-from cdc_contracts.registry.stats.observed_columns import ObservedColumns
-from cdc_contracts.registry.stats.tally import Tally
-from cdc_contracts.registry.tables.canonical.added_columns import MOST_STATEMENTS, DdlStatement, ddl_statements
-from cdc_contracts.registry.tables.canonical.typed_batches import type_batches
-from cdc_contracts.registry.validate.validation_context import ValidationContext
+from cdc_contracts.registry.core.common.errors import UsageError
+from cdc_contracts.registry.core.common.similar_names import similar_names
+from cdc_contracts.registry.core.contract.table_contracts import TableContracts
+from cdc_contracts.registry.core.engine.kernel import Kernel, paced
+from cdc_contracts.registry.core.records.output_schemas import CHANGES_SCHEMA, CONTROL_SCHEMA, QUARANTINE_SCHEMA
+from cdc_contracts.registry.core.report.audit_report import build_report
+from cdc_contracts.registry.core.report.report_model import ReportSource
+from cdc_contracts.registry.core.report.stored_reports import write_document
+from cdc_contracts.registry.core.stats.observed_columns import ObservedColumns
+from cdc_contracts.registry.core.stats.tally import Tally
+from cdc_contracts.registry.core.tables.canonical.added_columns import MOST_STATEMENTS, DdlStatement, ddl_statements
+from cdc_contracts.registry.core.tables.canonical.typed_batches import type_batches
+from cdc_contracts.registry.core.validate.validation_context import ValidationContext
 
 
 @dataclass(frozen=True, eq=False)

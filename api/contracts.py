@@ -28,16 +28,20 @@ from cdc_contracts.api.results import (
     Severity,
     UndecidedChange,
 )
-from cdc_contracts.registry.common.errors import UsageError
-from cdc_contracts.registry.common.extras import require_extra
-from cdc_contracts.registry.common.findings import Severities
-from cdc_contracts.registry.contract.contract_folders import open_catalogue
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.contract.table_contracts import TableContracts, parse_table_contract, read_table_contracts
-from cdc_contracts.registry.contract.version_files import read_versions
-from cdc_contracts.registry.engine.message_validator import MessageValidator
-from cdc_contracts.registry.validate.decoded_changes import ColumnKinds, value_kinds
-from cdc_contracts.registry.validate.validation_context import (
+from cdc_contracts.registry.core.common.errors import UsageError
+from cdc_contracts.registry.core.common.extras import require_extra
+from cdc_contracts.registry.core.common.findings import Severities
+from cdc_contracts.registry.core.contract.contract_folders import open_catalogue
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.contract.table_contracts import (
+    TableContracts,
+    parse_table_contract,
+    read_table_contracts,
+)
+from cdc_contracts.registry.core.contract.version_files import read_versions
+from cdc_contracts.registry.core.engine.message_validator import MessageValidator
+from cdc_contracts.registry.core.validate.decoded_changes import ColumnKinds, value_kinds
+from cdc_contracts.registry.core.validate.validation_context import (
     AUTO,
     JudgedMessage,
     ValidationContext,
@@ -47,8 +51,8 @@ from cdc_contracts.registry.validate.validation_context import (
 
 if TYPE_CHECKING:
     from cdc_contracts.api.batches import BatchValidator, DecodedBatch
-    from cdc_contracts.registry.common import findings as internal
-    from cdc_contracts.registry.contract.catalogue import Catalogue
+    from cdc_contracts.registry.core.common import findings as internal
+    from cdc_contracts.registry.core.contract.catalogue import Catalogue
 
 Tables = str | Path | Mapping[str, Any] | Sequence[Mapping[str, Any]]
 """Table contracts: a file, a folder, or the content of one or several such files."""
@@ -116,10 +120,10 @@ def detect(
     Messages must be in the order of their topic: versions that swap the images before and after a change are
     distinguished by consecutive changes of a row. Raises UsageError if an argument is wrong.
     """
-    from cdc_contracts.registry.detect.classifier import detect as conclude
-    from cdc_contracts.registry.detect.evidence_accumulator import EvidenceAccumulator
-    from cdc_contracts.registry.detect.message_evidence import RecordPlace
-    from cdc_contracts.registry.report.report_wording import evidence_list
+    from cdc_contracts.registry.core.detect.classifier import detect as conclude
+    from cdc_contracts.registry.core.detect.evidence_accumulator import EvidenceAccumulator
+    from cdc_contracts.registry.core.detect.message_evidence import RecordPlace
+    from cdc_contracts.registry.core.report.report_wording import evidence_list
 
     accumulator = EvidenceAccumulator(*open_options(tables, None, parameters, None, contracts))
     for number, value in enumerate(islice(_values(messages), as_number("most", most, least=1))):
@@ -199,8 +203,8 @@ class Contract:
 
         Values are shown as their shapes unless `show_values`.
         """
-        from cdc_contracts.registry.explain.message_explanations import explain_message, write_explanation
-        from cdc_contracts.registry.records.record_origins import FoundPlace
+        from cdc_contracts.registry.authoring.explain.message_explanations import explain_message, write_explanation
+        from cdc_contracts.registry.core.records.record_origins import FoundPlace
 
         found = explain_message(
             value_of(message),

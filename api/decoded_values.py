@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Final, cast
 
 from cdc_contracts.api.frozen_values import FrozenDict
 from cdc_contracts.api.results import Change, Control, Op, Value
-from cdc_contracts.registry.tables.canonical.plain_values import PlainReader, plain_reader
-from cdc_contracts.registry.validate.decoded_changes import ColumnKinds
+from cdc_contracts.registry.core.tables.canonical.plain_values import PlainReader, plain_reader
+from cdc_contracts.registry.core.validate.decoded_changes import ColumnKinds
 
 if TYPE_CHECKING:
-    from cdc_contracts.registry.message import canonical_changes
-    from cdc_contracts.registry.message.canonical_changes import Image
+    from cdc_contracts.registry.core.message import canonical_changes
+    from cdc_contracts.registry.core.message.canonical_changes import Image
 
 PlainReaders = Mapping[str, PlainReader]
 """How the canonical text of each column becomes a value of Python."""

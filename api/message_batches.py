@@ -7,8 +7,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from cdc_contracts.api.messages import Message, values_of
-from cdc_contracts.registry.common.errors import UsageError
-from cdc_contracts.registry.records.file_plans import BATCH_ROWS
+from cdc_contracts.registry.core.common.errors import UsageError
+from cdc_contracts.registry.core.records.file_plans import BATCH_ROWS
 
 if TYPE_CHECKING:
     import pyarrow as pa

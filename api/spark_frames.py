@@ -12,10 +12,15 @@ from cdc_contracts.api.arguments import as_text
 from cdc_contracts.api.audit_reports import read_report
 from cdc_contracts.api.contracts import Contract, Folders, Tables, open_options, validation_of
 from cdc_contracts.api.results import AuditReport
-from cdc_contracts.registry.common.errors import UsageError
-from cdc_contracts.registry.common.extras import require_extra
-from cdc_contracts.registry.contract.version_files import read_versions
-from cdc_contracts.registry.validate.validation_context import AUTO, ValidationContext, open_ranges, open_validation
+from cdc_contracts.registry.core.common.errors import UsageError
+from cdc_contracts.registry.core.common.extras import require_extra
+from cdc_contracts.registry.core.contract.version_files import read_versions
+from cdc_contracts.registry.core.validate.validation_context import (
+    AUTO,
+    ValidationContext,
+    open_ranges,
+    open_validation,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

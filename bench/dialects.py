@@ -25,18 +25,18 @@ import pyarrow as pa
 from msgspec import UNSET, Raw, UnsetType
 
 import cdc_contracts as cdc
-from cdc_contracts.registry.common.pointers import join_pointer
-from cdc_contracts.registry.contract.catalogue import shipped_catalogue
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.contract.table_contracts import TableContracts, parse_table_contract
-from cdc_contracts.registry.engine.kernel import Kernel
-from cdc_contracts.registry.engine.native.native_library import describe_native
-from cdc_contracts.registry.generate.event_streams import ORDERS, row_stream
-from cdc_contracts.registry.generate.rendering import Renderer
-from cdc_contracts.registry.stats.observed_columns import ObservedColumns
-from cdc_contracts.registry.tables.canonical.layout_resolution import resolve_layouts
-from cdc_contracts.registry.tables.canonical.typed_rows import split_by_table, type_rows
-from cdc_contracts.registry.validate.validation_context import open_validation
+from cdc_contracts.registry.core.common.pointers import join_pointer
+from cdc_contracts.registry.core.contract.catalogue import shipped_catalogue
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.contract.table_contracts import TableContracts, parse_table_contract
+from cdc_contracts.registry.core.engine.kernel import Kernel
+from cdc_contracts.registry.core.engine.native.native_library import describe_native
+from cdc_contracts.registry.core.generate.event_streams import ORDERS, row_stream
+from cdc_contracts.registry.core.generate.rendering import Renderer
+from cdc_contracts.registry.core.stats.observed_columns import ObservedColumns
+from cdc_contracts.registry.core.tables.canonical.layout_resolution import resolve_layouts
+from cdc_contracts.registry.core.tables.canonical.typed_rows import split_by_table, type_rows
+from cdc_contracts.registry.core.validate.validation_context import open_validation
 
 FAMILIES = (
     "oms-community/canal@2", "oms-community/default@2", "oms-community/default-extend-column-type@2",

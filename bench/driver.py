@@ -20,13 +20,13 @@ from pathlib import Path
 import pyarrow as pa
 from processes import peak_memory
 
-from cdc_contracts.registry.contract.catalogue import shipped_catalogue
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.engine.kernel import Kernel
-from cdc_contracts.registry.generate.event_streams import row_stream
-from cdc_contracts.registry.generate.rendering import Renderer
-from cdc_contracts.registry.stats.tally import Tally
-from cdc_contracts.registry.validate.validation_context import open_validation
+from cdc_contracts.registry.core.contract.catalogue import shipped_catalogue
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.engine.kernel import Kernel
+from cdc_contracts.registry.core.generate.event_streams import row_stream
+from cdc_contracts.registry.core.generate.rendering import Renderer
+from cdc_contracts.registry.core.stats.tally import Tally
+from cdc_contracts.registry.core.validate.validation_context import open_validation
 from cdc_contracts.spark_checks import decode_tasks
 from cdc_contracts.spark_checks.decode_tasks import DecodeResult
 from cdc_contracts.spark_checks.file_sinks import FilePart

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from dialects import FAMILIES, measure
 
-from cdc_contracts.registry.engine.native.native_library import describe_native
+from cdc_contracts.registry.core.engine.native.native_library import describe_native
 
 RATIOS = Path(__file__).with_name("ratios.json")
 TOLERATED = 1.15

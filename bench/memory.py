@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 from processes import peak_memory
 from run import NEW, PARTITIONS, make_capture
 
-from cdc_contracts.registry.records.record_batches import CAPTURE_SCHEMA
+from cdc_contracts.registry.core.records.record_batches import CAPTURE_SCHEMA
 
 LOOK_SECONDS = 0.2
 KINDS = ("driver", "JVM", "largest worker")

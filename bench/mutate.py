@@ -60,23 +60,23 @@ from rule_violations import (  # noqa: E402
     scope_of,
 )
 
-from cdc_contracts.registry.contract.catalogue import Version  # noqa: E402
-from cdc_contracts.registry.contract.reading_options import ReadingOptions  # noqa: E402
-from cdc_contracts.registry.contract.version_files import parse_versions  # noqa: E402
-from cdc_contracts.registry.detect.topic_samples import find_validation  # noqa: E402
-from cdc_contracts.registry.engine.fast_validator import FastValidator  # noqa: E402
-from cdc_contracts.registry.engine.kernel import Kernel  # noqa: E402
-from cdc_contracts.registry.generate.event_streams import row_stream  # noqa: E402
-from cdc_contracts.registry.generate.rendering import Renderer  # noqa: E402
-from cdc_contracts.registry.stats.observed_columns import ObservedColumns  # noqa: E402
-from cdc_contracts.registry.stats.tally import Tally  # noqa: E402
-from cdc_contracts.registry.stats.version_runs import leave_out_open  # noqa: E402
-from cdc_contracts.registry.validate.validation_context import Undetected, ValidationContext, open_ranges  # noqa: E402
-from cdc_contracts.registry.validate.verdicts import AMBIGUOUS, CONFORMING  # noqa: E402
+from cdc_contracts.registry.core.contract.catalogue import Version  # noqa: E402
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions  # noqa: E402
+from cdc_contracts.registry.core.contract.version_files import parse_versions  # noqa: E402
+from cdc_contracts.registry.core.detect.topic_samples import find_validation  # noqa: E402
+from cdc_contracts.registry.core.engine.fast_validator import FastValidator  # noqa: E402
+from cdc_contracts.registry.core.engine.kernel import Kernel  # noqa: E402
+from cdc_contracts.registry.core.generate.event_streams import row_stream  # noqa: E402
+from cdc_contracts.registry.core.generate.rendering import Renderer  # noqa: E402
+from cdc_contracts.registry.core.stats.observed_columns import ObservedColumns  # noqa: E402
+from cdc_contracts.registry.core.stats.tally import Tally  # noqa: E402
+from cdc_contracts.registry.core.stats.version_runs import leave_out_open  # noqa: E402
+from cdc_contracts.registry.core.validate.validation_context import Undetected, ValidationContext, open_ranges  # noqa: E402
+from cdc_contracts.registry.core.validate.verdicts import AMBIGUOUS, CONFORMING  # noqa: E402
 
 TARGETS = (
-    *sorted(ROOT.glob("registry/engine/*.py")),
-    *sorted(ROOT.glob("registry/validate/drift_*s/*.py")),
+    *sorted(ROOT.glob("registry/core/engine/*.py")),
+    *sorted(ROOT.glob("registry/core/validate/drift_*s/*.py")),
     *(
         ROOT / f"registry/{name}.py"
         for name in (

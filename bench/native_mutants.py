@@ -37,9 +37,9 @@ import both_paths  # noqa: E402, F401
 import output_rows  # noqa: E402, F401
 import written_reports  # noqa: E402, F401
 
-from cdc_contracts.registry.engine.native.source_digest import digest_sources  # noqa: E402
+from cdc_contracts.registry.core.engine.native.source_digest import digest_sources  # noqa: E402
 
-FOLDER: Final = ROOT / "registry/engine/native"
+FOLDER: Final = ROOT / "registry/core/engine/native"
 TESTS: Final = tuple(
     f"tests/registry/engine/{name}.py"
     for name in (

@@ -11,9 +11,9 @@ from dataclasses import replace
 
 from dialects import BATCH, CANAL, FAMILIES, batch_of, best_of, make_works, open_stream
 
-from cdc_contracts.registry.contract.table_contracts import TableContracts
-from cdc_contracts.registry.engine.kernel import Kernel
-from cdc_contracts.registry.engine.native.native_library import describe_native
+from cdc_contracts.registry.core.contract.table_contracts import TableContracts
+from cdc_contracts.registry.core.engine.kernel import Kernel
+from cdc_contracts.registry.core.engine.native.native_library import describe_native
 
 TABLES = (1, 100, 2_000)
 OLD = b'"orders"'

@@ -34,14 +34,14 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  as the whole world imports it
 from pyspark.sql import types as T  # noqa: N812  as the whole world imports it
 
-from cdc_contracts.registry.common.json_messages import parse_message
-from cdc_contracts.registry.contract.catalogue import shipped_catalogue
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.generate.event_streams import ORDERS, row_stream
-from cdc_contracts.registry.generate.rendering import Renderer
-from cdc_contracts.registry.message.schema_validator import open_validator
-from cdc_contracts.registry.records.record_batches import CAPTURE_SCHEMA
-from cdc_contracts.registry.validate.validation_context import open_validation
+from cdc_contracts.registry.core.common.json_messages import parse_message
+from cdc_contracts.registry.core.contract.catalogue import shipped_catalogue
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.generate.event_streams import ORDERS, row_stream
+from cdc_contracts.registry.core.generate.rendering import Renderer
+from cdc_contracts.registry.core.message.schema_validator import open_validator
+from cdc_contracts.registry.core.records.record_batches import CAPTURE_SCHEMA
+from cdc_contracts.registry.core.validate.validation_context import open_validation
 from cdc_contracts.spark_checks.auditing import audit_input
 from cdc_contracts.spark_checks.decoding import Output, decode_input
 from cdc_contracts.spark_checks.demo_topic import PARTITIONS, produce

@@ -16,15 +16,15 @@ from statistics import median
 import pyarrow as pa
 from dialects import BATCH
 
-from cdc_contracts.registry.contract.catalogue import shipped_catalogue
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.engine.kernel import Kernel
-from cdc_contracts.registry.engine.native.native_library import describe_native
-from cdc_contracts.registry.generate.event_streams import ORDERS, row_stream
-from cdc_contracts.registry.generate.rendering import Renderer
-from cdc_contracts.registry.generate.source_events import SourceTable
-from cdc_contracts.registry.message.canonical_changes import Image
-from cdc_contracts.registry.validate.validation_context import open_validation
+from cdc_contracts.registry.core.contract.catalogue import shipped_catalogue
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.engine.kernel import Kernel
+from cdc_contracts.registry.core.engine.native.native_library import describe_native
+from cdc_contracts.registry.core.generate.event_streams import ORDERS, row_stream
+from cdc_contracts.registry.core.generate.rendering import Renderer
+from cdc_contracts.registry.core.generate.source_events import SourceTable
+from cdc_contracts.registry.core.message.canonical_changes import Image
+from cdc_contracts.registry.core.validate.validation_context import open_validation
 
 NUMBER = "0000000"
 """Stands in the name of the table for the number of one, so that a message is rendered once for all of them."""

@@ -12,14 +12,14 @@ except ValueError:  # imported by another thread than the main one, which alone 
 import sys
 from typing import Final
 
-from cdc_contracts.registry.common import signals
+from cdc_contracts.registry.core.common import signals
 
 signals.end_at_once()
 
 from cdc_contracts.cli.output import console, waiting  # noqa: E402
-from cdc_contracts.registry.common import memory_limits  # noqa: E402
-from cdc_contracts.registry.common.errors import CdcContractsError  # noqa: E402
-from cdc_contracts.registry.common.garbage_collection import (  # noqa: E402
+from cdc_contracts.registry.core.common import memory_limits  # noqa: E402
+from cdc_contracts.registry.core.common.errors import CdcContractsError  # noqa: E402
+from cdc_contracts.registry.core.common.garbage_collection import (  # noqa: E402
     collect_rarely,
     leave_garbage,
     stop_collecting,
@@ -52,7 +52,7 @@ def main() -> int:
 
 def _prepare_for_aborts() -> None:
     if (failure := memory_limits.last_words()) is not None:
-        from cdc_contracts.registry.engine.native.native_library import end_on_abort
+        from cdc_contracts.registry.core.engine.native.native_library import end_on_abort
 
         end_on_abort(f"error: {failure.what}\n  {failure.hint}\n".encode(), failure.exit_code)
 

@@ -13,11 +13,11 @@ import typer
 from cdc_contracts.cli.command_table import Command, CommandTable
 from cdc_contracts.cli.output import console
 from cdc_contracts.cli.output.waiting import QUIET
-from cdc_contracts.registry.common import signals
-from cdc_contracts.registry.common.errors import CdcContractsError, refused
-from cdc_contracts.registry.common.exit_codes import COULD_NOT_RUN, INTERRUPTED
-from cdc_contracts.registry.common.extras import name_extra
-from cdc_contracts.registry.common.memory_limits import name_lack_of_memory
+from cdc_contracts.registry.core.common import signals
+from cdc_contracts.registry.core.common.errors import CdcContractsError, refused
+from cdc_contracts.registry.core.common.exit_codes import COULD_NOT_RUN, INTERRUPTED
+from cdc_contracts.registry.core.common.extras import name_extra
+from cdc_contracts.registry.core.common.memory_limits import name_lack_of_memory
 
 PROGRAM = "cdc-contracts"
 _CallError: type[Exception] = typer.BadParameter.__mro__[2]
@@ -28,7 +28,7 @@ _OF_PYDANTIC = "Value error, "
 def _print_version(wanted: bool) -> None:
     if wanted:
         from cdc_contracts import __version__
-        from cdc_contracts.registry.engine.native.native_library import describe_native
+        from cdc_contracts.registry.core.engine.native.native_library import describe_native
 
         console.print_line(f"{PROGRAM} {__version__}")
         console.print_line(f"fast validator: {describe_native()}")

@@ -21,7 +21,7 @@ from cdc_contracts.cli.options.version_options import (
     write_versions,
 )
 from cdc_contracts.cli.output import report_output
-from cdc_contracts.registry.common.errors import UsageError
+from cdc_contracts.registry.core.common.errors import UsageError
 
 app = typer.Typer(cls=InputGroup, help="Validate every message of a topic or file.", no_args_is_help=True)
 

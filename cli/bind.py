@@ -9,11 +9,11 @@ import typer
 
 from cdc_contracts.cli.options.shared_options import AsJson, open_catalogue
 from cdc_contracts.cli.output import console
-from cdc_contracts.registry.common.errors import UsageError
+from cdc_contracts.registry.core.common.errors import UsageError
 
 if TYPE_CHECKING:
-    from cdc_contracts.registry.contract.catalogue import Version
-    from cdc_contracts.registry.contract.settings import Settings
+    from cdc_contracts.registry.core.contract.catalogue import Version
+    from cdc_contracts.registry.core.contract.settings import Settings
 
 
 def bind(
@@ -31,8 +31,8 @@ def bind(
     Audits then validate the topic against it; `registry apply` and `push` register the schema of a single version
     as TOPIC-value.
     """
-    from cdc_contracts.registry.contract.settings import read_settings
-    from cdc_contracts.registry.contract.topic_bindings import bind_topic
+    from cdc_contracts.registry.core.contract.settings import read_settings
+    from cdc_contracts.registry.core.contract.topic_bindings import bind_topic
 
     settings = read_settings(Path.cwd())
     if everything or topic is None:

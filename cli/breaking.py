@@ -20,8 +20,8 @@ from cdc_contracts.cli.options.remote_options import Remote, open_remote
 from cdc_contracts.cli.options.shared_options import ContractFolders, check_folders
 
 if TYPE_CHECKING:
-    from cdc_contracts.registry.lint.lint_run import LintRun
-    from cdc_contracts.registry.review.revisions.revision_inputs import Revision
+    from cdc_contracts.registry.authoring.lint.lint_run import LintRun
+    from cdc_contracts.registry.authoring.review.revisions.revision_inputs import Revision
 
 Against = Annotated[
     str,
@@ -46,9 +46,9 @@ def breaking(
     contracts: ContractFolders = None,
 ) -> None:
     """Find changes to published contracts that make a reader fail or misread, each with a proof."""
-    from cdc_contracts.registry.lint import open_lint_run
-    from cdc_contracts.registry.review.annotations.comparison_annotations import review_comparison, verdict_of
-    from cdc_contracts.registry.review.revisions.revision_comparison import compare_contracts
+    from cdc_contracts.registry.authoring.lint import open_lint_run
+    from cdc_contracts.registry.authoring.review.annotations.comparison_annotations import review_comparison, verdict_of
+    from cdc_contracts.registry.authoring.review.revisions.revision_comparison import compare_contracts
 
     chosen = choose_form(form, as_json=as_json, otherwise=FindingFormat.TEXT)
     targets = check_reports(reports)
@@ -60,8 +60,12 @@ def breaking(
 
 
 def _open(against: str, run: LintRun) -> Revision:
-    from cdc_contracts.registry.review.revisions.revision_comparison import root_to_compare
-    from cdc_contracts.registry.review.revisions.revision_inputs import is_registry, open_registry, open_revision
+    from cdc_contracts.registry.authoring.review.revisions.revision_comparison import root_to_compare
+    from cdc_contracts.registry.authoring.review.revisions.revision_inputs import (
+        is_registry,
+        open_registry,
+        open_revision,
+    )
 
     _, root = root_to_compare(run)
     if not is_registry(against):

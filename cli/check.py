@@ -15,16 +15,16 @@ from cdc_contracts.cli.options.shared_options import AsJson, spread
 from cdc_contracts.cli.options.validation_options import FailOn, ShowValues
 from cdc_contracts.cli.options.version_options import RangedValidationOptions, fit_validation
 from cdc_contracts.cli.output import console
-from cdc_contracts.registry.common.errors import UndetectedError
-from cdc_contracts.registry.common.exit_codes import EXIT_CODES
-from cdc_contracts.registry.common.extras import has_extra
+from cdc_contracts.registry.core.common.errors import UndetectedError
+from cdc_contracts.registry.core.common.exit_codes import EXIT_CODES
+from cdc_contracts.registry.core.common.extras import has_extra
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from cdc_contracts.registry.records.file_plans import FilePlan
-    from cdc_contracts.registry.report.message_checks import Checker
-    from cdc_contracts.registry.validate.validation_context import ValidationContext
+    from cdc_contracts.registry.core.records.file_plans import FilePlan
+    from cdc_contracts.registry.core.report.message_checks import Checker
+    from cdc_contracts.registry.core.validate.validation_context import ValidationContext
 
 _FEW = 64
 """Up to this many messages are validated one by one, which takes less time than importing Arrow."""
@@ -40,14 +40,14 @@ def check(
     as_json: AsJson = False,
 ) -> None:
     """Check messages against a contract: one line per finding, then a summary. Starts no JVM."""
-    from cdc_contracts.registry.detect.detection import hint_undetected
-    from cdc_contracts.registry.detect.topic_samples import ENOUGH, find_validation, sample_files
-    from cdc_contracts.registry.records.input_files import STDIN, plan_files
-    from cdc_contracts.registry.report.fraction_notes import fraction_notes
-    from cdc_contracts.registry.report.message_checks import check_batches
-    from cdc_contracts.registry.report.report_wording import counts_of
-    from cdc_contracts.registry.report.stored_reports import write_document
-    from cdc_contracts.registry.stats.partition_tallies import Source
+    from cdc_contracts.registry.core.detect.detection import hint_undetected
+    from cdc_contracts.registry.core.detect.topic_samples import ENOUGH, find_validation, sample_files
+    from cdc_contracts.registry.core.records.input_files import STDIN, plan_files
+    from cdc_contracts.registry.core.report.fraction_notes import fraction_notes
+    from cdc_contracts.registry.core.report.message_checks import check_batches
+    from cdc_contracts.registry.core.report.report_wording import counts_of
+    from cdc_contracts.registry.core.report.stored_reports import write_document
+    from cdc_contracts.registry.core.stats.partition_tallies import Source
 
     asked = judging.open_validation(show_values=show_values)
     plan = None if paths == [STDIN] else plan_files([Path(path) for path in paths], whole=whole)
@@ -85,7 +85,7 @@ def check(
 
 def _are_few(plan: FilePlan | None, data: bytes) -> bool:
     """Return whether there are so few messages, none of them in Parquet, that no fast validator is needed."""
-    from cdc_contracts.registry.records.file_plans import ParquetRowGroup
+    from cdc_contracts.registry.core.records.file_plans import ParquetRowGroup
 
     if plan is None:
         return data.count(b"\n") < _FEW
@@ -95,8 +95,8 @@ def _are_few(plan: FilePlan | None, data: bytes) -> bool:
 
 def _by_kernel() -> tuple[Callable[..., Iterable[Any]], Callable[[ValidationContext], Checker[Any]]]:
     """Return how messages are read as Arrow batches, and what validates these."""
-    from cdc_contracts.registry.engine.kernel_checks import KernelChecks
-    from cdc_contracts.registry.records.file_batches import read_input, read_slice
+    from cdc_contracts.registry.core.engine.kernel_checks import KernelChecks
+    from cdc_contracts.registry.core.records.file_batches import read_input, read_slice
 
     start_arrow()
 
@@ -110,9 +110,9 @@ def _by_kernel() -> tuple[Callable[..., Iterable[Any]], Callable[[ValidationCont
 
 def _one_by_one() -> tuple[Callable[..., Iterable[Any]], Callable[[ValidationContext], Checker[Any]]]:
     """Return how messages are read without Arrow, and what validates them one by one: slower, with the same result."""
-    from cdc_contracts.registry.engine.plain_validation import PlainValidation
-    from cdc_contracts.registry.records.file_plans import ParquetRowGroup
-    from cdc_contracts.registry.records.input_files import read_plain_input, read_plain_slice
+    from cdc_contracts.registry.core.engine.plain_validation import PlainValidation
+    from cdc_contracts.registry.core.records.file_plans import ParquetRowGroup
+    from cdc_contracts.registry.core.records.input_files import read_plain_input, read_plain_slice
 
     def read(plan: FilePlan | None, data: bytes = b"", *, whole: bool = False) -> Iterable[Any]:
         if plan is None:

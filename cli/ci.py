@@ -22,7 +22,7 @@ from cdc_contracts.cli.options.shared_options import ContractFolders, check_fold
 from cdc_contracts.cli.output import console
 
 if TYPE_CHECKING:
-    from cdc_contracts.registry.review.annotations.annotation import Review
+    from cdc_contracts.registry.authoring.review.annotations.annotation import Review
 
 
 def check_change(
@@ -44,7 +44,7 @@ def check_change(
     contracts: ContractFolders = None,
 ) -> None:
     """Lint contracts, validate their samples, and compare what is published with the target branch."""
-    from cdc_contracts.registry.review.contract_review import review_change
+    from cdc_contracts.registry.authoring.review.contract_review import review_change
 
     on_github = os.environ.get("GITHUB_ACTIONS") == "true"
     usual = FindingFormat.GITHUB if on_github else FindingFormat.TEXT
@@ -61,7 +61,7 @@ def check_change(
 
 def _append_summary(review: Review, file: Path) -> None:
     """Append the findings to the summary of the GitHub run, to which other steps write as well."""
-    from cdc_contracts.registry.review.annotations.annotation_formats import render_digest
+    from cdc_contracts.registry.authoring.review.annotations.annotation_formats import render_digest
 
     try:
         with file.open("a", encoding="utf-8") as summary:

@@ -10,12 +10,12 @@ import typer
 
 from cdc_contracts.cli.options.shared_options import AsJson, ContractFolders, open_catalogue
 from cdc_contracts.cli.output import console
-from cdc_contracts.registry.common.errors import UsageError
-from cdc_contracts.registry.common.exit_codes import DRIFT, EXIT_CODES, INCONCLUSIVE, PASS, USAGE
-from cdc_contracts.registry.compat.levels import Level, Policy
+from cdc_contracts.registry.authoring.compat.levels import Level, Policy
+from cdc_contracts.registry.core.common.errors import UsageError
+from cdc_contracts.registry.core.common.exit_codes import DRIFT, EXIT_CODES, INCONCLUSIVE, PASS, USAGE
 
 if TYPE_CHECKING:
-    from cdc_contracts.registry.compat.version_pairs import Comparer, ComparisonRequest
+    from cdc_contracts.registry.authoring.compat.version_pairs import Comparer, ComparisonRequest
 
 _ENDS = {True: PASS, False: DRIFT, None: INCONCLUSIVE}
 
@@ -44,7 +44,7 @@ def compat(
     Exits with 0 if they are compatible, 1 if not, 4 if it could not be decided.
     """
     from cdc_contracts.cli.output.compatibility_output import print_verdict
-    from cdc_contracts.registry.compat.version_pairs import Comparer, ComparisonRequest, verdict_document
+    from cdc_contracts.registry.authoring.compat.version_pairs import Comparer, ComparisonRequest, verdict_document
 
     named = versions or []
     if (pairs is None and len(named) < 2) or (pairs is not None and named):  # noqa: PLR2004  an old and a new one
@@ -63,7 +63,7 @@ def compat(
 def _compare_pairs(file: Path, comparer: Comparer, demand: ComparisonRequest, *, as_json: bool) -> int:
     """Print a line for each pair, and return the exit code of the heaviest: unreadable, incompatible, undecided."""
     from cdc_contracts.cli.output.compatibility_output import print_outcome
-    from cdc_contracts.registry.compat.version_pairs import compare_pairs, read_pairs
+    from cdc_contracts.registry.authoring.compat.version_pairs import compare_pairs, read_pairs
 
     codes = {0}
     for outcome in compare_pairs(read_pairs(file), comparer, demand, file.parent):

@@ -22,11 +22,11 @@ from cdc_contracts.cli.options.connection_options import (
 )
 from cdc_contracts.cli.options.shared_options import ContractFolders, open_catalogue
 from cdc_contracts.cli.output import console
-from cdc_contracts.registry.common.errors import UsageError
-from cdc_contracts.registry.common.extras import has_extra, require_extra
+from cdc_contracts.registry.core.common.errors import UsageError
+from cdc_contracts.registry.core.common.extras import has_extra, require_extra
 
 if TYPE_CHECKING:
-    from cdc_contracts.registry.drafting.draft_folders import ContractFolder
+    from cdc_contracts.registry.authoring.drafting.draft_folders import ContractFolder
 
 app = typer.Typer(help="Contracts of your own, drafted from messages.", no_args_is_help=True)
 
@@ -71,8 +71,8 @@ def new(
     Writes SYSTEM/DIALECT/vN with samples, whose values are rewritten, and the types of SYSTEM. What the messages do not
     show is a comment `# QUESTION:`. Exits with 4 if no contract can express the messages, and says what cannot be said.
     """
-    from cdc_contracts.registry.contract.catalogue import reserved_name
-    from cdc_contracts.registry.drafting.draft_folders import make_folder, read_samples
+    from cdc_contracts.registry.authoring.drafting.draft_folders import make_folder, read_samples
+    from cdc_contracts.registry.core.contract.catalogue import reserved_name
 
     if not _SUBJECT.fullmatch(subject):
         raise UsageError(
@@ -104,8 +104,8 @@ def new(
 
 def _of_files(sources: Sequence[str], most: int, *, whole: bool) -> Iterator[tuple[str, bytes]]:
     """Yield the place and the value of messages in files or standard input."""
-    from cdc_contracts.registry.detect.topic_samples import sample_files
-    from cdc_contracts.registry.records.input_files import STDIN, PlainRecords, plan_files, read_plain_input
+    from cdc_contracts.registry.core.detect.topic_samples import sample_files
+    from cdc_contracts.registry.core.records.input_files import STDIN, PlainRecords, plan_files, read_plain_input
 
     plan = None if list(sources) == [STDIN] else plan_files([Path(one) for one in sources], whole=whole)
     batches = read_plain_input(sys.stdin.buffer.read(), whole=whole) if plan is None else sample_files(plan, most)
@@ -139,7 +139,7 @@ def _of_topics(topics: Sequence[str], most: int, client: ConnectionOptions) -> I
 
 def _write(drafted: ContractFolder, target: Path) -> None:
     """Write all of the files or none. Raises UsageError if one exists already, UnavailableError if one is refused."""
-    from cdc_contracts.registry.common.atomic_files import make_folder, write_whole
+    from cdc_contracts.registry.core.common.atomic_files import make_folder, write_whole
 
     for name in drafted.files:
         if (target / name).exists():
@@ -160,8 +160,8 @@ def _write_editor_schemas(target: Path) -> None:
     """Write the schemas that the first lines of the files name; those of an earlier release are replaced."""
     from importlib.resources import files
 
-    from cdc_contracts.registry.common.atomic_files import make_folder, write_whole
-    from cdc_contracts.registry.drafting.contract_texts import EDITOR_SCHEMAS
+    from cdc_contracts.registry.authoring.drafting.contract_texts import EDITOR_SCHEMAS
+    from cdc_contracts.registry.core.common.atomic_files import make_folder, write_whole
 
     make_folder(target / EDITOR_SCHEMAS)
     for name in ("contract.schema.json", "mapping.schema.json"):
@@ -170,7 +170,7 @@ def _write_editor_schemas(target: Path) -> None:
 
 
 def _report(drafted: ContractFolder, target: Path, total: int, *, keep_values: bool) -> None:
-    from cdc_contracts.registry.drafting.draft_folders import count_messages
+    from cdc_contracts.registry.authoring.drafting.draft_folders import count_messages
 
     subject, _, number = drafted.reference.partition("@")
     folder = target / subject / f"v{number}"
@@ -193,7 +193,7 @@ def _report(drafted: ContractFolder, target: Path, total: int, *, keep_values: b
 
 def _lint(drafted: ContractFolder, target: Path) -> int:
     """Check what was written like any contract, and return the exit code."""
-    from cdc_contracts.registry.lint import lint
+    from cdc_contracts.registry.authoring.lint import lint
 
     subject, _, number = drafted.reference.partition("@")
     report = lint([target / subject / f"v{number}"])

@@ -17,14 +17,14 @@ from cdc_contracts.cli.options.connection_options import ConnectionOptions
 from cdc_contracts.cli.options.remote_options import Remote, open_remote
 from cdc_contracts.cli.options.shared_options import ContractFolders, open_catalogue, spread
 from cdc_contracts.cli.output import console
-from cdc_contracts.registry.common.errors import UsageError
-from cdc_contracts.registry.common.exit_codes import EXIT_CODES
+from cdc_contracts.registry.core.common.errors import UsageError
+from cdc_contracts.registry.core.common.exit_codes import EXIT_CODES
 
 if TYPE_CHECKING:
-    from cdc_contracts.registry.contract.catalogue import Version
-    from cdc_contracts.registry.records.conversion.converted_records import Counts
-    from cdc_contracts.registry.records.conversion.converter import Conversion
-    from cdc_contracts.registry.stats.partition_tallies import Source
+    from cdc_contracts.registry.core.contract.catalogue import Version
+    from cdc_contracts.registry.core.records.conversion.converted_records import Counts
+    from cdc_contracts.registry.core.records.conversion.converter import Conversion
+    from cdc_contracts.registry.core.stats.partition_tallies import Source
 
 app = typer.Typer(help="Convert JSON messages to Avro and back, losslessly.", no_args_is_help=True)
 _STDOUT = "-"
@@ -94,8 +94,8 @@ class Converting:
 
         Raises UsageError if there is no single version of a JSON dialect, or an option has no effect.
         """
-        from cdc_contracts.registry.records.conversion.converter import Conversion, Framing, MessageForm
-        from cdc_contracts.registry.schema.message_schemas.message_avro_schema import avro_message_schema
+        from cdc_contracts.registry.core.records.conversion.converter import Conversion, Framing, MessageForm
+        from cdc_contracts.registry.core.schema.message_schemas.message_avro_schema import avro_message_schema
 
         version = self._version(topic)
         framed = framing in (None, Frame.CONFLUENT)
@@ -112,7 +112,7 @@ class Converting:
         return conversion
 
     def _version(self, topic: str | None) -> Version:
-        from cdc_contracts.registry.contract.settings import read_settings
+        from cdc_contracts.registry.core.contract.settings import read_settings
 
         settings = read_settings(Path.cwd())
         reference = self.contract or settings.contract_of([topic] if topic else [])
@@ -128,7 +128,7 @@ class Converting:
         return version
 
     def _id(self, version: Version) -> int | None:
-        from cdc_contracts.registry.sync.schema_ids import locked_id, registered_id
+        from cdc_contracts.registry.authoring.sync.schema_ids import locked_id, registered_id
 
         if self.schema_id is not None:
             if self.registry is not None:
@@ -165,7 +165,7 @@ def convert_file(
     JSON is read from .jsonl, .json and .parquet files, Avro from .avro containers and .parquet captures. A message that
     the schema cannot hold exactly is refused: reported on stderr, saved with --quarantine, and the exit code is 1.
     """
-    from cdc_contracts.registry.records.conversion.converted_files import (
+    from cdc_contracts.registry.core.records.conversion.converted_files import (
         check_target,
         convert_files,
         convert_input,
@@ -173,7 +173,7 @@ def convert_file(
         open_sink,
         write_records,
     )
-    from cdc_contracts.registry.records.input_files import STDIN, plan_files
+    from cdc_contracts.registry.core.records.input_files import STDIN, plan_files
 
     if engine is not run_options.EngineName.LOCAL:
         raise UsageError("files are converted without Spark", where=f"--engine {engine}", hint="leave it out")
@@ -241,7 +241,7 @@ def convert_topic(
 
 @contextmanager
 def _open_output(output: str) -> Iterator[IO[bytes]]:
-    from cdc_contracts.registry.common.atomic_files import put_whole
+    from cdc_contracts.registry.core.common.atomic_files import put_whole
 
     if output == _STDOUT:
         yield sys.stdout.buffer
@@ -251,7 +251,7 @@ def _open_output(output: str) -> Iterator[IO[bytes]]:
 
 
 def _check_place(target: Path | None, kept: list[Path], *, replace: bool) -> None:
-    from cdc_contracts.registry.common.atomic_files import check_place
+    from cdc_contracts.registry.core.common.atomic_files import check_place
 
     if target is None:
         return
@@ -261,7 +261,7 @@ def _check_place(target: Path | None, kept: list[Path], *, replace: bool) -> Non
 
 
 def _check_quarantine(quarantine: Path | None, others: list[Path]) -> None:
-    from cdc_contracts.registry.common.atomic_files import check_place
+    from cdc_contracts.registry.core.common.atomic_files import check_place
 
     if quarantine is None:
         return

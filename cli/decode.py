@@ -14,8 +14,8 @@ from cdc_contracts.cli.options.shared_options import AsJson, spread
 from cdc_contracts.cli.options.validation_options import FailOn
 from cdc_contracts.cli.options.version_options import RangedValidationOptions, fit_validation
 from cdc_contracts.cli.output import console, report_output
-from cdc_contracts.registry.common.errors import UsageError
-from cdc_contracts.registry.common.exit_codes import EXIT_CODES
+from cdc_contracts.registry.core.common.errors import UsageError
+from cdc_contracts.registry.core.common.exit_codes import EXIT_CODES
 
 app = typer.Typer(cls=InputGroup, help="Decode conforming messages into canonical rows.", no_args_is_help=True)
 

@@ -12,13 +12,13 @@ from cdc_contracts.cli.options import output_options, run_options
 from cdc_contracts.cli.options.connection_options import Connection
 from cdc_contracts.cli.options.shared_options import open_catalogue
 from cdc_contracts.cli.output import console, report_output
-from cdc_contracts.registry.common.extras import require_extra
+from cdc_contracts.registry.core.common.extras import require_extra
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from cdc_contracts.registry.report.report_model import Report, VersionSwitch
-    from cdc_contracts.registry.validate.validation_context import ValidationContext
+    from cdc_contracts.registry.core.report.report_model import Report, VersionSwitch
+    from cdc_contracts.registry.core.validate.validation_context import ValidationContext
     from cdc_contracts.spark_checks.decoding import DecodedRun
     from cdc_contracts.spark_checks.engines import Input
 
@@ -76,9 +76,9 @@ def _topic(session: SparkSession, capture: Path, target: Path, stack: ExitStack)
 
 
 def _open(reference: str) -> ValidationContext:
-    from cdc_contracts.registry.contract.catalogue import shipped_catalogue
-    from cdc_contracts.registry.contract.reading_options import ReadingOptions
-    from cdc_contracts.registry.validate.validation_context import open_validation
+    from cdc_contracts.registry.core.contract.catalogue import shipped_catalogue
+    from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+    from cdc_contracts.registry.core.validate.validation_context import open_validation
 
     return open_validation(shipped_catalogue(), reference, ReadingOptions(table="shop.orders"))
 

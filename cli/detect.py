@@ -21,15 +21,15 @@ from cdc_contracts.cli.options.connection_options import (
 from cdc_contracts.cli.options.shared_options import AsJson, ContractFolders, open_catalogue
 from cdc_contracts.cli.options.version_options import NewVersions, check_new_versions, write_versions
 from cdc_contracts.cli.output import console
-from cdc_contracts.registry.common.errors import UsageError
-from cdc_contracts.registry.common.exit_codes import DRIFT, EXIT_CODES, INCONCLUSIVE, PASS
-from cdc_contracts.registry.common.extras import require_extra
+from cdc_contracts.registry.core.common.errors import UsageError
+from cdc_contracts.registry.core.common.exit_codes import DRIFT, EXIT_CODES, INCONCLUSIVE, PASS
+from cdc_contracts.registry.core.common.extras import require_extra
 
 if TYPE_CHECKING:
-    from cdc_contracts.registry.detect.evidence_accumulator import EvidenceAccumulator
-    from cdc_contracts.registry.detect.reported_detection import ReportedDetection
-    from cdc_contracts.registry.report.report_model import VersionSwitch
-    from cdc_contracts.registry.validate.validation_context import ValidationContext
+    from cdc_contracts.registry.core.detect.evidence_accumulator import EvidenceAccumulator
+    from cdc_contracts.registry.core.detect.reported_detection import ReportedDetection
+    from cdc_contracts.registry.core.report.report_model import VersionSwitch
+    from cdc_contracts.registry.core.validate.validation_context import ValidationContext
     from cdc_contracts.spark_checks.engines import Input
 
 TOPIC = "topic"
@@ -63,10 +63,10 @@ def detect(
     Exits with 0 if every message that fits has one reading, 1 if the messages are not in the catalogue, and 4 if it
     cannot be decided, like an audit of them.
     """
-    from cdc_contracts.registry.detect.classifier import detect as conclude
-    from cdc_contracts.registry.detect.evidence_accumulator import EvidenceAccumulator
-    from cdc_contracts.registry.report.stored_reports import write_document
-    from cdc_contracts.registry.validate.validation_context import Undetected
+    from cdc_contracts.registry.core.detect.classifier import detect as conclude
+    from cdc_contracts.registry.core.detect.evidence_accumulator import EvidenceAccumulator
+    from cdc_contracts.registry.core.report.stored_reports import write_document
+    from cdc_contracts.registry.core.validate.validation_context import Undetected
 
     if new_versions is not None and list(sources) == ["-"]:
         raise UsageError(
@@ -129,8 +129,8 @@ def _place_versions(source: Input, validation: ValidationContext, target: Path) 
 
 def _print_switches(switches: Sequence[VersionSwitch]) -> None:
     """Print where versions change, by partition."""
-    from cdc_contracts.registry.common.safe_text import visible
-    from cdc_contracts.registry.report.report_wording import switch_words
+    from cdc_contracts.registry.core.common.safe_text import visible
+    from cdc_contracts.registry.core.report.report_wording import switch_words
 
     if switches:
         rows = [[visible(f"{one.topic} {one.partition}"), switch_words(one)] for one in switches]
@@ -138,8 +138,8 @@ def _print_switches(switches: Sequence[VersionSwitch]) -> None:
 
 
 def _add_files(accumulator: EvidenceAccumulator, sources: Sequence[str], messages: int, *, whole: bool) -> None:
-    from cdc_contracts.registry.detect.topic_samples import add_batches, sample_files
-    from cdc_contracts.registry.records.input_files import STDIN, plan_files, read_plain_input
+    from cdc_contracts.registry.core.detect.topic_samples import add_batches, sample_files
+    from cdc_contracts.registry.core.records.input_files import STDIN, plan_files, read_plain_input
 
     if list(sources) == [STDIN]:
         add_batches(accumulator, read_plain_input(sys.stdin.buffer.read(), whole=whole), messages)
@@ -152,7 +152,7 @@ def _add_files(accumulator: EvidenceAccumulator, sources: Sequence[str], message
 def _add_topics(
     accumulator: EvidenceAccumulator, topics: Sequence[str], connection: Connection, messages: int, wanted: Any
 ) -> None:
-    from cdc_contracts.registry.detect.topic_samples import add_batches
+    from cdc_contracts.registry.core.detect.topic_samples import add_batches
     from cdc_contracts.spark_checks.kafka.consumer import open_reader
     from cdc_contracts.spark_checks.kafka.excerpts import read_sample
 
@@ -165,7 +165,7 @@ def _add_topics(
 
 def print_detection(detection: ReportedDetection) -> None:
     """Print a detection: the contract and how certain that is, then the evidence."""
-    from cdc_contracts.registry.report.report_wording import evidence_list
+    from cdc_contracts.registry.core.report.report_wording import evidence_list
 
     console.print_text(f"{detection.verdict.upper()}: {_sentence(detection)}")
     if detection.settle:
@@ -190,7 +190,7 @@ def _print_some(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]
 
 
 def _sentence(detection: ReportedDetection) -> str:
-    from cdc_contracts.registry.report.report_wording import count_of, share
+    from cdc_contracts.registry.core.report.report_wording import count_of, share
 
     total = count_of(detection.messages, "message")
     fit = detection.candidates[0].records if detection.candidates else 0

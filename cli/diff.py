@@ -14,7 +14,7 @@ from cdc_contracts.cli.output import console
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from cdc_contracts.registry.explain.contract_differences import ContractDifference, ContractDifferences
+    from cdc_contracts.registry.authoring.explain.contract_differences import ContractDifference, ContractDifferences
 
 
 def diff(
@@ -25,7 +25,7 @@ def diff(
     as_json: AsJson = False,
 ) -> None:
     """Show how two contracts differ, in the terms of contracts. Always exits with 0."""
-    from cdc_contracts.registry.explain.contract_differences import compare
+    from cdc_contracts.registry.authoring.explain.contract_differences import compare
 
     catalogue = open_catalogue(contracts)
     found = compare(catalogue.version(left), catalogue.version(right))
@@ -40,7 +40,7 @@ def diff(
 
 
 def _print_group(found: ContractDifferences, title: str, entries: Sequence[ContractDifference]) -> None:
-    from cdc_contracts.registry.explain.contract_differences import PRESENT
+    from cdc_contracts.registry.authoring.explain.contract_differences import PRESENT
 
     console.print_heading(title.capitalize())
     changed = [one for one in entries if PRESENT not in (one.left, one.right)]

@@ -39,8 +39,8 @@ def lint(
     contracts: ContractFolders = None,
 ) -> None:
     """Check that contracts are consistent and that their samples validate as expected."""
-    from cdc_contracts.registry.lint import lint as lint_paths
-    from cdc_contracts.registry.review.annotations.lint_annotations import review_lint
+    from cdc_contracts.registry.authoring.lint import lint as lint_paths
+    from cdc_contracts.registry.authoring.review.annotations.lint_annotations import review_lint
 
     chosen = choose_form(form, as_json=as_json, otherwise=FindingFormat.TEXT)
     targets = check_reports(reports)

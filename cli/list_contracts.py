@@ -8,13 +8,13 @@ from cdc_contracts.cli.options.shared_options import AsJson, ContractFolders, op
 from cdc_contracts.cli.output import console
 
 if TYPE_CHECKING:
-    from cdc_contracts.registry.contract.catalogue import Catalogue, Version
+    from cdc_contracts.registry.core.contract.catalogue import Catalogue, Version
 
 
 def list_contracts(contracts: ContractFolders = None, *, as_json: AsJson = False) -> None:
     """List every contract: system, dialect, version, what it applies to, and how versions differ."""
-    from cdc_contracts.registry.contract.phrases import describe_distinction
-    from cdc_contracts.registry.explain.contract_listings import list_version
+    from cdc_contracts.registry.authoring.explain.contract_listings import list_version
+    from cdc_contracts.registry.core.contract.phrases import describe_distinction
 
     catalogue = open_catalogue(contracts)
     if as_json:
@@ -35,7 +35,7 @@ def list_contracts(contracts: ContractFolders = None, *, as_json: AsJson = False
 
 
 def _print_versions(catalogue: Catalogue) -> None:
-    from cdc_contracts.registry.contract.catalogue import span
+    from cdc_contracts.registry.core.contract.catalogue import span
 
     rows = []
     for subject in catalogue.subjects():

@@ -12,9 +12,9 @@ import typer
 
 from cdc_contracts.cli.options.shared_options import check_folders, spread
 from cdc_contracts.cli.output import console
-from cdc_contracts.registry.common.errors import UsageError
-from cdc_contracts.registry.common.extras import require_packages
-from cdc_contracts.registry.compat.levels import Level, Policy
+from cdc_contracts.registry.authoring.compat.levels import Level, Policy
+from cdc_contracts.registry.core.common.errors import UsageError
+from cdc_contracts.registry.core.common.extras import require_packages
 
 
 class Log(StrEnum):

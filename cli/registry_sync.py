@@ -10,12 +10,12 @@ import typer
 from cdc_contracts.cli.options.remote_options import Remote, bindings, open_remote
 from cdc_contracts.cli.options.shared_options import AsJson, spread
 from cdc_contracts.cli.output import console, plan_output
-from cdc_contracts.registry.common.errors import CdcContractsError
-from cdc_contracts.registry.common.safe_text import visible
+from cdc_contracts.registry.core.common.errors import CdcContractsError
+from cdc_contracts.registry.core.common.safe_text import visible
 
 if TYPE_CHECKING:
-    from cdc_contracts.registry.sync.deployment import Deployment
-    from cdc_contracts.registry.sync.registry_client import RegistryClient
+    from cdc_contracts.registry.authoring.sync.deployment import Deployment
+    from cdc_contracts.registry.authoring.sync.registry_client import RegistryClient
 
 Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="Contracts, subjects/, registry.yaml, ids.lock.")]
 Prune = Annotated[bool, typer.Option("--prune", help="Also soft-delete what the folder does not name.")]
@@ -30,7 +30,7 @@ def plan(
     folder: Folder, remote: Remote, *, prune: Prune = False, topics: Topics = True, as_json: AsJson = False
 ) -> None:
     """Show what `registry apply` would do. Exit 0: nothing; 1: there are changes, or they are refused."""
-    from cdc_contracts.registry.sync.deployment import prepare
+    from cdc_contracts.registry.authoring.sync.deployment import prepare
 
     with open_remote(remote) as client:
         found = prepare(client, folder, bindings(folder, wanted=topics), prune=prune)
@@ -51,7 +51,7 @@ def apply(
     If anything in the plan is refused, nothing is written (exit 1). Repeating it does nothing; an interrupted run is
     continued.
     """
-    from cdc_contracts.registry.sync.deployment import prepare
+    from cdc_contracts.registry.authoring.sync.deployment import prepare
 
     with open_remote(remote) as client:
         found = prepare(client, folder, bindings(folder, wanted=topics), prune=prune)
@@ -61,7 +61,7 @@ def apply(
 @spread
 def push(folder: Folder, remote: Remote, *, topics: Topics = True, as_json: AsJson = False) -> None:
     """Register what is new in a folder; ids that the server assigns go to ids.lock. Nothing else changes."""
-    from cdc_contracts.registry.sync.deployment import only_additions, prepare
+    from cdc_contracts.registry.authoring.sync.deployment import only_additions, prepare
 
     with open_remote(remote) as client:
         found = prepare(client, folder, bindings(folder, wanted=topics), prune=False)
@@ -71,7 +71,7 @@ def push(folder: Folder, remote: Remote, *, topics: Topics = True, as_json: AsJs
 @spread
 def dump(folder: Folder, remote: Remote, *, force: Force = False) -> None:
     """Write everything on a server to a folder, including deleted versions, ids, config and modes."""
-    from cdc_contracts.registry.sync.retrieval import dump_server
+    from cdc_contracts.registry.authoring.sync.retrieval import dump_server
 
     with open_remote(remote) as client:
         held = dump_server(client, folder, force=force)
@@ -81,7 +81,7 @@ def dump(folder: Folder, remote: Remote, *, force: Force = False) -> None:
 @spread
 def pull(folder: Folder, remote: Remote, *, topics: Topics = True, force: Force = False) -> None:
     """Write to a folder what only the server has. Where both differ, the folder's files are kept (exit 1)."""
-    from cdc_contracts.registry.sync.retrieval import pull_server
+    from cdc_contracts.registry.authoring.sync.retrieval import pull_server
 
     with open_remote(remote) as client:
         bound = [f"{topic}-value" for topic in bindings(folder, wanted=topics)]
@@ -99,7 +99,7 @@ def pull(folder: Folder, remote: Remote, *, topics: Topics = True, force: Force 
 
 def ids(folder: Folder) -> None:
     """Assign an id in ids.lock to every schema of every contract of a folder, and retire ids of removed ones."""
-    from cdc_contracts.registry.sync.id_numbering import number_contracts
+    from cdc_contracts.registry.authoring.sync.id_numbering import number_contracts
 
     numbered = number_contracts(folder)
     for entry in numbered.new:
@@ -112,7 +112,7 @@ def ids(folder: Folder) -> None:
 
 def _carry_out(client: RegistryClient, found: Deployment, *, as_json: bool) -> None:
     """Apply a plan without refusals, and print each completed step."""
-    from cdc_contracts.registry.sync.deployment import carry_out
+    from cdc_contracts.registry.authoring.sync.deployment import carry_out
 
     if found.plan.refusals:
         plan_output.print_json_or_text(found.plan, as_json=as_json)

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from cdc_contracts.cli.output import console
-from cdc_contracts.registry.common.errors import UsageError
+from cdc_contracts.registry.core.common.errors import UsageError
 
 _RIGHTS = ("read", "write", "delete", "admin")
 

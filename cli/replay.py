@@ -13,7 +13,7 @@ from cdc_contracts.cli.options.shared_options import AsJson, spread
 from cdc_contracts.cli.options.validation_options import FailOn
 from cdc_contracts.cli.options.version_options import RangedValidationOptions
 from cdc_contracts.cli.output import console, report_output
-from cdc_contracts.registry.common.exit_codes import EXIT_CODES
+from cdc_contracts.registry.core.common.exit_codes import EXIT_CODES
 
 if TYPE_CHECKING:
     from cdc_contracts.spark_checks.decoding import DecodedRun
@@ -76,7 +76,7 @@ def replay_quarantine(
 
 def _open(directory: str, topics: Sequence[str]) -> tuple[QuarantineFiles, QuarantineInput]:
     """Return the quarantine files and the records to replay, and print their counts on stderr."""
-    from cdc_contracts.registry.report.report_wording import count_of
+    from cdc_contracts.registry.core.report.report_wording import count_of
     from cdc_contracts.spark_checks.quarantine_files import list_quarantine, open_quarantine
     from cdc_contracts.spark_checks.runs.run_directory import RunDirectory
 

@@ -28,8 +28,8 @@ def render(
     new_baseline: report_output.NewBaseline = None,
 ) -> None:
     """Write a stored report as HTML, Markdown or JUnit XML; without -o print its summary."""
-    from cdc_contracts.registry.report.report_formats import write_reports
-    from cdc_contracts.registry.report.stored_reports import read_report
+    from cdc_contracts.registry.core.report.report_formats import write_reports
+    from cdc_contracts.registry.core.report.stored_reports import read_report
 
     report_output.check_targets(targets, new_baseline=new_baseline, known=baseline, kept=[path])
     known = report_output.open_baseline(baseline)

@@ -29,7 +29,7 @@ app = typer.Typer(invoke_without_command=True, rich_markup_mode=None, no_args_is
 @app.callback()
 def list_rules(context: typer.Context, *, as_json: AsJson = False) -> None:
     """List every rule: drift classes, cross-field rules, lint, compatibility."""
-    from cdc_contracts.registry.explain.rulebook import rules
+    from cdc_contracts.registry.authoring.explain.rulebook import rules
 
     if context.invoked_subcommand is not None:
         return
@@ -50,7 +50,7 @@ def show_rule(
     as_json: AsJson = False,
 ) -> None:
     """Explain one rule, with a good and a bad example."""
-    from cdc_contracts.registry.explain.rulebook import find_rule
+    from cdc_contracts.registry.authoring.explain.rulebook import find_rule
 
     found = find_rule(rule)
     if as_json:

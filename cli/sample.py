@@ -11,7 +11,7 @@ import typer
 from cdc_contracts.cli.options import validation_options
 from cdc_contracts.cli.options.shared_options import ContractFolders, open_catalogue
 from cdc_contracts.cli.output import console
-from cdc_contracts.registry.common.errors import UsageError
+from cdc_contracts.registry.core.common.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -37,7 +37,7 @@ def sample(
     folders: ContractFolders = None,
 ) -> None:
     """Render a stream of rows as messages of a contract: inserts, updates, deletes, full load, DDL, heartbeats."""
-    from cdc_contracts.registry.generate.message_samples import sample_messages
+    from cdc_contracts.registry.core.generate.message_samples import sample_messages
 
     version = open_catalogue(folders).version(reference)
     reading_options = validation_options.open_reading_options(tables=tables, parameters=parameters)
@@ -57,7 +57,7 @@ def sample(
 
 
 def _check_target(target: Path, *, binary: bool, replace: bool) -> None:
-    from cdc_contracts.registry.common.atomic_files import check_place
+    from cdc_contracts.registry.core.common.atomic_files import check_place
 
     endings = (".parquet",) if binary else (".jsonl", ".parquet")
     if target.suffix not in endings:
@@ -76,7 +76,7 @@ def _print_lines(messages: Iterable[bytes]) -> None:
 
 def _write_file(target: Path, messages: Sequence[bytes]) -> None:
     """Write the messages to a file atomically."""
-    from cdc_contracts.registry.common.atomic_files import put_whole
+    from cdc_contracts.registry.core.common.atomic_files import put_whole
 
     with put_whole(target) as aside:
         if target.suffix == ".parquet":

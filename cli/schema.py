@@ -12,12 +12,12 @@ from cdc_contracts.cli.options import validation_options
 from cdc_contracts.cli.options.output_options import RowLayout
 from cdc_contracts.cli.options.shared_options import ContractFolders, open_catalogue
 from cdc_contracts.cli.output import console
-from cdc_contracts.registry.common.errors import UsageError
+from cdc_contracts.registry.core.common.errors import UsageError
 
 if TYPE_CHECKING:
-    from cdc_contracts.registry.contract.catalogue import Version
-    from cdc_contracts.registry.contract.reading_options import ReadingOptions
-    from cdc_contracts.registry.contract.table_contracts import TableContract
+    from cdc_contracts.registry.core.contract.catalogue import Version
+    from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+    from cdc_contracts.registry.core.contract.table_contracts import TableContract
 
 
 class SchemaFormat(StrEnum):
@@ -105,10 +105,10 @@ def schema(
 
 
 def _message_schema(version: Version, kind: SchemaFormat, topic: str | None) -> str:
-    from cdc_contracts.registry.schema.message_schemas.asyncapi_document import asyncapi_document
-    from cdc_contracts.registry.schema.message_schemas.message_avro_schema import avro_message_schema
-    from cdc_contracts.registry.schema.message_schemas.message_json_schema import message_schema
-    from cdc_contracts.registry.schema.message_schemas.schema_files import lay_out
+    from cdc_contracts.registry.core.schema.message_schemas.asyncapi_document import asyncapi_document
+    from cdc_contracts.registry.core.schema.message_schemas.message_avro_schema import avro_message_schema
+    from cdc_contracts.registry.core.schema.message_schemas.message_json_schema import message_schema
+    from cdc_contracts.registry.core.schema.message_schemas.schema_files import lay_out
 
     match kind:
         case SchemaFormat.JSON_SCHEMA:
@@ -128,11 +128,11 @@ def _messages_of(
     version: Version, kind: SchemaFormat, table: TableContract, reading_options: ReadingOptions, topic: str | None
 ) -> str:
     """Return the schema of a table's messages. Raises UsageError if the version or the format cannot express it."""
-    from cdc_contracts.registry.schema.message_schemas.asyncapi_document import asyncapi_document
-    from cdc_contracts.registry.schema.message_schemas.bound_avro import bound_avro_schema
-    from cdc_contracts.registry.schema.message_schemas.bound_schema import bound_schema
-    from cdc_contracts.registry.schema.message_schemas.schema_files import lay_out
-    from cdc_contracts.registry.tables.schemas.row_types import row_types_module
+    from cdc_contracts.registry.core.schema.message_schemas.asyncapi_document import asyncapi_document
+    from cdc_contracts.registry.core.schema.message_schemas.bound_avro import bound_avro_schema
+    from cdc_contracts.registry.core.schema.message_schemas.bound_schema import bound_schema
+    from cdc_contracts.registry.core.schema.message_schemas.schema_files import lay_out
+    from cdc_contracts.registry.core.tables.schemas.row_types import row_types_module
 
     match kind:
         case SchemaFormat.PYTHON:
@@ -147,15 +147,15 @@ def _table_schema(
     version: Version, kind: SchemaFormat, table: TableContract, reading_options: ReadingOptions, shape: str
 ) -> str:
     """Return the schema of a table's decoded rows."""
-    from cdc_contracts.registry.schema.message_schemas.schema_files import lay_out
-    from cdc_contracts.registry.tables.canonical.layout_resolution import canonical_table
-    from cdc_contracts.registry.tables.schemas.avro_row import avro_row_schema
-    from cdc_contracts.registry.tables.schemas.create_table_sql import DDL
-    from cdc_contracts.registry.tables.schemas.dbt_sources import dbt_sources
-    from cdc_contracts.registry.tables.schemas.lakehouse_schemas import delta_schema, iceberg_schema
-    from cdc_contracts.registry.tables.schemas.odcs import odcs_document
-    from cdc_contracts.registry.tables.schemas.pydantic_model import pydantic_module
-    from cdc_contracts.registry.tables.schemas.warehouse_sql import warehouse_ddl
+    from cdc_contracts.registry.core.schema.message_schemas.schema_files import lay_out
+    from cdc_contracts.registry.core.tables.canonical.layout_resolution import canonical_table
+    from cdc_contracts.registry.core.tables.schemas.avro_row import avro_row_schema
+    from cdc_contracts.registry.core.tables.schemas.create_table_sql import DDL
+    from cdc_contracts.registry.core.tables.schemas.dbt_sources import dbt_sources
+    from cdc_contracts.registry.core.tables.schemas.lakehouse_schemas import delta_schema, iceberg_schema
+    from cdc_contracts.registry.core.tables.schemas.odcs import odcs_document
+    from cdc_contracts.registry.core.tables.schemas.pydantic_model import pydantic_module
+    from cdc_contracts.registry.core.tables.schemas.warehouse_sql import warehouse_ddl
 
     layout = canonical_table(version, table, reading_options, shape)
     match kind:
@@ -191,8 +191,8 @@ def _choose(reading_options: ReadingOptions, name: str | None) -> TableContract:
 
 
 def _write(folder: Path) -> None:
-    from cdc_contracts.registry.schema.message_schemas.schema_files import write_message_files
-    from cdc_contracts.registry.sync.publications import open_own_versions
+    from cdc_contracts.registry.authoring.sync.publications import open_own_versions
+    from cdc_contracts.registry.core.schema.message_schemas.schema_files import write_message_files
 
     if not folder.is_dir():
         raise UsageError(f"there is no folder {folder}", hint="give a folder of contracts: SYSTEM/DIALECT/vN below it")

@@ -10,11 +10,11 @@ import typer
 
 from cdc_contracts.cli.options.shared_options import AsJson, ContractFolders, open_catalogue
 from cdc_contracts.cli.output import console
-from cdc_contracts.registry.common.errors import UsageError
+from cdc_contracts.registry.core.common.errors import UsageError
 
 if TYPE_CHECKING:
-    from cdc_contracts.registry.contract.catalogue import Version
-    from cdc_contracts.registry.explain.contract_explanations import Explanation
+    from cdc_contracts.registry.authoring.explain.contract_explanations import Explanation
+    from cdc_contracts.registry.core.contract.catalogue import Version
 
 
 _ANSWERS = ("report", "why")
@@ -56,7 +56,7 @@ def show(
     elif resolved:
         _print_resolved(version, as_json=as_json)
     else:
-        from cdc_contracts.registry.explain.contract_explanations import explain
+        from cdc_contracts.registry.authoring.explain.contract_explanations import explain
 
         explanation = explain(version)
         if as_json:
@@ -66,16 +66,16 @@ def show(
 
 
 def _print_message_schema(version: Version, schema: Schema) -> None:
-    from cdc_contracts.registry.schema.message_schemas.message_avro_schema import avro_message_schema
-    from cdc_contracts.registry.schema.message_schemas.message_json_schema import message_schema
+    from cdc_contracts.registry.core.schema.message_schemas.message_avro_schema import avro_message_schema
+    from cdc_contracts.registry.core.schema.message_schemas.message_json_schema import message_schema
 
     console.print_json(message_schema(version) if schema is Schema.JSON else avro_message_schema(version))
 
 
 def _print_own_schema(name: str, schema: Schema | None) -> None:
-    from cdc_contracts.registry.explain.message_explanations import explanation_schema
+    from cdc_contracts.registry.authoring.explain.message_explanations import explanation_schema
+    from cdc_contracts.registry.core.report.stored_reports import report_schema
     from cdc_contracts.registry.file_schemas.published_schemas import FILE_SCHEMAS
-    from cdc_contracts.registry.report.stored_reports import report_schema
 
     if schema is not Schema.JSON:
         raise UsageError(f"`{name}` has a JSON Schema only", hint="give --schema json")

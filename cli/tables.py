@@ -21,8 +21,8 @@ from cdc_contracts.cli.options.finding_formats import (
 )
 from cdc_contracts.cli.options.shared_options import AsJson, ContractFolders, check_folders
 from cdc_contracts.cli.output.table_output import Folder, Replace
-from cdc_contracts.registry.common.errors import UsageError
-from cdc_contracts.registry.common.exit_codes import DRIFT, EXIT_CODES, INCONCLUSIVE, PASS
+from cdc_contracts.registry.core.common.errors import UsageError
+from cdc_contracts.registry.core.common.exit_codes import DRIFT, EXIT_CODES, INCONCLUSIVE, PASS
 
 app = typer.Typer(help="Table contracts: the columns of source tables.", no_args_is_help=True)
 app.add_typer(tables_infer.app, name="infer", short_help="Infer them from messages.")
@@ -112,9 +112,9 @@ def _refuse_of_comparison(form: FindingFormat, reports: list[Path] | None, fail_
 def _lint(
     paths: list[Path], form: FindingFormat, reports: list[Path] | None, fail_on: FailOn, contracts: list[Path] | None
 ) -> None:
-    from cdc_contracts.registry.contract.table_contracts import table_files
-    from cdc_contracts.registry.lint import lint
-    from cdc_contracts.registry.review.annotations.lint_annotations import review_lint
+    from cdc_contracts.registry.authoring.lint import lint
+    from cdc_contracts.registry.authoring.review.annotations.lint_annotations import review_lint
+    from cdc_contracts.registry.core.contract.table_contracts import table_files
 
     targets = check_reports(reports)
     report = lint(table_files(paths), beside=check_folders(contracts))

@@ -14,14 +14,14 @@ from cdc_contracts.cli.options.shared_options import AsJson, ContractFolders, sp
 from cdc_contracts.cli.options.validation_options import Contract, Parameters, Table, ValidationOptions
 from cdc_contracts.cli.output import console
 from cdc_contracts.cli.output.table_output import Folder, Replace, check_output, file_tables
-from cdc_contracts.registry.common import signals
-from cdc_contracts.registry.common.errors import UndetectedError
-from cdc_contracts.registry.common.exit_codes import DRIFT, EXIT_CODES, INCONCLUSIVE
+from cdc_contracts.registry.core.common import signals
+from cdc_contracts.registry.core.common.errors import UndetectedError
+from cdc_contracts.registry.core.common.exit_codes import DRIFT, EXIT_CODES, INCONCLUSIVE
 
 if TYPE_CHECKING:
-    from cdc_contracts.registry.tables.inference.column_evidence import InferenceEvidence
-    from cdc_contracts.registry.tables.inference.proposals import Proposal
-    from cdc_contracts.registry.validate.validation_context import Undetected, ValidationContext
+    from cdc_contracts.registry.core.tables.inference.column_evidence import InferenceEvidence
+    from cdc_contracts.registry.core.tables.inference.proposals import Proposal
+    from cdc_contracts.registry.core.validate.validation_context import Undetected, ValidationContext
     from cdc_contracts.spark_checks.engines import Engine, Input
     from cdc_contracts.spark_checks.stopping import Stop
 
@@ -90,8 +90,8 @@ def _infer(
     replace: bool,
     as_json: bool,
 ) -> None:
-    from cdc_contracts.registry.tables.inference.proposal_reports import head_of, notes_of, write_account
-    from cdc_contracts.registry.tables.inference.proposals import propose
+    from cdc_contracts.registry.core.tables.inference.proposal_reports import head_of, notes_of, write_account
+    from cdc_contracts.registry.core.tables.inference.proposals import propose
     from cdc_contracts.spark_checks.stopping import stopping
 
     with stopping(reading.time_limit) as stop:
@@ -121,9 +121,9 @@ def _collect(
     engine: Engine, inputs: Sequence[tuple[Input, ValidationContext | Undetected]], stop: Stop
 ) -> InferenceEvidence:
     """Return the evidence of the inputs, or of what was read when the run had to stop."""
-    from cdc_contracts.registry.detect.detection import hint_undetected
-    from cdc_contracts.registry.detect.topic_samples import ENOUGH, find_validation
-    from cdc_contracts.registry.tables.inference.column_evidence import InferenceEvidence
+    from cdc_contracts.registry.core.detect.detection import hint_undetected
+    from cdc_contracts.registry.core.detect.topic_samples import ENOUGH, find_validation
+    from cdc_contracts.registry.core.tables.inference.column_evidence import InferenceEvidence
 
     total = InferenceEvidence()
     for source, validation in inputs:
@@ -140,8 +140,8 @@ def _collect(
 
 
 def _print_result(proposals: Sequence[Proposal]) -> None:
-    from cdc_contracts.registry.common.safe_text import visible
-    from cdc_contracts.registry.tables.inference.proposal_reports import head_of
+    from cdc_contracts.registry.core.common.safe_text import visible
+    from cdc_contracts.registry.core.tables.inference.proposal_reports import head_of
 
     for number, one in enumerate(proposals):
         console.print_heading(one.contract.table, first=number == 0)

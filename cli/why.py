@@ -13,14 +13,14 @@ from cdc_contracts.cli.options.connection_options import ConnectionOptions
 from cdc_contracts.cli.options.shared_options import AsJson, spread
 from cdc_contracts.cli.options.version_options import RangedValidationOptions, fit_validation
 from cdc_contracts.cli.output import console
-from cdc_contracts.registry.common.errors import UsageError
-from cdc_contracts.registry.common.exit_codes import EXIT_CODES
-from cdc_contracts.registry.common.extras import require_extra
+from cdc_contracts.registry.core.common.errors import UsageError
+from cdc_contracts.registry.core.common.exit_codes import EXIT_CODES
+from cdc_contracts.registry.core.common.extras import require_extra
 
 if TYPE_CHECKING:
-    from cdc_contracts.registry.explain.message_explanations import MessageExplanation
-    from cdc_contracts.registry.records.record_origins import Found
-    from cdc_contracts.registry.validate.validation_context import Undetected, ValidationContext
+    from cdc_contracts.registry.authoring.explain.message_explanations import MessageExplanation
+    from cdc_contracts.registry.core.records.record_origins import Found
+    from cdc_contracts.registry.core.validate.validation_context import Undetected, ValidationContext
 
 _TOPIC = "topic"
 
@@ -52,9 +52,9 @@ def why(
 
 def _explain(found: Found, asked: ValidationContext | Undetected, *, show_values: bool) -> MessageExplanation:
     """Return the explanation of a message, by the contract declared for its offset, otherwise by the nearest one."""
-    from cdc_contracts.registry.explain.message_explanations import explain_message
-    from cdc_contracts.registry.stats.partition_tallies import Source
-    from cdc_contracts.registry.validate.validation_context import ValidationContext
+    from cdc_contracts.registry.authoring.explain.message_explanations import explain_message
+    from cdc_contracts.registry.core.stats.partition_tallies import Source
+    from cdc_contracts.registry.core.validate.validation_context import ValidationContext
 
     asked = fit_validation(asked, {Source(found.topic, found.partition)}, some=True)
     validation, choice = asked if isinstance(asked, ValidationContext) else None, "declared"
@@ -75,9 +75,9 @@ def _explain(found: Found, asked: ValidationContext | Undetected, *, show_values
 
 def _print_result(explanation: MessageExplanation, found: Found, *, as_json: bool) -> None:
     from cdc_contracts.cli.output.message_output import print_explanation
-    from cdc_contracts.registry.detect.detection import DRAFT
-    from cdc_contracts.registry.explain.message_explanations import write_explanation
-    from cdc_contracts.registry.validate.verdicts import OTHER_DIALECT
+    from cdc_contracts.registry.authoring.explain.message_explanations import write_explanation
+    from cdc_contracts.registry.core.detect.detection import DRAFT
+    from cdc_contracts.registry.core.validate.verdicts import OTHER_DIALECT
 
     if as_json:
         console.print_json(write_explanation(explanation, found.place))
@@ -99,7 +99,7 @@ def _names_a_topic(words: Sequence[str]) -> bool:
 
 
 def _read_file(path: str, place: MessagePlace) -> Found:
-    from cdc_contracts.registry.records.record_origins import find_in_file
+    from cdc_contracts.registry.core.records.record_origins import find_in_file
 
     run_options.refuse_for_files(place.given)
     found = find_in_file(path, line=place.line, whole=place.whole, partition=place.partition, offset=place.offset)
@@ -111,7 +111,7 @@ def _read_file(path: str, place: MessagePlace) -> Found:
 
 def _read_topic(topic: str, place: MessagePlace) -> Found:
     require_extra("kafka")
-    from cdc_contracts.registry.records.record_origins import found_in
+    from cdc_contracts.registry.core.records.record_origins import found_in
     from cdc_contracts.spark_checks.kafka.consumer import open_reader
     from cdc_contracts.spark_checks.kafka.excerpts import read_record
 

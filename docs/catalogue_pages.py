@@ -11,7 +11,9 @@ from typing import Final
 
 from vocabulary_page import TERMS, vocabulary
 
-from cdc_contracts.registry.contract.catalogue import (
+from cdc_contracts.registry.authoring.explain.contract_differences import PRESENT, PROSE, compare
+from cdc_contracts.registry.authoring.explain.contract_explanations import Explanation, explain
+from cdc_contracts.registry.core.contract.catalogue import (
     AVRO_MESSAGE_SCHEMA,
     ENVELOPE,
     MESSAGE_SCHEMA,
@@ -19,9 +21,7 @@ from cdc_contracts.registry.contract.catalogue import (
     Version,
     span,
 )
-from cdc_contracts.registry.contract.phrases import describe_distinction
-from cdc_contracts.registry.explain.contract_differences import PRESENT, PROSE, compare
-from cdc_contracts.registry.explain.contract_explanations import Explanation, explain
+from cdc_contracts.registry.core.contract.phrases import describe_distinction
 
 INDEX: Final = "README.md"
 _NOTE: Final = "<!-- Written by docs/write_catalogue.py from the contracts; a test keeps it up to date. -->"

@@ -14,17 +14,17 @@ from typing import Annotated, Any, Final
 from catalogue_pages import table
 from pydantic import Field, ValidationError, model_validator
 
-from cdc_contracts.registry.common import yaml_documents
-from cdc_contracts.registry.common.document_errors import describe_misfit
-from cdc_contracts.registry.common.errors import ContractError
-from cdc_contracts.registry.common.pointers import split_pointer
-from cdc_contracts.registry.contract.catalogue import Catalogue
-from cdc_contracts.registry.contract.document_model import Document
-from cdc_contracts.registry.contract.errata import ID, read_errata
-from cdc_contracts.registry.contract.source_documents import SourceDocument
-from cdc_contracts.registry.explain.rulebook import find_rule
-from cdc_contracts.registry.message.transport import Transport
-from cdc_contracts.registry.values import FORMS
+from cdc_contracts.registry.authoring.explain.rulebook import find_rule
+from cdc_contracts.registry.core.common import yaml_documents
+from cdc_contracts.registry.core.common.document_errors import describe_misfit
+from cdc_contracts.registry.core.common.errors import ContractError
+from cdc_contracts.registry.core.common.pointers import split_pointer
+from cdc_contracts.registry.core.contract.catalogue import Catalogue
+from cdc_contracts.registry.core.contract.document_model import Document
+from cdc_contracts.registry.core.contract.errata import ID, read_errata
+from cdc_contracts.registry.core.contract.source_documents import SourceDocument
+from cdc_contracts.registry.core.message.transport import Transport
+from cdc_contracts.registry.core.values import FORMS
 
 _NOTE: Final = "<!-- Written by docs/write_catalogue.py from {file}; a test keeps it up to date. -->"
 _KEPT: Final = re.compile(r'"\\u0000([0-9]+)"')  # marks the place of a decimal, to keep its digits

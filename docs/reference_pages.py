@@ -18,7 +18,7 @@ import cdc_contracts
 from cdc_contracts import testing
 from cdc_contracts.api import contracts, message_batches, messages, results
 from cdc_contracts.cli.app import main
-from cdc_contracts.registry.explain.rulebook import rules
+from cdc_contracts.registry.authoring.explain.rulebook import rules
 from cdc_contracts.registry.server.service.server_metrics import ServerMetrics
 from cdc_contracts.spark_checks import table_readers
 from cdc_contracts.spark_checks.streams.stream_metrics import StreamMetrics

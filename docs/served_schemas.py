@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 from typing import Any, Final
 
-from cdc_contracts.registry.contract.catalogue import AVRO_MESSAGE_SCHEMA, MESSAGE_SCHEMA, shipped_catalogue
+from cdc_contracts.registry.core.contract.catalogue import AVRO_MESSAGE_SCHEMA, MESSAGE_SCHEMA, shipped_catalogue
 
 ROOT: Final = Path(__file__).parents[1]
 _URN: Final = "urn:cdc-contracts:"

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, get_args
 
-from cdc_contracts.registry.contract.catalogue import Catalogue, Version
-from cdc_contracts.registry.contract.document_model import CONTROL_OPS, ROW_OPS
-from cdc_contracts.registry.contract.image_model import Images
-from cdc_contracts.registry.contract.phrases import (
+from cdc_contracts.registry.authoring.explain.rulebook import cross_field_rules
+from cdc_contracts.registry.core.contract.catalogue import Catalogue, Version
+from cdc_contracts.registry.core.contract.document_model import CONTROL_OPS, ROW_OPS
+from cdc_contracts.registry.core.contract.image_model import Images
+from cdc_contracts.registry.core.contract.phrases import (
     CONTAINERS,
     FULL_LOAD,
     PARAMETERS,
@@ -18,8 +19,7 @@ from cdc_contracts.registry.contract.phrases import (
     describe_side,
     describe_test,
 )
-from cdc_contracts.registry.explain.rulebook import cross_field_rules
-from cdc_contracts.registry.values import FORMS
+from cdc_contracts.registry.core.values import FORMS
 
 Entry = tuple[str, str, int]
 """A word, its meaning, and the number of contracts that use it."""
@@ -49,7 +49,7 @@ TERMS: Final = (
     ("run", "One audit, decode or replay of a range. A decode is published as a whole or not at all."),
     ("table contract", "A user's description of one source table: columns, types, key, time zone."),
     ("reference validator", "Validates one message at a time and decides what is right."),
-    ("fast validator", "Validates batches with the same verdicts; the package `registry/engine`."),
+    ("fast validator", "Validates batches with the same verdicts; the package `registry/core/engine`."),
     ("execution engine", "Where a run takes place, `--engine spark` or `local`. Both run the fast validator."),
     ("room", "A package directly below `registry/`; it imports only the rooms below it."),
 )

@@ -39,16 +39,16 @@ This page is written by `python docs/write_architecture.py`; a test compares it 
 flowchart LR
     source["Kafka topic, files<br><code>spark_checks/sources.py</code>"]
     task["Spark task, or this process<br><code>spark_checks/spark_tasks.py</code>"]
-    kernel["fast validator: parse, group, validate<br><code>registry/engine/kernel.py</code>"]
-    reference["reference validator, one of each kind<br><code>registry/validate/reference_validator.py</code>"]
-    tally["tally, merged in any order<br><code>registry/stats/tally.py</code>"]
-    findings["findings of the whole run<br><code>registry/stats/run_findings.py</code>"]
-    report["report: JSON, HTML, Markdown, JUnit<br><code>registry/report/audit_report.py</code>"]
-    writers["changes, control, quarantine<br><code>registry/engine/output_writers.py</code>"]
-    typed["typed tables<br><code>registry/tables/canonical/typed_rows.py</code>"]
+    kernel["fast validator: parse, group, validate<br><code>registry/core/engine/kernel.py</code>"]
+    reference["reference validator, one of each kind<br><code>registry/core/validate/reference_validator.py</code>"]
+    tally["tally, merged in any order<br><code>registry/core/stats/tally.py</code>"]
+    findings["findings of the whole run<br><code>registry/core/stats/run_findings.py</code>"]
+    report["report: JSON, HTML, Markdown, JUnit<br><code>registry/core/report/audit_report.py</code>"]
+    writers["changes, control, quarantine<br><code>registry/core/engine/output_writers.py</code>"]
+    typed["typed tables<br><code>registry/core/tables/canonical/typed_rows.py</code>"]
     runs["one run, all or nothing<br><code>spark_checks/runs/run_directory.py</code>"]
-    catalogue["catalogue of contracts<br><code>registry/contract/catalogue.py</code>"]
-    detect["detection of the contract<br><code>registry/detect/classifier.py</code>"]
+    catalogue["catalogue of contracts<br><code>registry/core/contract/catalogue.py</code>"]
+    detect["detection of the contract<br><code>registry/core/detect/classifier.py</code>"]
     source --> task --> kernel
     catalogue --> kernel
     detect -. "where none is declared" .-> kernel
@@ -61,46 +61,48 @@ A record is validated once. The fast validator groups the records of a batch tha
 reads; the reference validator decides the first record of each group, and the others get the same verdict. An audit
 keeps only the tally; a decode also writes rows.
 
-If a C compiler was available at installation, `registry/engine/native/` parses messages of a known shape and checks
-their values. All other messages, and all messages without it, take the path through `msgspec` and Arrow, with the same
-results.
+If a C compiler was available at installation, `registry/core/engine/native/` parses messages of a known shape and
+checks their values. All other messages, and all messages without it, take the path through `msgspec` and Arrow, with
+the same results.
 
 The word *engine* has two meanings. An **execution engine** (`--engine spark` or `local`, `spark_checks/engines.py`) is
-where a run takes place: in Spark tasks or in the process of the command. The room **`registry/engine`** is the fast
-validator, which both execution engines run.
+where a run takes place: in Spark tasks or in the process of the command. The room **`registry/core/engine`** is the
+fast validator, which both execution engines run.
 """
 
 QUESTIONS: Final = {
     "Where are the before and after images of an op in this version?": (
         "`images` in `contract.yaml`, for example `contracts/dts/canal/v1/contract.yaml`; its keys: "
-        "`registry/contract/image_model.py`; one message read by it: `registry/message/reading.py`"
+        "`registry/core/contract/image_model.py`; one message read by it: `registry/core/message/reading.py`"
     ),
     "How is a source type written, and how is such a value read?": (
-        "`contracts/<system>/types/` names the value form; `registry/values/forms/` has one file for each, "
-        "`registry/values/timestamps.py` reads instants"
+        "`contracts/<system>/types/` names the value form; `registry/core/values/forms/` has one file for each, "
+        "`registry/core/values/timestamps.py` reads instants"
     ),
     "Which classes of drift are there, and how severe are they?": (
-        "one file each in `registry/common/drift_classes/`; where they are found: rules across fields in "
-        "`registry/validate/drift_rules/`, op codes, members and values in `registry/validate/reference_validator.py`"
+        "one file each in `registry/core/common/drift_classes/`; where they are found: rules across fields in "
+        "`registry/core/validate/drift_rules/`, op codes, members and values in "
+        "`registry/core/validate/reference_validator.py`"
     ),
     "How does a message become a verdict?": (
-        "`registry/validate/reference_validator.py`; for batches `registry/engine/kernel.py`"
+        "`registry/core/validate/reference_validator.py`; for batches `registry/core/engine/kernel.py`"
     ),
-    "Which contract does a topic follow?": ("`registry/detect/classifier.py`"),
+    "Which contract does a topic follow?": ("`registry/core/detect/classifier.py`"),
     "Which version do the changes of one row prove, where versions swap its images?": (
-        "`registry/stats/change_evidence.py`, from links in `change_links.py` and states in `state_votes.py`; "
-        "in a sample, `registry/detect/image_order.py`"
+        "`registry/core/stats/change_evidence.py`, from links in `change_links.py` and states in `state_votes.py`; "
+        "in a sample, `registry/core/detect/image_order.py`"
     ),
     "What is the verdict of a run?": (
-        "`decide_run` in `registry/stats/run_verdict.py`, from the evidence in `registry/stats/run_evidence.py`"
+        "`decide_run` in `registry/core/stats/run_verdict.py`, from the evidence in "
+        "`registry/core/stats/run_evidence.py`"
     ),
     "Which exit code means what, and where is it chosen?": (
-        "the meanings in `docs/reference/exit-codes.md`, the codes in `registry/common/exit_codes.py`, those of "
-        "failures by their class in `registry/common/errors.py`; a command ends with the code of its verdict, `audit` "
-        "and `decode` in `cli/options/run_options.py`, the others in the module of the command"
+        "the meanings in `docs/reference/exit-codes.md`, the codes in `registry/core/common/exit_codes.py`, those of "
+        "failures by their class in `registry/core/common/errors.py`; a command ends with the code of its verdict, "
+        "`audit` and `decode` in `cli/options/run_options.py`, the others in the module of the command"
     ),
     "Where is a section of the HTML report written?": (
-        "`registry/report/html_page.py`; the findings in `registry/report/html_findings.py`"
+        "`registry/core/report/html_page.py`; the findings in `registry/core/report/html_findings.py`"
     ),
     "Which offsets are read, and where is a range split into tasks?": (
         "the range in `spark_checks/kafka/offsets.py`; samples and pieces of it in `spark_checks/range_slices.py`; "
@@ -124,15 +126,16 @@ QUESTIONS: Final = {
         "folders and files in `spark_checks/file_sinks.py`; a time limit and Ctrl-C in `spark_checks/stopping.py`"
     ),
     "What changed between two schemas or contracts, and does it break readers?": (
-        "`registry/compat/version_comparison.py`; then `registry/compat/json_schema/json_comparison.py`, "
-        "`registry/compat/avro/avro_comparison.py`, `registry/compat/meaning/meaning_comparison.py`"
+        "`registry/authoring/compat/version_comparison.py`; then "
+        "`registry/authoring/compat/json_schema/json_comparison.py`, "
+        "`registry/authoring/compat/avro/avro_comparison.py`, `registry/authoring/compat/meaning/meaning_comparison.py`"
     ),
     "What does `breaking` compare?": (
-        "`registry/review/revisions/revision_comparison.py`, by `registry/compat/publication.py`"
+        "`registry/authoring/review/revisions/revision_comparison.py`, by `registry/authoring/compat/publication.py`"
     ),
     "Which schemas are refused because they could do harm?": (
-        "`registry/schema/schema_documents.py`; Avro in `registry/schema/avro_types/schema_reading.py`, JSON "
-        "Schema in `registry/schema/json_schemas/schema_checks.py`"
+        "`registry/core/schema/schema_documents.py`; Avro in `registry/core/schema/avro_types/schema_reading.py`, JSON "
+        "Schema in `registry/core/schema/json_schemas/schema_checks.py`"
     ),
     "Where does the registry server answer a request?": (
         "one module per resource in `registry/server/protocol/endpoints/`, for example "
@@ -144,33 +147,39 @@ QUESTIONS: Final = {
         "clients in `registry/server/running/connection_limits.py`"
     ),
     "Where does the id of a schema come from?": (
-        "`registry/sync/id_locks.py`; contracts without one get it in `registry/sync/id_numbering.py`"
+        "`registry/authoring/sync/id_locks.py`; contracts without one get it in "
+        "`registry/authoring/sync/id_numbering.py`"
     ),
 }
 """Where to look for what: each answer names files and folders."""
 
-ROOMS = """
-## The rooms of `registry`
+WINGS = """
+## The wings of `registry`
 
-A room is a package directly below `registry`. It may import only the rooms below it; `lint-imports` checks this. An
-arrow points to a room whose code is used; arrows that follow from others are left out.
+`registry` has three wings and, above them, the schemas of all files that people write. A wing imports only what is
+below it, and a room of a wing only the rooms below it; `lint-imports` checks both. In the pictures an arrow points to a
+room whose code is used; arrows that follow from others are left out.
+
+| wing | what it is |
+|---|---|
 """
 TAIL = """
 ## The folders of `spark_checks`, `api`, `cli` and `testing`
 """
 
 
-def rooms_in_order() -> list[str]:
-    """Return the rooms from top to bottom, as `pyproject.toml` has the layers."""
+def packages_in_order(parent: str = "") -> list[str]:
+    """Return what lies directly in the registry, or in one of its wings, from top to bottom as in `pyproject.toml`."""
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"][
         "contracts"
     ]
-    return next(one["layers"] for one in contracts if one.get("containers") == [PACKAGE])
+    container = f"{PACKAGE}.{parent}" if parent else PACKAGE
+    return next(one["layers"] for one in contracts if one.get("containers") == [container])
 
 
-def words_of(room: str) -> list[str]:
-    """Return the docstring of a room: its first line, and the line that says what goes in and out, if any."""
-    return docstring_of(ROOT / "registry" / room / "__init__.py")
+def words_of(package: str) -> list[str]:
+    """Return the docstring of a wing or room: its first line, and the line that says what goes in and out, if any."""
+    return docstring_of(ROOT / "registry" / package / "__init__.py")
 
 
 def docstring_of(module: Path) -> list[str]:
@@ -179,16 +188,16 @@ def docstring_of(module: Path) -> list[str]:
     return [" ".join(part.split()) for part in text.split("\n\n")]
 
 
-def imports_between(rooms: list[str]) -> dict[str, set[str]]:
-    """Return for each room the rooms that its modules import."""
-    graph = grimp.build_graph("cdc_contracts")
+def imports_between(wing: str, rooms: list[str]) -> dict[str, set[str]]:
+    """Return for each room of a wing the rooms of it that its modules import."""
+    graph, inside = grimp.build_graph("cdc_contracts"), f"{PACKAGE}.{wing}."
     found: dict[str, set[str]] = {room: set() for room in rooms}
     for module in graph.modules:
-        if not module.startswith(f"{PACKAGE}."):
+        if not module.startswith(inside):
             continue
-        room = module.split(".")[2]
+        room = module.removeprefix(inside).split(".")[0]
         for used in graph.find_modules_directly_imported_by(module):
-            if used.startswith(f"{PACKAGE}.") and (other := used.split(".")[2]) != room:
+            if used.startswith(inside) and (other := used.removeprefix(inside).split(".")[0]) != room:
                 found[room].add(other)
     return found
 
@@ -205,18 +214,28 @@ def without_shortcuts(imports: Mapping[str, set[str]]) -> Iterator[tuple[str, st
                 yield room, other
 
 
+def rooms_of(wing: str) -> Iterator[str]:
+    """Yield the lines about the rooms of a wing: a picture, and a table."""
+    rooms = packages_in_order(wing)
+    yield from ("```mermaid", "flowchart TD")
+    for room, other in without_shortcuts(imports_between(wing, rooms)):
+        yield f"    {room} --> {other}"
+    yield from ("```", "", "| room | what it is | what goes in and out | modules |", "|---|---|---|---|")
+    for room in rooms:
+        first, *rest = words_of(f"{wing}/{room}")
+        modules = sum(path.name != "__init__.py" for path in (ROOT / "registry" / wing / room).rglob("*.py"))
+        yield f"| `{room}` | {first} | {rest[0] if rest else ''} | {modules} |"
+
+
 def page() -> str:
     """Return the text of the page."""
-    rooms = rooms_in_order()
     lines = [HEAD, "## Where to look", "", "| question | answered in |", "|---|---|"]
     lines += [f"| {question} | {answer} |" for question, answer in QUESTIONS.items()]
-    lines += [ROOMS, "```mermaid", "flowchart TD"]
-    lines += [f"    {room} --> {other}" for room, other in without_shortcuts(imports_between(rooms))]
-    lines += ["```", "", "| room | what it is | what goes in and out | modules |", "|---|---|---|---|"]
-    for room in rooms:
-        first, *rest = words_of(room)
-        modules = sum(path.name != "__init__.py" for path in (ROOT / "registry" / room).rglob("*.py"))
-        lines.append(f"| `{room}` | {first} | {rest[0] if rest else ''} | {modules} |")
+    lines += [WINGS.rstrip()]
+    wings = packages_in_order()
+    lines += [f"| `registry/{wing}` | {words_of(wing)[0]} |" for wing in wings]
+    for wing in reversed(wings[1:]):
+        lines += ["", f"### `registry/{wing}`", "", *rooms_of(wing)]
     lines += [TAIL, "| folder | what it is |", "|---|---|"]
     for layer in ("spark_checks", "api", "cli", "testing"):
         for package in sorted((ROOT / layer).rglob("__init__.py")):

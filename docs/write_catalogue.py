@@ -5,7 +5,7 @@ from pathlib import Path
 from catalogue_pages import catalogue_pages, vocabulary_page
 from coverage_pages import coverage_page, read_coverage
 
-from cdc_contracts.registry.contract.catalogue import shipped_catalogue
+from cdc_contracts.registry.core.contract.catalogue import shipped_catalogue
 
 FOLDER = Path(__file__).parent / "catalogue"
 VOCABULARY = Path(__file__).parent / "vocabulary.md"

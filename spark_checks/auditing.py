@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from cdc_contracts.registry.detect.topic_samples import ENOUGH, find_validation
-from cdc_contracts.registry.report.audit_report import Span, build_report
-from cdc_contracts.registry.report.combined_reports import combine_reports
-from cdc_contracts.registry.report.report_model import Report
-from cdc_contracts.registry.stats.partition_tallies import Source
-from cdc_contracts.registry.stats.tally import Tally
-from cdc_contracts.registry.validate.validation_context import Undetected, ValidationContext
+from cdc_contracts.registry.core.detect.topic_samples import ENOUGH, find_validation
+from cdc_contracts.registry.core.report.audit_report import Span, build_report
+from cdc_contracts.registry.core.report.combined_reports import combine_reports
+from cdc_contracts.registry.core.report.report_model import Report
+from cdc_contracts.registry.core.stats.partition_tallies import Source
+from cdc_contracts.registry.core.stats.tally import Tally
+from cdc_contracts.registry.core.validate.validation_context import Undetected, ValidationContext
 from cdc_contracts.spark_checks.engines import Engine, Input
 from cdc_contracts.spark_checks.range_slices import describe_sample, skipped
 from cdc_contracts.spark_checks.sources import windows_of

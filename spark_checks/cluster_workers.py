@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final
 import pyarrow as pa
 
 from cdc_contracts import __version__
-from cdc_contracts.registry.common.errors import UnavailableError
-from cdc_contracts.registry.engine.native.native_library import describe_native
+from cdc_contracts.registry.core.common.errors import UnavailableError
+from cdc_contracts.registry.core.engine.native.native_library import describe_native
 from cdc_contracts.spark_checks.reminders import reminding
 from cdc_contracts.spark_checks.spark_session import is_local
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from cdc_contracts.registry.common.errors import UnavailableError
-from cdc_contracts.registry.common.extras import install_command
+from cdc_contracts.registry.core.common.errors import UnavailableError
+from cdc_contracts.registry.core.common.extras import install_command
 from cdc_contracts.spark_checks.cluster_workers import check_workers
 from cdc_contracts.spark_checks.connectors import CONNECTORS
 from cdc_contracts.spark_checks.kafka.offsets import Limits, Range

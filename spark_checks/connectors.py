@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from cdc_contracts.registry.common.errors import UnavailableError, UsageError
+from cdc_contracts.registry.core.common.errors import UnavailableError, UsageError
 from cdc_contracts.spark_checks.jars import spark_versions
 
 if TYPE_CHECKING:

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 
-from cdc_contracts.registry.common.errors import UsageError
-from cdc_contracts.registry.common.thresholds import parse_threshold
-from cdc_contracts.registry.records.output_schemas import CHANGES_SCHEMA, CONTROL_SCHEMA, QUARANTINE_SCHEMA
-from cdc_contracts.registry.report.audit_report import build_report
-from cdc_contracts.registry.report.report_model import ReportSource
-from cdc_contracts.registry.report.stored_reports import write_document
-from cdc_contracts.registry.validate.validation_context import ValidationContext
+from cdc_contracts.registry.core.common.errors import UsageError
+from cdc_contracts.registry.core.common.thresholds import parse_threshold
+from cdc_contracts.registry.core.records.output_schemas import CHANGES_SCHEMA, CONTROL_SCHEMA, QUARANTINE_SCHEMA
+from cdc_contracts.registry.core.report.audit_report import build_report
+from cdc_contracts.registry.core.report.report_model import ReportSource
+from cdc_contracts.registry.core.report.stored_reports import write_document
+from cdc_contracts.registry.core.validate.validation_context import ValidationContext
 from cdc_contracts.spark_checks.decode_tasks import rows_work
 from cdc_contracts.spark_checks.spark_session import use_this_python
 from cdc_contracts.spark_checks.spark_tasks import (

@@ -11,22 +11,22 @@ from typing import Final
 
 import pyarrow as pa
 
-from cdc_contracts.registry.engine.kernel import Kernel, Written, paced
-from cdc_contracts.registry.records.output_schemas import (
+from cdc_contracts.registry.core.engine.kernel import Kernel, Written, paced
+from cdc_contracts.registry.core.records.output_schemas import (
     CHANGES_SCHEMA,
     CONTROL_SCHEMA,
     QUARANTINE_SCHEMA,
     REPLAYED_SCHEMA,
 )
-from cdc_contracts.registry.records.redacted_quarantine import redact_quarantine
-from cdc_contracts.registry.stats.observed_columns import ObservedColumns, TableName
-from cdc_contracts.registry.stats.positions import Positions
-from cdc_contracts.registry.stats.tally import Tally
-from cdc_contracts.registry.tables.canonical.added_columns import MOST_STATEMENTS, DdlStatement, ddl_statements
-from cdc_contracts.registry.tables.canonical.layout_resolution import LayoutGuess
-from cdc_contracts.registry.tables.canonical.table_layouts import NESTED, Layouts
-from cdc_contracts.registry.tables.canonical.table_resets import Resets, read_control
-from cdc_contracts.registry.tables.canonical.typed_rows import count_by_table
+from cdc_contracts.registry.core.records.redacted_quarantine import redact_quarantine
+from cdc_contracts.registry.core.stats.observed_columns import ObservedColumns, TableName
+from cdc_contracts.registry.core.stats.positions import Positions
+from cdc_contracts.registry.core.stats.tally import Tally
+from cdc_contracts.registry.core.tables.canonical.added_columns import MOST_STATEMENTS, DdlStatement, ddl_statements
+from cdc_contracts.registry.core.tables.canonical.layout_resolution import LayoutGuess
+from cdc_contracts.registry.core.tables.canonical.table_layouts import NESTED, Layouts
+from cdc_contracts.registry.core.tables.canonical.table_resets import Resets, read_control
+from cdc_contracts.registry.core.tables.canonical.typed_rows import count_by_table
 from cdc_contracts.spark_checks.file_sinks import TABLES, FilePart, SinkPlace, TableWriter
 from cdc_contracts.spark_checks.record_coordinates import COORDINATES, gather_coordinates, leave_out
 from cdc_contracts.spark_checks.spark_tasks import ScopeSpec, Watch, Work, as_result, attempt_name, open_kernel

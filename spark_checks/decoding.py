@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from cdc_contracts.registry.common.errors import UnavailableError, UndetectedError
-from cdc_contracts.registry.detect.detection import hint_undetected
-from cdc_contracts.registry.detect.topic_samples import ENOUGH, find_validation
-from cdc_contracts.registry.report.audit_report import build_report
-from cdc_contracts.registry.report.recorded_evidence import decide_again, evidence_of
-from cdc_contracts.registry.report.report_model import Report
-from cdc_contracts.registry.stats.row_changes import RowChanges
-from cdc_contracts.registry.stats.run_verdict import decide_run
-from cdc_contracts.registry.stats.tally import Tally
-from cdc_contracts.registry.validate.validation_context import Undetected, ValidationContext
+from cdc_contracts.registry.core.common.errors import UnavailableError, UndetectedError
+from cdc_contracts.registry.core.detect.detection import hint_undetected
+from cdc_contracts.registry.core.detect.topic_samples import ENOUGH, find_validation
+from cdc_contracts.registry.core.report.audit_report import build_report
+from cdc_contracts.registry.core.report.recorded_evidence import decide_again, evidence_of
+from cdc_contracts.registry.core.report.report_model import Report
+from cdc_contracts.registry.core.stats.row_changes import RowChanges
+from cdc_contracts.registry.core.stats.run_verdict import decide_run
+from cdc_contracts.registry.core.stats.tally import Tally
+from cdc_contracts.registry.core.validate.validation_context import Undetected, ValidationContext
 from cdc_contracts.spark_checks.engines import Engine, Input
 from cdc_contracts.spark_checks.runs.finished_runs import PastRun, PastRuns
 from cdc_contracts.spark_checks.runs.run_directory import name_batch, name_run

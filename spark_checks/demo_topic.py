@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from cdc_contracts.registry.common.errors import UnavailableError
-from cdc_contracts.registry.contract.catalogue import Catalogue, Version
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.generate.event_streams import row_stream
-from cdc_contracts.registry.generate.rendering import Renderer
-from cdc_contracts.registry.generate.source_events import Event
-from cdc_contracts.registry.records.record_batches import CAPTURE_SCHEMA
+from cdc_contracts.registry.core.common.errors import UnavailableError
+from cdc_contracts.registry.core.contract.catalogue import Catalogue, Version
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.generate.event_streams import row_stream
+from cdc_contracts.registry.core.generate.rendering import Renderer
+from cdc_contracts.registry.core.generate.source_events import Event
+from cdc_contracts.registry.core.records.record_batches import CAPTURE_SCHEMA
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Protocol
 
 import pyarrow as pa
 
-from cdc_contracts.registry.records.sample_windows import Window
-from cdc_contracts.registry.report.audit_report import Span, Spans
-from cdc_contracts.registry.report.report_model import ReportSource, StopReason
-from cdc_contracts.registry.stats.partition_tallies import Source
-from cdc_contracts.registry.stats.tally import Tally
-from cdc_contracts.registry.tables.inference.column_evidence import InferenceEvidence
-from cdc_contracts.registry.validate.validation_context import ValidationContext
+from cdc_contracts.registry.core.records.sample_windows import Window
+from cdc_contracts.registry.core.report.audit_report import Span, Spans
+from cdc_contracts.registry.core.report.report_model import ReportSource, StopReason
+from cdc_contracts.registry.core.stats.partition_tallies import Source
+from cdc_contracts.registry.core.stats.tally import Tally
+from cdc_contracts.registry.core.tables.inference.column_evidence import InferenceEvidence
+from cdc_contracts.registry.core.validate.validation_context import ValidationContext
 from cdc_contracts.spark_checks.kafka.offsets import Limits, Range
 from cdc_contracts.spark_checks.repeat_search import FoundRepeats, RepeatSearch
 from cdc_contracts.spark_checks.spark_tasks import TaskCount, Watch, Work

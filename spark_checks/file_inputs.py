@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 
-from cdc_contracts.registry.common.errors import UsageError
-from cdc_contracts.registry.detect.topic_samples import sample_files
-from cdc_contracts.registry.records.file_batches import read_slice
-from cdc_contracts.registry.records.file_plans import FilePlan, Slice, Window
-from cdc_contracts.registry.records.input_files import PlainRecords, plan_files
-from cdc_contracts.registry.report.audit_report import Span
-from cdc_contracts.registry.report.report_model import ReportSource
-from cdc_contracts.registry.stats.partition_tallies import Source
-from cdc_contracts.registry.stats.tally import Tally
+from cdc_contracts.registry.core.common.errors import UsageError
+from cdc_contracts.registry.core.detect.topic_samples import sample_files
+from cdc_contracts.registry.core.records.file_batches import read_slice
+from cdc_contracts.registry.core.records.file_plans import FilePlan, Slice, Window
+from cdc_contracts.registry.core.records.input_files import PlainRecords, plan_files
+from cdc_contracts.registry.core.report.audit_report import Span
+from cdc_contracts.registry.core.report.report_model import ReportSource
+from cdc_contracts.registry.core.stats.partition_tallies import Source
+from cdc_contracts.registry.core.stats.tally import Tally
 from cdc_contracts.spark_checks.cluster_workers import count_slots
 from cdc_contracts.spark_checks.kafka.offsets import Range, by_topic, report_ranges, select
 from cdc_contracts.spark_checks.range_slices import keep

@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import fs
 
-from cdc_contracts.registry.common.errors import UnavailableError
-from cdc_contracts.registry.tables.canonical.table_layouts import TableName
+from cdc_contracts.registry.core.common.errors import UnavailableError
+from cdc_contracts.registry.core.tables.canonical.table_layouts import TableName
 from cdc_contracts.spark_checks.folders import Folder, bring_to_disk, open_directory
 
 COMPRESSION: Final = "zstd"

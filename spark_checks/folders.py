@@ -15,7 +15,7 @@ from urllib.parse import urlparse
 import pyarrow as pa
 from pyarrow import fs
 
-from cdc_contracts.registry.common.errors import UnavailableError
+from cdc_contracts.registry.core.common.errors import UnavailableError
 
 
 class Folder:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO, Final
 from xml.sax.saxutils import quoteattr
 
-from cdc_contracts.registry.common.errors import UnavailableError, UsageError
+from cdc_contracts.registry.core.common.errors import UnavailableError, UsageError
 
 Say = Callable[[str], None]
 

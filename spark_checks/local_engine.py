@@ -8,14 +8,14 @@ from typing import Final, NoReturn
 
 import pyarrow as pa
 
-from cdc_contracts.registry.common.errors import UsageError
-from cdc_contracts.registry.engine.kernel import Kernel
-from cdc_contracts.registry.engine.stepwise_audit import audit_in_steps
-from cdc_contracts.registry.report.report_model import StopReason
-from cdc_contracts.registry.stats.tally import Tally
-from cdc_contracts.registry.tables.inference.column_evidence import InferenceEvidence
-from cdc_contracts.registry.tables.inference.record_evidence import infer_batches
-from cdc_contracts.registry.validate.validation_context import ValidationContext
+from cdc_contracts.registry.core.common.errors import UsageError
+from cdc_contracts.registry.core.engine.kernel import Kernel
+from cdc_contracts.registry.core.engine.stepwise_audit import audit_in_steps
+from cdc_contracts.registry.core.report.report_model import StopReason
+from cdc_contracts.registry.core.stats.tally import Tally
+from cdc_contracts.registry.core.tables.inference.column_evidence import InferenceEvidence
+from cdc_contracts.registry.core.tables.inference.record_evidence import infer_batches
+from cdc_contracts.registry.core.validate.validation_context import ValidationContext
 from cdc_contracts.spark_checks.engines import Input, TopicRecords
 from cdc_contracts.spark_checks.kafka.consumer import open_reader
 from cdc_contracts.spark_checks.kafka.offsets import Limits, Range

@@ -12,13 +12,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import UNSET
 
-from cdc_contracts.registry.common.errors import UnavailableError, UsageError
-from cdc_contracts.registry.records.sample_windows import Window
-from cdc_contracts.registry.report.audit_report import Span
-from cdc_contracts.registry.report.report_model import ReportSource
-from cdc_contracts.registry.stats.partition_tallies import Source
-from cdc_contracts.registry.stats.tally import Tally
-from cdc_contracts.registry.tables.canonical.table_layouts import NESTED
+from cdc_contracts.registry.core.common.errors import UnavailableError, UsageError
+from cdc_contracts.registry.core.records.sample_windows import Window
+from cdc_contracts.registry.core.report.audit_report import Span
+from cdc_contracts.registry.core.report.report_model import ReportSource
+from cdc_contracts.registry.core.stats.partition_tallies import Source
+from cdc_contracts.registry.core.stats.tally import Tally
+from cdc_contracts.registry.core.tables.canonical.table_layouts import NESTED
 from cdc_contracts.spark_checks.cluster_workers import count_slots
 from cdc_contracts.spark_checks.file_sinks import check_whole
 from cdc_contracts.spark_checks.folders import Folder

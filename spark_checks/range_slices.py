@@ -10,10 +10,10 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
-from cdc_contracts.registry.common.errors import UsageError
-from cdc_contracts.registry.records.sample_windows import Window, place_windows
-from cdc_contracts.registry.report.audit_report import Span
-from cdc_contracts.registry.stats.partition_tallies import Source
+from cdc_contracts.registry.core.common.errors import UsageError
+from cdc_contracts.registry.core.records.sample_windows import Window, place_windows
+from cdc_contracts.registry.core.report.audit_report import Span
+from cdc_contracts.registry.core.stats.partition_tallies import Source
 
 MOST_SLICES: Final = 10
 LEAST_OFFSETS: Final = 100

@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from cdc_contracts.registry.records.output_schemas import REPLAYED_SCHEMA
-from cdc_contracts.registry.records.record_batches import Batch
+from cdc_contracts.registry.core.records.output_schemas import REPLAYED_SCHEMA
+from cdc_contracts.registry.core.records.record_batches import Batch
 
 COORDINATES: Final = tuple(REPLAYED_SCHEMA.names)
 

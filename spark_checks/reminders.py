@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from cdc_contracts.registry.common.errors import CdcContractsError
+from cdc_contracts.registry.core.common.errors import CdcContractsError
 
 EVERY_SECONDS: Final = 10.0
 

@@ -14,10 +14,10 @@ from typing import Final, NamedTuple
 
 import pyarrow as pa
 
-from cdc_contracts.registry.records.output_schemas import CHANGES_SCHEMA, REPEATS_SCHEMA
-from cdc_contracts.registry.stats.partition_tallies import Source
-from cdc_contracts.registry.stats.positions import PositionLine
-from cdc_contracts.registry.tables.canonical.table_layouts import TableName
+from cdc_contracts.registry.core.records.output_schemas import CHANGES_SCHEMA, REPEATS_SCHEMA
+from cdc_contracts.registry.core.stats.partition_tallies import Source
+from cdc_contracts.registry.core.stats.positions import PositionLine
+from cdc_contracts.registry.core.tables.canonical.table_layouts import TableName
 from cdc_contracts.spark_checks.file_sinks import FilePart, SinkPlace, TableWriter
 from cdc_contracts.spark_checks.spark_tasks import attempt_name
 

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from cdc_contracts.registry.common.errors import UnavailableError
-from cdc_contracts.registry.common.exit_codes import PASS
-from cdc_contracts.registry.report.audit_report import build_report
-from cdc_contracts.registry.report.report_model import Report
-from cdc_contracts.registry.stats.tally import Tally
-from cdc_contracts.registry.validate.validation_context import Undetected, ValidationContext
+from cdc_contracts.registry.core.common.errors import UnavailableError
+from cdc_contracts.registry.core.common.exit_codes import PASS
+from cdc_contracts.registry.core.report.audit_report import build_report
+from cdc_contracts.registry.core.report.report_model import Report
+from cdc_contracts.registry.core.stats.tally import Tally
+from cdc_contracts.registry.core.validate.validation_context import Undetected, ValidationContext
 from cdc_contracts.spark_checks.decoding import DecodedRun, Output, decode_input
 from cdc_contracts.spark_checks.engines import Engine
 from cdc_contracts.spark_checks.quarantine_files import QuarantineInput, list_quarantine

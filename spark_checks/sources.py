@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from cdc_contracts.registry.common.errors import UnavailableError
-from cdc_contracts.registry.records.sample_windows import Window, share_windows
-from cdc_contracts.registry.report.audit_report import Span, Spans
-from cdc_contracts.registry.report.report_model import ReportSource
-from cdc_contracts.registry.stats.partition_tallies import Source
-from cdc_contracts.registry.stats.tally import Tally
+from cdc_contracts.registry.core.common.errors import UnavailableError
+from cdc_contracts.registry.core.records.sample_windows import Window, share_windows
+from cdc_contracts.registry.core.report.audit_report import Span, Spans
+from cdc_contracts.registry.core.report.report_model import ReportSource
+from cdc_contracts.registry.core.stats.partition_tallies import Source
+from cdc_contracts.registry.core.stats.tally import Tally
 from cdc_contracts.spark_checks.engines import Engine, Input
 from cdc_contracts.spark_checks.kafka.bookmarks import Offsets
 from cdc_contracts.spark_checks.kafka.consumer import open_reader

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 
-from cdc_contracts.registry.report.report_model import StopReason
-from cdc_contracts.registry.stats.tally import Tally
-from cdc_contracts.registry.tables.inference.column_evidence import InferenceEvidence
-from cdc_contracts.registry.tables.inference.record_evidence import infer_batches
-from cdc_contracts.registry.validate.validation_context import ValidationContext
+from cdc_contracts.registry.core.report.report_model import StopReason
+from cdc_contracts.registry.core.stats.tally import Tally
+from cdc_contracts.registry.core.tables.inference.column_evidence import InferenceEvidence
+from cdc_contracts.registry.core.tables.inference.record_evidence import infer_batches
+from cdc_contracts.registry.core.validate.validation_context import ValidationContext
 from cdc_contracts.spark_checks.cluster_workers import count_slots
 from cdc_contracts.spark_checks.engines import Input, TopicRecords
 from cdc_contracts.spark_checks.kafka.failures import reading

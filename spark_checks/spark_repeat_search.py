@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from cdc_contracts.registry.records.output_schemas import REPEATS_SCHEMA
-from cdc_contracts.registry.stats.positions import SNAPSHOT, PositionLine
+from cdc_contracts.registry.core.records.output_schemas import REPEATS_SCHEMA
+from cdc_contracts.registry.core.stats.positions import SNAPSHOT, PositionLine
 from cdc_contracts.spark_checks.file_sinks import SinkPlace
 from cdc_contracts.spark_checks.repeat_search import COMPARED, SAME, TABLE, FoundRepeats, RepeatSearch, write_repeats
 from cdc_contracts.spark_checks.spark_tasks import RESULT_SCHEMA, as_result, read_results

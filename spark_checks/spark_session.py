@@ -18,8 +18,8 @@ from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 
-from cdc_contracts.registry.common import signals
-from cdc_contracts.registry.common.errors import CdcContractsError, UnavailableError, UsageError
+from cdc_contracts.registry.core.common import signals
+from cdc_contracts.registry.core.common.errors import CdcContractsError, UnavailableError, UsageError
 from cdc_contracts.spark_checks.connectors import CONNECTORS, Connector
 from cdc_contracts.spark_checks.jars import (
     Say,

@@ -11,12 +11,12 @@ from typing import Any, Final, Protocol
 
 import pyarrow as pa
 
-from cdc_contracts.registry.contract.bundle import Bundle, bundle
-from cdc_contracts.registry.contract.catalogue import Catalogue
-from cdc_contracts.registry.contract.version_ranges import VersionRanges
-from cdc_contracts.registry.engine.kernel import Kernel, paced
-from cdc_contracts.registry.stats.tally import Tally
-from cdc_contracts.registry.validate.validation_context import DetectedSubjects, ValidationContext, open_again
+from cdc_contracts.registry.core.contract.bundle import Bundle, bundle
+from cdc_contracts.registry.core.contract.catalogue import Catalogue
+from cdc_contracts.registry.core.contract.version_ranges import VersionRanges
+from cdc_contracts.registry.core.engine.kernel import Kernel, paced
+from cdc_contracts.registry.core.stats.tally import Tally
+from cdc_contracts.registry.core.validate.validation_context import DetectedSubjects, ValidationContext, open_again
 
 Work = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from cdc_contracts.registry.common import signals
-from cdc_contracts.registry.report.report_model import StopReason
+from cdc_contracts.registry.core.common import signals
+from cdc_contracts.registry.core.report.report_model import StopReason
 from cdc_contracts.spark_checks.cluster_workers import is_remote
 
 if TYPE_CHECKING:

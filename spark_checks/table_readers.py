@@ -6,8 +6,8 @@ import difflib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from cdc_contracts.registry.common.errors import UsageError
-from cdc_contracts.registry.tables.canonical.table_layouts import TableLayout, read_layout
+from cdc_contracts.registry.core.common.errors import UsageError
+from cdc_contracts.registry.core.tables.canonical.table_layouts import TableLayout, read_layout
 from cdc_contracts.spark_checks.file_sinks import check_whole
 from cdc_contracts.spark_checks.folders import Folder, escape_pattern
 from cdc_contracts.spark_checks.runs.finished_runs import grown_layouts

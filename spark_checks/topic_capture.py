@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from cdc_contracts.registry.common.atomic_files import check_folder
-from cdc_contracts.registry.common.errors import UnavailableError, UsageError
-from cdc_contracts.registry.records.record_batches import CAPTURE_SCHEMA, as_capture
-from cdc_contracts.registry.stats.partition_tallies import Source
+from cdc_contracts.registry.core.common.atomic_files import check_folder
+from cdc_contracts.registry.core.common.errors import UnavailableError, UsageError
+from cdc_contracts.registry.core.records.record_batches import CAPTURE_SCHEMA, as_capture
+from cdc_contracts.registry.core.stats.partition_tallies import Source
 from cdc_contracts.spark_checks.sources import TopicInput
 from cdc_contracts.spark_checks.spark_tasks import Work, attempt_name
 from cdc_contracts.spark_checks.stopping import halt

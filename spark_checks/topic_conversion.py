@@ -12,10 +12,10 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from cdc_contracts.registry.common.atomic_files import put_whole
-from cdc_contracts.registry.common.errors import CdcContractsError, UnavailableError, UsageError
-from cdc_contracts.registry.records.conversion.converted_records import REFUSED_SCHEMA, Counts, convert_batch
-from cdc_contracts.registry.records.conversion.converter import Conversion
+from cdc_contracts.registry.core.common.atomic_files import put_whole
+from cdc_contracts.registry.core.common.errors import CdcContractsError, UnavailableError, UsageError
+from cdc_contracts.registry.core.records.conversion.converted_records import REFUSED_SCHEMA, Counts, convert_batch
+from cdc_contracts.registry.core.records.conversion.converter import Conversion
 from cdc_contracts.spark_checks.engines import Engine
 from cdc_contracts.spark_checks.kafka.consumer import open_reader
 from cdc_contracts.spark_checks.kafka.producer import open_writer

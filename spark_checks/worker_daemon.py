@@ -14,10 +14,10 @@ from zipimport import zipimporter
 import pyarrow as pa
 from pyspark.daemon import manager
 
-from cdc_contracts.registry.contract.catalogue import shipped_catalogue
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.engine.kernel import Kernel
-from cdc_contracts.registry.validate.validation_context import open_validation
+from cdc_contracts.registry.core.contract.catalogue import shipped_catalogue
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.engine.kernel import Kernel
+from cdc_contracts.registry.core.validate.validation_context import open_validation
 from cdc_contracts.spark_checks import auditing, decoding, spark_tasks
 
 IMPORTED = (auditing, decoding, spark_tasks)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from cdc_contracts.api.results import Change, DecodedMessage, Value
-from cdc_contracts.registry.contract.phrases import describe_application
+from cdc_contracts.registry.core.contract.phrases import describe_application
 from cdc_contracts.testing.sent_messages import MessageSender
 
 STREAM = "stream"

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from cdc_contracts.api.contracts import Folders, Tables, contract
 from cdc_contracts.api.messages import Message, values_of
-from cdc_contracts.registry.common.findings import SEVERITIES
+from cdc_contracts.registry.core.common.findings import SEVERITIES
 
 _MOST_SHOWN = 10
 

@@ -38,7 +38,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Run a test that is marked with a contract once for each of its versions; a wrong mark is a failure to collect."""
-    from cdc_contracts.registry.common.errors import CdcContractsError
+    from cdc_contracts.registry.core.common.errors import CdcContractsError
 
     marks = list(metafunc.definition.iter_markers(MARK))
     if not marks:
@@ -62,7 +62,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 @pytest.fixture
 def cdc_case(request: pytest.FixtureRequest) -> ContractCase:
     """The messages of one version, with their rows; the marker `cdc_contract` runs a test with one for each version."""
-    from cdc_contracts.registry.common.errors import CdcContractsError, UsageError
+    from cdc_contracts.registry.core.common.errors import CdcContractsError, UsageError
 
     case: ContractCase | None = getattr(request, "param", None)
     if case is None:
@@ -92,7 +92,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
 @pytest.fixture(scope="session")
 def cdc_messages() -> Callable[..., list[bytes]]:
     """`cdc_messages("dts/canal@2", n=50, table=..., seed=...)`: the arguments are those of `testing.messages`."""
-    from cdc_contracts.registry.common.errors import CdcContractsError
+    from cdc_contracts.registry.core.common.errors import CdcContractsError
     from cdc_contracts.testing.sent_messages import messages
 
     @wraps(messages)
@@ -140,10 +140,10 @@ def _cases(
 
 def _drifts(drift: str | Sequence[str] | bool) -> list[str]:  # noqa: FBT001  as the mark has it
     """Return the classes or rules that a mark names. Raises UsageError if one is unknown: no version would show it."""
-    from cdc_contracts.registry.common.errors import UsageError
-    from cdc_contracts.registry.common.findings import CLASSES
-    from cdc_contracts.registry.common.similar_names import similar_names
-    from cdc_contracts.registry.generate.drifting_messages import find_drift_rule
+    from cdc_contracts.registry.core.common.errors import UsageError
+    from cdc_contracts.registry.core.common.findings import CLASSES
+    from cdc_contracts.registry.core.common.similar_names import similar_names
+    from cdc_contracts.registry.core.generate.drifting_messages import find_drift_rule
 
     if isinstance(drift, bool):
         return [one.name for one in CLASSES.values() if one.breaks] if drift else []

@@ -8,14 +8,14 @@ from functools import cached_property
 
 from cdc_contracts.api.arguments import as_number, as_text
 from cdc_contracts.api.contracts import Contract, Folders, Tables, open_options
-from cdc_contracts.registry.contract.catalogue import Catalogue, Version
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.contract.table_contracts import TableContracts, parse_table_contract
-from cdc_contracts.registry.generate.edge_rows import edge_messages
-from cdc_contracts.registry.generate.event_streams import ORDERS
-from cdc_contracts.registry.generate.message_samples import sample_messages, sampled_table
-from cdc_contracts.registry.generate.source_events import SourceTable
-from cdc_contracts.registry.validate.validation_context import open_validation
+from cdc_contracts.registry.core.contract.catalogue import Catalogue, Version
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.contract.table_contracts import TableContracts, parse_table_contract
+from cdc_contracts.registry.core.generate.edge_rows import edge_messages
+from cdc_contracts.registry.core.generate.event_streams import ORDERS
+from cdc_contracts.registry.core.generate.message_samples import sample_messages, sampled_table
+from cdc_contracts.registry.core.generate.source_events import SourceTable
+from cdc_contracts.registry.core.validate.validation_context import open_validation
 
 
 def messages(

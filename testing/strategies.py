@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from cdc_contracts.registry.common.errors import UnavailableError
-from cdc_contracts.registry.contract.type_families import family_of
-from cdc_contracts.registry.generate.edge_rows import edge_texts
-from cdc_contracts.registry.generate.rendering import Renderer
-from cdc_contracts.registry.generate.source_events import Event
-from cdc_contracts.registry.validate.capabilities import capabilities_of
+from cdc_contracts.registry.core.common.errors import UnavailableError
+from cdc_contracts.registry.core.contract.type_families import family_of
+from cdc_contracts.registry.core.generate.edge_rows import edge_texts
+from cdc_contracts.registry.core.generate.rendering import Renderer
+from cdc_contracts.registry.core.generate.source_events import Event
+from cdc_contracts.registry.core.validate.capabilities import capabilities_of
 from cdc_contracts.testing.sent_messages import MessageSender
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
     from cdc_contracts.api.contracts import Folders, Tables
-    from cdc_contracts.registry.message.canonical_changes import Image
+    from cdc_contracts.registry.core.message.canonical_changes import Image
 
 _OPS = ("insert", "update", "delete", "snapshot", "upsert")
 _FIRST_TIME = 1_600_000_000_000

@@ -9,8 +9,8 @@ import fastavro
 from changed_bytes import changed_bytes
 from topics import CATALOGUE, WITH_TABLES, rendered, samples
 
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.message.transport import open_transport
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.message.transport import open_transport
 
 VERSIONS = [version for version in CATALOGUE.all_versions() if version.meaning.transport == "avro"]
 VERSION = VERSIONS[0]

@@ -9,13 +9,13 @@ from typing import Any
 
 from topics import CATALOGUE, named_samples
 
-from cdc_contracts.registry.common.json_messages import Unreadable
-from cdc_contracts.registry.contract.catalogue import Version
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.contract.table_contracts import TableContract, TableContracts, read_table_contracts
-from cdc_contracts.registry.engine.fast_validator import FastValidator
-from cdc_contracts.registry.validate.validation_context import ValidationContext
-from cdc_contracts.registry.validate.verdicts import Finding, Verdict, decide
+from cdc_contracts.registry.core.common.json_messages import Unreadable
+from cdc_contracts.registry.core.contract.catalogue import Version
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.contract.table_contracts import TableContract, TableContracts, read_table_contracts
+from cdc_contracts.registry.core.engine.fast_validator import FastValidator
+from cdc_contracts.registry.core.validate.validation_context import ValidationContext
+from cdc_contracts.registry.core.validate.verdicts import Finding, Verdict, decide
 
 VERSIONS = list(CATALOGUE.all_versions())
 SUBJECTS = CATALOGUE.subjects()

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import pytest
 
-from cdc_contracts.registry.contract.catalogue import Catalogue
+from cdc_contracts.registry.core.contract.catalogue import Catalogue
 
 Row = TypeVar("Row")
 

@@ -13,8 +13,8 @@ from itertools import islice, product
 import jsonschema
 from schema_pairs import messages
 
-from cdc_contracts.registry.compat.json_schema.bundled_schemas import FAST_JUDGES
-from cdc_contracts.registry.schema.json_schemas.schema_drafts import draft_of
+from cdc_contracts.registry.authoring.compat.json_schema.bundled_schemas import FAST_JUDGES
+from cdc_contracts.registry.core.schema.json_schemas.schema_drafts import draft_of
 
 MESSAGES = messages()
 MOST_CHOICES = 32

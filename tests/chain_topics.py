@@ -11,8 +11,8 @@ from record_batches import batch_of
 from topics import SCENARIOS as CATALOGUE
 from written_reports import build_report
 
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.validate.validation_context import ValidationContext, open_validation
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.validate.validation_context import ValidationContext, open_validation
 
 OLD, NEW = "dts/canal@1", "dts/canal@2"
 FULL, CHANGED_IN_OLD, CHANGED_IN_DATA = "full", "changed columns in old", "changed columns in data"

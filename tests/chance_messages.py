@@ -9,8 +9,8 @@ from both_paths import samples
 from hypothesis import strategies as st
 from mutations import DROP, get, replaced, to_bytes, walk
 
-from cdc_contracts.registry.common.json_messages import Unreadable, parse_message
-from cdc_contracts.registry.values import Number
+from cdc_contracts.registry.core.common.json_messages import Unreadable, parse_message
+from cdc_contracts.registry.core.values import Number
 
 JSON_VALUES = st.recursive(
     st.none()

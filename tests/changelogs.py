@@ -15,10 +15,10 @@ from decimal import Decimal
 from random import Random
 from typing import Any
 
-from cdc_contracts.registry.contract.catalogue import shipped_catalogue
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.generate.rendering import Renderer
-from cdc_contracts.registry.generate.source_events import Event, SourceTable
+from cdc_contracts.registry.core.contract.catalogue import shipped_catalogue
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.generate.rendering import Renderer
+from cdc_contracts.registry.core.generate.source_events import Event, SourceTable
 
 REFERENCE = "oms-community/dataworks@2"
 """A dialect that tells both images whole, types with their parameters, keys, positions and transactions."""

@@ -6,8 +6,8 @@ from random import Random
 
 from chain_topics import NEW, scope_of
 
-from cdc_contracts.registry.engine.kernel import Kernel
-from cdc_contracts.registry.stats.tally import Tally
+from cdc_contracts.registry.core.engine.kernel import Kernel
+from cdc_contracts.registry.core.stats.tally import Tally
 
 
 def message(op, number, *, data=None, old=None, table="orders", time=1_760_000_000_000):

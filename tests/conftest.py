@@ -130,7 +130,7 @@ def first_versions(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let commands know the versions of `dts/canal` that scenarios are about, and none that came later."""
     from topics import SCENARIOS, leave_out_later_versions
 
-    from cdc_contracts.registry.contract.catalogue import Catalogue, shipped_catalogue
+    from cdc_contracts.registry.core.contract.catalogue import Catalogue, shipped_catalogue
 
     monkeypatch.setattr(Catalogue, "_scan", leave_out_later_versions)
     shipped = shipped_catalogue()

@@ -7,14 +7,14 @@ from typing import Any
 
 import pyarrow as pa
 
-from cdc_contracts.registry.engine.batch_results import BatchResult
-from cdc_contracts.registry.engine.row_columns import observe_columns
-from cdc_contracts.registry.stats.observed_columns import ObservedColumns
-from cdc_contracts.registry.stats.partition_tallies import Source
-from cdc_contracts.registry.stats.position_sequences import Point
-from cdc_contracts.registry.stats.reference_tally import account_of
-from cdc_contracts.registry.stats.tally import Tally
-from cdc_contracts.registry.validate.validation_context import JudgedMessage, ValidationContext
+from cdc_contracts.registry.core.engine.batch_results import BatchResult
+from cdc_contracts.registry.core.engine.row_columns import observe_columns
+from cdc_contracts.registry.core.stats.observed_columns import ObservedColumns
+from cdc_contracts.registry.core.stats.partition_tallies import Source
+from cdc_contracts.registry.core.stats.position_sequences import Point
+from cdc_contracts.registry.core.stats.reference_tally import account_of
+from cdc_contracts.registry.core.stats.tally import Tally
+from cdc_contracts.registry.core.validate.validation_context import JudgedMessage, ValidationContext
 
 Judgements = Sequence[tuple[Mapping[str, Any], JudgedMessage]]
 """Records, times as microseconds, and what the reference says of each."""

@@ -5,17 +5,17 @@ from __future__ import annotations
 import pyarrow as pa
 from output_rows import records_of
 
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.contract.table_contracts import TableContracts
-from cdc_contracts.registry.engine.kernel import Kernel
-from cdc_contracts.registry.generate.event_streams import row_stream
-from cdc_contracts.registry.records.output_schemas import CHANGES_SCHEMA
-from cdc_contracts.registry.schema.message_schemas.table_examples import table_in, table_renderer
-from cdc_contracts.registry.tables.canonical.layout_resolution import canonical_table
-from cdc_contracts.registry.tables.canonical.table_layouts import NESTED
-from cdc_contracts.registry.tables.canonical.typed_rows import split_by_table, type_rows
-from cdc_contracts.registry.validate.capabilities import capabilities_of
-from cdc_contracts.registry.validate.validation_context import open_validation
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.contract.table_contracts import TableContracts
+from cdc_contracts.registry.core.engine.kernel import Kernel
+from cdc_contracts.registry.core.generate.event_streams import row_stream
+from cdc_contracts.registry.core.records.output_schemas import CHANGES_SCHEMA
+from cdc_contracts.registry.core.schema.message_schemas.table_examples import table_in, table_renderer
+from cdc_contracts.registry.core.tables.canonical.layout_resolution import canonical_table
+from cdc_contracts.registry.core.tables.canonical.table_layouts import NESTED
+from cdc_contracts.registry.core.tables.canonical.typed_rows import split_by_table, type_rows
+from cdc_contracts.registry.core.validate.capabilities import capabilities_of
+from cdc_contracts.registry.core.validate.validation_context import open_validation
 
 
 def decoded_rows(version, table, count=40, zone="+08:00", shape=NESTED):

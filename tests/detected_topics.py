@@ -5,11 +5,11 @@ from functools import cache, cached_property
 
 from topics import CATALOGUE
 
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.detect.classifier import detect
-from cdc_contracts.registry.detect.evidence_accumulator import EvidenceAccumulator
-from cdc_contracts.registry.detect.message_evidence import CatalogueValidators, RecordPlace
-from cdc_contracts.registry.generate.message_samples import sample_messages
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.detect.classifier import detect
+from cdc_contracts.registry.core.detect.evidence_accumulator import EvidenceAccumulator
+from cdc_contracts.registry.core.detect.message_evidence import CatalogueValidators, RecordPlace
+from cdc_contracts.registry.core.generate.message_samples import sample_messages
 
 
 def sampled(reference, count, *, seed=7):

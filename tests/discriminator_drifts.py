@@ -9,10 +9,10 @@ from typing import Any
 
 from mutations import DROP, Token, get, replaced, written
 
-from cdc_contracts.registry.common.pointers import split_pointer
-from cdc_contracts.registry.contract.catalogue import Version
-from cdc_contracts.registry.message.transport import Transport
-from cdc_contracts.registry.values import Number
+from cdc_contracts.registry.core.common.pointers import split_pointer
+from cdc_contracts.registry.core.contract.catalogue import Version
+from cdc_contracts.registry.core.message.transport import Transport
+from cdc_contracts.registry.core.values import Number
 
 Edit = Callable[[Any], Any]
 GONE = {"null": None, "no member": DROP}

@@ -12,14 +12,14 @@ from history_evidence import CLEAR, SOME, Evidence, evidence_of, is_in_order, ou
 from random_histories import outlier_history, random_history, swapped_history, switched_history
 from topics import SCENARIOS as CATALOGUE
 
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.detect.topic_samples import find_validation
-from cdc_contracts.registry.engine.kernel import Kernel
-from cdc_contracts.registry.report.audit_report import build_report
-from cdc_contracts.registry.report.report_model import Report, ReportSource
-from cdc_contracts.registry.stats.run_verdict import decide_run
-from cdc_contracts.registry.stats.tally import Tally
-from cdc_contracts.registry.validate.validation_context import Undetected, ValidationContext, open_validation
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.detect.topic_samples import find_validation
+from cdc_contracts.registry.core.engine.kernel import Kernel
+from cdc_contracts.registry.core.report.audit_report import build_report
+from cdc_contracts.registry.core.report.report_model import Report, ReportSource
+from cdc_contracts.registry.core.stats.run_verdict import decide_run
+from cdc_contracts.registry.core.stats.tally import Tally
+from cdc_contracts.registry.core.validate.validation_context import Undetected, ValidationContext, open_validation
 
 ACCUSED, OTHER_DRIFT, INCONCLUSIVE, UNPROVEN, PASS = "accused", "other drift", "inconclusive", "unproven", "pass"
 VERDICTS = (ACCUSED, OTHER_DRIFT, INCONCLUSIVE, UNPROVEN, PASS)

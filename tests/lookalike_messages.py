@@ -6,7 +6,7 @@ from typing import Any
 
 from mutations import DROP, to_bytes, to_json
 
-from cdc_contracts.registry.values import Number
+from cdc_contracts.registry.core.values import Number
 
 
 def canal(subject: str, **more: Any) -> bytes:

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial, reduce
 from typing import Any
 
-from cdc_contracts.registry.message.transport import Transport
-from cdc_contracts.registry.values import Number
+from cdc_contracts.registry.core.message.transport import Transport
+from cdc_contracts.registry.core.values import Number
 
 
 class Token(str):

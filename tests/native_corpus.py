@@ -15,16 +15,16 @@ import numpy as np
 from both_paths import VERSIONS, by_fast_path
 from topics import CATALOGUE, WITH_TABLES, rendered, samples
 
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.engine.fast_validator import FastValidator
-from cdc_contracts.registry.validate.validation_context import open_validation
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.engine.fast_validator import FastValidator
+from cdc_contracts.registry.core.validate.validation_context import open_validation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from cdc_contracts.registry.contract.catalogue import Version
-    from cdc_contracts.registry.engine.native.avro_plans import AvroProgram
-    from cdc_contracts.registry.engine.native.scan_plans import ScanPlan
+    from cdc_contracts.registry.core.contract.catalogue import Version
+    from cdc_contracts.registry.core.engine.native.avro_plans import AvroProgram
+    from cdc_contracts.registry.core.engine.native.scan_plans import ScanPlan
 
 OPTIONS = ReadingOptions(tables=WITH_TABLES.tables)
 MOST_PLANS = 24

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from cdc_contracts.registry.contract.catalogue import Catalogue, shipped_catalogue
+from cdc_contracts.registry.core.contract.catalogue import Catalogue, shipped_catalogue
 
 ROOT = Path(__file__).parents[1]
 HEADING = "## Add a version of a dialect"

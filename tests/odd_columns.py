@@ -8,8 +8,8 @@ from both_paths import VERSIONS
 from mutations import get, replaced, to_bytes
 from topics import PLAIN, rendered
 
-from cdc_contracts.registry.common.pointers import split_pointer
-from cdc_contracts.registry.message.transport import open_transport
+from cdc_contracts.registry.core.common.pointers import split_pointer
+from cdc_contracts.registry.core.message.transport import open_transport
 
 JSON_VERSIONS = [version for version in VERSIONS if open_transport(version, PLAIN).transport == "json"]
 ODD = ({"a": "x"}, [1], {"a": {"b": [None]}}, [], {}, [[2, "y"]], None)

@@ -9,13 +9,13 @@ from typing import Any
 import pyarrow as pa
 from counts import unlike_counts
 
-from cdc_contracts.registry.engine.kernel import Kernel, Written
-from cdc_contracts.registry.message.canonical_changes import Change, Control
-from cdc_contracts.registry.records.output_schemas import CHANGES_SCHEMA, CONTROL_SCHEMA, QUARANTINE_SCHEMA
-from cdc_contracts.registry.stats.observed_columns import ObservedColumns
-from cdc_contracts.registry.stats.tally import Tally
-from cdc_contracts.registry.validate.validation_context import JudgedMessage, ValidationContext
-from cdc_contracts.registry.validate.verdicts import QUARANTINED
+from cdc_contracts.registry.core.engine.kernel import Kernel, Written
+from cdc_contracts.registry.core.message.canonical_changes import Change, Control
+from cdc_contracts.registry.core.records.output_schemas import CHANGES_SCHEMA, CONTROL_SCHEMA, QUARANTINE_SCHEMA
+from cdc_contracts.registry.core.stats.observed_columns import ObservedColumns
+from cdc_contracts.registry.core.stats.tally import Tally
+from cdc_contracts.registry.core.validate.validation_context import JudgedMessage, ValidationContext
+from cdc_contracts.registry.core.validate.verdicts import QUARANTINED
 
 OUTPUTS = {"changes": CHANGES_SCHEMA, "control": CONTROL_SCHEMA, "quarantine": QUARANTINE_SCHEMA}
 INSTANT = pa.timestamp("us", tz="UTC")

@@ -7,7 +7,7 @@ from typing import Any
 
 from mutations import walk
 
-from cdc_contracts.registry.values import Number
+from cdc_contracts.registry.core.values import Number
 
 LONGEST = 4000
 """Digits that Python makes an integer of."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from cdc_contracts.registry.contract.table_contracts import TableContract
-from cdc_contracts.registry.generate.event_streams import ORDERS
+from cdc_contracts.registry.core.contract.table_contracts import TableContract
+from cdc_contracts.registry.core.generate.event_streams import ORDERS
 
 ORDERS_TABLE = TableContract.model_validate({
     "table": "shop.orders", "primary_key": ["id"], "columns": {name: {"type": reported} for name, reported in ORDERS.types.items()},

@@ -10,15 +10,15 @@ from typing import Any, Final
 from both_paths import CATALOGUE, by_reference, samples, terms_of
 from mutations import DROP, Members, Mutant, Token, get, put, to_bytes, walk, written
 
-from cdc_contracts.registry.common.json_messages import Unreadable
-from cdc_contracts.registry.common.pointers import ABSENT, split_pointer
-from cdc_contracts.registry.contract.catalogue import Version
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.message.reading import Reading
-from cdc_contracts.registry.validate.drift_rule import drift_rules
-from cdc_contracts.registry.validate.validation_context import ValidationContext, open_validation
-from cdc_contracts.registry.validate.verdicts import CONFORMING, CONTROL
-from cdc_contracts.registry.values import Number
+from cdc_contracts.registry.core.common.json_messages import Unreadable
+from cdc_contracts.registry.core.common.pointers import ABSENT, split_pointer
+from cdc_contracts.registry.core.contract.catalogue import Version
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.message.reading import Reading
+from cdc_contracts.registry.core.validate.drift_rule import drift_rules
+from cdc_contracts.registry.core.validate.validation_context import ValidationContext, open_validation
+from cdc_contracts.registry.core.validate.verdicts import CONFORMING, CONTROL
+from cdc_contracts.registry.core.values import Number
 
 Breaker = Callable[[Reading], Iterator[Mutant]]
 

@@ -1,8 +1,8 @@
 """What follows from the evidence of a run, by the way that every command takes."""
 
-from cdc_contracts.registry.report.audit_report import build_report
-from cdc_contracts.registry.report.report_model import ReportSource
-from cdc_contracts.registry.stats.run_verdict import decide_run
+from cdc_contracts.registry.core.report.audit_report import build_report
+from cdc_contracts.registry.core.report.report_model import ReportSource
+from cdc_contracts.registry.core.stats.run_verdict import decide_run
 
 
 def why_withheld(tally, validation, earlier=None):

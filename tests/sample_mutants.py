@@ -19,12 +19,12 @@ from typing import Any
 from both_paths import VERSIONS, samples
 from mutations import DROP, KINDS, Members, Mutant, Token, get, put, to_json, walk, written
 
-from cdc_contracts.registry.common.json_messages import Unreadable
-from cdc_contracts.registry.common.pointers import split_pointer
-from cdc_contracts.registry.contract.catalogue import Version
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.message.transport import open_transport
-from cdc_contracts.registry.values import Number
+from cdc_contracts.registry.core.common.json_messages import Unreadable
+from cdc_contracts.registry.core.common.pointers import split_pointer
+from cdc_contracts.registry.core.contract.catalogue import Version
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.message.transport import open_transport
+from cdc_contracts.registry.core.values import Number
 
 MUTATIONS = os.environ.get("CDC_CONTRACTS_MUTATIONS", "some")
 SOME = MUTATIONS == "some"

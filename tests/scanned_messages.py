@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from cdc_contracts.registry.engine.native import native_library as loading
-from cdc_contracts.registry.engine.native.native_interface import Buffer
-from cdc_contracts.registry.engine.native.scanned_columns import (
+from cdc_contracts.registry.core.engine.native import native_library as loading
+from cdc_contracts.registry.core.engine.native.native_interface import Buffer
+from cdc_contracts.registry.core.engine.native.scanned_columns import (
     ARRAY,
     ESCAPED,
     NULL,

@@ -4,10 +4,10 @@ import json
 import random
 from itertools import product
 
-from cdc_contracts.registry.common.bounded_processes import Overrun, call_guarded
-from cdc_contracts.registry.compat.json_schema import compare_json
-from cdc_contracts.registry.compat.levels import Level, Policy
-from cdc_contracts.registry.schema.schema_documents import JSON, SchemaDocument
+from cdc_contracts.registry.authoring.compat.json_schema import compare_json
+from cdc_contracts.registry.authoring.compat.levels import Level, Policy
+from cdc_contracts.registry.core.common.bounded_processes import Overrun, call_guarded
+from cdc_contracts.registry.core.schema.schema_documents import JSON, SchemaDocument
 
 DRAFTS = ["http://json-schema.org/draft-07/schema#", "https://json-schema.org/draft/2020-12/schema"]
 NAMES = ["a", "b", "c", "x1"]

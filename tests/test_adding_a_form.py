@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 from new_version import changed, copy_of_the_repository, run
 
-from cdc_contracts.registry.engine.native.native_library import native_library
+from cdc_contracts.registry.core.engine.native.native_library import native_library
 
 NEW_FORM = '''"""An instant as text of seconds, such as `1718000000.25`."""
 
-from cdc_contracts.registry.values import timestamps
-from cdc_contracts.registry.values.form_schemas import PART, TEXT, text_like
-from cdc_contracts.registry.values.value_form import Examples, NativeCheck, ValueForm
+from cdc_contracts.registry.core.values import timestamps
+from cdc_contracts.registry.core.values.form_schemas import PART, TEXT, text_like
+from cdc_contracts.registry.core.values.value_form import Examples, NativeCheck, ValueForm
 
 FORM = ValueForm(
     "epoch-seconds.text", "timestamp", TEXT, "text",
@@ -30,10 +30,10 @@ FORM = ValueForm(
 '''
 READ = """
 import json, sys
-from cdc_contracts.registry.engine import form_parts
-from cdc_contracts.registry.engine.layout_parts import FormUse
-from cdc_contracts.registry.engine.native.scanned_values import ScannedPart
-from cdc_contracts.registry.values import FORMS, Context
+from cdc_contracts.registry.core.engine import form_parts
+from cdc_contracts.registry.core.engine.layout_parts import FormUse
+from cdc_contracts.registry.core.engine.native.scanned_values import ScannedPart
+from cdc_contracts.registry.core.values import FORMS, Context
 from scanned_messages import column_of, TEXT, TEXTS
 
 def refuse(*_, **__):

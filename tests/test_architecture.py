@@ -21,7 +21,8 @@ def load_writer():
 
 
 WRITER = load_writer()
-ROOMS = WRITER.rooms_in_order()
+WINGS = WRITER.packages_in_order()
+ROOMS = [f"{wing}/{room}" for wing in WINGS[1:] for room in WRITER.packages_in_order(wing)]
 
 
 def test_the_page_of_the_architecture_is_as_the_code_is_now():
@@ -39,19 +40,25 @@ def test_every_file_and_folder_that_the_table_of_questions_names_exists():
     named = re.findall(r"`([^`<]+/[^`<]*)`", " ".join(WRITER.QUESTIONS.values()))
     assert len(named) > 20
     assert [name for name in named if not (ROOT / name).exists()] == []
-    assert "def decide_run(" in (ROOT / "registry/stats/run_verdict.py").read_text(encoding="utf-8")
+    assert "def decide_run(" in (ROOT / "registry/core/stats/run_verdict.py").read_text(encoding="utf-8")
     assert "def reading_options(" in (ROOT / "spark_checks/kafka/spark_source.py").read_text(encoding="utf-8")
 
 
-def test_no_module_lies_directly_in_the_registry():
-    assert [path.name for path in REGISTRY.glob("*.py")] == ["__init__.py"]
+def test_no_module_lies_directly_in_the_registry_or_a_wing():
+    folders = [REGISTRY, *(REGISTRY / wing for wing in WINGS[1:])]
+    assert [path.name for folder in folders for path in folder.glob("*.py")] == ["__init__.py"] * len(folders)
 
 
-def test_there_are_no_rooms_but_those_in_order():
-    assert {path.name for path in REGISTRY.iterdir() if any(path.glob("*.py"))} == set(ROOMS)
+def test_there_are_no_wings_and_rooms_but_those_in_order():
+    assert packages_in(REGISTRY) == set(WINGS)
+    assert {f"{wing}/{room}" for wing in WINGS[1:] for room in packages_in(REGISTRY / wing)} == set(ROOMS)
 
 
-@pytest.mark.parametrize("room", ROOMS)
+def packages_in(folder):
+    return {path.name for path in folder.iterdir() if any(path.glob("*.py"))}
+
+
+@pytest.mark.parametrize("room", [*WINGS[:2], *(room for room in ROOMS if not room.startswith("server/"))])
 def test_a_room_says_what_it_is_and_what_goes_in_and_out(room):
     first, second, *_ = WRITER.words_of(room)
     assert first.endswith(".")

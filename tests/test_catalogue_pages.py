@@ -6,7 +6,7 @@ import pytest
 from catalogue_pages import INDEX, catalogue_pages, page_name, vocabulary_page
 from vocabulary_page import vocabulary
 
-from cdc_contracts.registry.contract.catalogue import shipped_catalogue
+from cdc_contracts.registry.core.contract.catalogue import shipped_catalogue
 
 FOLDER = Path(__file__).parents[1] / "docs" / "catalogue"
 CATALOGUE = shipped_catalogue()

@@ -18,15 +18,15 @@ from coverage_pages import (
 from seeds import VARIABLE
 
 from cdc_contracts import contract
-from cdc_contracts.registry.common.errors import ContractError
-from cdc_contracts.registry.common.findings import INFO
-from cdc_contracts.registry.contract.catalogue import Catalogue
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.generate.contract_samples import Sample, Samples, find_samples
-from cdc_contracts.registry.stats.partition_tallies import Source
-from cdc_contracts.registry.stats.reference_tally import account
-from cdc_contracts.registry.stats.run_findings import finalize
-from cdc_contracts.registry.validate.validation_context import ValidationContext, open_validation
+from cdc_contracts.registry.core.common.errors import ContractError
+from cdc_contracts.registry.core.common.findings import INFO
+from cdc_contracts.registry.core.contract.catalogue import Catalogue
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.generate.contract_samples import Sample, Samples, find_samples
+from cdc_contracts.registry.core.stats.partition_tallies import Source
+from cdc_contracts.registry.core.stats.reference_tally import account
+from cdc_contracts.registry.core.stats.run_findings import finalize
+from cdc_contracts.registry.core.validate.validation_context import ValidationContext, open_validation
 
 ROOT = Path(__file__).parents[1]
 CATALOGUE = Catalogue([ROOT / "contracts"])

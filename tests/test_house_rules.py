@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from two_ends import LONGEST
 
-from cdc_contracts.registry.common.errors import UnavailableError
+from cdc_contracts.registry.core.common.errors import UnavailableError
 from cdc_contracts.spark_checks.jars import find_java
 
 ROOT = Path(__file__).parents[1]

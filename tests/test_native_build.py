@@ -75,15 +75,15 @@ def test_a_library_in_a_zip_is_loaded(building, monkeypatch, tmp_path):
     assert building.compile_native(ROOT / building.FOLDER, library)
     package = Path(".src/cdc_contracts")
     with zipfile.ZipFile(zipped, "w") as archive:
-        for folder in (package, package / "registry", package / "registry/engine"):
+        for folder in (package, package / "registry", package / "registry/core/engine"):
             archive.write(ROOT / folder / "__init__.py", (folder / "__init__.py").relative_to(".src"))
-        for room in ("registry/engine/native", "registry/common"):
+        for room in ("registry/core/engine/native", "registry/core/common"):
             for file in (ROOT / package / room).glob("*.py"):
                 archive.write(file, file.relative_to(ROOT / ".src"))
-        archive.write(library, "cdc_contracts/registry/engine/native/libcdc_native.so")
+        archive.write(library, "cdc_contracts/registry/core/engine/native/libcdc_native.so")
     program = (
         f"import sys; sys.path.insert(0, {str(zipped)!r})\n"
-        "from cdc_contracts.registry.engine.native import native_library as found\n"
+        "from cdc_contracts.registry.core.engine.native import native_library as found\n"
         "print(found.describe_native(), found.__file__)\n"
     )
     environment = {"PATH": "", "TMPDIR": str(tmp_path)}

@@ -21,10 +21,10 @@ from block_needs import UNSAID
 from browsers import launched, needs_browser, windows
 
 from cdc_contracts.cli.app import app, main
-from cdc_contracts.registry.common import exit_codes
-from cdc_contracts.registry.common.errors import CdcContractsError
-from cdc_contracts.registry.contract.catalogue import shipped_catalogue
-from cdc_contracts.registry.explain.rulebook import rules
+from cdc_contracts.registry.authoring.explain.rulebook import rules
+from cdc_contracts.registry.core.common import exit_codes
+from cdc_contracts.registry.core.common.errors import CdcContractsError
+from cdc_contracts.registry.core.contract.catalogue import shipped_catalogue
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"

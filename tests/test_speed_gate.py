@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cdc_contracts.registry.engine.native.native_library import native_library
+from cdc_contracts.registry.core.engine.native.native_library import native_library
 
 ROOT = Path(__file__).parents[1]
 DIALECT = "oms/debezium-smt@1"

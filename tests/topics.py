@@ -4,12 +4,12 @@ from dataclasses import replace
 from functools import cache, lru_cache
 from pathlib import Path
 
-from cdc_contracts.registry.contract.catalogue import Catalogue, shipped_catalogue
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.contract.table_contracts import TableContracts, parse_table_contract
-from cdc_contracts.registry.generate.event_streams import ORDERS, row_stream
-from cdc_contracts.registry.generate.rendering import Renderer
-from cdc_contracts.registry.validate.validation_context import open_validation
+from cdc_contracts.registry.core.contract.catalogue import Catalogue, shipped_catalogue
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.contract.table_contracts import TableContracts, parse_table_contract
+from cdc_contracts.registry.core.generate.event_streams import ORDERS, row_stream
+from cdc_contracts.registry.core.generate.rendering import Renderer
+from cdc_contracts.registry.core.validate.validation_context import open_validation
 
 
 def leave_out_later_versions(catalogue, root, *, scan=Catalogue._scan):

@@ -5,13 +5,19 @@ import json
 
 import msgspec
 
-from cdc_contracts.registry.report import audit_report, baseline, combined_reports, report_wording, version_proposals
-from cdc_contracts.registry.report.html_page import render_page as _render_page
-from cdc_contracts.registry.report.report_formats import write_reports as _write_reports
-from cdc_contracts.registry.report.report_junit import render_junit as _render_junit
-from cdc_contracts.registry.report.report_markdown import render_markdown as _render_markdown
-from cdc_contracts.registry.report.report_model import Report, ReportSource
-from cdc_contracts.registry.report.stored_reports import write_document
+from cdc_contracts.registry.core.report import (
+    audit_report,
+    baseline,
+    combined_reports,
+    report_wording,
+    version_proposals,
+)
+from cdc_contracts.registry.core.report.html_page import render_page as _render_page
+from cdc_contracts.registry.core.report.report_formats import write_reports as _write_reports
+from cdc_contracts.registry.core.report.report_junit import render_junit as _render_junit
+from cdc_contracts.registry.core.report.report_markdown import render_markdown as _render_markdown
+from cdc_contracts.registry.core.report.report_model import Report, ReportSource
+from cdc_contracts.registry.core.report.stored_reports import write_document
 
 _COUNTS = ("read", "conforming", "control", "tombstone", "quarantined", "excluded", "changes")
 LEDGER = dict.fromkeys(_COUNTS, 0) | {"partitions": []}

@@ -16,7 +16,7 @@ from cdc_contracts.api.results import (
     UndecidedChange,
 )
 from cdc_contracts.api.spark_frames import DecodedFrames, FrameAudit, audit, decode
-from cdc_contracts.registry.common.errors import CdcContractsError, UndecidedError, UsageError
+from cdc_contracts.registry.core.common.errors import CdcContractsError, UndecidedError, UsageError
 
 __version__: str
 

@@ -23,17 +23,17 @@ from typing import Any, Final
 
 from decoded_tables import decode_tables, run_datacontract, run_dbt, run_lake, run_sqlglot
 
-from cdc_contracts.registry.contract.catalogue import Version, shipped_catalogue
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.contract.table_contracts import TableContract, parse_table_contract
-from cdc_contracts.registry.generate.contract_samples import find_samples
-from cdc_contracts.registry.message.transport import open_transport
-from cdc_contracts.registry.schema.message_schemas.asyncapi_document import asyncapi_document
-from cdc_contracts.registry.schema.message_schemas.bound_avro import bound_avro_schema
-from cdc_contracts.registry.schema.message_schemas.bound_schema import bound_schema
-from cdc_contracts.registry.schema.message_schemas.message_avro_schema import avro_message_schema
-from cdc_contracts.registry.schema.message_schemas.message_json_schema import message_schema
-from cdc_contracts.registry.values import Number
+from cdc_contracts.registry.core.contract.catalogue import Version, shipped_catalogue
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.contract.table_contracts import TableContract, parse_table_contract
+from cdc_contracts.registry.core.generate.contract_samples import find_samples
+from cdc_contracts.registry.core.message.transport import open_transport
+from cdc_contracts.registry.core.schema.message_schemas.asyncapi_document import asyncapi_document
+from cdc_contracts.registry.core.schema.message_schemas.bound_avro import bound_avro_schema
+from cdc_contracts.registry.core.schema.message_schemas.bound_schema import bound_schema
+from cdc_contracts.registry.core.schema.message_schemas.message_avro_schema import avro_message_schema
+from cdc_contracts.registry.core.schema.message_schemas.message_json_schema import message_schema
+from cdc_contracts.registry.core.values import Number
 
 HERE: Final = Path(__file__).parent
 NPM: Final = ("ajv@8", "json-schema-to-typescript@16", "typescript@5.9", "quicktype@26", "@asyncapi/parser@3.6")

@@ -20,8 +20,8 @@ from typing import Annotated, Final
 import typer
 
 from cdc_contracts.cli.output import console
-from cdc_contracts.registry.common.errors import UsageError
-from cdc_contracts.registry.common.safe_text import visible
+from cdc_contracts.registry.core.common.errors import UsageError
+from cdc_contracts.registry.core.common.safe_text import visible
 
 BOOTSTRAP_VARIABLE: Final = "CDC_CONTRACTS_BOOTSTRAP_SERVERS"
 _PROPERTY: Final = "bootstrap.servers"
@@ -82,7 +82,7 @@ class ConnectionOptions:
         Raises UsageError if no broker is named anywhere, a broker is not HOST:PORT, or the environment is unknown, and
         as `read_client_properties`.
         """
-        from cdc_contracts.registry.contract.settings import read_settings
+        from cdc_contracts.registry.core.contract.settings import read_settings
         from cdc_contracts.spark_checks.kafka.client_properties import read_client_properties
         from cdc_contracts.spark_checks.kafka.credentials import is_secret
 

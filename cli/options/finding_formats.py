@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cdc_contracts.cli.output import console
-from cdc_contracts.registry.common.errors import UsageError
+from cdc_contracts.registry.core.common.errors import UsageError
 
 if TYPE_CHECKING:
-    from cdc_contracts.registry.review.annotations.annotation import Review
+    from cdc_contracts.registry.authoring.review.annotations.annotation import Review
 
 
 class FindingFormat(StrEnum):
@@ -56,7 +56,7 @@ def choose_form(form: FindingFormat | None, *, as_json: bool, otherwise: Finding
 
 def check_reports(reports: Sequence[Path] | None) -> list[Path]:
     """Return the files to write. Raises UsageError or UnavailableError, before any work, if one cannot be written."""
-    from cdc_contracts.registry.review.annotations.annotation_formats import check_targets
+    from cdc_contracts.registry.authoring.review.annotations.annotation_formats import check_targets
 
     check_targets(reports or ())
     return list(reports or ())
@@ -66,8 +66,8 @@ def print_findings(
     review: Review, form: FindingFormat, reports: Sequence[Path], fail_on: FailOn = FailOn.ERROR
 ) -> None:
     """Write the findings to stdout and to each report file, and the summary to stderr."""
-    from cdc_contracts.registry.review.annotations.annotation_formats import render_review, write_reports
-    from cdc_contracts.registry.review.annotations.annotation_lines import summarise
+    from cdc_contracts.registry.authoring.review.annotations.annotation_formats import render_review, write_reports
+    from cdc_contracts.registry.authoring.review.annotations.annotation_lines import summarise
 
     console.write(render_review(review, form, fail_on=fail_on))
     write_reports(review, reports, fail_on=fail_on)

@@ -17,25 +17,25 @@ from cdc_contracts.cli.options import output_options, run_options
 from cdc_contracts.cli.options.notification_options import NotificationOptions, Notifier
 from cdc_contracts.cli.options.reread_commands import commands_of
 from cdc_contracts.cli.output import console, report_output
-from cdc_contracts.registry.common.errors import (
+from cdc_contracts.registry.core.common.errors import (
     CdcContractsError,
     LedgerError,
     UnavailableError,
     UsageError,
     WithheldError,
 )
-from cdc_contracts.registry.common.exit_codes import EXIT_CODES, INTERRUPTED, TERMINATED
-from cdc_contracts.registry.common.findings import INFO
+from cdc_contracts.registry.core.common.exit_codes import EXIT_CODES, INTERRUPTED, TERMINATED
+from cdc_contracts.registry.core.common.findings import INFO
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from cdc_contracts.cli.options.connection_options import Connection
-    from cdc_contracts.registry.report.baseline import Baseline
-    from cdc_contracts.registry.report.profile_baseline import ProfileBaseline
-    from cdc_contracts.registry.report.report_model import Report
-    from cdc_contracts.registry.stats.partition_tallies import Source
-    from cdc_contracts.registry.validate.validation_context import Undetected, ValidationContext
+    from cdc_contracts.registry.core.report.baseline import Baseline
+    from cdc_contracts.registry.core.report.profile_baseline import ProfileBaseline
+    from cdc_contracts.registry.core.report.report_model import Report
+    from cdc_contracts.registry.core.stats.partition_tallies import Source
+    from cdc_contracts.registry.core.validate.validation_context import Undetected, ValidationContext
     from cdc_contracts.spark_checks.kafka.offsets import Range
     from cdc_contracts.spark_checks.stopping import Stop
     from cdc_contracts.spark_checks.streams.stream_batches import Pace, StreamBatch
@@ -94,7 +94,7 @@ class Following(NotificationOptions):
                     hint="a stream reads every record with Spark until it is stopped; --once stops at the current end",
                 )
         if self.checkpoint is not None and "://" not in self.checkpoint:
-            from cdc_contracts.registry.common.atomic_files import check_folder
+            from cdc_contracts.registry.core.common.atomic_files import check_folder
 
             check_folder(Path(self.checkpoint))
 
@@ -176,7 +176,7 @@ class ProgressReporter:
         self._write_metrics()
 
     def note_batch(self, batch: StreamBatch, report: Report) -> None:
-        from cdc_contracts.registry.report.report_formats import write_reports
+        from cdc_contracts.registry.core.report.report_formats import write_reports
 
         self.metrics.note_batch(batch, report)
         result = self.ending.compare(report)
@@ -251,7 +251,7 @@ def _follow(
     formats: Sequence[str] = (),
 ) -> None:
     """Follow topics until their current end, or a signal, and end with the exit code."""
-    from cdc_contracts.registry.common.atomic_files import check_place
+    from cdc_contracts.registry.core.common.atomic_files import check_place
     from cdc_contracts.spark_checks.stopping import stopping
     from cdc_contracts.spark_checks.streams.checkpoints import Checkpoint
     from cdc_contracts.spark_checks.streams.stream_metrics import StreamMetrics, serving_metrics

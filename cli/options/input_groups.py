@@ -7,8 +7,8 @@ from typing import Any
 
 from typer.core import TyperGroup
 
-from cdc_contracts.registry.common.errors import UsageError
-from cdc_contracts.registry.common.safe_text import visible
+from cdc_contracts.registry.core.common.errors import UsageError
+from cdc_contracts.registry.core.common.safe_text import visible
 
 
 class InputGroup(TyperGroup):
@@ -18,7 +18,7 @@ class InputGroup(TyperGroup):
         """Return the command that is named first. Raises UsageError if that is an input."""
         given = args[0]
         if not given.startswith("-") and given not in self.list_commands(ctx):
-            from cdc_contracts.registry.records.file_forms import LINES, ONE, PACKED, ROWS
+            from cdc_contracts.registry.core.records.file_forms import LINES, ONE, PACKED, ROWS
 
             names = Path(given).exists() or "/" in given or given.endswith((*LINES, ROWS, *ONE, *PACKED))
             kind = "file" if names and "file" in self.list_commands(ctx) else "topic"

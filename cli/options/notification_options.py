@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from cdc_contracts.cli.output import console
-from cdc_contracts.registry.common.errors import UsageError
-from cdc_contracts.registry.common.extras import require_extra
+from cdc_contracts.registry.core.common.errors import UsageError
+from cdc_contracts.registry.core.common.extras import require_extra
 
 if TYPE_CHECKING:
     from openlineage.client.event_v2 import RunEvent
 
-    from cdc_contracts.registry.report.report_model import Report
+    from cdc_contracts.registry.core.report.report_model import Report
     from cdc_contracts.spark_checks.streams.deliveries import Deliveries
     from cdc_contracts.spark_checks.streams.lineage_events import LineageEvents
     from cdc_contracts.spark_checks.streams.stream_batches import StreamBatch
@@ -61,7 +61,7 @@ class NotificationOptions:
         Raises UsageError if an address or a template is none, UnavailableError if the folder cannot be written or the
         client of OpenLineage is not installed.
         """
-        from cdc_contracts.registry.common.atomic_files import check_folder
+        from cdc_contracts.registry.core.common.atomic_files import check_folder
 
         if self.interval_reports is not None:
             check_folder(self.interval_reports)
@@ -150,8 +150,8 @@ def _names_an_address() -> bool:
 
 def _keep_report(folder: Path, number: int, report: Report) -> None:
     """Write the report of a batch, and remove the oldest. Raises UnavailableError if it cannot be written."""
-    from cdc_contracts.registry.common.atomic_files import make_folder
-    from cdc_contracts.registry.report.report_formats import write_reports
+    from cdc_contracts.registry.core.common.atomic_files import make_folder
+    from cdc_contracts.registry.core.report.report_formats import write_reports
 
     make_folder(folder)
     write_reports(report, [folder / f"batch-{number:08}.json"])

@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cdc_contracts.cli.output import console, report_output
-from cdc_contracts.registry.common.errors import UsageError, refused
-from cdc_contracts.registry.common.exit_codes import DRIFT, EXIT_CODES
-from cdc_contracts.registry.common.safe_text import visible
+from cdc_contracts.registry.core.common.errors import UsageError, refused
+from cdc_contracts.registry.core.common.exit_codes import DRIFT, EXIT_CODES
+from cdc_contracts.registry.core.common.safe_text import visible
 
 if TYPE_CHECKING:
     from msgspec import UnsetType
 
-    from cdc_contracts.registry.contract.catalogue import Catalogue
-    from cdc_contracts.registry.report.report_model import RepeatedRows
-    from cdc_contracts.registry.validate.validation_context import Undetected, ValidationContext
+    from cdc_contracts.registry.core.contract.catalogue import Catalogue
+    from cdc_contracts.registry.core.report.report_model import RepeatedRows
+    from cdc_contracts.registry.core.validate.validation_context import Undetected, ValidationContext
     from cdc_contracts.spark_checks.decoding import DecodedRun, Output
     from cdc_contracts.spark_checks.engines import Engine, Input
     from cdc_contracts.spark_checks.runs.run_records import RecordedTable, RunRecord
@@ -130,7 +130,7 @@ class OutputOptions:
         if file is not None:
             raise UsageError(f"{file} is a file, not a directory", hint="give a directory; it need not exist yet")
         if "://" not in self.directory:
-            from cdc_contracts.registry.common.atomic_files import check_folder
+            from cdc_contracts.registry.core.common.atomic_files import check_folder
 
             check_folder(path)
 

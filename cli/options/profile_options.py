@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from cdc_contracts.registry.common.findings import Severities
-    from cdc_contracts.registry.report.profile_baseline import ProfileBaseline
-    from cdc_contracts.registry.validate.validation_context import Undetected, ValidationContext
+    from cdc_contracts.registry.core.common.findings import Severities
+    from cdc_contracts.registry.core.report.profile_baseline import ProfileBaseline
+    from cdc_contracts.registry.core.validate.validation_context import Undetected, ValidationContext
 
     Judge = Callable[..., ValidationContext | Undetected]
     """Opens the validation context of an input."""
@@ -34,7 +34,7 @@ class ProfileOptions:
         """Return the profile to compare with; None if none is. Raises as `read_profile_baseline`."""
         if self.against is None:
             return None
-        from cdc_contracts.registry.report.profile_baseline import read_profile_baseline
+        from cdc_contracts.registry.core.report.profile_baseline import read_profile_baseline
 
         return read_profile_baseline(self.against, severities)
 
@@ -47,7 +47,7 @@ class ProfileOptions:
             return judge
 
         def profiled(*names: Any, **options: Any) -> ValidationContext | Undetected:
-            from cdc_contracts.registry.validate.validation_context import Undetected
+            from cdc_contracts.registry.core.validate.validation_context import Undetected
 
             validation = judge(*names, **options)
             if baseline is not None:

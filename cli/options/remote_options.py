@@ -12,11 +12,11 @@ import typer
 
 from cdc_contracts.cli.options.shared_options import open_catalogue
 from cdc_contracts.cli.output import console
-from cdc_contracts.registry.common.errors import UsageError
+from cdc_contracts.registry.core.common.errors import UsageError
 
 if TYPE_CHECKING:
-    from cdc_contracts.registry.contract.catalogue import Version
-    from cdc_contracts.registry.sync.registry_client import RegistryClient
+    from cdc_contracts.registry.authoring.sync.registry_client import RegistryClient
+    from cdc_contracts.registry.core.contract.catalogue import Version
 
 URL = "CDC_CONTRACTS_REGISTRY_URL"
 USER = "CDC_CONTRACTS_REGISTRY_USER"
@@ -44,7 +44,7 @@ def open_remote(remote: Remote) -> RegistryClient:
 
     Raises UsageError if none is named, or a password is given where the shell history would store it.
     """
-    from cdc_contracts.registry.sync.registry_client import Access, RegistryClient
+    from cdc_contracts.registry.authoring.sync.registry_client import Access, RegistryClient
 
     url = remote.url or os.environ.get(URL)
     if not url:
@@ -65,7 +65,7 @@ def bindings(folder: Path, *, wanted: bool) -> dict[str, Version]:
 
     Raises UsageError if a contract is not known.
     """
-    from cdc_contracts.registry.contract.settings import read_settings
+    from cdc_contracts.registry.core.contract.settings import read_settings
 
     settings = read_settings(Path.cwd()) if wanted else None
     found: dict[str, Version] = {}

@@ -15,17 +15,17 @@ import typer
 from cdc_contracts.cli.options.arrow_start import start_arrow
 from cdc_contracts.cli.options.connection_options import Connection, ConnectionOptions
 from cdc_contracts.cli.output import console, report_output
-from cdc_contracts.registry.common.errors import UnavailableError, UsageError
-from cdc_contracts.registry.common.exit_codes import EXIT_CODES, INTERRUPTED, TERMINATED
-from cdc_contracts.registry.common.extras import has_extra, install_command, require_extra
+from cdc_contracts.registry.core.common.errors import UnavailableError, UsageError
+from cdc_contracts.registry.core.common.exit_codes import EXIT_CODES, INTERRUPTED, TERMINATED
+from cdc_contracts.registry.core.common.extras import has_extra, install_command, require_extra
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from cdc_contracts.registry.report.baseline import Baseline
-    from cdc_contracts.registry.report.profile_baseline import ProfileBaseline
-    from cdc_contracts.registry.report.report_model import Report
-    from cdc_contracts.registry.validate.validation_context import Undetected, ValidationContext
+    from cdc_contracts.registry.core.report.baseline import Baseline
+    from cdc_contracts.registry.core.report.profile_baseline import ProfileBaseline
+    from cdc_contracts.registry.core.report.report_model import Report
+    from cdc_contracts.registry.core.validate.validation_context import Undetected, ValidationContext
     from cdc_contracts.spark_checks.engines import Engine, Input
     from cdc_contracts.spark_checks.file_inputs import FileInput
     from cdc_contracts.spark_checks.kafka.bookmarks import Bookmarks, Offsets
@@ -312,7 +312,7 @@ def open_files(
 
     `stdin` says whether `-` is standard input: not for runs that are known by what they have read.
     """
-    from cdc_contracts.registry.records.input_files import STDIN, keep_input
+    from cdc_contracts.registry.core.records.input_files import STDIN, keep_input
     from cdc_contracts.spark_checks.file_inputs import read_files
     from cdc_contracts.spark_checks.kafka.offsets import parse_range
     from cdc_contracts.spark_checks.range_slices import parse_fraction
@@ -363,7 +363,7 @@ def finish(
 
 
 def _print_ranges(source: TopicInput | FileInput) -> None:
-    from cdc_contracts.registry.common.safe_text import visible
+    from cdc_contracts.registry.core.common.safe_text import visible
     from cdc_contracts.spark_checks.kafka.offsets import bounds_of, by_topic, range_words
 
     found = by_topic(bounds_of(source.spans))

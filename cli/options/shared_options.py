@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import typer
 
 if TYPE_CHECKING:
-    from cdc_contracts.registry.contract.catalogue import Catalogue
+    from cdc_contracts.registry.core.contract.catalogue import Catalogue
 
 _SETTINGS = "cdc-contracts.yaml"
 
@@ -59,7 +59,7 @@ def open_catalogue(folders: Sequence[Path] | None, *, target: Path | None = None
     `target` is a folder to write to: if the settings name it, it need not hold a contract yet.
     Raises UsageError if a folder is missing or holds no contract, ContractError if the settings are wrong.
     """
-    from cdc_contracts.registry.contract import contract_folders
+    from cdc_contracts.registry.core.contract import contract_folders
 
     of_settings = [one for one in _folders_of_the_settings() if target is None or one.resolve() != target.resolve()]
     named = {folder.resolve(): folder for folder in reversed([*(folders or ()), *of_settings])}
@@ -69,13 +69,13 @@ def open_catalogue(folders: Sequence[Path] | None, *, target: Path | None = None
 def _folders_of_the_settings() -> list[Path]:
     if not Path(_SETTINGS).exists():
         return []
-    from cdc_contracts.registry.contract.settings import read_settings
+    from cdc_contracts.registry.core.contract.settings import read_settings
 
     return [Path(folder) for folder in read_settings(Path.cwd()).contracts]
 
 
 def check_folders(folders: Sequence[Path] | None) -> list[Path]:
     """Return the folders that `--contracts` names. Raises UsageError if one is missing or holds no contract."""
-    from cdc_contracts.registry.contract import contract_folders
+    from cdc_contracts.registry.core.contract import contract_folders
 
     return contract_folders.check_folders(folders)

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 from cdc_contracts.cli.options import follow_options, run_options, validation_options
 from cdc_contracts.cli.options.version_options import fit_validation
-from cdc_contracts.registry.common.errors import UsageError
+from cdc_contracts.registry.core.common.errors import UsageError
 
 if TYPE_CHECKING:
-    from cdc_contracts.registry.validate.validation_context import Undetected, ValidationContext
+    from cdc_contracts.registry.core.validate.validation_context import Undetected, ValidationContext
     from cdc_contracts.spark_checks.engines import Engine, Input
     from cdc_contracts.spark_checks.kafka.bookmarks import Bookmarks
 
@@ -72,7 +72,7 @@ def open_bookmarks(brokers: run_options.Brokers) -> Bookmarks | None:
 
     Raises as `read_bookmarks`, and UnavailableError if the file is not writable.
     """
-    from cdc_contracts.registry.common.atomic_files import check_place
+    from cdc_contracts.registry.core.common.atomic_files import check_place
     from cdc_contracts.spark_checks.kafka.bookmarks import read_bookmarks
 
     if brokers.since_last is None:
@@ -119,8 +119,8 @@ def assign_validations(
     If messages do not name their table, the topic does: then each topic has a separate context. So does each topic
     whose contract is to be detected.
     """
-    from cdc_contracts.registry.contract.settings import read_settings
-    from cdc_contracts.registry.validate.validation_context import Undetected
+    from cdc_contracts.registry.core.contract.settings import read_settings
+    from cdc_contracts.registry.core.validate.validation_context import Undetected
 
     placed = ranged(topics) if ranged is not None else []
     others = [topic for topic in topics if topic not in placed]
@@ -159,7 +159,7 @@ def _check_choice(topics: Sequence[str] | None, brokers: run_options.Brokers) ->
 
 
 def _bound_topics() -> list[str]:
-    from cdc_contracts.registry.contract.settings import FILE, read_settings
+    from cdc_contracts.registry.core.contract.settings import FILE, read_settings
 
     bound = list(read_settings(Path.cwd()).topics)
     if not bound:

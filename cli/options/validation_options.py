@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cdc_contracts.cli.options.shared_options import ContractFolders, open_catalogue
-from cdc_contracts.registry.common.errors import UsageError
-from cdc_contracts.registry.common.findings import Severities
+from cdc_contracts.registry.core.common.errors import UsageError
+from cdc_contracts.registry.core.common.findings import Severities
 
 if TYPE_CHECKING:
     from cdc_contracts.cli.options.run_options import RunOptions
-    from cdc_contracts.registry.contract.catalogue import Catalogue
-    from cdc_contracts.registry.contract.reading_options import ReadingOptions
-    from cdc_contracts.registry.validate.validation_context import Undetected, ValidationContext
+    from cdc_contracts.registry.core.contract.catalogue import Catalogue
+    from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+    from cdc_contracts.registry.core.validate.validation_context import Undetected, ValidationContext
 
 AUTO = "auto"
 """The contract that is found out from the messages."""
@@ -91,7 +91,7 @@ class ValidationOptions:
     def _open(
         self, topics: Sequence[str], reading: RunOptions | None, *, show_values: bool
     ) -> ValidationContext | Undetected:
-        from cdc_contracts.registry.validate.validation_context import Undetected, open_validation
+        from cdc_contracts.registry.core.validate.validation_context import Undetected, open_validation
 
         catalogue, reading_options, reference = self.open_reading_options(topics, reading, show_values=show_values)
         return (
@@ -107,10 +107,10 @@ class ValidationOptions:
 
         The contract is None if none is named. Raises UsageError if an option is malformed.
         """
-        from cdc_contracts.registry.contract.reading_options import ReadingOptions
-        from cdc_contracts.registry.contract.settings import read_settings
-        from cdc_contracts.registry.contract.table_contracts import TableContracts, read_table_contracts
-        from cdc_contracts.registry.contract.table_selection import Selection
+        from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+        from cdc_contracts.registry.core.contract.settings import read_settings
+        from cdc_contracts.registry.core.contract.table_contracts import TableContracts, read_table_contracts
+        from cdc_contracts.registry.core.contract.table_selection import Selection
 
         settings = read_settings(Path.cwd())
         reference = self.contract or settings.contract_of(list(topics))
@@ -133,7 +133,7 @@ class ValidationOptions:
 
 def _parse_threshold(words: str) -> str:
     """Return the threshold. Raises an error, before anything starts, for words that name no class or level."""
-    from cdc_contracts.registry.common.thresholds import parse_threshold
+    from cdc_contracts.registry.core.common.thresholds import parse_threshold
 
     parse_threshold(words)
     return words
@@ -155,8 +155,8 @@ def open_reading_options(
     *, tables: Path | None, parameters: Sequence[str] | None, unwrap: str | None = None
 ) -> ReadingOptions:
     """Return the reading options, for a command that does not validate."""
-    from cdc_contracts.registry.contract.reading_options import ReadingOptions
-    from cdc_contracts.registry.contract.table_contracts import TableContracts, read_table_contracts
+    from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+    from cdc_contracts.registry.core.contract.table_contracts import TableContracts, read_table_contracts
 
     return ReadingOptions(
         parameters=_pairs(parameters, "--parameter"),

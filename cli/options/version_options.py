@@ -11,14 +11,14 @@ import typer
 
 from cdc_contracts.cli.options.validation_options import AUTO, ValidationOptions, needs_a_table
 from cdc_contracts.cli.output import console
-from cdc_contracts.registry.common.errors import UsageError
+from cdc_contracts.registry.core.common.errors import UsageError
 
 if TYPE_CHECKING:
     from cdc_contracts.cli.options.run_options import RunOptions
-    from cdc_contracts.registry.contract.catalogue import Catalogue
-    from cdc_contracts.registry.report.report_model import Report
-    from cdc_contracts.registry.stats.partition_tallies import Source
-    from cdc_contracts.registry.validate.validation_context import Undetected, ValidationContext
+    from cdc_contracts.registry.core.contract.catalogue import Catalogue
+    from cdc_contracts.registry.core.report.report_model import Report
+    from cdc_contracts.registry.core.stats.partition_tallies import Source
+    from cdc_contracts.registry.core.validate.validation_context import Undetected, ValidationContext
 
 NewVersions = Annotated[
     Path | None,
@@ -57,8 +57,8 @@ class RangedValidationOptions(ValidationOptions):
     def _open_ranges(
         self, topics: Sequence[str], reading: RunOptions | None, *, show_values: bool
     ) -> ValidationContext:
-        from cdc_contracts.registry.contract.version_files import read_versions
-        from cdc_contracts.registry.validate.validation_context import open_ranges
+        from cdc_contracts.registry.core.contract.version_files import read_versions
+        from cdc_contracts.registry.core.validate.validation_context import open_ranges
 
         catalogue, reading_options, _ = replace(self, contract=AUTO).open_reading_options(
             topics, reading, show_values=show_values
@@ -82,7 +82,7 @@ def fit_validation(
 
     Raises UsageError if a versions file does not mention a topic, or names a partition that does not exist.
     """
-    from cdc_contracts.registry.validate.validation_context import ValidationContext, open_ranges
+    from cdc_contracts.registry.core.validate.validation_context import ValidationContext, open_ranges
 
     if not isinstance(validation, ValidationContext) or validation.ranges is None:
         return validation
@@ -95,15 +95,15 @@ def fit_validation(
 def check_new_versions(target: Path | None, kept: Sequence[Path | None]) -> None:
     """Make sure, before any work, that a versions file can be written without overwriting a file the run needs."""
     if target is not None:
-        from cdc_contracts.registry.common.atomic_files import check_place
+        from cdc_contracts.registry.core.common.atomic_files import check_place
 
         check_place(target, kept=[path for path in kept if path is not None])
 
 
 def write_versions(report: Report, target: Path, catalogue: Catalogue) -> None:
     """Write the versions file that a report supports."""
-    from cdc_contracts.registry.common.atomic_files import write_whole
-    from cdc_contracts.registry.report.version_proposals import propose_versions
+    from cdc_contracts.registry.core.common.atomic_files import write_whole
+    from cdc_contracts.registry.core.report.version_proposals import propose_versions
 
     write_whole(target, propose_versions(report, catalogue))
     console.say(
@@ -112,7 +112,7 @@ def write_versions(report: Report, target: Path, catalogue: Catalogue) -> None:
 
 
 def _file_of_settings() -> Path | None:
-    from cdc_contracts.registry.contract.settings import read_settings
+    from cdc_contracts.registry.core.contract.settings import read_settings
 
     file = read_settings(Path.cwd()).versions
     return Path(file) if file else None
@@ -120,6 +120,6 @@ def _file_of_settings() -> Path | None:
 
 def _topics_in(file: Path) -> Collection[str]:
     """Return the topics that a file names, before contracts are loaded."""
-    from cdc_contracts.registry.contract.version_files import topics_in
+    from cdc_contracts.registry.core.contract.version_files import topics_in
 
     return topics_in(file)

@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cdc_contracts.cli.output import console
-from cdc_contracts.registry.values import FORMS
+from cdc_contracts.registry.core.values import FORMS
 
 if TYPE_CHECKING:
-    from cdc_contracts.registry.compat.compatibility_verdict import (
+    from cdc_contracts.registry.authoring.compat.compatibility_verdict import (
         CompatibilityFinding,
         CompatibilityVerdict,
         TextPlace,
     )
-    from cdc_contracts.registry.compat.version_pairs import PairOutcome
+    from cdc_contracts.registry.authoring.compat.version_pairs import PairOutcome
 
 _WORDS = {True: "COMPATIBLE", False: "INCOMPATIBLE", None: "UNDECIDED"}
 _STYLES = {True: "bold green", False: "bold red", None: "bold yellow"}
@@ -130,7 +130,7 @@ def _where(place: TextPlace | None) -> str:
 
 
 def _short(file: str) -> str:
-    from cdc_contracts.registry.contract.catalogue import shipped_catalogue
+    from cdc_contracts.registry.core.contract.catalogue import shipped_catalogue
 
     for root in shipped_catalogue().roots:
         if file.startswith(f"{root}/"):

@@ -11,8 +11,8 @@ from collections.abc import Set as AbstractSet
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
 
-from cdc_contracts.registry.common.errors import CdcContractsError, refused
-from cdc_contracts.registry.common.safe_text import visible_lines
+from cdc_contracts.registry.core.common.errors import CdcContractsError, refused
+from cdc_contracts.registry.core.common.safe_text import visible_lines
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType

@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from cdc_contracts.cli.output import console
-from cdc_contracts.registry.validate.verdicts import (
+from cdc_contracts.registry.core.validate.verdicts import (
     AMBIGUOUS,
     CONFORMING,
     CONTROL,
@@ -19,11 +19,16 @@ from cdc_contracts.registry.validate.verdicts import (
 )
 
 if TYPE_CHECKING:
-    from cdc_contracts.registry.explain.annotated_messages import AnnotatedMessage, ColumnPart, MessagePart, RowPart
-    from cdc_contracts.registry.explain.finding_explanations import Remark
-    from cdc_contracts.registry.explain.message_explanations import MessageExplanation, Other
-    from cdc_contracts.registry.message.unreadable_bytes import ParseFault
-    from cdc_contracts.registry.records.record_origins import Found
+    from cdc_contracts.registry.authoring.explain.annotated_messages import (
+        AnnotatedMessage,
+        ColumnPart,
+        MessagePart,
+        RowPart,
+    )
+    from cdc_contracts.registry.authoring.explain.finding_explanations import Remark
+    from cdc_contracts.registry.authoring.explain.message_explanations import MessageExplanation, Other
+    from cdc_contracts.registry.core.message.unreadable_bytes import ParseFault
+    from cdc_contracts.registry.core.records.record_origins import Found
 
 _MOST_FINDINGS = 20
 _MOST_PARTS = 60
@@ -106,7 +111,7 @@ def _what(anatomy: AnnotatedMessage | None) -> str:
 
 
 def _format_key(key: bytes | None) -> str:
-    from cdc_contracts.registry.values import describe_shape
+    from cdc_contracts.registry.core.values import describe_shape
 
     if key is None:
         return ""

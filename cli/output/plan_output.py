@@ -6,10 +6,10 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from cdc_contracts.cli.output import console
-from cdc_contracts.registry.common.safe_text import visible
+from cdc_contracts.registry.core.common.safe_text import visible
 
 if TYPE_CHECKING:
-    from cdc_contracts.registry.sync.sync_plans import PlanStep, SyncPlan
+    from cdc_contracts.registry.authoring.sync.sync_plans import PlanStep, SyncPlan
 
 
 def print_json_or_text(plan: SyncPlan, *, as_json: bool) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cdc_contracts.cli.output import console
-from cdc_contracts.registry.common.safe_text import visible
-from cdc_contracts.registry.report.profile_wording import (
+from cdc_contracts.registry.core.common.safe_text import visible
+from cdc_contracts.registry.core.report.profile_wording import (
     COLUMN_HEAD,
     TABLE_HEAD,
     column_cells,
@@ -15,8 +15,8 @@ from cdc_contracts.registry.report.profile_wording import (
     other_words,
     resend_words,
 )
-from cdc_contracts.registry.report.report_wording import share
-from cdc_contracts.registry.report.reported_profile import ReportedTable, ReportedTopic
+from cdc_contracts.registry.core.report.report_wording import share
+from cdc_contracts.registry.core.report.reported_profile import ReportedTable, ReportedTopic
 
 _MOST_SHOWN = 20
 _MOST_COLUMNS = 60

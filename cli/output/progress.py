@@ -13,9 +13,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 from cdc_contracts.cli.output import console
-from cdc_contracts.registry.common.errors import CdcContractsError
-from cdc_contracts.registry.report.audit_report import Span
-from cdc_contracts.registry.stats.partition_tallies import Source
+from cdc_contracts.registry.core.common.errors import CdcContractsError
+from cdc_contracts.registry.core.report.audit_report import Span
+from cdc_contracts.registry.core.stats.partition_tallies import Source
 from cdc_contracts.spark_checks.spark_tasks import Watch
 
 if TYPE_CHECKING:

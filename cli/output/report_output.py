@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cdc_contracts.cli.output import console
-from cdc_contracts.registry.common.exit_codes import EXIT_CODES, INCONCLUSIVE, PASS
+from cdc_contracts.registry.core.common.exit_codes import EXIT_CODES, INCONCLUSIVE, PASS
 
 if TYPE_CHECKING:
-    from cdc_contracts.registry.report.baseline import Baseline
-    from cdc_contracts.registry.report.profile_baseline import ProfileBaseline
-    from cdc_contracts.registry.report.report_model import Report
+    from cdc_contracts.registry.core.report.baseline import Baseline
+    from cdc_contracts.registry.core.report.profile_baseline import ProfileBaseline
+    from cdc_contracts.registry.core.report.report_model import Report
 
 ReportFiles = Annotated[
     list[Path] | None,
@@ -40,8 +40,8 @@ def check_targets(
     Only the `known` baseline may be overwritten by a new one.
     Raises UsageError or UnavailableError if one cannot be written.
     """
-    from cdc_contracts.registry.common.atomic_files import check_place
-    from cdc_contracts.registry.report import report_formats
+    from cdc_contracts.registry.core.common.atomic_files import check_place
+    from cdc_contracts.registry.core.report import report_formats
 
     others = [path for path in kept if path is not None]
     baselines = [path for path in (new_baseline, known) if path is not None]
@@ -52,7 +52,7 @@ def check_targets(
 
 def open_baseline(path: Path | None) -> Baseline | None:
     """Return the known findings. Raises UsageError if the file cannot be read."""
-    from cdc_contracts.registry.report.baseline import read_baseline
+    from cdc_contracts.registry.core.report.baseline import read_baseline
 
     return read_baseline(path) if path is not None else None
 
@@ -64,11 +64,11 @@ def compare_with(
 
     The findings are written as a baseline if requested.
     """
-    from cdc_contracts.registry.common.atomic_files import write_whole
-    from cdc_contracts.registry.report.baseline import leave_out_known, render_baseline
+    from cdc_contracts.registry.core.common.atomic_files import write_whole
+    from cdc_contracts.registry.core.report.baseline import leave_out_known, render_baseline
 
     if against is not None:
-        from cdc_contracts.registry.report.profile_baseline import add_profile_changes
+        from cdc_contracts.registry.core.report.profile_baseline import add_profile_changes
 
         report = add_profile_changes(report, against)
     if new_baseline is not None:
@@ -83,8 +83,8 @@ def print_report(report: Report, *, as_json: bool, targets: Sequence[Path] | Non
     Findings are printed even if a file cannot be written: the run may have taken an hour.
     Raises UnavailableError if one cannot be written.
     """
-    from cdc_contracts.registry.report.report_formats import write_reports
-    from cdc_contracts.registry.report.stored_reports import write_document
+    from cdc_contracts.registry.core.report.report_formats import write_reports
+    from cdc_contracts.registry.core.report.stored_reports import write_document
 
     try:
         write_reports(report, targets or ())
@@ -99,7 +99,7 @@ def print_report(report: Report, *, as_json: bool, targets: Sequence[Path] | Non
 
 def code_of(report: Report, *, allow_empty: bool = False) -> int:
     """Return the exit code of a report's verdict: 0 as well where the range held no record and that is allowed."""
-    from cdc_contracts.registry.report.report_wording import was_empty
+    from cdc_contracts.registry.core.report.report_wording import was_empty
 
     allowed = allow_empty and report.verdict == INCONCLUSIVE and was_empty(report)
     return EXIT_CODES[PASS if allowed else report.verdict]

@@ -9,9 +9,9 @@ from msgspec import UNSET
 
 from cdc_contracts.cli.output import console
 from cdc_contracts.cli.output.profile_output import print_profile
-from cdc_contracts.registry.common.safe_text import sentence, visible
-from cdc_contracts.registry.detect.reported_detection import ReportedDetection
-from cdc_contracts.registry.report.finding_wording import (
+from cdc_contracts.registry.core.common.safe_text import sentence, visible
+from cdc_contracts.registry.core.detect.reported_detection import ReportedDetection
+from cdc_contracts.registry.core.report.finding_wording import (
     column_lines,
     command,
     count_words,
@@ -21,8 +21,8 @@ from cdc_contracts.registry.report.finding_wording import (
     subject_line,
     table_words,
 )
-from cdc_contracts.registry.report.report_model import Ledger, Report
-from cdc_contracts.registry.report.report_wording import (
+from cdc_contracts.registry.core.report.report_model import Ledger, Report
+from cdc_contracts.registry.core.report.report_wording import (
     count_of,
     counts_of,
     detected,
@@ -32,7 +32,7 @@ from cdc_contracts.registry.report.report_wording import (
     notes,
     switch_words,
 )
-from cdc_contracts.registry.report.reported_findings import ReportedFinding
+from cdc_contracts.registry.core.report.reported_findings import ReportedFinding
 
 _MOST_SHOWN = 20
 _MOST_EVIDENCE = 8

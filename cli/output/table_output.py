@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cdc_contracts.cli.output import console
-from cdc_contracts.registry.common.errors import ContractError, UsageError
+from cdc_contracts.registry.core.common.errors import ContractError, UsageError
 
 if TYPE_CHECKING:
-    from cdc_contracts.registry.contract.table_contract_files import Filing
-    from cdc_contracts.registry.contract.table_contracts import TableContract
-    from cdc_contracts.registry.tables.ddl import Definitions
+    from cdc_contracts.registry.core.contract.table_contract_files import Filing
+    from cdc_contracts.registry.core.contract.table_contracts import TableContract
+    from cdc_contracts.registry.core.tables.ddl import Definitions
 
 Made = tuple["TableContract", Mapping[str, str], str]
 """A contract, what is noted behind its columns, and what is noted above it."""
@@ -31,7 +31,7 @@ _MOST_LISTED = 12
 
 def read_ddl(file: Path, dialect: str, database: str | None) -> Definitions:
     """Return the definitions in a DDL file. Raises UsageError if it cannot be read."""
-    from cdc_contracts.registry.tables.ddl import read_create_table
+    from cdc_contracts.registry.core.tables.ddl import read_create_table
 
     try:
         content = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
@@ -65,7 +65,7 @@ def print_definitions(found: Sequence[tuple[Path, Definitions]]) -> bool:
 
 def check_output(output: Path | None) -> None:
     """Raise UnavailableError, before any work, if contracts cannot be written to the folder."""
-    from cdc_contracts.registry.common.atomic_files import check_folder
+    from cdc_contracts.registry.core.common.atomic_files import check_folder
 
     if output is not None:
         check_folder(output)
@@ -73,8 +73,13 @@ def check_output(output: Path | None) -> None:
 
 def file_tables(made: Sequence[Made], output: Path | None, *, replace: bool) -> bool:
     """Write contracts to a folder or to stdout; return whether all were written. Overwrites only if requested."""
-    from cdc_contracts.registry.common.atomic_files import make_folder, write_whole
-    from cdc_contracts.registry.contract.table_contract_files import DIFFERS, SAME, file_contracts, write_table_contract
+    from cdc_contracts.registry.core.common.atomic_files import make_folder, write_whole
+    from cdc_contracts.registry.core.contract.table_contract_files import (
+        DIFFERS,
+        SAME,
+        file_contracts,
+        write_table_contract,
+    )
 
     if output is None:
         texts = [write_table_contract(contract, notes, head) for contract, notes, head in made]
@@ -103,9 +108,9 @@ _STATES: Mapping[str, str] = {"new": "written", "differs": "replaced", "same": "
 def compare(paths: Sequence[Path], against: str | None, *, as_json: bool) -> bool | None:
     """Print differences of table contracts, and return whether they are compatible, None if undecided."""
     from cdc_contracts.cli.output.compatibility_output import print_verdict
-    from cdc_contracts.registry.compat.tables.table_comparison import compare_tables
-    from cdc_contracts.registry.compat.version_pairs import verdict_document
-    from cdc_contracts.registry.review.revisions.table_revisions import published_tables, read_tables
+    from cdc_contracts.registry.authoring.compat.tables.table_comparison import compare_tables
+    from cdc_contracts.registry.authoring.compat.version_pairs import verdict_document
+    from cdc_contracts.registry.authoring.review.revisions.table_revisions import published_tables, read_tables
 
     new = read_tables(paths[-1])
     old = read_tables(paths[0]) if against is None else published_tables(against, paths[0])
@@ -123,7 +128,7 @@ def default_folder() -> Path:
 
     Raises UsageError if there are none.
     """
-    from cdc_contracts.registry.contract.settings import read_settings
+    from cdc_contracts.registry.core.contract.settings import read_settings
 
     said = read_settings(Path.cwd()).tables
     for folder in [Path(said)] if said else [Path("tables"), Path("contracts/tables")]:
@@ -133,8 +138,8 @@ def default_folder() -> Path:
 
 
 def _print_differences(filing: Filing) -> None:
-    from cdc_contracts.registry.common.pointers import split_pointer
-    from cdc_contracts.registry.compat.tables.table_comparison import compare_table
+    from cdc_contracts.registry.authoring.compat.tables.table_comparison import compare_table
+    from cdc_contracts.registry.core.common.pointers import split_pointer
 
     if filing.before is None:
         raise ContractError(f"nothing to compare {filing.contract.table} with")

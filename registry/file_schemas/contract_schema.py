@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from cdc_contracts.registry.contract.catalogue import CANONICAL
-from cdc_contracts.registry.contract.column_model import MappingDocument
-from cdc_contracts.registry.contract.model import Meaning
+from cdc_contracts.registry.core.contract.catalogue import CANONICAL
+from cdc_contracts.registry.core.contract.column_model import MappingDocument
+from cdc_contracts.registry.core.contract.model import Meaning
+from cdc_contracts.registry.core.values import FORMS
 from cdc_contracts.registry.file_schemas.model_schemas import allow_nulls, in_lists, shape_of, subschemas
-from cdc_contracts.registry.values import FORMS
 
 _BASE: Final = "The {} that this one states its differences to; what is not said here is as it says it."
 _HEADS: Final = ("present", "absent", "unset", "equals", "in", "not-in", "prefix-of", "not-prefix-of", "avro-decodes",

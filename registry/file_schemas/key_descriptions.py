@@ -11,7 +11,8 @@ from typing import Any, Final, get_args
 
 from pydantic import BaseModel
 
-from cdc_contracts.registry.contract.phrases import (
+from cdc_contracts.registry.authoring.explain.rulebook import cross_field_rules
+from cdc_contracts.registry.core.contract.phrases import (
     CONTAINERS,
     COUNTED_FROM,
     FULL_LOAD,
@@ -19,7 +20,6 @@ from cdc_contracts.registry.contract.phrases import (
     READINGS,
     UNDOCUMENTED,
 )
-from cdc_contracts.registry.explain.rulebook import cross_field_rules
 
 _LIBRARIES: Final = ("builtins", "pydantic", "msgspec")
 _ACROSS: Final = {rule.name: rule.says for rule in cross_field_rules()}

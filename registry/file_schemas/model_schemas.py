@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin, 
 import msgspec
 from pydantic import BaseModel
 
-from cdc_contracts.registry.common.written_models import SINCE
+from cdc_contracts.registry.core.common.written_models import SINCE
 from cdc_contracts.registry.file_schemas.key_descriptions import describe, docstrings
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"

@@ -10,12 +10,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from cdc_contracts.registry.contract.errata import DECISIONS, ID, Erratum
-from cdc_contracts.registry.contract.phrases import PARAMETERS
-from cdc_contracts.registry.contract.settings import Settings
-from cdc_contracts.registry.contract.source_documents import DocumentsFile
-from cdc_contracts.registry.contract.table_contracts import TableContract
-from cdc_contracts.registry.contract.version_files import VersionsFile
+from cdc_contracts.registry.core.contract.errata import DECISIONS, ID, Erratum
+from cdc_contracts.registry.core.contract.phrases import PARAMETERS
+from cdc_contracts.registry.core.contract.settings import Settings
+from cdc_contracts.registry.core.contract.source_documents import DocumentsFile
+from cdc_contracts.registry.core.contract.table_contracts import TableContract
+from cdc_contracts.registry.core.contract.version_files import VersionsFile
+from cdc_contracts.registry.core.report.report_model import REPORT_VERSION, Report
 from cdc_contracts.registry.file_schemas.contract_schema import contract_schema, mapping_schema
 from cdc_contracts.registry.file_schemas.key_descriptions import docstrings
 from cdc_contracts.registry.file_schemas.model_schemas import (
@@ -26,7 +27,6 @@ from cdc_contracts.registry.file_schemas.model_schemas import (
     struct_schema,
 )
 from cdc_contracts.registry.file_schemas.registry_settings import RegistrySettings
-from cdc_contracts.registry.report.report_model import REPORT_VERSION, Report
 from cdc_contracts.registry.server.access.users import UsersFile
 
 _END: Final = r"\Z"
@@ -35,7 +35,7 @@ _FORMS: Final[Mapping[str, dict[str, Any]]] = {
     "decision": {"enum": list(DECISIONS)},
 }
 SUFFIX: Final = ".schema.json"
-_OF_REPORTS: Final = f"../report/report{SUFFIX}"
+_OF_REPORTS: Final = f"../core/report/report{SUFFIX}"
 _PARTITIONS_SCHEMA: Final = {
     "type": "object",
     "description": "The ranges of each partition, by its number; `all` is every partition that is not named.",

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from cdc_contracts.registry.contract.document_model import Document
+from cdc_contracts.registry.core.contract.document_model import Document
 
 _LEVELS = Literal[
     "NONE", "BACKWARD", "BACKWARD_TRANSITIVE", "FORWARD", "FORWARD_TRANSITIVE", "FULL", "FULL_TRANSITIVE",

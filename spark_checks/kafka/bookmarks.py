@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from cdc_contracts.registry.common.atomic_files import write_whole
-from cdc_contracts.registry.common.errors import UnavailableError, UsageError
-from cdc_contracts.registry.report.report_model import Ledger
+from cdc_contracts.registry.core.common.atomic_files import write_whole
+from cdc_contracts.registry.core.common.errors import UnavailableError, UsageError
+from cdc_contracts.registry.core.report.report_model import Ledger
 
 Offsets = Mapping[str, Mapping[int, int]]
 _ID: Final = "id"

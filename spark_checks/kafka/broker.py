@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final
 
-from cdc_contracts.registry.common.errors import UnavailableError
-from cdc_contracts.registry.common.extras import require_extra
+from cdc_contracts.registry.core.common.errors import UnavailableError
+from cdc_contracts.registry.core.common.extras import require_extra
 from cdc_contracts.spark_checks.jars import Say, fetch_jars, find_java, java_failure
 
 VERSION: Final = "3.9.1"

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from cdc_contracts.registry.common.errors import UnavailableError, UsageError
-from cdc_contracts.registry.common.yaml_documents import describe_unread
+from cdc_contracts.registry.core.common.errors import UnavailableError, UsageError
+from cdc_contracts.registry.core.common.yaml_documents import describe_unread
 from cdc_contracts.spark_checks.kafka.property_names import LIBRDKAFKA_NAMES
 
 _ESCAPE: Final = re.compile(r"\\(u[0-9a-fA-F]{4}|.)")

@@ -8,7 +8,7 @@ import ssl
 from collections.abc import Mapping
 from typing import Final
 
-from cdc_contracts.registry.common.errors import UnavailableError
+from cdc_contracts.registry.core.common.errors import UnavailableError
 
 _SECONDS: Final = 2.0
 _ADDRESS: Final = re.compile(r"(?:.*://)?\[?([^\s/\[\]]+)\]?:(\d+)")

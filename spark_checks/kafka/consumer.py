@@ -13,9 +13,9 @@ from typing import Any, Final, NoReturn
 
 import pyarrow as pa
 
-from cdc_contracts.registry.common.errors import UnavailableError, UsageError
-from cdc_contracts.registry.common.extras import require_extra
-from cdc_contracts.registry.records.output_schemas import HEADERS_TYPE
+from cdc_contracts.registry.core.common.errors import UnavailableError, UsageError
+from cdc_contracts.registry.core.common.extras import require_extra
+from cdc_contracts.registry.core.records.output_schemas import HEADERS_TYPE
 from cdc_contracts.spark_checks.kafka.connections import check_listening, find_protocol_fault, verify_broker
 from cdc_contracts.spark_checks.kafka.credentials import hide
 from cdc_contracts.spark_checks.kafka.failures import TIMEOUT_SECONDS, lost_records, raise_failure

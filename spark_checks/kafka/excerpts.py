@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cdc_contracts.registry.common.errors import UnavailableError
-from cdc_contracts.registry.records.sample_windows import Window, share_windows
-from cdc_contracts.registry.stats.partition_tallies import Source
+from cdc_contracts.registry.core.common.errors import UnavailableError
+from cdc_contracts.registry.core.records.sample_windows import Window, share_windows
+from cdc_contracts.registry.core.stats.partition_tallies import Source
 from cdc_contracts.spark_checks.kafka.consumer import OffsetStretch, PartitionReader
 from cdc_contracts.spark_checks.kafka.offsets import Limits, Range, parse_range
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from socketserver import BaseServer
 from typing import Any, Final, NoReturn
 
-from cdc_contracts.registry.common.errors import CdcContractsError, UnavailableError, UsageError
+from cdc_contracts.registry.core.common.errors import CdcContractsError, UnavailableError, UsageError
 from cdc_contracts.spark_checks.kafka.connections import find_certificate_fault, find_protocol_fault
 from cdc_contracts.spark_checks.kafka.credentials import describe_right, find_principal, hide
 from cdc_contracts.spark_checks.kafka.offsets import Limits

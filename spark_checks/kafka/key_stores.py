@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from cdc_contracts.registry.common.errors import UsageError
-from cdc_contracts.registry.common.yaml_documents import describe_unread
+from cdc_contracts.registry.core.common.errors import UsageError
+from cdc_contracts.registry.core.common.yaml_documents import describe_unread
 
 JKS: Final = "JKS"
 PKCS12: Final = "PKCS12"

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final, Literal, TypeVar
 
-from cdc_contracts.registry.common.errors import UnavailableError, UsageError
-from cdc_contracts.registry.report.audit_report import Span
-from cdc_contracts.registry.report.report_model import TopicRange
-from cdc_contracts.registry.stats.partition_tallies import Source
+from cdc_contracts.registry.core.common.errors import UnavailableError, UsageError
+from cdc_contracts.registry.core.report.audit_report import Span
+from cdc_contracts.registry.core.report.report_model import TopicRange
+from cdc_contracts.registry.core.stats.partition_tallies import Source
 
 Limits = Mapping[int, tuple[int, int]]
 """Per partition the offset of the first record, and the one after the last."""

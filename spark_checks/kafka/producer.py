@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from cdc_contracts.registry.common.errors import UnavailableError, UsageError
+from cdc_contracts.registry.core.common.errors import UnavailableError, UsageError
 from cdc_contracts.spark_checks.kafka.credentials import describe_right, hide
 from cdc_contracts.spark_checks.kafka.property_names import translate_to_librdkafka
 

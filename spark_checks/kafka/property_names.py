@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from cdc_contracts.registry.common.errors import UsageError
-from cdc_contracts.registry.common.yaml_documents import describe_unread
+from cdc_contracts.registry.core.common.errors import UsageError
+from cdc_contracts.registry.core.common.yaml_documents import describe_unread
 from cdc_contracts.spark_checks.kafka.jaas import MECHANISMS, Login, parse_login, write_login
 from cdc_contracts.spark_checks.kafka.key_stores import PEM, PKCS12, read_store, store_kind
 

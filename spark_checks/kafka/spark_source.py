@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from cdc_contracts.registry.common.errors import CdcContractsError
+from cdc_contracts.registry.core.common.errors import CdcContractsError
 from cdc_contracts.spark_checks.kafka.connections import check_listening
 from cdc_contracts.spark_checks.kafka.failures import TIMEOUT_SECONDS, causes_of, describe_causes, raise_failure
 from cdc_contracts.spark_checks.kafka.offsets import Limits, Range, milliseconds, select

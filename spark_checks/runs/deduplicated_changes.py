@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from cdc_contracts.registry.records.output_schemas import CHANGES_SCHEMA
+from cdc_contracts.registry.core.records.output_schemas import CHANGES_SCHEMA
 from cdc_contracts.spark_checks.engines import Engine
 from cdc_contracts.spark_checks.file_sinks import FilePart, SinkPlace, TableWriter
 from cdc_contracts.spark_checks.spark_tasks import as_result, attempt_name, read_results

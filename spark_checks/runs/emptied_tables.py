@@ -7,10 +7,10 @@ from typing import Final
 
 from msgspec import structs
 
-from cdc_contracts.registry.common.safe_text import visible
-from cdc_contracts.registry.report.audit_report import Spans
-from cdc_contracts.registry.tables.canonical.table_layouts import TableName
-from cdc_contracts.registry.tables.canonical.table_resets import TableReset, meant_tables
+from cdc_contracts.registry.core.common.safe_text import visible
+from cdc_contracts.registry.core.report.audit_report import Spans
+from cdc_contracts.registry.core.tables.canonical.table_layouts import TableName
+from cdc_contracts.registry.core.tables.canonical.table_resets import TableReset, meant_tables
 from cdc_contracts.spark_checks.runs.finished_runs import PastRun
 from cdc_contracts.spark_checks.runs.run_records import RunRecord
 from cdc_contracts.spark_checks.tables.typed_tables import Emptyings, Merged, TableCommit

@@ -7,18 +7,18 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Final
 
-from cdc_contracts.registry.common.errors import UnavailableError
-from cdc_contracts.registry.report.audit_report import Span
-from cdc_contracts.registry.stats.partition_tallies import Source
-from cdc_contracts.registry.stats.positions import PositionLine, PositionStretch, read_positions
-from cdc_contracts.registry.tables.canonical.table_layouts import (
+from cdc_contracts.registry.core.common.errors import UnavailableError
+from cdc_contracts.registry.core.report.audit_report import Span
+from cdc_contracts.registry.core.stats.partition_tallies import Source
+from cdc_contracts.registry.core.stats.positions import PositionLine, PositionStretch, read_positions
+from cdc_contracts.registry.core.tables.canonical.table_layouts import (
     Layouts,
     RecordedLayout,
     TableLayout,
     TableName,
     read_layout,
 )
-from cdc_contracts.registry.tables.canonical.table_resets import TableReset
+from cdc_contracts.registry.core.tables.canonical.table_resets import TableReset
 from cdc_contracts.spark_checks.runs.run_records import RunRecord, overlap
 from cdc_contracts.spark_checks.tables.table_formats import WriteMode
 

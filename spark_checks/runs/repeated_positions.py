@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final
 
-from cdc_contracts.registry.contract.catalogue import Catalogue
-from cdc_contracts.registry.stats.position_sequences import NOT_FALLING, ONCE_EACH, RISING
-from cdc_contracts.registry.stats.positions import PositionLine, PositionStretch
+from cdc_contracts.registry.core.contract.catalogue import Catalogue
+from cdc_contracts.registry.core.stats.position_sequences import NOT_FALLING, ONCE_EACH, RISING
+from cdc_contracts.registry.core.stats.positions import PositionLine, PositionStretch
 from cdc_contracts.spark_checks.decode_tasks import DecodeResult
 from cdc_contracts.spark_checks.engines import Engine
 from cdc_contracts.spark_checks.file_sinks import SinkPlace

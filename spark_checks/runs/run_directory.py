@@ -22,12 +22,12 @@ from typing import Any, Final
 from msgspec.structs import astuple
 from pyarrow import fs
 
-from cdc_contracts.registry.common.errors import UnavailableError
-from cdc_contracts.registry.report.audit_report import Span
-from cdc_contracts.registry.report.report_model import Report
-from cdc_contracts.registry.report.stored_reports import read_document, write_document
-from cdc_contracts.registry.stats.observed_columns import TableName
-from cdc_contracts.registry.stats.partition_tallies import Source
+from cdc_contracts.registry.core.common.errors import UnavailableError
+from cdc_contracts.registry.core.report.audit_report import Span
+from cdc_contracts.registry.core.report.report_model import Report
+from cdc_contracts.registry.core.report.stored_reports import read_document, write_document
+from cdc_contracts.registry.core.stats.observed_columns import TableName
+from cdc_contracts.registry.core.stats.partition_tallies import Source
 from cdc_contracts.spark_checks.file_sinks import TABLES, SinkPlace, table_folder
 from cdc_contracts.spark_checks.folders import Folder
 from cdc_contracts.spark_checks.repeat_search import REPEATS

@@ -8,12 +8,12 @@ from typing import Final
 
 import pyarrow as pa
 
-from cdc_contracts.registry.common.errors import LedgerError
-from cdc_contracts.registry.records.output_schemas import LEDGER_SCHEMA
-from cdc_contracts.registry.report.audit_report import Span
-from cdc_contracts.registry.stats.partition_tallies import PartitionTally, Source
-from cdc_contracts.registry.stats.tally import Tally
-from cdc_contracts.registry.tables.canonical.table_layouts import TableName
+from cdc_contracts.registry.core.common.errors import LedgerError
+from cdc_contracts.registry.core.records.output_schemas import LEDGER_SCHEMA
+from cdc_contracts.registry.core.report.audit_report import Span
+from cdc_contracts.registry.core.stats.partition_tallies import PartitionTally, Source
+from cdc_contracts.registry.core.stats.tally import Tally
+from cdc_contracts.registry.core.tables.canonical.table_layouts import TableName
 from cdc_contracts.spark_checks.file_sinks import FilePart
 
 COUNTS: Final = ("read", "conforming", "control", "tombstone", "quarantined", "changes")

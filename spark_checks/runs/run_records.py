@@ -8,20 +8,20 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, Struct, field
 
-from cdc_contracts.registry.common.errors import UnavailableError
-from cdc_contracts.registry.common.written_models import Sometimes
-from cdc_contracts.registry.report.audit_report import Span
-from cdc_contracts.registry.report.report_model import RepeatedRows
-from cdc_contracts.registry.stats.partition_tallies import Source
-from cdc_contracts.registry.stats.positions import RecordedPositions
-from cdc_contracts.registry.tables.canonical.table_layouts import (
+from cdc_contracts.registry.core.common.errors import UnavailableError
+from cdc_contracts.registry.core.common.written_models import Sometimes
+from cdc_contracts.registry.core.report.audit_report import Span
+from cdc_contracts.registry.core.report.report_model import RepeatedRows
+from cdc_contracts.registry.core.stats.partition_tallies import Source
+from cdc_contracts.registry.core.stats.positions import RecordedPositions
+from cdc_contracts.registry.core.tables.canonical.table_layouts import (
     NESTED,
     Layouts,
     RecordedLayout,
     TableLayout,
     write_layout,
 )
-from cdc_contracts.registry.tables.canonical.table_resets import TableReset
+from cdc_contracts.registry.core.tables.canonical.table_resets import TableReset
 from cdc_contracts.spark_checks.file_sinks import FilePart
 from cdc_contracts.spark_checks.tables.table_formats import PARQUET
 from cdc_contracts.spark_checks.tables.typed_tables import TableCommit, TypedWrite, WriteKey

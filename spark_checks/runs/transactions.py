@@ -12,15 +12,15 @@ from typing import Protocol
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from cdc_contracts.registry.common.errors import UnavailableError, UsageError
-from cdc_contracts.registry.report.audit_report import Spans
-from cdc_contracts.registry.report.report_model import Report
-from cdc_contracts.registry.stats.positions import write_positions
-from cdc_contracts.registry.stats.tally import Tally
-from cdc_contracts.registry.tables.canonical.layout_resolution import resolve_run_layouts
-from cdc_contracts.registry.tables.canonical.table_layouts import NESTED, Layouts, TableName
-from cdc_contracts.registry.tables.canonical.table_resets import TableReset
-from cdc_contracts.registry.validate.validation_context import ValidationContext
+from cdc_contracts.registry.core.common.errors import UnavailableError, UsageError
+from cdc_contracts.registry.core.report.audit_report import Spans
+from cdc_contracts.registry.core.report.report_model import Report
+from cdc_contracts.registry.core.stats.positions import write_positions
+from cdc_contracts.registry.core.stats.tally import Tally
+from cdc_contracts.registry.core.tables.canonical.layout_resolution import resolve_run_layouts
+from cdc_contracts.registry.core.tables.canonical.table_layouts import NESTED, Layouts, TableName
+from cdc_contracts.registry.core.tables.canonical.table_resets import TableReset
+from cdc_contracts.registry.core.validate.validation_context import ValidationContext
 from cdc_contracts.spark_checks.decode_tasks import (
     DecodePlan,
     DecodeResult,

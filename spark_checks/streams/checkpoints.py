@@ -20,10 +20,10 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
-from cdc_contracts.registry.common.errors import UnavailableError
-from cdc_contracts.registry.detect.reported_detection import ReportedDetection
-from cdc_contracts.registry.report.audit_report import Span
-from cdc_contracts.registry.stats.partition_tallies import Source
+from cdc_contracts.registry.core.common.errors import UnavailableError
+from cdc_contracts.registry.core.detect.reported_detection import ReportedDetection
+from cdc_contracts.registry.core.report.audit_report import Span
+from cdc_contracts.registry.core.stats.partition_tallies import Source
 from cdc_contracts.spark_checks.folders import Folder
 from cdc_contracts.spark_checks.runs.run_records import write_ranges
 

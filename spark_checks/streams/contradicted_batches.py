@@ -8,11 +8,11 @@ from typing import NamedTuple
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from cdc_contracts.registry.report.audit_report import Span
-from cdc_contracts.registry.report.contradicted_runs import ContradictedRange, ContradictedRun, ContradictedRuns
-from cdc_contracts.registry.report.report_model import Report
-from cdc_contracts.registry.stats.partition_tallies import Source
-from cdc_contracts.registry.stats.run_evidence import DoubtedRange
+from cdc_contracts.registry.core.report.audit_report import Span
+from cdc_contracts.registry.core.report.contradicted_runs import ContradictedRange, ContradictedRun, ContradictedRuns
+from cdc_contracts.registry.core.report.report_model import Report
+from cdc_contracts.registry.core.stats.partition_tallies import Source
+from cdc_contracts.registry.core.stats.run_evidence import DoubtedRange
 from cdc_contracts.spark_checks.runs.finished_runs import PastRun
 
 

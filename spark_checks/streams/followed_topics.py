@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from cdc_contracts.registry.records.redacted_quarantine import forget_examples
-from cdc_contracts.registry.report.report_model import RepeatedRows, Report
-from cdc_contracts.registry.stats.partition_tallies import PartitionTally, Source
-from cdc_contracts.registry.stats.row_changes import RowChanges
-from cdc_contracts.registry.stats.tally import Tally
-from cdc_contracts.registry.validate.validation_context import Undetected, ValidationContext
+from cdc_contracts.registry.core.records.redacted_quarantine import forget_examples
+from cdc_contracts.registry.core.report.report_model import RepeatedRows, Report
+from cdc_contracts.registry.core.stats.partition_tallies import PartitionTally, Source
+from cdc_contracts.registry.core.stats.row_changes import RowChanges
+from cdc_contracts.registry.core.stats.tally import Tally
+from cdc_contracts.registry.core.validate.validation_context import Undetected, ValidationContext
 from cdc_contracts.spark_checks.auditing import audit_input
 from cdc_contracts.spark_checks.decoding import Output, decode_input
 from cdc_contracts.spark_checks.jars import Say

@@ -22,9 +22,9 @@ from openlineage.client.facet_v2 import (
 )
 
 from cdc_contracts import __version__
-from cdc_contracts.registry.common.findings import INFO
-from cdc_contracts.registry.report.report_model import Report
-from cdc_contracts.registry.report.reported_findings import ReportedFinding
+from cdc_contracts.registry.core.common.findings import INFO
+from cdc_contracts.registry.core.report.report_model import Report
+from cdc_contracts.registry.core.report.reported_findings import ReportedFinding
 from cdc_contracts.spark_checks.streams.deliveries import DeliveryError
 
 TARGET: Final = "openlineage"

@@ -14,12 +14,12 @@ import msgspec
 from msgspec.structs import replace
 
 from cdc_contracts import __version__
-from cdc_contracts.registry.detect.detection import Detection
-from cdc_contracts.registry.report.audit_report import Span, build_report, check_ledger
-from cdc_contracts.registry.report.report_model import RepeatedRows, Report
-from cdc_contracts.registry.stats.partition_tallies import Source
-from cdc_contracts.registry.stats.tally import Tally
-from cdc_contracts.registry.validate.validation_context import ValidationContext
+from cdc_contracts.registry.core.detect.detection import Detection
+from cdc_contracts.registry.core.report.audit_report import Span, build_report, check_ledger
+from cdc_contracts.registry.core.report.report_model import RepeatedRows, Report
+from cdc_contracts.registry.core.stats.partition_tallies import Source
+from cdc_contracts.registry.core.stats.tally import Tally
+from cdc_contracts.registry.core.validate.validation_context import ValidationContext
 from cdc_contracts.spark_checks.kafka.offsets import bounds_of, by_topic
 from cdc_contracts.spark_checks.runs.repeats import NO_REPEATS, add_repeats
 from cdc_contracts.spark_checks.sources import TopicInput

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from cdc_contracts.registry.report.audit_report import Span
-from cdc_contracts.registry.report.report_model import Report
-from cdc_contracts.registry.stats.partition_tallies import Source
-from cdc_contracts.registry.stats.tally import Tally
+from cdc_contracts.registry.core.report.audit_report import Span
+from cdc_contracts.registry.core.report.report_model import Report
+from cdc_contracts.registry.core.stats.partition_tallies import Source
+from cdc_contracts.registry.core.stats.tally import Tally
 
 
 @dataclass(frozen=True)

@@ -15,11 +15,11 @@ from prometheus_client import CollectorRegistry, generate_latest, make_wsgi_app
 from prometheus_client.exposition import ThreadingWSGIServer
 from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
 
-from cdc_contracts.registry.common.atomic_files import write_whole
-from cdc_contracts.registry.common.errors import UnavailableError
-from cdc_contracts.registry.report.report_model import PartitionLedger, Report
-from cdc_contracts.registry.report.reported_findings import ReportedFinding
-from cdc_contracts.registry.stats.partition_tallies import Source
+from cdc_contracts.registry.core.common.atomic_files import write_whole
+from cdc_contracts.registry.core.common.errors import UnavailableError
+from cdc_contracts.registry.core.report.report_model import PartitionLedger, Report
+from cdc_contracts.registry.core.report.reported_findings import ReportedFinding
+from cdc_contracts.registry.core.stats.partition_tallies import Source
 
 if TYPE_CHECKING:
     from cdc_contracts.spark_checks.streams.stream_batches import StreamBatch

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import structs
 
-from cdc_contracts.registry.common.errors import UnavailableError, UndetectedError, UsageError
-from cdc_contracts.registry.detect.detection import Detection, hint_undetected, read_detection
-from cdc_contracts.registry.detect.topic_samples import ENOUGH, find_validation
-from cdc_contracts.registry.validate.validation_context import (
+from cdc_contracts.registry.core.common.errors import UnavailableError, UndetectedError, UsageError
+from cdc_contracts.registry.core.detect.detection import Detection, hint_undetected, read_detection
+from cdc_contracts.registry.core.detect.topic_samples import ENOUGH, find_validation
+from cdc_contracts.registry.core.validate.validation_context import (
     DetectedSubjects,
     Undetected,
     ValidationContext,

@@ -14,16 +14,16 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from cdc_contracts.registry.common.errors import UnavailableError, WithheldError
-from cdc_contracts.registry.common.exit_codes import DRIFT, EXIT_CODES
-from cdc_contracts.registry.report.audit_report import Span
-from cdc_contracts.registry.report.contradicted_runs import describe_contradicted
-from cdc_contracts.registry.report.report_model import RepeatedRows, Report
-from cdc_contracts.registry.stats.partition_tallies import Source
-from cdc_contracts.registry.stats.row_changes import RowChanges
-from cdc_contracts.registry.stats.tally import Tally
-from cdc_contracts.registry.validate.pinned_contracts import digest_pin, open_pin, write_pin
-from cdc_contracts.registry.validate.validation_context import ValidationContext
+from cdc_contracts.registry.core.common.errors import UnavailableError, WithheldError
+from cdc_contracts.registry.core.common.exit_codes import DRIFT, EXIT_CODES
+from cdc_contracts.registry.core.report.audit_report import Span
+from cdc_contracts.registry.core.report.contradicted_runs import describe_contradicted
+from cdc_contracts.registry.core.report.report_model import RepeatedRows, Report
+from cdc_contracts.registry.core.stats.partition_tallies import Source
+from cdc_contracts.registry.core.stats.row_changes import RowChanges
+from cdc_contracts.registry.core.stats.tally import Tally
+from cdc_contracts.registry.core.validate.pinned_contracts import digest_pin, open_pin, write_pin
+from cdc_contracts.registry.core.validate.validation_context import ValidationContext
 from cdc_contracts.spark_checks.jars import Say
 from cdc_contracts.spark_checks.kafka.failures import RecordsGone, raise_stream_failure
 from cdc_contracts.spark_checks.kafka.offsets import bounds_of, by_topic

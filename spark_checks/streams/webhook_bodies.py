@@ -13,10 +13,10 @@ from pathlib import Path
 from string import Template
 from typing import Any, Final
 
-from cdc_contracts.registry.common.errors import UsageError, refused
-from cdc_contracts.registry.common.findings import ERROR, WARNING
-from cdc_contracts.registry.common.safe_text import visible
-from cdc_contracts.registry.report.report_wording import count_of
+from cdc_contracts.registry.core.common.errors import UsageError, refused
+from cdc_contracts.registry.core.common.findings import ERROR, WARNING
+from cdc_contracts.registry.core.common.safe_text import visible
+from cdc_contracts.registry.core.report.report_wording import count_of
 
 TOKEN: Final = "token"  # noqa: S105  a name, not a token
 DOCUMENT: Final = "document"

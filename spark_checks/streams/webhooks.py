@@ -9,10 +9,10 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from cdc_contracts.registry.common.errors import UsageError
-from cdc_contracts.registry.common.findings import INFO
-from cdc_contracts.registry.report.report_model import Report
-from cdc_contracts.registry.report.stored_reports import write_document
+from cdc_contracts.registry.core.common.errors import UsageError
+from cdc_contracts.registry.core.common.findings import INFO
+from cdc_contracts.registry.core.report.report_model import Report
+from cdc_contracts.registry.core.report.stored_reports import write_document
 from cdc_contracts.spark_checks.streams.deliveries import DeliveryError
 from cdc_contracts.spark_checks.streams.webhook_bodies import TOKEN, WebhookTemplate
 

@@ -10,8 +10,8 @@ from functools import lru_cache
 
 import pyarrow as pa
 
-from cdc_contracts.registry.records.output_schemas import TYPED_FROM
-from cdc_contracts.registry.tables.canonical.table_layouts import TableLayout, TableName
+from cdc_contracts.registry.core.records.output_schemas import TYPED_FROM
+from cdc_contracts.registry.core.tables.canonical.table_layouts import TableLayout, TableName
 from cdc_contracts.spark_checks.engines import Engine
 from cdc_contracts.spark_checks.file_sinks import TABLES, FilePart, SinkPlace
 from cdc_contracts.spark_checks.spark_tasks import as_result, attempt_name, read_results

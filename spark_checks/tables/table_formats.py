@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Final
 
-from cdc_contracts.registry.common.errors import UnavailableError
-from cdc_contracts.registry.tables.canonical.table_layouts import NESTED
+from cdc_contracts.registry.core.common.errors import UnavailableError
+from cdc_contracts.registry.core.tables.canonical.table_layouts import NESTED
 from cdc_contracts.spark_checks.tables.typed_tables import TypedTables
 
 PARQUET: Final = "parquet"

@@ -9,10 +9,10 @@ from typing import Protocol
 
 from msgspec import UNSET, Struct
 
-from cdc_contracts.registry.common.written_models import Sometimes
-from cdc_contracts.registry.report.audit_report import Spans
-from cdc_contracts.registry.tables.canonical.table_layouts import Layouts, TableLayout, TableName
-from cdc_contracts.registry.tables.canonical.table_resets import TableReset
+from cdc_contracts.registry.core.common.written_models import Sometimes
+from cdc_contracts.registry.core.report.audit_report import Spans
+from cdc_contracts.registry.core.tables.canonical.table_layouts import Layouts, TableLayout, TableName
+from cdc_contracts.registry.core.tables.canonical.table_resets import TableReset
 from cdc_contracts.spark_checks.engines import Engine
 from cdc_contracts.spark_checks.file_sinks import FilePart, SinkPlace
 

@@ -10,8 +10,8 @@ import pytest
 
 import cdc_contracts as cdc
 from cdc_contracts.api.results import Op
-from cdc_contracts.registry.contract.document_model import ROW_OPS
-from cdc_contracts.registry.validate.decoded_changes import update_part
+from cdc_contracts.registry.core.contract.document_model import ROW_OPS
+from cdc_contracts.registry.core.validate.decoded_changes import update_part
 from cdc_contracts.testing import messages
 
 ORDERS = cdc.contract("dts/canal@2")

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from cdc_contracts.cli.app import main
-from cdc_contracts.registry.contract.catalogue import shipped_catalogue
+from cdc_contracts.registry.core.contract.catalogue import shipped_catalogue
 
 # What the made-up third version does: the row of a DELETE is back in `old`, and a member `txid` has the transaction.
 CONTRACT = """

@@ -14,7 +14,7 @@ from typer.main import get_command
 from cdc_contracts.cli import app
 from cdc_contracts.cli.app import main
 from cdc_contracts.cli.command_table import CommandTable
-from cdc_contracts.registry.common.errors import LedgerError, UnavailableError
+from cdc_contracts.registry.core.common.errors import LedgerError, UnavailableError
 
 pytestmark = pytest.mark.usefixtures("first_versions")
 
@@ -373,7 +373,7 @@ def test_the_table_of_commands_is_the_help_of_each():
 
 def test_the_constant_that_is_kept_apart_for_speed_is_the_same():
     from cdc_contracts.cli.options import validation_options
-    from cdc_contracts.registry.common import json_messages
+    from cdc_contracts.registry.core.common import json_messages
 
     assert validation_options.MOST_BYTES == json_messages.MAX_BYTES
 

@@ -8,7 +8,7 @@ import pytest
 
 from cdc_contracts.cli.app import main
 from cdc_contracts.cli.options.connection_options import BOOTSTRAP_VARIABLE, Connection, ConnectionOptions
-from cdc_contracts.registry.common.errors import UsageError
+from cdc_contracts.registry.core.common.errors import UsageError
 
 SETTINGS = """
 bootstrap_servers: settings:1

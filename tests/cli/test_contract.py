@@ -14,10 +14,10 @@ import yaml
 from home_made import flat, listed, written
 
 from cdc_contracts.cli.app import main
-from cdc_contracts.registry.common import atomic_files
-from cdc_contracts.registry.common.errors import UnavailableError
-from cdc_contracts.registry.contract.bundle import bundle
-from cdc_contracts.registry.contract.catalogue import Catalogue
+from cdc_contracts.registry.core.common import atomic_files
+from cdc_contracts.registry.core.common.errors import UnavailableError
+from cdc_contracts.registry.core.contract.bundle import bundle
+from cdc_contracts.registry.core.contract.catalogue import Catalogue
 
 
 @pytest.fixture

@@ -17,19 +17,19 @@ import pytest
 
 from cdc_contracts.cli.app import main
 from cdc_contracts.cli.convert import Frame, To
-from cdc_contracts.registry.common.json_messages import parse_message
-from cdc_contracts.registry.contract.catalogue import shipped_catalogue
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.generate.contract_samples import find_samples
-from cdc_contracts.registry.generate.message_samples import sample_messages
-from cdc_contracts.registry.message.avro_records import same_message
-from cdc_contracts.registry.records.conversion.converter import Framing, MessageForm
-from cdc_contracts.registry.records.record_batches import CAPTURE_SCHEMA
+from cdc_contracts.registry.core.common.json_messages import parse_message
+from cdc_contracts.registry.core.contract.catalogue import shipped_catalogue
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.generate.contract_samples import find_samples
+from cdc_contracts.registry.core.generate.message_samples import sample_messages
+from cdc_contracts.registry.core.message.avro_records import same_message
+from cdc_contracts.registry.core.records.conversion.converter import Framing, MessageForm
+from cdc_contracts.registry.core.records.record_batches import CAPTURE_SCHEMA
 
 CATALOGUE = shipped_catalogue()
 CANAL = CATALOGUE.version("dts/canal@2")
 OF_JSON = [version for version in CATALOGUE.all_versions() if version.meaning.transport == "json"]
-OWN = Path(__file__).parents[1] / "registry/lint/contracts"
+OWN = Path(__file__).parents[1] / "registry/authoring/lint/contracts"
 MOMENT = datetime(2026, 3, 1, 12, 0, 0, 123000, UTC)
 
 

@@ -14,7 +14,7 @@ import pytest
 from site_pages import blocks_of
 
 from cdc_contracts.cli.check import _FEW
-from cdc_contracts.registry.common.extras import EXTRAS, install_command, installed_as
+from cdc_contracts.registry.core.common.extras import EXTRAS, install_command, installed_as
 
 ROOT = Path(__file__).parents[2]
 SAMPLES = "contracts/dts/canal/v2/samples"

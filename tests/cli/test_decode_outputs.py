@@ -9,8 +9,8 @@ import pytest
 from topics import rendered
 
 from cdc_contracts.cli.app import main
-from cdc_contracts.registry.common.errors import UsageError
-from cdc_contracts.registry.contract.catalogue import Version
+from cdc_contracts.registry.core.common.errors import UsageError
+from cdc_contracts.registry.core.contract.catalogue import Version
 from cdc_contracts.spark_checks import decoding
 from cdc_contracts.spark_checks.split_updates import join_split_updates
 

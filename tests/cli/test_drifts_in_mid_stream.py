@@ -14,9 +14,9 @@ import pytest
 from topics import CATALOGUE, rendered
 
 from cdc_contracts.cli.app import main
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.generate.rendering import Renderer
-from cdc_contracts.registry.generate.source_events import Event, SourceTable
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.generate.rendering import Renderer
+from cdc_contracts.registry.core.generate.source_events import Event, SourceTable
 
 LONG = os.environ.get("CDC_CONTRACTS_DRIFTS") == "long"
 COUNT, AT = (5_000, 3_217) if LONG else (90, 61)

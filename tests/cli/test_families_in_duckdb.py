@@ -9,7 +9,7 @@ import pytest
 from site_pages import DOCS, blocks_of
 
 from cdc_contracts.cli.app import main
-from cdc_contracts.registry.contract.catalogue import shipped_catalogue
+from cdc_contracts.registry.core.contract.catalogue import shipped_catalogue
 
 PAGE = DOCS / "how-to/duckdb.md"
 

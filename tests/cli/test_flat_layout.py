@@ -9,7 +9,7 @@ import pytest
 from topics import rendered
 
 from cdc_contracts.cli.app import main
-from cdc_contracts.registry.tables.canonical.table_layouts import FLAT, NESTED, SHAPES
+from cdc_contracts.registry.core.tables.canonical.table_layouts import FLAT, NESTED, SHAPES
 from cdc_contracts.spark_checks.table_readers import list_tables, table_layout
 
 REFERENCE = "oms-community/canal@2"

@@ -11,8 +11,8 @@ import pytest
 from topics import rendered
 
 from cdc_contracts.cli.app import main
-from cdc_contracts.registry.common.memory_limits import is_out_of_memory
-from cdc_contracts.registry.engine.native.native_library import native_library
+from cdc_contracts.registry.core.common.memory_limits import is_out_of_memory
+from cdc_contracts.registry.core.engine.native.native_library import native_library
 
 ROOT = Path(__file__).parents[2]
 

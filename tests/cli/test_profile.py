@@ -8,9 +8,9 @@ from topics import rendered
 
 from cdc_contracts.cli.app import main
 from cdc_contracts.cli.options.follow_options import Ending
-from cdc_contracts.registry.common.findings import Severities
-from cdc_contracts.registry.report.profile_baseline import read_profile_baseline
-from cdc_contracts.registry.report.stored_reports import read_report
+from cdc_contracts.registry.core.common.findings import Severities
+from cdc_contracts.registry.core.report.profile_baseline import read_profile_baseline
+from cdc_contracts.registry.core.report.stored_reports import read_report
 
 MESSAGE = {
     "data": [], "database": "shop", "es": 1_718_000_000_000, "id": 1, "isDdl": False, "mysqlType": {}, "old": None,

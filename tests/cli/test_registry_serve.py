@@ -24,7 +24,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from registry_sites import write_users
 
 from cdc_contracts.cli.app import main
-from cdc_contracts.registry.common.extras import install_command
+from cdc_contracts.registry.core.common.extras import install_command
 from cdc_contracts.registry.server.access.passwords import PasswordCheck, hash_token
 
 PROGRAM = "import sys; from cdc_contracts.cli.app import main; sys.exit(main())"

@@ -11,7 +11,7 @@ from written_reports import report_of
 
 from cdc_contracts.cli.app import main
 from cdc_contracts.cli.output import report_output
-from cdc_contracts.registry.common.errors import UnavailableError
+from cdc_contracts.registry.core.common.errors import UnavailableError
 
 
 @pytest.fixture(autouse=True)

@@ -7,7 +7,7 @@ import pytest
 from topics import CATALOGUE
 
 from cdc_contracts.cli.app import main
-from cdc_contracts.registry.common.findings import CLASSES
+from cdc_contracts.registry.core.common.findings import CLASSES
 
 NOT_READ = "not-exercised"
 """A finding without a record."""

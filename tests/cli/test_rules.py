@@ -7,10 +7,10 @@ import json
 import pytest
 
 from cdc_contracts.cli.app import main
-from cdc_contracts.registry.common.findings import CLASSES
-from cdc_contracts.registry.explain.rulebook import rules
-from cdc_contracts.registry.lint.lint_rule import lint_rules
-from cdc_contracts.registry.validate.drift_rule import drift_rules
+from cdc_contracts.registry.authoring.explain.rulebook import rules
+from cdc_contracts.registry.authoring.lint.lint_rule import lint_rules
+from cdc_contracts.registry.core.common.findings import CLASSES
+from cdc_contracts.registry.core.validate.drift_rule import drift_rules
 
 
 @pytest.fixture(autouse=True)

@@ -7,11 +7,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from cdc_contracts.cli.app import main
-from cdc_contracts.registry.common.errors import UsageError
-from cdc_contracts.registry.contract.catalogue import shipped_catalogue
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.generate.message_samples import sample_messages
-from cdc_contracts.registry.validate.validation_context import open_validation
+from cdc_contracts.registry.core.common.errors import UsageError
+from cdc_contracts.registry.core.contract.catalogue import shipped_catalogue
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.generate.message_samples import sample_messages
+from cdc_contracts.registry.core.validate.validation_context import open_validation
 
 CATALOGUE = shipped_catalogue()
 VERSIONS = list(CATALOGUE.all_versions())

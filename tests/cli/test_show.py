@@ -10,9 +10,9 @@ import jsonschema_rs
 import pytest
 
 from cdc_contracts.cli.app import main
-from cdc_contracts.registry.common.yaml_documents import parse_document
-from cdc_contracts.registry.contract.catalogue import Catalogue
-from cdc_contracts.registry.generate.contract_samples import find_samples
+from cdc_contracts.registry.core.common.yaml_documents import parse_document
+from cdc_contracts.registry.core.contract.catalogue import Catalogue
+from cdc_contracts.registry.core.generate.contract_samples import find_samples
 
 CATALOGUE = Catalogue([Path(__file__).parents[2] / "contracts"])
 REFERENCES = [*(version.reference for version in CATALOGUE.all_versions()), "canonical/change@1"]

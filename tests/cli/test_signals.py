@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from topics import rendered
 
-from cdc_contracts.registry.common import signals
+from cdc_contracts.registry.core.common import signals
 from cdc_contracts.spark_checks.stopping import Stop
 
 ROOT = Path(__file__).parents[2]
@@ -140,7 +140,7 @@ def test_a_signal_while_spark_starts_leaves_no_jvm(call, number, tmp_path, monke
 
 @pytest.mark.parametrize(
     ("module", "ends"),
-    [("typing", -2), ("cdc_contracts.registry.common.signals", -2), ("cdc_contracts.cli.output", 130)],
+    [("typing", -2), ("cdc_contracts.registry.core.common.signals", -2), ("cdc_contracts.cli.output", 130)],
 )
 def test_ctrl_c_while_the_command_is_imported_shows_no_traceback(module, ends, call, local_call):
     """Its first import handles signals as the system does, its own module with the exit code that a shell shows."""
@@ -188,7 +188,7 @@ def test_a_call_of_c_that_does_not_come_back_is_ended(number):
     script = """
 import ctypes, sys, threading
 from cdc_contracts.cli.app import run
-from cdc_contracts.registry.common import signals
+from cdc_contracts.registry.core.common import signals
 
 signals.TIMEOUT_SECONDS = 0.3
 
@@ -212,7 +212,7 @@ def test_an_exception_that_is_swallowed_where_nobody_can_catch_it_comes_again():
     script = """
 import signal, sys, time
 from cdc_contracts.cli.app import run
-from cdc_contracts.registry.common import signals
+from cdc_contracts.registry.core.common import signals
 
 signals.ENDING_SECONDS = 900  # it is not the thread that watches which ends the work
 

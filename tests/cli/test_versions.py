@@ -9,7 +9,7 @@ from topics import rendered
 from cdc_contracts.cli.app import main
 from cdc_contracts.cli.options.topic_options import assign_validations
 from cdc_contracts.cli.options.version_options import RangedValidationOptions
-from cdc_contracts.registry.common.errors import UsageError
+from cdc_contracts.registry.core.common.errors import UsageError
 
 pytestmark = pytest.mark.usefixtures("first_versions")
 

@@ -15,9 +15,9 @@ from topics import rendered
 
 from cdc_contracts.cli.app import main
 from cdc_contracts.cli.output import console, progress, waiting
-from cdc_contracts.registry.records.record_batches import CAPTURE_SCHEMA
-from cdc_contracts.registry.report.audit_report import Span
-from cdc_contracts.registry.stats.partition_tallies import Source
+from cdc_contracts.registry.core.records.record_batches import CAPTURE_SCHEMA
+from cdc_contracts.registry.core.report.audit_report import Span
+from cdc_contracts.registry.core.stats.partition_tallies import Source
 from cdc_contracts.spark_checks import jars, reminders
 from cdc_contracts.spark_checks.local_engine import LOCAL
 

@@ -10,12 +10,12 @@ from topics import CATALOGUE, WITH_TABLES, rendered, scope_of
 from written_reports import build_report, document_of
 
 import cdc_contracts as cdc
-from cdc_contracts.registry.common.errors import UnavailableError
-from cdc_contracts.registry.engine.kernel import Kernel
-from cdc_contracts.registry.records.file_batches import read_slice
-from cdc_contracts.registry.records.input_files import plan_files
-from cdc_contracts.registry.report.audit_report import Span
-from cdc_contracts.registry.stats.tally import Tally
+from cdc_contracts.registry.core.common.errors import UnavailableError
+from cdc_contracts.registry.core.engine.kernel import Kernel
+from cdc_contracts.registry.core.records.file_batches import read_slice
+from cdc_contracts.registry.core.records.input_files import plan_files
+from cdc_contracts.registry.core.report.audit_report import Span
+from cdc_contracts.registry.core.stats.tally import Tally
 from cdc_contracts.spark_checks import task_shares
 from cdc_contracts.spark_checks.auditing import audit_input
 from cdc_contracts.spark_checks.decoding import Output, decode_input

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cdc_contracts.registry.common.errors import UnavailableError
-from cdc_contracts.registry.common.extras import install_command
+from cdc_contracts.registry.core.common.errors import UnavailableError
+from cdc_contracts.registry.core.common.extras import install_command
 from cdc_contracts.spark_checks.kafka.broker import running_broker
 
 if TYPE_CHECKING:

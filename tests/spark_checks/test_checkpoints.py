@@ -18,17 +18,17 @@ from topics import CATALOGUE, PLAIN, WITH_TABLES, rendered, scope_of
 from written_reports import LEDGER, build_report, document_of, report_of
 
 from cdc_contracts import __version__
-from cdc_contracts.registry.common.errors import LedgerError, UnavailableError, UsageError
-from cdc_contracts.registry.contract.reading_options import ReadingOptions, Severities
-from cdc_contracts.registry.contract.table_selection import Selection
-from cdc_contracts.registry.detect.detection import read_detection
-from cdc_contracts.registry.detect.reported_detection import ReportedDetection
-from cdc_contracts.registry.detect.topic_samples import find_validation
-from cdc_contracts.registry.report.audit_report import Span
-from cdc_contracts.registry.stats.partition_tallies import PartitionTally, Source
-from cdc_contracts.registry.stats.tally import Tally
-from cdc_contracts.registry.validate.pinned_contracts import digest_pin, open_pin, write_pin
-from cdc_contracts.registry.validate.validation_context import Undetected, open_validation
+from cdc_contracts.registry.core.common.errors import LedgerError, UnavailableError, UsageError
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions, Severities
+from cdc_contracts.registry.core.contract.table_selection import Selection
+from cdc_contracts.registry.core.detect.detection import read_detection
+from cdc_contracts.registry.core.detect.reported_detection import ReportedDetection
+from cdc_contracts.registry.core.detect.topic_samples import find_validation
+from cdc_contracts.registry.core.report.audit_report import Span
+from cdc_contracts.registry.core.stats.partition_tallies import PartitionTally, Source
+from cdc_contracts.registry.core.stats.tally import Tally
+from cdc_contracts.registry.core.validate.pinned_contracts import digest_pin, open_pin, write_pin
+from cdc_contracts.registry.core.validate.validation_context import Undetected, open_validation
 from cdc_contracts.spark_checks.auditing import audit_input
 from cdc_contracts.spark_checks.file_inputs import read_files
 from cdc_contracts.spark_checks.kafka.offsets import parse_range
@@ -178,7 +178,7 @@ class Hostile:
     [
         pickle.dumps((__version__, {}, Hostile(), 0, None, None)),
         b"cposix\nsystem\n(S'true'\ntR.",
-        b"ccdc_contracts.registry.report.report_formats\nwrite_whole\n(tR.",
+        b"ccdc_contracts.registry.core.report.report_formats\nwrite_whole\n(tR.",
         b"",
         b"\x80",
         pickle.dumps(("0.0.0", {}, Tally(), 1, 0, None)),

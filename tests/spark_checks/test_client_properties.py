@@ -8,7 +8,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 from secured_broker import STORE_PASSWORD, write_client_files
 
-from cdc_contracts.registry.common.errors import UsageError
+from cdc_contracts.registry.core.common.errors import UsageError
 from cdc_contracts.spark_checks.kafka.client_properties import read_client_properties
 from cdc_contracts.spark_checks.kafka.credentials import find_principal, hide, is_secret
 from cdc_contracts.spark_checks.kafka.key_stores import read_store

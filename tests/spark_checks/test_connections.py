@@ -3,7 +3,7 @@
 import pytest
 from certificates import Authority
 
-from cdc_contracts.registry.common.errors import UnavailableError
+from cdc_contracts.registry.core.common.errors import UnavailableError
 from cdc_contracts.spark_checks.kafka import consumer, spark_source
 from cdc_contracts.spark_checks.kafka.connections import check_listening, find_certificate_fault
 from cdc_contracts.spark_checks.kafka.offsets import parse_range

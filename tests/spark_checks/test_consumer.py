@@ -9,9 +9,9 @@ import pyarrow as pa
 import pytest
 from producing import delete_records, open_transaction, write_transactions
 
-from cdc_contracts.registry.common.errors import UnavailableError, UsageError
-from cdc_contracts.registry.common.extras import install_command
-from cdc_contracts.registry.records.record_batches import read_headers
+from cdc_contracts.registry.core.common.errors import UnavailableError, UsageError
+from cdc_contracts.registry.core.common.extras import install_command
+from cdc_contracts.registry.core.records.record_batches import read_headers
 from cdc_contracts.spark_checks.kafka import consumer
 from cdc_contracts.spark_checks.kafka.consumer import open_reader
 from cdc_contracts.spark_checks.kafka.excerpts import _in_order, read_record, read_sample

@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 from producing import produce
 
 from cdc_contracts.cli.app import main
-from cdc_contracts.registry.report.stored_reports import report_schema
+from cdc_contracts.registry.core.report.stored_reports import report_schema
 
 ROWS = 8
 

@@ -10,11 +10,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from cdc_contracts.cli.app import main
-from cdc_contracts.registry.common.json_messages import parse_message
-from cdc_contracts.registry.contract.catalogue import shipped_catalogue
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.generate.message_samples import sample_messages
-from cdc_contracts.registry.message.avro_records import same_message
+from cdc_contracts.registry.core.common.json_messages import parse_message
+from cdc_contracts.registry.core.contract.catalogue import shipped_catalogue
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.generate.message_samples import sample_messages
+from cdc_contracts.registry.core.message.avro_records import same_message
 from cdc_contracts.spark_checks.kafka.consumer import open_reader
 from cdc_contracts.spark_checks.kafka.offsets import parse_range
 

@@ -11,10 +11,10 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from lakehouse import change, typed
 
-from cdc_contracts.registry.report.audit_report import Span
-from cdc_contracts.registry.stats.partition_tallies import Source
-from cdc_contracts.registry.tables.canonical.table_layouts import ColumnLayout, TableLayout, TableName
-from cdc_contracts.registry.tables.canonical.table_resets import TableReset
+from cdc_contracts.registry.core.report.audit_report import Span
+from cdc_contracts.registry.core.stats.partition_tallies import Source
+from cdc_contracts.registry.core.tables.canonical.table_layouts import ColumnLayout, TableLayout, TableName
+from cdc_contracts.registry.core.tables.canonical.table_resets import TableReset
 from cdc_contracts.spark_checks.tables.lakehouse.current_rows import CurrentTables
 from cdc_contracts.spark_checks.tables.lakehouse.table_identifiers import (
     CURRENT,

@@ -8,11 +8,11 @@ import pyarrow.parquet as pq
 import pytest
 from topics import CATALOGUE, WITH_TABLES, rendered, scope_of
 
-from cdc_contracts.registry.common.errors import UnavailableError, UndetectedError
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.generate.event_streams import row_stream
-from cdc_contracts.registry.stats.partition_tallies import Source
-from cdc_contracts.registry.validate.validation_context import Undetected
+from cdc_contracts.registry.core.common.errors import UnavailableError, UndetectedError
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.generate.event_streams import row_stream
+from cdc_contracts.registry.core.stats.partition_tallies import Source
+from cdc_contracts.registry.core.validate.validation_context import Undetected
 from cdc_contracts.spark_checks.decoding import Output, decode_input
 from cdc_contracts.spark_checks.file_inputs import read_files
 from cdc_contracts.spark_checks.kafka.offsets import parse_range

@@ -12,7 +12,7 @@ from producing import produce, write_transactions
 from topics import scope_of
 
 from cdc_contracts.cli.app import main
-from cdc_contracts.registry.common.errors import UnavailableError
+from cdc_contracts.registry.core.common.errors import UnavailableError
 from cdc_contracts.spark_checks.decoding import Output, decode_input
 from cdc_contracts.spark_checks.kafka.failures import outliving
 from cdc_contracts.spark_checks.kafka.offsets import parse_range

@@ -9,13 +9,13 @@ import pyarrow.parquet as pq
 import pytest
 from topics import CATALOGUE, WITH_TABLES, as_decoded, expressed_op
 
-from cdc_contracts.registry.contract.document_model import CONTROL_OPS
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.contract.table_contracts import TableContracts
-from cdc_contracts.registry.generate.event_streams import ORDERS, row_stream
-from cdc_contracts.registry.generate.rendering import Renderer
-from cdc_contracts.registry.validate.capabilities import capabilities_of
-from cdc_contracts.registry.validate.validation_context import open_validation
+from cdc_contracts.registry.core.contract.document_model import CONTROL_OPS
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.contract.table_contracts import TableContracts
+from cdc_contracts.registry.core.generate.event_streams import ORDERS, row_stream
+from cdc_contracts.registry.core.generate.rendering import Renderer
+from cdc_contracts.registry.core.validate.capabilities import capabilities_of
+from cdc_contracts.registry.core.validate.validation_context import open_validation
 from cdc_contracts.spark_checks.auditing import audit_input
 from cdc_contracts.spark_checks.decoding import Output, decode_input
 from cdc_contracts.spark_checks.kafka.offsets import parse_range

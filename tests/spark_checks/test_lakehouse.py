@@ -17,11 +17,17 @@ from lakehouse import change, typed
 from pyspark import SparkConf
 from topics import WITH_TABLES, rendered, scope_of
 
-from cdc_contracts.registry.common.errors import UnavailableError, UsageError
-from cdc_contracts.registry.contract.catalogue import Catalogue
-from cdc_contracts.registry.records.output_schemas import CHANGES_SCHEMA
-from cdc_contracts.registry.tables.canonical.reserved_names import names_in
-from cdc_contracts.registry.tables.canonical.table_layouts import FLAT, NESTED, ColumnLayout, TableLayout, TableName
+from cdc_contracts.registry.core.common.errors import UnavailableError, UsageError
+from cdc_contracts.registry.core.contract.catalogue import Catalogue
+from cdc_contracts.registry.core.records.output_schemas import CHANGES_SCHEMA
+from cdc_contracts.registry.core.tables.canonical.reserved_names import names_in
+from cdc_contracts.registry.core.tables.canonical.table_layouts import (
+    FLAT,
+    NESTED,
+    ColumnLayout,
+    TableLayout,
+    TableName,
+)
 from cdc_contracts.spark_checks.connectors import CONNECTORS
 from cdc_contracts.spark_checks.decoding import Output, decode_input
 from cdc_contracts.spark_checks.file_inputs import read_files

@@ -11,7 +11,7 @@ from topics import rendered, scope_of
 
 from cdc_contracts.cli.options import notification_options
 from cdc_contracts.cli.options.notification_options import NotificationOptions
-from cdc_contracts.registry.common.errors import UsageError
+from cdc_contracts.registry.core.common.errors import UsageError
 from cdc_contracts.spark_checks.auditing import audit_input
 from cdc_contracts.spark_checks.file_inputs import read_files
 from cdc_contracts.spark_checks.kafka.offsets import parse_range

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NoReturn
 import pytest
 from producing import open_transaction, write_transactions
 
-from cdc_contracts.registry.common.errors import UnavailableError, UsageError
+from cdc_contracts.registry.core.common.errors import UnavailableError, UsageError
 from cdc_contracts.spark_checks.kafka import spark_source as kafka_source
 from cdc_contracts.spark_checks.kafka.offsets import parse_range, select, words_of
 from cdc_contracts.spark_checks.kafka.spark_source import reading_options, resolve

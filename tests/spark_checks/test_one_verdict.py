@@ -10,19 +10,19 @@ import msgspec
 import pytest
 from topics import CATALOGUE, scope_of
 
-from cdc_contracts.registry.common.findings import Finding
-from cdc_contracts.registry.report.audit_report import Span, build_report
-from cdc_contracts.registry.report.baseline import leave_out_known, read_baseline, render_baseline
-from cdc_contracts.registry.report.combined_reports import combine_reports
-from cdc_contracts.registry.report.recorded_evidence import decide_again
-from cdc_contracts.registry.report.report_model import Report, ReportSource
-from cdc_contracts.registry.report.stored_reports import write_document
-from cdc_contracts.registry.stats import tally as tallies
-from cdc_contracts.registry.stats.finding_tallies import Extent, FindingTally
-from cdc_contracts.registry.stats.partition_tallies import Moment, PartitionTally, Source
-from cdc_contracts.registry.stats.range_evidence import VersionExclusion
-from cdc_contracts.registry.stats.run_verdict import decide_run
-from cdc_contracts.registry.stats.tally import Tally
+from cdc_contracts.registry.core.common.findings import Finding
+from cdc_contracts.registry.core.report.audit_report import Span, build_report
+from cdc_contracts.registry.core.report.baseline import leave_out_known, read_baseline, render_baseline
+from cdc_contracts.registry.core.report.combined_reports import combine_reports
+from cdc_contracts.registry.core.report.recorded_evidence import decide_again
+from cdc_contracts.registry.core.report.report_model import Report, ReportSource
+from cdc_contracts.registry.core.report.stored_reports import write_document
+from cdc_contracts.registry.core.stats import tally as tallies
+from cdc_contracts.registry.core.stats.finding_tallies import Extent, FindingTally
+from cdc_contracts.registry.core.stats.partition_tallies import Moment, PartitionTally, Source
+from cdc_contracts.registry.core.stats.range_evidence import VersionExclusion
+from cdc_contracts.registry.core.stats.run_verdict import decide_run
+from cdc_contracts.registry.core.stats.tally import Tally
 from cdc_contracts.spark_checks.sources import TopicInput
 from cdc_contracts.spark_checks.streams.rolling_totals import Rolling, read_rolling, write_rolling
 

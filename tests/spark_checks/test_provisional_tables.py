@@ -8,8 +8,8 @@ import pyarrow.parquet as pq
 import pytest
 from topics import rendered, scope_of
 
-from cdc_contracts.registry.common.errors import UnavailableError, UsageError
-from cdc_contracts.registry.contract.table_contracts import TableContracts, parse_table_contract
+from cdc_contracts.registry.core.common.errors import UnavailableError, UsageError
+from cdc_contracts.registry.core.contract.table_contracts import TableContracts, parse_table_contract
 from cdc_contracts.spark_checks import decode_tasks
 from cdc_contracts.spark_checks.decoding import Output, decode_input
 from cdc_contracts.spark_checks.file_inputs import read_files

@@ -7,8 +7,8 @@ from itertools import pairwise
 import pyarrow as pa
 import pytest
 
-from cdc_contracts.registry.stats.position_sequences import NOT_FALLING, ONCE_EACH, RISING
-from cdc_contracts.registry.stats.positions import PositionLine, Positions
+from cdc_contracts.registry.core.stats.position_sequences import NOT_FALLING, ONCE_EACH, RISING
+from cdc_contracts.registry.core.stats.positions import PositionLine, Positions
 from cdc_contracts.spark_checks.runs.finished_runs import PastRun
 from cdc_contracts.spark_checks.runs.repeated_positions import plan_comparison
 

@@ -10,8 +10,8 @@ from msgspec import structs
 from topics import rendered, scope_of
 from written_reports import document_of
 
-from cdc_contracts.registry.report.report_model import TableRepeats
-from cdc_contracts.registry.report.stored_reports import report_schema
+from cdc_contracts.registry.core.report.report_model import TableRepeats
+from cdc_contracts.registry.core.report.stored_reports import report_schema
 from cdc_contracts.spark_checks.decoding import Output, decode_input
 from cdc_contracts.spark_checks.file_inputs import read_files
 from cdc_contracts.spark_checks.kafka.offsets import parse_range

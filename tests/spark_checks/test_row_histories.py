@@ -15,10 +15,10 @@ import pyarrow as pa
 import pytest
 from lakehouse import change, typed
 
-from cdc_contracts.registry.report.audit_report import Span
-from cdc_contracts.registry.stats.partition_tallies import Source
-from cdc_contracts.registry.tables.canonical.table_layouts import ColumnLayout, TableLayout, TableName
-from cdc_contracts.registry.tables.canonical.table_resets import Resets, TableReset
+from cdc_contracts.registry.core.report.audit_report import Span
+from cdc_contracts.registry.core.stats.partition_tallies import Source
+from cdc_contracts.registry.core.tables.canonical.table_layouts import ColumnLayout, TableLayout, TableName
+from cdc_contracts.registry.core.tables.canonical.table_resets import Resets, TableReset
 from cdc_contracts.spark_checks.tables.lakehouse.current_rows import CurrentTables
 from cdc_contracts.spark_checks.tables.lakehouse.table_identifiers import CURRENT, DELETED, DeltaDirectory
 from cdc_contracts.spark_checks.tables.typed_tables import Emptyings

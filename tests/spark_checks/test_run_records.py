@@ -6,13 +6,13 @@ import pyarrow as pa
 import pytest
 from msgspec import UNSET, structs
 
-from cdc_contracts.registry.common.errors import UnavailableError
-from cdc_contracts.registry.report.audit_report import Span
-from cdc_contracts.registry.report.report_model import RepeatedRows, TableRepeats
-from cdc_contracts.registry.stats.partition_tallies import Source
-from cdc_contracts.registry.stats.positions import PositionLine, PositionStretch, write_positions
-from cdc_contracts.registry.tables.canonical.table_layouts import ColumnLayout, TableLayout, TableName, read_layout
-from cdc_contracts.registry.tables.canonical.table_resets import TableReset
+from cdc_contracts.registry.core.common.errors import UnavailableError
+from cdc_contracts.registry.core.report.audit_report import Span
+from cdc_contracts.registry.core.report.report_model import RepeatedRows, TableRepeats
+from cdc_contracts.registry.core.stats.partition_tallies import Source
+from cdc_contracts.registry.core.stats.positions import PositionLine, PositionStretch, write_positions
+from cdc_contracts.registry.core.tables.canonical.table_layouts import ColumnLayout, TableLayout, TableName, read_layout
+from cdc_contracts.registry.core.tables.canonical.table_resets import TableReset
 from cdc_contracts.spark_checks.file_sinks import FilePart
 from cdc_contracts.spark_checks.runs.run_records import (
     RecordedBatch,

@@ -12,12 +12,12 @@ from topics import scope_of
 from written_reports import document_of
 
 from cdc_contracts.cli.app import main
-from cdc_contracts.registry.contract.table_contracts import TableContracts
-from cdc_contracts.registry.engine.kernel import Kernel
-from cdc_contracts.registry.stats.observed_columns import ObservedColumns
-from cdc_contracts.registry.stats.tally import Tally
-from cdc_contracts.registry.tables.canonical.layout_resolution import resolve_layouts
-from cdc_contracts.registry.tables.canonical.typed_rows import split_by_table, type_rows
+from cdc_contracts.registry.core.contract.table_contracts import TableContracts
+from cdc_contracts.registry.core.engine.kernel import Kernel
+from cdc_contracts.registry.core.stats.observed_columns import ObservedColumns
+from cdc_contracts.registry.core.stats.tally import Tally
+from cdc_contracts.registry.core.tables.canonical.layout_resolution import resolve_layouts
+from cdc_contracts.registry.core.tables.canonical.typed_rows import split_by_table, type_rows
 from cdc_contracts.spark_checks.auditing import audit_input
 from cdc_contracts.spark_checks.decoding import Output, decode_input
 from cdc_contracts.spark_checks.kafka.offsets import parse_range

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import cdc_contracts
-from cdc_contracts.registry.common.errors import UnavailableError, UsageError
+from cdc_contracts.registry.core.common.errors import UnavailableError, UsageError
 from cdc_contracts.spark_checks import jars
 from cdc_contracts.spark_checks.jars import check_java, fetch_jars, find_java, kafka_connector
 from cdc_contracts.spark_checks.spark_session import open_session
@@ -116,7 +116,7 @@ def test_the_start_says_what_is_started_leaves_nothing_and_what_the_user_has_set
 
 def test_a_start_that_fails_shows_what_spark_said(tmp_path: Path) -> None:
     reported = run(
-        "from cdc_contracts.registry.common.errors import UnavailableError\n"
+        "from cdc_contracts.registry.core.common.errors import UnavailableError\n"
         "from cdc_contracts.spark_checks.spark_session import open_session\n"
         "try: open_session(kafka=False, say=print)\n"
         "except UnavailableError as error: print(error)\n",

@@ -7,10 +7,10 @@ import pytest
 from topics import CATALOGUE, scope_of
 
 from cdc_contracts.cli.app import main
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.generate.event_streams import row_stream
-from cdc_contracts.registry.generate.message_samples import split_update
-from cdc_contracts.registry.generate.rendering import Renderer
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.generate.event_streams import row_stream
+from cdc_contracts.registry.core.generate.message_samples import split_update
+from cdc_contracts.registry.core.generate.rendering import Renderer
 from cdc_contracts.spark_checks.decoding import Output, decode_input
 from cdc_contracts.spark_checks.file_inputs import read_files
 from cdc_contracts.spark_checks.kafka.offsets import parse_range

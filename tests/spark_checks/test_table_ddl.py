@@ -8,9 +8,9 @@ import pytest
 from both_paths import CATALOGUE
 from decoded_rows import decoded_rows
 
-from cdc_contracts.registry.contract.table_contracts import TableContract
-from cdc_contracts.registry.generate.event_streams import ORDERS
-from cdc_contracts.registry.tables.schemas.create_table_sql import spark_ddl
+from cdc_contracts.registry.core.contract.table_contracts import TableContract
+from cdc_contracts.registry.core.generate.event_streams import ORDERS
+from cdc_contracts.registry.core.tables.schemas.create_table_sql import spark_ddl
 
 TABLE = TableContract.model_validate({
     "table": "ddl_of_shop.orders",

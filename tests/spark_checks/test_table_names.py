@@ -6,10 +6,10 @@ from canonical_outputs import read_table, run_records
 from changelogs import REFERENCE
 from topics import CATALOGUE, scope_of
 
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.generate.rendering import Renderer
-from cdc_contracts.registry.generate.source_events import Event, SourceTable
-from cdc_contracts.registry.stats.observed_columns import TableName
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.generate.rendering import Renderer
+from cdc_contracts.registry.core.generate.source_events import Event, SourceTable
+from cdc_contracts.registry.core.stats.observed_columns import TableName
 from cdc_contracts.spark_checks.decoding import Output, decode_input
 from cdc_contracts.spark_checks.file_inputs import read_files
 from cdc_contracts.spark_checks.kafka.offsets import parse_range

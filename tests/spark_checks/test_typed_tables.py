@@ -12,8 +12,8 @@ import pytest
 from producing import write_transactions
 from topics import scope_of
 
-from cdc_contracts.registry.common.errors import UnavailableError, UsageError
-from cdc_contracts.registry.contract.table_contracts import TableContracts, parse_table_contract
+from cdc_contracts.registry.core.common.errors import UnavailableError, UsageError
+from cdc_contracts.registry.core.contract.table_contracts import TableContracts, parse_table_contract
 from cdc_contracts.spark_checks.decoding import Output, decode_input
 from cdc_contracts.spark_checks.file_inputs import read_files
 from cdc_contracts.spark_checks.kafka.offsets import parse_range

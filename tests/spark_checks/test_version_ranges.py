@@ -10,7 +10,7 @@ from topics import rendered, scope_of
 
 import cdc_contracts as cdc
 from cdc_contracts.cli.app import main
-from cdc_contracts.registry.common.errors import UsageError
+from cdc_contracts.registry.core.common.errors import UsageError
 from cdc_contracts.spark_checks.table_readers import read_table
 
 OLD, NEW = "dts/canal@1", "dts/canal@2"

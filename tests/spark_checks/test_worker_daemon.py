@@ -16,7 +16,7 @@ def test_a_worker_has_imported_the_kernel_before_its_first_task(spark):
         daemon = Path(f"/proc/{os.getppid()}/cmdline").read_text().split("\0")
         yield (
             daemon[daemon.index("-m") + 1],
-            sorted({"cdc_contracts.registry.engine.kernel", "pandas"} - set(sys.modules)),
+            sorted({"cdc_contracts.registry.core.engine.kernel", "pandas"} - set(sys.modules)),
         )
 
     found = spark.sparkContext.parallelize(range(4), 4).mapPartitions(look_around).collect()

@@ -14,7 +14,7 @@ from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from cdc_contracts.registry.common.errors import UsageError
+from cdc_contracts.registry.core.common.errors import UsageError
 from cdc_contracts.registry.server.access.passwords import Busy
 from cdc_contracts.registry.server.access.rights import CALLER, Caller
 from cdc_contracts.registry.server.access.users import Users

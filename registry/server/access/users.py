@@ -10,10 +10,10 @@ from typing import Annotated, Final
 
 from pydantic import AfterValidator, Field, ValidationError, model_validator
 
-from cdc_contracts.registry.common import yaml_documents
-from cdc_contracts.registry.common.document_errors import describe_misfit
-from cdc_contracts.registry.common.errors import CdcContractsError, UsageError
-from cdc_contracts.registry.contract.document_model import Document
+from cdc_contracts.registry.core.common import yaml_documents
+from cdc_contracts.registry.core.common.document_errors import describe_misfit
+from cdc_contracts.registry.core.common.errors import CdcContractsError, UsageError
+from cdc_contracts.registry.core.contract.document_model import Document
 from cdc_contracts.registry.server.access.passwords import DECOY, LONGEST, PasswordCheck, check_hash, hash_token
 from cdc_contracts.registry.server.access.rights import UNGUARDED, Caller, Grant, Right, is_pattern
 

@@ -17,7 +17,7 @@ from typing import Final, cast
 import uvicorn
 from starlette.types import ASGIApp
 
-from cdc_contracts.registry.common.errors import UnavailableError, UsageError
+from cdc_contracts.registry.core.common.errors import UnavailableError, UsageError
 from cdc_contracts.registry.server.running.connection_limits import BACKLOG, USUAL, Connections, Limits
 
 GRACE_SECONDS: Final = 20

@@ -12,7 +12,7 @@ from typing import Any, Final, TextIO
 
 from starlette.types import Scope
 
-from cdc_contracts.registry.common.safe_text import visible
+from cdc_contracts.registry.core.common.safe_text import visible
 from cdc_contracts.registry.server.service.exchanges import Exchanges
 
 REQUESTS: Final = logging.getLogger("cdc_contracts.server.requests")

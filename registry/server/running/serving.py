@@ -13,8 +13,8 @@ from starlette.middleware import Middleware
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from cdc_contracts.registry.common.errors import CdcContractsError
-from cdc_contracts.registry.contract.catalogue import Catalogue
+from cdc_contracts.registry.core.common.errors import CdcContractsError
+from cdc_contracts.registry.core.contract.catalogue import Catalogue
 from cdc_contracts.registry.server.access.authentication import Authentication
 from cdc_contracts.registry.server.access.users import Users
 from cdc_contracts.registry.server.protocol.endpoints import contract_endpoints, operation_endpoints

@@ -8,15 +8,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from cdc_contracts.registry.common.errors import UsageError
-from cdc_contracts.registry.contract.catalogue import Catalogue, Version, shipped_catalogue, span
+from cdc_contracts.registry.authoring.sync.id_locks import FILE, Lock, read_lock
+from cdc_contracts.registry.authoring.sync.id_numbering import changed_schema
+from cdc_contracts.registry.authoring.sync.publications import CONTRACT, Publication, open_own_versions, publish_version
+from cdc_contracts.registry.core.common.errors import UsageError
+from cdc_contracts.registry.core.contract.catalogue import Catalogue, Version, shipped_catalogue, span
 from cdc_contracts.registry.server.access.rights import CALLER, Right
 from cdc_contracts.registry.server.store.registry_records import StoredSchema, StoredVersion
 from cdc_contracts.registry.server.store.schema_content import make_content
 from cdc_contracts.registry.server.store.subjects import Subject
-from cdc_contracts.registry.sync.id_locks import FILE, Lock, read_lock
-from cdc_contracts.registry.sync.id_numbering import changed_schema
-from cdc_contracts.registry.sync.publications import CONTRACT, Publication, open_own_versions, publish_version
 
 CONTEXT: Final = ".cdc-contracts"
 """The context of the shipped contracts."""

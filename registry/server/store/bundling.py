@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any, Final
 from urllib.parse import quote, urldefrag, urljoin
 
-from cdc_contracts.registry.common.pointers import join_pointer
-from cdc_contracts.registry.common.subschemas import BY_NAME, VALUES
-from cdc_contracts.registry.schema.schema_documents import JSON, SchemaDocument
+from cdc_contracts.registry.core.common.pointers import join_pointer
+from cdc_contracts.registry.core.common.subschemas import BY_NAME, VALUES
+from cdc_contracts.registry.core.schema.schema_documents import JSON, SchemaDocument
 
 _HOLDER: Final = "$defs"
 _LEGAL: Final = "/$~"

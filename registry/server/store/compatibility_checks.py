@@ -6,12 +6,12 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
-from cdc_contracts.registry.common.errors import UsageError
-from cdc_contracts.registry.compat.compatibility_rule import BREAKING, UNDECIDED
-from cdc_contracts.registry.compat.compatibility_verdict import CompatibilityFinding
-from cdc_contracts.registry.compat.levels import Level
-from cdc_contracts.registry.compat.version_comparison import compare_schemas
-from cdc_contracts.registry.schema.schema_documents import AVRO, SchemaDocument
+from cdc_contracts.registry.authoring.compat.compatibility_rule import BREAKING, UNDECIDED
+from cdc_contracts.registry.authoring.compat.compatibility_verdict import CompatibilityFinding
+from cdc_contracts.registry.authoring.compat.levels import Level
+from cdc_contracts.registry.authoring.compat.version_comparison import compare_schemas
+from cdc_contracts.registry.core.common.errors import UsageError
+from cdc_contracts.registry.core.schema.schema_documents import AVRO, SchemaDocument
 from cdc_contracts.registry.server.store.bundling import bundle
 from cdc_contracts.registry.server.store.error_codes import invalid_schema
 from cdc_contracts.registry.server.store.policies import Defaults, level_of, policy_of

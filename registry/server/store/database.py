@@ -20,7 +20,7 @@ from sqlalchemy import Connection, Engine, create_engine, event, inspect, select
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 
-from cdc_contracts.registry.common.errors import UnavailableError, UsageError
+from cdc_contracts.registry.core.common.errors import UnavailableError, UsageError
 from cdc_contracts.registry.server.store.database_tables import FORM, FORMS, METADATA, SCHEMAS
 from cdc_contracts.registry.server.store.registry_records import StoredReference
 from cdc_contracts.registry.server.store.schema_content import make_content

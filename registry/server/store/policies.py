@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
-from cdc_contracts.registry.compat.levels import Level, Policy
+from cdc_contracts.registry.authoring.compat.levels import Level, Policy
 from cdc_contracts.registry.server.store.registry_records import Records
 from cdc_contracts.registry.server.store.subjects import WHOLE_REGISTRY, Subject
 

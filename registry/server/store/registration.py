@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from cdc_contracts.registry.schema.schema_documents import SchemaDocument
+from cdc_contracts.registry.core.schema.schema_documents import SchemaDocument
 from cdc_contracts.registry.server.store.attachments import check_rules, merge_metadata, merge_rules
 from cdc_contracts.registry.server.store.compatibility_checks import judge
 from cdc_contracts.registry.server.store.error_codes import (

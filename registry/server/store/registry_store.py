@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from threading import Lock
 from typing import Final
 
-from cdc_contracts.registry.common.errors import UnavailableError
+from cdc_contracts.registry.core.common.errors import UnavailableError
 from cdc_contracts.registry.server.store.database import BUSY_SECONDS, Database
 from cdc_contracts.registry.server.store.registry_records import Records, StoredSchema
 from cdc_contracts.registry.server.store.subjects import Subject

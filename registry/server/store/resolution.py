@@ -6,8 +6,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from cdc_contracts.registry.common.errors import InvalidSchema, SchemaTooLarge
-from cdc_contracts.registry.schema.schema_documents import AVRO, JSON, SchemaDocument, read_schema
+from cdc_contracts.registry.core.common.errors import InvalidSchema, SchemaTooLarge
+from cdc_contracts.registry.core.schema.schema_documents import AVRO, JSON, SchemaDocument, read_schema
 from cdc_contracts.registry.server.store.error_codes import invalid_schema, no_version, too_large
 from cdc_contracts.registry.server.store.registry_records import Records, StoredReference, StoredVersion
 

@@ -9,8 +9,8 @@ import uuid
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from cdc_contracts.registry.schema.avro_types.parsing_form import as_java_writes, avro_form
-from cdc_contracts.registry.schema.schema_documents import AVRO
+from cdc_contracts.registry.core.schema.avro_types.parsing_form import as_java_writes, avro_form
+from cdc_contracts.registry.core.schema.schema_documents import AVRO
 from cdc_contracts.registry.server.store.attachments import PHASES
 from cdc_contracts.registry.server.store.registry_records import SchemaContent, StoredReference
 

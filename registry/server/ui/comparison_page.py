@@ -6,16 +6,16 @@ import json
 from collections.abc import Sequence
 from typing import Any, Final
 
-from cdc_contracts.registry.common.safe_text import visible
-from cdc_contracts.registry.compat.compatibility_verdict import (
+from cdc_contracts.registry.authoring.compat.compatibility_verdict import (
     CompatibilityFinding,
     CompatibilityProof,
     CompatibilityVerdict,
     TextPlace,
 )
-from cdc_contracts.registry.compat.levels import Level, Policy
-from cdc_contracts.registry.explain.contract_differences import PRESENT, ContractDifferences
-from cdc_contracts.registry.report.html_markup import Markup, element, fold, join, name_of, with_code
+from cdc_contracts.registry.authoring.compat.levels import Level, Policy
+from cdc_contracts.registry.authoring.explain.contract_differences import PRESENT, ContractDifferences
+from cdc_contracts.registry.core.common.safe_text import visible
+from cdc_contracts.registry.core.report.html_markup import Markup, element, fold, join, name_of, with_code
 from cdc_contracts.registry.server.service.builtin_subjects import name_of_file
 from cdc_contracts.registry.server.ui.page_frame import listing, section
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from cdc_contracts.registry.contract.catalogue import Version, span
-from cdc_contracts.registry.contract.phrases import describe_distinction
-from cdc_contracts.registry.explain.contract_explanations import Explanation, explain
-from cdc_contracts.registry.report.html_markup import Markup, element, fold, join, name_of, with_code
-from cdc_contracts.registry.schema.message_schemas.message_avro_schema import avro_message_schema
-from cdc_contracts.registry.schema.message_schemas.message_json_schema import message_schema
+from cdc_contracts.registry.authoring.explain.contract_explanations import Explanation, explain
+from cdc_contracts.registry.core.contract.catalogue import Version, span
+from cdc_contracts.registry.core.contract.phrases import describe_distinction
+from cdc_contracts.registry.core.report.html_markup import Markup, element, fold, join, name_of, with_code
+from cdc_contracts.registry.core.schema.message_schemas.message_avro_schema import avro_message_schema
+from cdc_contracts.registry.core.schema.message_schemas.message_json_schema import message_schema
 from cdc_contracts.registry.server.ui.page_frame import link, listing, section
 from cdc_contracts.registry.server.ui.text_differences import pretty, whole_text
 

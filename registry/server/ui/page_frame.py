@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 
 from starlette.responses import HTMLResponse
 
-from cdc_contracts.registry.report.html_markup import Markup, cell, element, heading, join, row, table
+from cdc_contracts.registry.core.report.html_markup import Markup, cell, element, heading, join, row, table
 
 HOME: Final = "/ui"
 TITLE: Final = "Registry"
@@ -68,7 +68,7 @@ def listing(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Markup | None
 
 @cache
 def _style() -> str:
-    report = files("cdc_contracts.registry.report").joinpath("report.css").read_text(encoding="utf-8")
+    report = files("cdc_contracts.registry.core.report").joinpath("report.css").read_text(encoding="utf-8")
     return report + files("cdc_contracts.registry.server.ui").joinpath("web.css").read_text(encoding="utf-8")
 
 

@@ -8,14 +8,14 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from fastapi.responses import HTMLResponse
 
-from cdc_contracts.registry.common.errors import CdcContractsError
-from cdc_contracts.registry.compat.contract_comparison import compare_contracts
-from cdc_contracts.registry.compat.levels import Level, Policy
-from cdc_contracts.registry.compat.version_comparison import compare_schemas
-from cdc_contracts.registry.explain.contract_differences import compare
-from cdc_contracts.registry.report.html_markup import element
-from cdc_contracts.registry.schema.message_schemas.message_avro_schema import avro_message_schema
-from cdc_contracts.registry.schema.message_schemas.message_json_schema import message_schema
+from cdc_contracts.registry.authoring.compat.contract_comparison import compare_contracts
+from cdc_contracts.registry.authoring.compat.levels import Level, Policy
+from cdc_contracts.registry.authoring.compat.version_comparison import compare_schemas
+from cdc_contracts.registry.authoring.explain.contract_differences import compare
+from cdc_contracts.registry.core.common.errors import CdcContractsError
+from cdc_contracts.registry.core.report.html_markup import element
+from cdc_contracts.registry.core.schema.message_schemas.message_avro_schema import avro_message_schema
+from cdc_contracts.registry.core.schema.message_schemas.message_json_schema import message_schema
 from cdc_contracts.registry.server.protocol.endpoints.contract_endpoints import Readable
 from cdc_contracts.registry.server.service.request_service import LARGEST, Registry, Served
 from cdc_contracts.registry.server.store.error_codes import ProtocolError, no_subject, no_version

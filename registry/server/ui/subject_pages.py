@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from cdc_contracts.registry.common.safe_text import visible
-from cdc_contracts.registry.report.html_markup import Markup, element, join, name_of
+from cdc_contracts.registry.core.common.safe_text import visible
+from cdc_contracts.registry.core.report.html_markup import Markup, element, join, name_of
 from cdc_contracts.registry.server.store.registry_records import StoredSchema, StoredVersion
 from cdc_contracts.registry.server.store.subjects import Subject
 from cdc_contracts.registry.server.ui.page_frame import link, listing, section

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import Any, Final
 
-from cdc_contracts.registry.common.safe_text import visible
-from cdc_contracts.registry.report.html_markup import Markup, element, join, row
+from cdc_contracts.registry.core.common.safe_text import visible
+from cdc_contracts.registry.core.report.html_markup import Markup, element, join, row
 
 _AROUND: Final = 3
 _MOST_LINES: Final = 2_000

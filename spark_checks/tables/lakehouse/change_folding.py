@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Final
 
-from cdc_contracts.registry.tables.canonical.table_layouts import TableLayout
+from cdc_contracts.registry.core.tables.canonical.table_layouts import TableLayout
 from cdc_contracts.spark_checks.tables.lakehouse.emptied_rows import LOADED, ORDER, Emptied, with_order
 
 if TYPE_CHECKING:

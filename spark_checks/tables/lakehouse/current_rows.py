@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Final
 import pyarrow as pa
 from msgspec import structs
 
-from cdc_contracts.registry.contract.catalogue import Catalogue
-from cdc_contracts.registry.tables.canonical.reserved_names import names_in
-from cdc_contracts.registry.tables.canonical.table_layouts import TableLayout
+from cdc_contracts.registry.core.contract.catalogue import Catalogue
+from cdc_contracts.registry.core.tables.canonical.reserved_names import names_in
+from cdc_contracts.registry.core.tables.canonical.table_layouts import TableLayout
 from cdc_contracts.spark_checks.tables.lakehouse.change_folding import fold_changes
 from cdc_contracts.spark_checks.tables.lakehouse.emptied_rows import (
     COORDINATES,

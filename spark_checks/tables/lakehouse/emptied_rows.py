@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from cdc_contracts.registry.stats.partition_tallies import Source
+from cdc_contracts.registry.core.stats.partition_tallies import Source
 from cdc_contracts.spark_checks.tables.lakehouse.spark_schemas import escape
 from cdc_contracts.spark_checks.tables.typed_tables import Emptyings
 

@@ -6,8 +6,8 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol
 
-from cdc_contracts.registry.common.errors import UsageError
-from cdc_contracts.registry.tables.canonical.table_layouts import TableName
+from cdc_contracts.registry.core.common.errors import UsageError
+from cdc_contracts.registry.core.tables.canonical.table_layouts import TableName
 from cdc_contracts.spark_checks.tables.typed_tables import TableCommit, WriteKey
 
 if TYPE_CHECKING:

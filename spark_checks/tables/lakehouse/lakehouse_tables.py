@@ -12,10 +12,16 @@ import pyarrow.compute as pc
 from msgspec import structs
 from pyarrow import fs
 
-from cdc_contracts.registry.contract.catalogue import Catalogue
-from cdc_contracts.registry.records.output_schemas import CHANGES_SCHEMA
-from cdc_contracts.registry.tables.canonical.reserved_names import names_in
-from cdc_contracts.registry.tables.canonical.table_layouts import FLAT, ColumnLayout, Layouts, TableLayout, TableName
+from cdc_contracts.registry.core.contract.catalogue import Catalogue
+from cdc_contracts.registry.core.records.output_schemas import CHANGES_SCHEMA
+from cdc_contracts.registry.core.tables.canonical.reserved_names import names_in
+from cdc_contracts.registry.core.tables.canonical.table_layouts import (
+    FLAT,
+    ColumnLayout,
+    Layouts,
+    TableLayout,
+    TableName,
+)
 from cdc_contracts.spark_checks.engines import Engine
 from cdc_contracts.spark_checks.file_sinks import FilePart, SinkPlace, table_folder
 from cdc_contracts.spark_checks.folders import Folder

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from cdc_contracts.registry.common.bounded_processes import Overrun, call_guarded
+from cdc_contracts.registry.core.common.bounded_processes import Overrun, call_guarded
 
 
 def count_for_ever():

@@ -5,7 +5,7 @@ from importlib import metadata
 
 import pytest
 
-from cdc_contracts.registry.common.extras import install_command
+from cdc_contracts.registry.core.common.extras import install_command
 
 
 class Installed:

@@ -7,18 +7,18 @@ from functools import cache
 
 import pytest
 
-from cdc_contracts.registry.common.json_messages import (
+from cdc_contracts.registry.core.common.json_messages import (
     Unreadable,
     depth_exceeds,
     has_duplicates,
     kind_of,
     parse_message,
 )
-from cdc_contracts.registry.contract.catalogue import shipped_catalogue
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.engine.fast_validator import FastValidator
-from cdc_contracts.registry.validate.validation_context import ValidationContext, open_validation
-from cdc_contracts.registry.values import Number
+from cdc_contracts.registry.core.contract.catalogue import shipped_catalogue
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.engine.fast_validator import FastValidator
+from cdc_contracts.registry.core.validate.validation_context import ValidationContext, open_validation
+from cdc_contracts.registry.core.values import Number
 
 INSERT = (
     b'{"database":"shop","table":"orders","type":"INSERT","isDdl":false,"id":7,"es":1718000000000,"ts":1718000000001,'

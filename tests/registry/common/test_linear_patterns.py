@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from cdc_contracts.registry.common.linear_patterns import compile_pattern, is_portable
-from cdc_contracts.registry.contract.catalogue import shipped_catalogue
+from cdc_contracts.registry.core.common.linear_patterns import compile_pattern, is_portable
+from cdc_contracts.registry.core.contract.catalogue import shipped_catalogue
 
 TEXTS = [
     "", "0", "7", "12", "007", "123456789012", "1234567890123", "12\n", "\n12", "12\r", " 12", "12 ", "-1", "+1", "1.5",

@@ -2,8 +2,8 @@
 
 import pytest
 
-from cdc_contracts.registry.common.errors import UsageError
-from cdc_contracts.registry.common.thresholds import parse_threshold
+from cdc_contracts.registry.core.common.errors import UsageError
+from cdc_contracts.registry.core.common.thresholds import parse_threshold
 
 
 @pytest.mark.parametrize(

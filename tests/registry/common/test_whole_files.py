@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from cdc_contracts.registry.common.atomic_files import check_folder, check_place, write_whole
-from cdc_contracts.registry.common.errors import UnavailableError
-from cdc_contracts.registry.contract.topic_bindings import bind_topic
-from cdc_contracts.registry.sync.id_locks import Lock, write_lock
-from cdc_contracts.registry.sync.registry_contents import HeldSchema, Holdings
-from cdc_contracts.registry.sync.registry_folders import write_folder, write_schema
+from cdc_contracts.registry.authoring.sync.id_locks import Lock, write_lock
+from cdc_contracts.registry.authoring.sync.registry_contents import HeldSchema, Holdings
+from cdc_contracts.registry.authoring.sync.registry_folders import write_folder, write_schema
+from cdc_contracts.registry.core.common.atomic_files import check_folder, check_place, write_whole
+from cdc_contracts.registry.core.common.errors import UnavailableError
+from cdc_contracts.registry.core.contract.topic_bindings import bind_topic
 
 
 def test_a_report_that_cannot_be_written_leaves_what_was_there(tmp_path):

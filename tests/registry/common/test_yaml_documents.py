@@ -6,8 +6,8 @@ from itertools import pairwise
 
 import pytest
 
-from cdc_contracts.registry.common.errors import ContractError
-from cdc_contracts.registry.common.yaml_documents import merge, parse_document, read_document, without_nulls
+from cdc_contracts.registry.core.common.errors import ContractError
+from cdc_contracts.registry.core.common.yaml_documents import merge, parse_document, read_document, without_nulls
 
 
 def parse(text):

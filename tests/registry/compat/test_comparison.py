@@ -2,9 +2,9 @@
 
 import pytest
 
-from cdc_contracts.registry.compat.levels import Level, Policy
-from cdc_contracts.registry.compat.version_comparison import compare_schemas
-from cdc_contracts.registry.schema.schema_documents import read_schema
+from cdc_contracts.registry.authoring.compat.levels import Level, Policy
+from cdc_contracts.registry.authoring.compat.version_comparison import compare_schemas
+from cdc_contracts.registry.core.schema.schema_documents import read_schema
 
 AS_JSON = read_schema('{"type": "string"}', type="JSON", name="v1")
 AS_AVRO = read_schema('"string"', type="AVRO", name="v2")

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from by_hand import row_of, without_rows
 
-from cdc_contracts.registry.compat.contract_comparison import compare_contracts
-from cdc_contracts.registry.compat.levels import Level, Policy
-from cdc_contracts.registry.contract.catalogue import Catalogue, shipped_catalogue
+from cdc_contracts.registry.authoring.compat.contract_comparison import compare_contracts
+from cdc_contracts.registry.authoring.compat.levels import Level, Policy
+from cdc_contracts.registry.core.contract.catalogue import Catalogue, shipped_catalogue
 
 CATALOGUE = shipped_catalogue()
 OWN = Path(__file__).parents[1] / "lint" / "contracts"

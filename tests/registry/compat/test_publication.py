@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from cdc_contracts.registry.common.rule_modules import PUBLICATION_RULES, find_records
-from cdc_contracts.registry.compat.compatibility_rule import CompatibilityRule
-from cdc_contracts.registry.compat.publication import compare_published
-from cdc_contracts.registry.contract.catalogue import Catalogue, shipped_catalogue
+from cdc_contracts.registry.authoring.compat.compatibility_rule import CompatibilityRule
+from cdc_contracts.registry.authoring.compat.publication import compare_published
+from cdc_contracts.registry.core.common.rule_modules import PUBLICATION_RULES, find_records
+from cdc_contracts.registry.core.contract.catalogue import Catalogue, shipped_catalogue
 
 HERE = Path(__file__).parent
 CASES = sorted((HERE / "publication").glob("*.yaml"))

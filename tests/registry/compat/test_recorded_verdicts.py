@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from cdc_contracts.registry.compat.compatibility_rule import BREAKING
-from cdc_contracts.registry.compat.levels import Level, Policy
-from cdc_contracts.registry.compat.version_comparison import compare_schemas
-from cdc_contracts.registry.schema.schema_documents import JSON, read_schema
+from cdc_contracts.registry.authoring.compat.compatibility_rule import BREAKING
+from cdc_contracts.registry.authoring.compat.levels import Level, Policy
+from cdc_contracts.registry.authoring.compat.version_comparison import compare_schemas
+from cdc_contracts.registry.core.schema.schema_documents import JSON, read_schema
 
 RECORDED = os.environ.get("CDC_RECORDED_VERDICTS")
 FILES = sorted(Path(RECORDED).glob("*.json")) if RECORDED else []

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from cdc_contracts.registry.common.yaml_documents import merge
-from cdc_contracts.registry.compat.compatibility_rule import compatibility_rules
-from cdc_contracts.registry.compat.tables.table_comparison import FiledTable, compare_tables
-from cdc_contracts.registry.contract.table_contracts import parse_table_contract
+from cdc_contracts.registry.authoring.compat.compatibility_rule import compatibility_rules
+from cdc_contracts.registry.authoring.compat.tables.table_comparison import FiledTable, compare_tables
+from cdc_contracts.registry.core.common.yaml_documents import merge
+from cdc_contracts.registry.core.contract.table_contracts import parse_table_contract
 
 TOLD = yaml.safe_load((Path(__file__).parent / "table_contracts.yaml").read_text(encoding="utf-8"))
 

@@ -7,9 +7,9 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cdc_contracts.registry.common.errors import ContractError, UsageError
-from cdc_contracts.registry.contract.settings import FILE, read_settings
-from cdc_contracts.registry.contract.topic_bindings import bind_topic
+from cdc_contracts.registry.core.common.errors import ContractError, UsageError
+from cdc_contracts.registry.core.contract.settings import FILE, read_settings
+from cdc_contracts.registry.core.contract.topic_bindings import bind_topic
 
 NEW = "dts/canal@2"
 

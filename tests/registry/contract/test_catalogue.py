@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from topics import NEWEST_CANAL
 
-from cdc_contracts.registry.common.errors import ContractError, UsageError
-from cdc_contracts.registry.contract.catalogue import Catalogue, shipped_catalogue, span
+from cdc_contracts.registry.core.common.errors import ContractError, UsageError
+from cdc_contracts.registry.core.contract.catalogue import Catalogue, shipped_catalogue, span
 
 ROOT = Path(__file__).parents[3]
 SHIPPED = Catalogue([ROOT / "contracts"])

@@ -8,14 +8,14 @@ from typing import get_args
 import pytest
 from pydantic import ValidationError
 
-from cdc_contracts.registry.common.rule_modules import DRIFT_NOTES, DRIFT_RULES, find_records
-from cdc_contracts.registry.contract import discriminator_model
-from cdc_contracts.registry.contract.column_model import MappingDocument
-from cdc_contracts.registry.contract.discriminator_model import Evidence
-from cdc_contracts.registry.contract.envelope_model import Place
-from cdc_contracts.registry.contract.image_model import Images
-from cdc_contracts.registry.contract.model import Meaning, Note, Rule
-from cdc_contracts.registry.validate.drift_rule import DriftRule
+from cdc_contracts.registry.core.common.rule_modules import DRIFT_NOTES, DRIFT_RULES, find_records
+from cdc_contracts.registry.core.contract import discriminator_model
+from cdc_contracts.registry.core.contract.column_model import MappingDocument
+from cdc_contracts.registry.core.contract.discriminator_model import Evidence
+from cdc_contracts.registry.core.contract.envelope_model import Place
+from cdc_contracts.registry.core.contract.image_model import Images
+from cdc_contracts.registry.core.contract.model import Meaning, Note, Rule
+from cdc_contracts.registry.core.validate.drift_rule import DriftRule
 
 WHOLE = {
     "contract": "acme/plain@1",

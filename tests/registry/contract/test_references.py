@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from cdc_contracts.registry.common.contract_references import ContractReference, parse_reference, release_order
-from cdc_contracts.registry.common.errors import UsageError
+from cdc_contracts.registry.core.common.contract_references import ContractReference, parse_reference, release_order
+from cdc_contracts.registry.core.common.errors import UsageError
 
 
 @pytest.mark.parametrize(

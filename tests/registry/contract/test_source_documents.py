@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from seeds import COMMUNITY, DRS, DTS, ENTERPRISE, STREAMX, VARIABLE
 
-from cdc_contracts.registry.common.errors import ContractError
-from cdc_contracts.registry.contract.catalogue import Catalogue
-from cdc_contracts.registry.contract.errata import read_errata
-from cdc_contracts.registry.contract.source_documents import describe_source, read_documents_file
+from cdc_contracts.registry.core.common.errors import ContractError
+from cdc_contracts.registry.core.contract.catalogue import Catalogue
+from cdc_contracts.registry.core.contract.errata import read_errata
+from cdc_contracts.registry.core.contract.source_documents import describe_source, read_documents_file
 
 CATALOGUE = Catalogue([Path(__file__).parents[3] / "contracts"])
 GUIDE = (

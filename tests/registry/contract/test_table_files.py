@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cdc_contracts.registry.common.errors import ContractError
-from cdc_contracts.registry.common.yaml_documents import parse_document
-from cdc_contracts.registry.contract.table_contract_files import (
+from cdc_contracts.registry.core.common.errors import ContractError
+from cdc_contracts.registry.core.common.yaml_documents import parse_document
+from cdc_contracts.registry.core.contract.table_contract_files import (
     DIFFERS,
     NEW,
     SAME,
@@ -16,7 +16,7 @@ from cdc_contracts.registry.contract.table_contract_files import (
     file_name,
     write_table_contract,
 )
-from cdc_contracts.registry.contract.table_contracts import (
+from cdc_contracts.registry.core.contract.table_contracts import (
     TableColumn,
     TableContract,
     TableContracts,

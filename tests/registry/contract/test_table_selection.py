@@ -5,12 +5,12 @@ import pytest
 from topics import rendered, scope_of
 from written_reports import build_report
 
-from cdc_contracts.registry.common.errors import LedgerError
-from cdc_contracts.registry.contract.table_selection import Selection
-from cdc_contracts.registry.engine.kernel import Kernel
-from cdc_contracts.registry.report.audit_report import Span
-from cdc_contracts.registry.stats.partition_tallies import PartitionTally, Source
-from cdc_contracts.registry.stats.tally import Tally
+from cdc_contracts.registry.core.common.errors import LedgerError
+from cdc_contracts.registry.core.contract.table_selection import Selection
+from cdc_contracts.registry.core.engine.kernel import Kernel
+from cdc_contracts.registry.core.report.audit_report import Span
+from cdc_contracts.registry.core.stats.partition_tallies import PartitionTally, Source
+from cdc_contracts.registry.core.stats.tally import Tally
 
 T = Source("t", 0)
 

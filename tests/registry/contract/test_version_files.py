@@ -7,9 +7,9 @@ import yaml
 from jsonschema import Draft202012Validator
 from topics import SCENARIOS as CATALOGUE
 
-from cdc_contracts.registry.common.errors import ContractError, UsageError
-from cdc_contracts.registry.contract.version_files import read_versions, topics_in
-from cdc_contracts.registry.contract.version_ranges import VersionRange, read_ranges
+from cdc_contracts.registry.core.common.errors import ContractError, UsageError
+from cdc_contracts.registry.core.contract.version_files import read_versions, topics_in
+from cdc_contracts.registry.core.contract.version_ranges import VersionRange, read_ranges
 from cdc_contracts.registry.file_schemas.published_schemas import versions_schema
 
 MARCH = 1_647_705_600_000_000

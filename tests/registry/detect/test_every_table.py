@@ -4,9 +4,9 @@ import pytest
 from detected_topics import detect_messages
 from topics import CATALOGUE, rendered
 
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.contract.table_contracts import TableContracts, parse_table_contract
-from cdc_contracts.registry.generate.source_events import SourceTable
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.contract.table_contracts import TableContracts, parse_table_contract
+from cdc_contracts.registry.core.generate.source_events import SourceTable
 
 TABLES = {
     "integers only": SourceTable("t", {"id": "bigint", "a": "int"}, ("id",), None, "d"),

@@ -6,7 +6,7 @@ import pytest
 from by_hand import row_of, without_rows
 from detected_topics import detect_messages, sampled
 
-from cdc_contracts.registry.contract.catalogue import shipped_catalogue
+from cdc_contracts.registry.core.contract.catalogue import shipped_catalogue
 
 CATALOGUE = shipped_catalogue()
 MESSAGES = 500 if os.environ.get("CDC_CONTRACTS_FOREIGN") == "all" else 200

@@ -13,10 +13,10 @@ import pytest
 from detected_topics import detect_again, detect_messages, sampled
 from topics import CATALOGUE
 
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.detect.classifier import detect
-from cdc_contracts.registry.detect.evidence_accumulator import EvidenceAccumulator
-from cdc_contracts.registry.detect.message_evidence import RecordPlace
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.detect.classifier import detect
+from cdc_contracts.registry.core.detect.evidence_accumulator import EvidenceAccumulator
+from cdc_contracts.registry.core.detect.message_evidence import RecordPlace
 
 ALL = os.environ.get("CDC_CONTRACTS_FOREIGN") == "all"
 REFERENCES = [version.reference for version in CATALOGUE.all_versions()]

@@ -11,11 +11,11 @@ from detected_topics import sampled
 from topics import CATALOGUE
 from written_reports import build_report
 
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.detect.topic_samples import find_validation
-from cdc_contracts.registry.engine.kernel import Kernel
-from cdc_contracts.registry.stats.tally import Tally
-from cdc_contracts.registry.validate.validation_context import Undetected
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.detect.topic_samples import find_validation
+from cdc_contracts.registry.core.engine.kernel import Kernel
+from cdc_contracts.registry.core.stats.tally import Tally
+from cdc_contracts.registry.core.validate.validation_context import Undetected
 
 GARBAGE = (b"", b"{}", b"[]", b"null", b"\xff\xfe", b'{"type":"INSERT"}', b'{"payload":{"op":"c"}}', None)
 MIXTURES = {

@@ -6,10 +6,10 @@ from random import Random
 import pytest
 from topics import CATALOGUE, rendered
 
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.detect.classifier import detect
-from cdc_contracts.registry.detect.evidence_accumulator import EvidenceAccumulator
-from cdc_contracts.registry.detect.message_evidence import RecordPlace
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.detect.classifier import detect
+from cdc_contracts.registry.core.detect.evidence_accumulator import EvidenceAccumulator
+from cdc_contracts.registry.core.detect.message_evidence import RecordPlace
 
 
 def foreign(count):

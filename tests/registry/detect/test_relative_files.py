@@ -31,8 +31,8 @@ def test_every_line_is_one_json_text():
 def test_one_message_alone_is_taken_for_a_contract_only_in_the_canal_family():
     from topics import CATALOGUE
 
-    from cdc_contracts.registry.contract.reading_options import ReadingOptions
-    from cdc_contracts.registry.validate.candidates import open_validations, weigh
+    from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+    from cdc_contracts.registry.core.validate.candidates import open_validations, weigh
 
     validations = open_validations(CATALOGUE, ReadingOptions())
     fitting = set()

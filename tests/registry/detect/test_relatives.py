@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from detected_topics import detect_messages
 
-from cdc_contracts.registry.common.errors import ContractError
-from cdc_contracts.registry.contract.catalogue import shipped_catalogue
-from cdc_contracts.registry.detect.relatives import read_relatives
+from cdc_contracts.registry.core.common.errors import ContractError
+from cdc_contracts.registry.core.contract.catalogue import shipped_catalogue
+from cdc_contracts.registry.core.detect.relatives import read_relatives
 
 FOLDER = Path(__file__).parent / "relatives"
 OUTSIDE = sorted(path for path in FOLDER.glob("*.*") if path.suffix != ".md")

@@ -13,11 +13,11 @@ from change_messages import DTS_1, DTS_2
 from random_histories import linked, random_shape
 from topics import SCENARIOS
 
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.detect.detection import MIXED
-from cdc_contracts.registry.detect.topic_samples import ENOUGH, find_validation, sample_files
-from cdc_contracts.registry.records.input_files import plan_files
-from cdc_contracts.registry.validate.validation_context import Undetected
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.detect.detection import MIXED
+from cdc_contracts.registry.core.detect.topic_samples import ENOUGH, find_validation, sample_files
+from cdc_contracts.registry.core.records.input_files import plan_files
+from cdc_contracts.registry.core.validate.validation_context import Undetected
 
 
 def long_history(seed):

@@ -12,20 +12,20 @@ import yaml
 from both_paths import CATALOGUE, VERSIONS
 from home_made import flat, listed, written
 
-from cdc_contracts.registry.common.errors import UndetectedError
-from cdc_contracts.registry.common.json_messages import parse_message
-from cdc_contracts.registry.contract.catalogue import CANONICAL, Catalogue
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.drafting.draft_checks import find_lost_rows
-from cdc_contracts.registry.drafting.draft_folders import make_folder, read_samples
-from cdc_contracts.registry.engine.kernel import Kernel
-from cdc_contracts.registry.engine.kernel_checks import KernelChecks
-from cdc_contracts.registry.engine.plain_validation import PlainValidation
-from cdc_contracts.registry.generate.contract_samples import find_samples
-from cdc_contracts.registry.lint import lint, lint_input
-from cdc_contracts.registry.records.file_batches import as_batch
-from cdc_contracts.registry.records.input_files import PlainRecords
-from cdc_contracts.registry.validate.validation_context import open_validation
+from cdc_contracts.registry.authoring.drafting.draft_checks import find_lost_rows
+from cdc_contracts.registry.authoring.drafting.draft_folders import make_folder, read_samples
+from cdc_contracts.registry.authoring.lint import lint, lint_input
+from cdc_contracts.registry.core.common.errors import UndetectedError
+from cdc_contracts.registry.core.common.json_messages import parse_message
+from cdc_contracts.registry.core.contract.catalogue import CANONICAL, Catalogue
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.engine.kernel import Kernel
+from cdc_contracts.registry.core.engine.kernel_checks import KernelChecks
+from cdc_contracts.registry.core.engine.plain_validation import PlainValidation
+from cdc_contracts.registry.core.generate.contract_samples import find_samples
+from cdc_contracts.registry.core.records.file_batches import as_batch
+from cdc_contracts.registry.core.records.input_files import PlainRecords
+from cdc_contracts.registry.core.validate.validation_context import open_validation
 
 JSON_VERSIONS = [version for version in VERSIONS if version.resolved["transport"] == "json"]
 

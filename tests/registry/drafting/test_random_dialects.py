@@ -19,14 +19,14 @@ import yaml
 from random_dialects import NO_WORDS, Dialect, Meaning, draw_dialect, to_bytes, write_messages
 from topics import CATALOGUE
 
-from cdc_contracts.registry.common.errors import UndetectedError
-from cdc_contracts.registry.contract.catalogue import CANONICAL, Catalogue
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.drafting.draft_folders import ContractFolder, make_folder, read_samples
-from cdc_contracts.registry.engine.kernel import Kernel
-from cdc_contracts.registry.records.file_batches import as_batch
-from cdc_contracts.registry.records.input_files import PlainRecords
-from cdc_contracts.registry.validate.validation_context import open_validation
+from cdc_contracts.registry.authoring.drafting.draft_folders import ContractFolder, make_folder, read_samples
+from cdc_contracts.registry.core.common.errors import UndetectedError
+from cdc_contracts.registry.core.contract.catalogue import CANONICAL, Catalogue
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.engine.kernel import Kernel
+from cdc_contracts.registry.core.records.file_batches import as_batch
+from cdc_contracts.registry.core.records.input_files import PlainRecords
+from cdc_contracts.registry.core.validate.validation_context import open_validation
 
 SHORT = [(first, 20) for first in range(0, 60, 20)]
 LONG = [pytest.param(first, 100, marks=pytest.mark.nightly) for first in range(60, 4_060, 100)]

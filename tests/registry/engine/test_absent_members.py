@@ -19,15 +19,15 @@ from open_schemas import with_optional_members
 from output_rows import by_kernel, records_of, unlike_columns
 from topics import CATALOGUE, WITH_TABLES, rendered, samples
 
-from cdc_contracts.registry.common.json_messages import Unreadable
-from cdc_contracts.registry.common.pointers import split_pointer
-from cdc_contracts.registry.contract.catalogue import Catalogue, Version
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.engine.kernel import Kernel
-from cdc_contracts.registry.message.reading import Reading, non_column_members
-from cdc_contracts.registry.message.transport import open_transport
-from cdc_contracts.registry.stats.run_findings import finalize
-from cdc_contracts.registry.validate.validation_context import open_validation
+from cdc_contracts.registry.core.common.json_messages import Unreadable
+from cdc_contracts.registry.core.common.pointers import split_pointer
+from cdc_contracts.registry.core.contract.catalogue import Catalogue, Version
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.engine.kernel import Kernel
+from cdc_contracts.registry.core.message.reading import Reading, non_column_members
+from cdc_contracts.registry.core.message.transport import open_transport
+from cdc_contracts.registry.core.stats.run_findings import finalize
+from cdc_contracts.registry.core.validate.validation_context import open_validation
 
 EACH = 1 if os.environ.get("CDC_CONTRACTS_COLUMNS", "30") == "30" else 4
 """Of so many messages of an op a member is left out."""

@@ -14,10 +14,10 @@ import pytest
 from output_rows import by_kernel, judged_by_reference, records_of, reference_rows, unlike_rows
 from topics import CATALOGUE, WITH_TABLES, rendered, samples
 
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.engine.kernel import Kernel
-from cdc_contracts.registry.validate.validation_context import open_validation
-from cdc_contracts.registry.validate.verdicts import Verdict
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.engine.kernel import Kernel
+from cdc_contracts.registry.core.validate.validation_context import open_validation
+from cdc_contracts.registry.core.validate.verdicts import Verdict
 
 LONG = os.environ.get("CDC_CONTRACTS_BYTES") == "all"
 TOTAL = 700 if LONG else 45

@@ -34,13 +34,13 @@ from lookalike_messages import LOOKALIKES
 from mutations import written
 from sample_mutants import SOME, AnnotatedMessage, mutants, mutate
 
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.engine.fast_validator import FastValidator
-from cdc_contracts.registry.engine.group_decisions import GroupDecisions
-from cdc_contracts.registry.generate.event_streams import row_stream
-from cdc_contracts.registry.generate.rendering import Renderer
-from cdc_contracts.registry.message.transport import open_transport
-from cdc_contracts.registry.validate.validation_context import ValidationContext, open_validation
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.engine.fast_validator import FastValidator
+from cdc_contracts.registry.core.engine.group_decisions import GroupDecisions
+from cdc_contracts.registry.core.generate.event_streams import row_stream
+from cdc_contracts.registry.core.generate.rendering import Renderer
+from cdc_contracts.registry.core.message.transport import open_transport
+from cdc_contracts.registry.core.validate.validation_context import ValidationContext, open_validation
 
 FOREIGN = 128
 """One of so many samples of other subjects is judged under a subject."""

@@ -9,11 +9,11 @@ from both_paths import SUBJECTS, VERSIONS, by_reference, differences, report
 from discriminator_drifts import drifts_of, edited, texts_of_others, with_escapes
 from topics import CATALOGUE, PLAIN, rendered, scope_of
 
-from cdc_contracts.registry.contract.discriminators import all_hold
-from cdc_contracts.registry.engine.fast_validator import FastValidator
-from cdc_contracts.registry.message import transport
-from cdc_contracts.registry.message.transport import open_transport
-from cdc_contracts.registry.validate.reference_validator import ReferenceValidator
+from cdc_contracts.registry.core.contract.discriminators import all_hold
+from cdc_contracts.registry.core.engine.fast_validator import FastValidator
+from cdc_contracts.registry.core.message import transport
+from cdc_contracts.registry.core.message.transport import open_transport
+from cdc_contracts.registry.core.validate.reference_validator import ReferenceValidator
 
 EACH = 10
 """Messages with one drift: more than are asked for one by one whether another subject claims them."""

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cdc_contracts.registry.engine import distinct_values
-from cdc_contracts.registry.engine.distinct_values import read_values
-from cdc_contracts.registry.engine.layout_parts import FormUse
-from cdc_contracts.registry.values import FIRST_MISFIT, FORMS, NOTED_MISFIT, BrokenValue, Context, Flag, Number
-from cdc_contracts.registry.values.type_bounds import bound_of
+from cdc_contracts.registry.core.engine import distinct_values
+from cdc_contracts.registry.core.engine.distinct_values import read_values
+from cdc_contracts.registry.core.engine.layout_parts import FormUse
+from cdc_contracts.registry.core.values import FIRST_MISFIT, FORMS, NOTED_MISFIT, BrokenValue, Context, Flag, Number
+from cdc_contracts.registry.core.values.type_bounds import bound_of
 
 TOKENS = st.sampled_from(["0", "-0", "1", "1.0", "1.50", "01", "7", "300", "1e3", "-5", "1718000000", "9" * 30])
 TEXTS = st.sampled_from([

@@ -16,12 +16,12 @@ from mutations import DROP, Token, members, replaced, to_json
 from output_rows import COLUMNS, OUTPUTS, by_reference, expected_columns, records_of, unlike_columns
 from topics import CATALOGUE, WITH_TABLES, rendered, samples
 
-from cdc_contracts.registry.common.json_messages import Unreadable
-from cdc_contracts.registry.common.pointers import split_pointer
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.engine.kernel import Kernel
-from cdc_contracts.registry.message.transport import open_transport
-from cdc_contracts.registry.validate.validation_context import open_validation
+from cdc_contracts.registry.core.common.json_messages import Unreadable
+from cdc_contracts.registry.core.common.pointers import split_pointer
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.engine.kernel import Kernel
+from cdc_contracts.registry.core.message.transport import open_transport
+from cdc_contracts.registry.core.validate.validation_context import open_validation
 
 CHOSEN = int(os.environ.get("CDC_CONTRACTS_COLUMNS", "10"))
 """How many values are put into members of the envelope of a version's messages, of the thousands there are."""

@@ -10,16 +10,16 @@ from both_paths import by_fast_path, by_reference, shown
 from output_rows import records_of
 from topics import CATALOGUE
 
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.contract.table_contracts import TableContracts, parse_table_contract
-from cdc_contracts.registry.engine.fast_validator import FastValidator
-from cdc_contracts.registry.engine.kernel import Kernel
-from cdc_contracts.registry.generate.rendering import Renderer
-from cdc_contracts.registry.generate.source_events import Event, SourceTable
-from cdc_contracts.registry.stats.observed_columns import ObservedColumns
-from cdc_contracts.registry.tables.canonical.layout_resolution import resolve_layouts
-from cdc_contracts.registry.tables.canonical.typed_rows import split_by_table, type_rows
-from cdc_contracts.registry.validate.validation_context import open_validation
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.contract.table_contracts import TableContracts, parse_table_contract
+from cdc_contracts.registry.core.engine.fast_validator import FastValidator
+from cdc_contracts.registry.core.engine.kernel import Kernel
+from cdc_contracts.registry.core.generate.rendering import Renderer
+from cdc_contracts.registry.core.generate.source_events import Event, SourceTable
+from cdc_contracts.registry.core.stats.observed_columns import ObservedColumns
+from cdc_contracts.registry.core.tables.canonical.layout_resolution import resolve_layouts
+from cdc_contracts.registry.core.tables.canonical.typed_rows import split_by_table, type_rows
+from cdc_contracts.registry.core.validate.validation_context import open_validation
 
 TABLE = SourceTable("times", {"id": "bigint", "at": "timestamp(6)", "seen": "datetime(6)"}, ("id",), database="shop")
 VERSIONS = [

@@ -11,14 +11,14 @@ from output_rows import records_of, unlike_columns
 from record_batches import batch_of
 from topics import CATALOGUE, renderer_of, samples, scope_of
 
-from cdc_contracts.registry.common.json_messages import Unreadable, parse_message
-from cdc_contracts.registry.common.pointers import ABSENT, follow, split_pointer
-from cdc_contracts.registry.engine import batch_parser
-from cdc_contracts.registry.engine.kernel import Kernel
-from cdc_contracts.registry.generate.event_streams import row_stream
-from cdc_contracts.registry.stats.partition_tallies import Source
-from cdc_contracts.registry.stats.reference_tally import account
-from cdc_contracts.registry.validate.reference_validator import ReferenceValidator
+from cdc_contracts.registry.core.common.json_messages import Unreadable, parse_message
+from cdc_contracts.registry.core.common.pointers import ABSENT, follow, split_pointer
+from cdc_contracts.registry.core.engine import batch_parser
+from cdc_contracts.registry.core.engine.kernel import Kernel
+from cdc_contracts.registry.core.generate.event_streams import row_stream
+from cdc_contracts.registry.core.stats.partition_tallies import Source
+from cdc_contracts.registry.core.stats.reference_tally import account
+from cdc_contracts.registry.core.validate.reference_validator import ReferenceValidator
 
 REFERENCES = [version.reference for version in CATALOGUE.all_versions()]
 TYPED = [version.reference for version in CATALOGUE.all_versions() if version.meaning.columns.types != "none"]

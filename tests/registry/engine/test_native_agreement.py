@@ -25,16 +25,16 @@ from scanned_messages import column_of
 from topics import CATALOGUE, WITH_TABLES, rendered, samples
 from written_reports import build_report
 
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.engine.decoded_batches import lay_out
-from cdc_contracts.registry.engine.fast_validator import FastValidator
-from cdc_contracts.registry.engine.form_parts import validate_part
-from cdc_contracts.registry.engine.kernel import Kernel
-from cdc_contracts.registry.engine.layout_parts import FormUse
-from cdc_contracts.registry.engine.native import native_library as loading
-from cdc_contracts.registry.engine.native import scanning
-from cdc_contracts.registry.engine.native.form_checks import check_values, write_values
-from cdc_contracts.registry.engine.native.scanned_columns import (
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.engine.decoded_batches import lay_out
+from cdc_contracts.registry.core.engine.fast_validator import FastValidator
+from cdc_contracts.registry.core.engine.form_parts import validate_part
+from cdc_contracts.registry.core.engine.kernel import Kernel
+from cdc_contracts.registry.core.engine.layout_parts import FormUse
+from cdc_contracts.registry.core.engine.native import native_library as loading
+from cdc_contracts.registry.core.engine.native import scanning
+from cdc_contracts.registry.core.engine.native.form_checks import check_values, write_values
+from cdc_contracts.registry.core.engine.native.scanned_columns import (
     ABSENT,
     DECIMAL,
     ESCAPED,
@@ -43,13 +43,22 @@ from cdc_contracts.registry.engine.native.scanned_columns import (
     NUMBER,
     TEXT,
 )
-from cdc_contracts.registry.engine.native.scanned_values import ScannedPart
-from cdc_contracts.registry.engine.text_digests import NULL as NULL_DIGEST
-from cdc_contracts.registry.engine.text_digests import digest_values
-from cdc_contracts.registry.records.message_values import MessageValues
-from cdc_contracts.registry.validate.validation_context import open_validation
-from cdc_contracts.registry.values import FIRST_MISFIT, FORMS, NOTED_MISFIT, RECORDS, BrokenValue, Context, Flag, Number
-from cdc_contracts.registry.values.type_bounds import bound_of
+from cdc_contracts.registry.core.engine.native.scanned_values import ScannedPart
+from cdc_contracts.registry.core.engine.text_digests import NULL as NULL_DIGEST
+from cdc_contracts.registry.core.engine.text_digests import digest_values
+from cdc_contracts.registry.core.records.message_values import MessageValues
+from cdc_contracts.registry.core.validate.validation_context import open_validation
+from cdc_contracts.registry.core.values import (
+    FIRST_MISFIT,
+    FORMS,
+    NOTED_MISFIT,
+    RECORDS,
+    BrokenValue,
+    Context,
+    Flag,
+    Number,
+)
+from cdc_contracts.registry.core.values.type_bounds import bound_of
 
 LIBRARY = loading.native_library()
 pytestmark = pytest.mark.skipif(LIBRARY is None, reason="no native part was compiled here, or it is switched off")

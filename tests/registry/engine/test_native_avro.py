@@ -17,12 +17,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from topics import rendered, samples
 
-from cdc_contracts.registry.common.json_messages import Unreadable
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.engine.native import avro_reading
-from cdc_contracts.registry.engine.native import native_library as loading
-from cdc_contracts.registry.engine.native.avro_reading import AvroReader
-from cdc_contracts.registry.message.transport import AvroTransport, open_transport
+from cdc_contracts.registry.core.common.json_messages import Unreadable
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.engine.native import avro_reading
+from cdc_contracts.registry.core.engine.native import native_library as loading
+from cdc_contracts.registry.core.engine.native.avro_reading import AvroReader
+from cdc_contracts.registry.core.message.transport import AvroTransport, open_transport
 
 pytestmark = pytest.mark.skipif(
     loading.native_library() is None, reason="no native part was compiled here, or it is switched off"

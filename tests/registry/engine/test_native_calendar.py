@@ -15,12 +15,12 @@ import pyarrow as pa
 import pytest
 from scanned_messages import LIBRARY, column_of
 
-from cdc_contracts.registry.engine.layout_parts import FormUse
-from cdc_contracts.registry.engine.native.form_checks import check_values, write_values
-from cdc_contracts.registry.engine.native.scanned_columns import DECIMAL, INTEGER, TEXT
-from cdc_contracts.registry.engine.native.typed_columns import read_texts
-from cdc_contracts.registry.values import FORMS, Context
-from cdc_contracts.registry.values.type_bounds import bound_of
+from cdc_contracts.registry.core.engine.layout_parts import FormUse
+from cdc_contracts.registry.core.engine.native.form_checks import check_values, write_values
+from cdc_contracts.registry.core.engine.native.scanned_columns import DECIMAL, INTEGER, TEXT
+from cdc_contracts.registry.core.engine.native.typed_columns import read_texts
+from cdc_contracts.registry.core.values import FORMS, Context
+from cdc_contracts.registry.core.values.type_bounds import bound_of
 
 pytestmark = pytest.mark.skipif(LIBRARY is None, reason="no native part was compiled here, or it is switched off")
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scanned_messages import LIBRARY, column_of, kind_of, span_of
 
-from cdc_contracts.registry.engine.native.scanned_columns import (
+from cdc_contracts.registry.core.engine.native.scanned_columns import (
     ABSENT,
     ARRAY,
     BOOLEANS,
@@ -25,9 +25,9 @@ from cdc_contracts.registry.engine.native.scanned_columns import (
     TEXTS,
     TRUTH,
 )
-from cdc_contracts.registry.engine.native.value_index import NAMED
-from cdc_contracts.registry.engine.text_digests import NULL as NULL_DIGEST
-from cdc_contracts.registry.engine.text_digests import digest_values
+from cdc_contracts.registry.core.engine.native.value_index import NAMED
+from cdc_contracts.registry.core.engine.text_digests import NULL as NULL_DIGEST
+from cdc_contracts.registry.core.engine.text_digests import digest_values
 
 pytestmark = pytest.mark.skipif(LIBRARY is None, reason="no native part was compiled here, or it is switched off")
 

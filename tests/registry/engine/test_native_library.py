@@ -14,16 +14,16 @@ from topics import CATALOGUE
 from typer.testing import CliRunner
 
 from cdc_contracts.cli.app import app
-from cdc_contracts.registry.common.errors import UnavailableError, UsageError
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.engine.fast_validator import FastValidator
-from cdc_contracts.registry.engine.native import native_interface
-from cdc_contracts.registry.engine.native import native_library as loading
-from cdc_contracts.registry.engine.native.native_interface import Buffer
-from cdc_contracts.registry.engine.native.source_digest import digest_sources
-from cdc_contracts.registry.engine.native.typed_columns import read_texts
-from cdc_contracts.registry.validate.validation_context import open_validation
-from cdc_contracts.registry.values import FORMS
+from cdc_contracts.registry.core.common.errors import UnavailableError, UsageError
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.engine.fast_validator import FastValidator
+from cdc_contracts.registry.core.engine.native import native_interface
+from cdc_contracts.registry.core.engine.native import native_library as loading
+from cdc_contracts.registry.core.engine.native.native_interface import Buffer
+from cdc_contracts.registry.core.engine.native.source_digest import digest_sources
+from cdc_contracts.registry.core.engine.native.typed_columns import read_texts
+from cdc_contracts.registry.core.validate.validation_context import open_validation
+from cdc_contracts.registry.core.values import FORMS
 
 LIBRARY = loading.native_library()
 pytestmark = pytest.mark.skipif(LIBRARY is None, reason="no native part was compiled here, or it is switched off")

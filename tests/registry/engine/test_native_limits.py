@@ -12,9 +12,9 @@ from scanned_messages import EDGE, LIBRARY, OwnPlan, kind_of, scan, span_of
 from topics import WITH_TABLES
 from utf8_sequences import of_every_class
 
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.engine.native.avro_reading import AvroReader
-from cdc_contracts.registry.engine.native.scanned_columns import (
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.engine.native.avro_reading import AvroReader
+from cdc_contracts.registry.core.engine.native.scanned_columns import (
     ARRAY,
     DECIMAL,
     ESCAPED,
@@ -24,7 +24,7 @@ from cdc_contracts.registry.engine.native.scanned_columns import (
     OBJECT,
     TEXT,
 )
-from cdc_contracts.registry.message.transport import open_transport
+from cdc_contracts.registry.core.message.transport import open_transport
 
 pytestmark = pytest.mark.skipif(LIBRARY is None, reason="no native part was compiled here, or it is switched off")
 

@@ -15,11 +15,11 @@ from pathlib import Path
 import pytest
 from native_corpus import VERSIONS, write_corpus
 
-from cdc_contracts.registry.engine.native import native_library as loading
-from cdc_contracts.registry.engine.native.source_digest import digest_sources
+from cdc_contracts.registry.core.engine.native import native_library as loading
+from cdc_contracts.registry.core.engine.native.source_digest import digest_sources
 
 ROOT = Path(__file__).parents[3]
-NATIVE = Path(os.environ.get("CDC_CONTRACTS_NATIVE_SOURCES") or ROOT / "registry/engine/native")
+NATIVE = Path(os.environ.get("CDC_CONTRACTS_NATIVE_SOURCES") or ROOT / "registry/core/engine/native")
 """The sources; other ones where mutants of them are tried."""
 MESSAGES = int(os.environ.get("CDC_CONTRACTS_FUZZ", "0"))
 FEW = 25_000

@@ -9,14 +9,14 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from cdc_contracts.registry.engine.native import typed_columns
-from cdc_contracts.registry.engine.native.native_library import native_library
-from cdc_contracts.registry.engine.native.typed_columns import place_keys, read_texts
-from cdc_contracts.registry.records.output_schemas import CHANGES_SCHEMA
-from cdc_contracts.registry.tables.canonical import typed_rows
-from cdc_contracts.registry.tables.canonical.table_layouts import ColumnLayout, TableLayout, TableName
-from cdc_contracts.registry.tables.canonical.typed_rows import type_rows
-from cdc_contracts.registry.tables.canonical.typed_values import read_column
+from cdc_contracts.registry.core.engine.native import typed_columns
+from cdc_contracts.registry.core.engine.native.native_library import native_library
+from cdc_contracts.registry.core.engine.native.typed_columns import place_keys, read_texts
+from cdc_contracts.registry.core.records.output_schemas import CHANGES_SCHEMA
+from cdc_contracts.registry.core.tables.canonical import typed_rows
+from cdc_contracts.registry.core.tables.canonical.table_layouts import ColumnLayout, TableLayout, TableName
+from cdc_contracts.registry.core.tables.canonical.typed_rows import type_rows
+from cdc_contracts.registry.core.tables.canonical.typed_values import read_column
 
 pytestmark = pytest.mark.skipif(native_library() is None, reason="no native part was compiled")
 

@@ -13,13 +13,13 @@ from scanned_messages import LIBRARY, OwnPlan, scan
 from topics import CATALOGUE, WITH_TABLES, rendered, samples
 from utf8_sequences import EDGES, is_utf8, of_every_class, sequences
 
-from cdc_contracts.registry.common.json_messages import Unreadable
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.engine.fast_validator import FastValidator
-from cdc_contracts.registry.engine.native.avro_reading import AvroReader
-from cdc_contracts.registry.message.transport import open_transport
-from cdc_contracts.registry.records.message_values import MessageValues
-from cdc_contracts.registry.validate.validation_context import open_validation
+from cdc_contracts.registry.core.common.json_messages import Unreadable
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.engine.fast_validator import FastValidator
+from cdc_contracts.registry.core.engine.native.avro_reading import AvroReader
+from cdc_contracts.registry.core.message.transport import open_transport
+from cdc_contracts.registry.core.records.message_values import MessageValues
+from cdc_contracts.registry.core.validate.validation_context import open_validation
 
 pytestmark = pytest.mark.skipif(LIBRARY is None, reason="no native part was compiled here, or it is switched off")
 

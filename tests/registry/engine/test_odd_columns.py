@@ -8,9 +8,9 @@ from mutations import get, replaced, to_bytes
 from odd_columns import JSON_VERSIONS, with_odd_columns
 from topics import PLAIN, rendered, scope_of
 
-from cdc_contracts.registry.common.pointers import split_pointer
-from cdc_contracts.registry.engine.fast_validator import FastValidator
-from cdc_contracts.registry.message.transport import open_transport
+from cdc_contracts.registry.core.common.pointers import split_pointer
+from cdc_contracts.registry.core.engine.fast_validator import FastValidator
+from cdc_contracts.registry.core.message.transport import open_transport
 
 EACH = 60
 NO_TYPES = ({"a": None}, {"a": ["x"]}, "x", [], {"a": {}}, False)

@@ -15,13 +15,13 @@ from open_schemas import with_any_values, with_optional_members
 from output_rows import unlike_columns
 from topics import CATALOGUE, rendered
 
-from cdc_contracts.registry.common.pointers import split_pointer
-from cdc_contracts.registry.contract.catalogue import Catalogue, Version
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.engine.kernel import Kernel
-from cdc_contracts.registry.message.reading import Reading
-from cdc_contracts.registry.message.transport import open_transport
-from cdc_contracts.registry.validate.validation_context import open_validation
+from cdc_contracts.registry.core.common.pointers import split_pointer
+from cdc_contracts.registry.core.contract.catalogue import Catalogue, Version
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.engine.kernel import Kernel
+from cdc_contracts.registry.core.message.reading import Reading
+from cdc_contracts.registry.core.message.transport import open_transport
+from cdc_contracts.registry.core.validate.validation_context import open_validation
 
 REFERENCES = [str(version) for version in CATALOGUE.all_versions() if version.meaning.transport == "json"]
 IN_LISTS = [one for one in REFERENCES if CATALOGUE.version(one).meaning.images.container == "list-of-rows"]

@@ -12,15 +12,15 @@ from record_batches import batch_of_values
 from topics import CATALOGUE, PLAIN, rendered, scope_of
 
 from cdc_contracts.cli.app import main
-from cdc_contracts.registry.engine.kernel import Kernel
-from cdc_contracts.registry.report.audit_report import build_report
-from cdc_contracts.registry.report.report_formats import KINDS
-from cdc_contracts.registry.report.report_model import ReportSource
-from cdc_contracts.registry.report.report_wording import notes
-from cdc_contracts.registry.report.stored_reports import read_document
-from cdc_contracts.registry.stats.partition_tallies import Source
-from cdc_contracts.registry.stats.reference_tally import account
-from cdc_contracts.registry.stats.second_parts import MOST_COLUMNS, PartsColumn, PartsOfColumn, SecondParts
+from cdc_contracts.registry.core.engine.kernel import Kernel
+from cdc_contracts.registry.core.report.audit_report import build_report
+from cdc_contracts.registry.core.report.report_formats import KINDS
+from cdc_contracts.registry.core.report.report_model import ReportSource
+from cdc_contracts.registry.core.report.report_wording import notes
+from cdc_contracts.registry.core.report.stored_reports import read_document
+from cdc_contracts.registry.core.stats.partition_tallies import Source
+from cdc_contracts.registry.core.stats.reference_tally import account
+from cdc_contracts.registry.core.stats.second_parts import MOST_COLUMNS, PartsColumn, PartsOfColumn, SecondParts
 
 OMS = "oms/avro@1"
 SOURCE = {"sourceType": "MySQL", "version": "OBMySQL"}

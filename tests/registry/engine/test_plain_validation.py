@@ -11,21 +11,21 @@ from odd_columns import JSON_VERSIONS, with_odd_columns
 from rule_violations import breaker_of, neighbours, pairs_of
 from topics import PLAIN, SCENARIOS, WITH_TABLES, rendered
 
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.contract.version_ranges import VersionRange, VersionRanges
-from cdc_contracts.registry.detect.topic_samples import find_validation
-from cdc_contracts.registry.engine.kernel_checks import KernelChecks
-from cdc_contracts.registry.engine.plain_validation import PlainValidation
-from cdc_contracts.registry.engine.text_digests import digest_values
-from cdc_contracts.registry.records.file_batches import as_batch
-from cdc_contracts.registry.records.file_plans import FilePlan
-from cdc_contracts.registry.records.input_files import PlainRecords
-from cdc_contracts.registry.report.message_checks import check_batches
-from cdc_contracts.registry.report.stored_reports import write_document
-from cdc_contracts.registry.stats.partition_tallies import Source
-from cdc_contracts.registry.stats.plain_digests import digest_value
-from cdc_contracts.registry.validate.validation_context import Undetected, open_ranges, open_validation
-from cdc_contracts.registry.values import Number
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.contract.version_ranges import VersionRange, VersionRanges
+from cdc_contracts.registry.core.detect.topic_samples import find_validation
+from cdc_contracts.registry.core.engine.kernel_checks import KernelChecks
+from cdc_contracts.registry.core.engine.plain_validation import PlainValidation
+from cdc_contracts.registry.core.engine.text_digests import digest_values
+from cdc_contracts.registry.core.records.file_batches import as_batch
+from cdc_contracts.registry.core.records.file_plans import FilePlan
+from cdc_contracts.registry.core.records.input_files import PlainRecords
+from cdc_contracts.registry.core.report.message_checks import check_batches
+from cdc_contracts.registry.core.report.stored_reports import write_document
+from cdc_contracts.registry.core.stats.partition_tallies import Source
+from cdc_contracts.registry.core.stats.plain_digests import digest_value
+from cdc_contracts.registry.core.validate.validation_context import Undetected, open_ranges, open_validation
+from cdc_contracts.registry.core.values import Number
 
 EVERY = 120
 """One mutation of so many is checked as well."""

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from record_batches import batch_of, batch_of_values
 from topics import CATALOGUE, PLAIN, rendered, samples, scope_of
 
-from cdc_contracts.registry.contract.table_selection import Selection
-from cdc_contracts.registry.engine.kernel import Kernel
-from cdc_contracts.registry.stats.partition_tallies import Source
-from cdc_contracts.registry.stats.reference_tally import account
-from cdc_contracts.registry.stats.tally import Tally
-from cdc_contracts.registry.stats.topic_profiles import ColumnProfile, LagLine, LagProfile, ProfiledTable
+from cdc_contracts.registry.core.contract.table_selection import Selection
+from cdc_contracts.registry.core.engine.kernel import Kernel
+from cdc_contracts.registry.core.stats.partition_tallies import Source
+from cdc_contracts.registry.core.stats.reference_tally import account
+from cdc_contracts.registry.core.stats.tally import Tally
+from cdc_contracts.registry.core.stats.topic_profiles import ColumnProfile, LagLine, LagProfile, ProfiledTable
 
 REFERENCES = [version.reference for version in CATALOGUE.all_versions()]
 CANAL = "dts/canal@2"

@@ -4,8 +4,8 @@ import pyarrow as pa
 import pytest
 from topics import CATALOGUE
 
-from cdc_contracts.registry.records.output_schemas import QUARANTINE_SCHEMA
-from cdc_contracts.registry.records.redacted_quarantine import redact_quarantine
+from cdc_contracts.registry.core.records.output_schemas import QUARANTINE_SCHEMA
+from cdc_contracts.registry.core.records.redacted_quarantine import redact_quarantine
 
 CANAL = "dts/canal@2"
 MESSAGE = b'{"database":"shop","table":"orders","type":"INSERT","id":4711,"data":[{"name":"Jane O\'Hara"}]}'

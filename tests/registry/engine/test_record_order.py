@@ -25,16 +25,16 @@ from rule_violations import breaker_of, good_records, neighbours, pairs_of, scop
 from topics import WITH_TABLES, rendered
 from written_reports import build_report
 
-from cdc_contracts.registry.contract.catalogue import Version
-from cdc_contracts.registry.engine.fast_validator import FastValidator
-from cdc_contracts.registry.engine.kernel import Kernel
-from cdc_contracts.registry.engine.observed_shapes import findings_by_record
-from cdc_contracts.registry.stats.finding_tallies import FindingTally
-from cdc_contracts.registry.stats.range_evidence import RangeEvidence, VersionProof
-from cdc_contracts.registry.stats.row_changes import RowChanges
-from cdc_contracts.registry.stats.tally import Tally
-from cdc_contracts.registry.stats.topic_profiles import TopicProfiles
-from cdc_contracts.registry.validate.validation_context import open_validation
+from cdc_contracts.registry.core.contract.catalogue import Version
+from cdc_contracts.registry.core.engine.fast_validator import FastValidator
+from cdc_contracts.registry.core.engine.kernel import Kernel
+from cdc_contracts.registry.core.engine.observed_shapes import findings_by_record
+from cdc_contracts.registry.core.stats.finding_tallies import FindingTally
+from cdc_contracts.registry.core.stats.range_evidence import RangeEvidence, VersionProof
+from cdc_contracts.registry.core.stats.row_changes import RowChanges
+from cdc_contracts.registry.core.stats.tally import Tally
+from cdc_contracts.registry.core.stats.topic_profiles import TopicProfiles
+from cdc_contracts.registry.core.validate.validation_context import open_validation
 
 Record = tuple[int, int, bytes | None]
 """Partition, offset, value."""

@@ -30,13 +30,13 @@ from rule_violations import (
     scope_of,
 )
 
-from cdc_contracts.registry.common.pointers import split_pointer
-from cdc_contracts.registry.contract.catalogue import Version
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.engine.fast_validator import FastValidator
-from cdc_contracts.registry.engine.kernel import Kernel
-from cdc_contracts.registry.message.reading import Reading
-from cdc_contracts.registry.validate.verdicts import Verdict
+from cdc_contracts.registry.core.common.pointers import split_pointer
+from cdc_contracts.registry.core.contract.catalogue import Version
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.engine.fast_validator import FastValidator
+from cdc_contracts.registry.core.engine.kernel import Kernel
+from cdc_contracts.registry.core.message.reading import Reading
+from cdc_contracts.registry.core.validate.verdicts import Verdict
 
 EVERY = 31 if os.environ.get("CDC_CONTRACTS_MUTATIONS", "some") == "some" else 1
 """One of so many records that differ in one member is judged."""

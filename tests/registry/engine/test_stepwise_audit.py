@@ -4,7 +4,7 @@ import pytest
 from record_batches import batch_of_values
 from topics import rendered, scope_of
 
-from cdc_contracts.registry.engine.stepwise_audit import audit_in_steps
+from cdc_contracts.registry.core.engine.stepwise_audit import audit_in_steps
 
 SENT = 2_000
 

@@ -14,12 +14,12 @@ from run_verdicts import why_withheld
 from topics import SCENARIOS as CATALOGUE
 from topics import rendered
 
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.contract.version_files import parse_versions
-from cdc_contracts.registry.engine.kernel import Kernel
-from cdc_contracts.registry.stats.tally import Tally
-from cdc_contracts.registry.validate.pinned_contracts import open_pin, write_pin
-from cdc_contracts.registry.validate.validation_context import open_ranges, open_validation
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.contract.version_files import parse_versions
+from cdc_contracts.registry.core.engine.kernel import Kernel
+from cdc_contracts.registry.core.stats.tally import Tally
+from cdc_contracts.registry.core.validate.pinned_contracts import open_pin, write_pin
+from cdc_contracts.registry.core.validate.validation_context import open_ranges, open_validation
 from cdc_contracts.spark_checks.spark_tasks import describe_validation
 
 SEVERAL = sorted(subject for subject in CATALOGUE.subjects() if len(CATALOGUE.versions(subject)) > 1)
@@ -153,7 +153,7 @@ def test_for_any_cut_of_batches_the_rows_are_those_of_each_range_decoded_by_itse
 
 def joined(tally, whole):
     """The runs of a tally as they are told; parts of a shuffled topic leave them in pieces until then."""
-    from cdc_contracts.registry.stats.version_runs import join_runs
+    from cdc_contracts.registry.core.stats.version_runs import join_runs
 
     assert tally.runs.keys() == whole.runs.keys()
     return {source: join_runs(runs) for source, runs in tally.runs.items()}

@@ -14,14 +14,14 @@ import pytest
 from avro_records import FRAME, NAMESPACE, VERSION, WRITTEN, changed_record, good_records
 from topics import CATALOGUE, WITH_TABLES, rendered
 
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.engine.fast_validator import FastValidator
-from cdc_contracts.registry.engine.native import native_library as loading
-from cdc_contracts.registry.engine.native import value_index
-from cdc_contracts.registry.engine.native.scanned_columns import ScannedColumn
-from cdc_contracts.registry.engine.native.value_index import NAMED, IndexedValues
-from cdc_contracts.registry.records.message_values import MessageValues
-from cdc_contracts.registry.validate.validation_context import open_validation
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.engine.fast_validator import FastValidator
+from cdc_contracts.registry.core.engine.native import native_library as loading
+from cdc_contracts.registry.core.engine.native import value_index
+from cdc_contracts.registry.core.engine.native.scanned_columns import ScannedColumn
+from cdc_contracts.registry.core.engine.native.value_index import NAMED, IndexedValues
+from cdc_contracts.registry.core.records.message_values import MessageValues
+from cdc_contracts.registry.core.validate.validation_context import open_validation
 
 pytestmark = pytest.mark.skipif(
     loading.native_library() is None, reason="no native part was compiled here, or it is switched off"

@@ -6,14 +6,14 @@ import pytest
 from both_paths import by_fast_path, by_reference, shown
 from topics import CATALOGUE
 
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.contract.table_contracts import TableContracts, parse_table_contract
-from cdc_contracts.registry.engine.fast_validator import FastValidator
-from cdc_contracts.registry.generate.rendering import Renderer
-from cdc_contracts.registry.generate.source_events import Event, SourceTable
-from cdc_contracts.registry.schema.message_schemas.table_columns import form_of_column
-from cdc_contracts.registry.validate.validation_context import open_validation
-from cdc_contracts.registry.values import FORMS
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.contract.table_contracts import TableContracts, parse_table_contract
+from cdc_contracts.registry.core.engine.fast_validator import FastValidator
+from cdc_contracts.registry.core.generate.rendering import Renderer
+from cdc_contracts.registry.core.generate.source_events import Event, SourceTable
+from cdc_contracts.registry.core.schema.message_schemas.table_columns import form_of_column
+from cdc_contracts.registry.core.validate.validation_context import open_validation
+from cdc_contracts.registry.core.values import FORMS
 
 TOKENS = {
     "0": ("0", False), "0.0": ("0", False), "0e5": ("0", False), "0E-400": ("0", False), "0.000": ("0", False),

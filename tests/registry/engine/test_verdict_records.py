@@ -5,12 +5,12 @@ from rule_violations import scope_of
 from topics import rendered
 from written_reports import build_report
 
-from cdc_contracts.registry.contract.catalogue import shipped_catalogue
-from cdc_contracts.registry.engine import fast_validator
-from cdc_contracts.registry.engine.kernel import Kernel
-from cdc_contracts.registry.engine.record_grouping import group_records
-from cdc_contracts.registry.engine.verdict_records import join_groups, records_of_group
-from cdc_contracts.registry.stats.tally import Tally
+from cdc_contracts.registry.core.contract.catalogue import shipped_catalogue
+from cdc_contracts.registry.core.engine import fast_validator
+from cdc_contracts.registry.core.engine.kernel import Kernel
+from cdc_contracts.registry.core.engine.record_grouping import group_records
+from cdc_contracts.registry.core.engine.verdict_records import join_groups, records_of_group
+from cdc_contracts.registry.core.stats.tally import Tally
 
 DECLARED = "oms-community/canal@1"
 PARTITIONS = 2

@@ -12,13 +12,17 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from topics import CATALOGUE, rendered
 
-from cdc_contracts.registry.common.json_messages import Unreadable, parse_message
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.explain.message_explanations import explain_message, explanation_schema, write_explanation
-from cdc_contracts.registry.message.unreadable_bytes import find_fault
-from cdc_contracts.registry.message.wrapping_guesses import guess_bytes
-from cdc_contracts.registry.records.record_origins import FoundPlace
-from cdc_contracts.registry.validate.validation_context import open_validation
+from cdc_contracts.registry.authoring.explain.message_explanations import (
+    explain_message,
+    explanation_schema,
+    write_explanation,
+)
+from cdc_contracts.registry.core.common.json_messages import Unreadable, parse_message
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.message.unreadable_bytes import find_fault
+from cdc_contracts.registry.core.message.wrapping_guesses import guess_bytes
+from cdc_contracts.registry.core.records.record_origins import FoundPlace
+from cdc_contracts.registry.core.validate.validation_context import open_validation
 
 SCHEMA = Draft202012Validator(explanation_schema())
 CASES = sorted((Path(__file__).parents[2] / "cli" / "why").glob("*.yaml"))

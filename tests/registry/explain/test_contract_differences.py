@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from cdc_contracts.registry.contract.catalogue import Catalogue
-from cdc_contracts.registry.explain.contract_differences import compare
+from cdc_contracts.registry.authoring.explain.contract_differences import compare
+from cdc_contracts.registry.core.contract.catalogue import Catalogue
 
 CATALOGUE = Catalogue([Path(__file__).parents[3] / "contracts"])
 OWN = Path(__file__).parents[1] / "lint" / "contracts"

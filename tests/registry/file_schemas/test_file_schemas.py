@@ -12,7 +12,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from language_servers import Editor, language_server
 
-from cdc_contracts.registry.common.yaml_documents import parse_document
+from cdc_contracts.registry.core.common.yaml_documents import parse_document
 from cdc_contracts.registry.file_schemas.model_schemas import subschemas
 from cdc_contracts.registry.file_schemas.published_schemas import FILE_SCHEMAS, FOLDER, SUFFIX, file_schema_texts
 from cdc_contracts.registry.file_schemas.registry_settings import RegistryConfig, RegistryScope
@@ -39,7 +39,7 @@ def read(file):
 
 
 def test_the_files_are_what_the_models_say():
-    written = [*FOLDER.glob(f"*{SUFFIX}"), *FOLDER.parent.glob(f"report/*{SUFFIX}")]
+    written = [*FOLDER.glob(f"*{SUFFIX}"), *FOLDER.parent.glob(f"core/report/*{SUFFIX}")]
     reported = {os.path.relpath(path, FOLDER): path.read_text(encoding="utf-8") for path in written}
     assert reported == file_schema_texts(), (
         "write them: python -m cdc_contracts.registry.file_schemas.published_schemas"

@@ -10,16 +10,16 @@ from pathlib import Path
 import pytest
 from topics import as_decoded, expressed_op
 
-from cdc_contracts.registry.common.errors import UsageError
-from cdc_contracts.registry.contract.catalogue import Catalogue, shipped_catalogue
-from cdc_contracts.registry.contract.document_model import CONTROL_OPS
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.contract.table_contracts import TableContracts, parse_table_contract
-from cdc_contracts.registry.generate.event_streams import ORDERS, row_stream
-from cdc_contracts.registry.generate.rendering import Renderer
-from cdc_contracts.registry.generate.source_events import Event, SourceTable
-from cdc_contracts.registry.validate.capabilities import capabilities_of
-from cdc_contracts.registry.validate.reference_validator import Judgement, ReferenceValidator
+from cdc_contracts.registry.core.common.errors import UsageError
+from cdc_contracts.registry.core.contract.catalogue import Catalogue, shipped_catalogue
+from cdc_contracts.registry.core.contract.document_model import CONTROL_OPS
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.contract.table_contracts import TableContracts, parse_table_contract
+from cdc_contracts.registry.core.generate.event_streams import ORDERS, row_stream
+from cdc_contracts.registry.core.generate.rendering import Renderer
+from cdc_contracts.registry.core.generate.source_events import Event, SourceTable
+from cdc_contracts.registry.core.validate.capabilities import capabilities_of
+from cdc_contracts.registry.core.validate.reference_validator import Judgement, ReferenceValidator
 
 CATALOGUE = shipped_catalogue()
 VERSIONS = list(CATALOGUE.all_versions())

@@ -15,14 +15,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from topics import CATALOGUE, WITH_TABLES, as_decoded, expressed_op
 
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.engine.kernel import Kernel
-from cdc_contracts.registry.generate.event_streams import ORDERS, row_stream
-from cdc_contracts.registry.generate.rendering import Renderer
-from cdc_contracts.registry.generate.source_events import Event, SourceTable
-from cdc_contracts.registry.validate.capabilities import capabilities_of
-from cdc_contracts.registry.validate.reference_validator import ReferenceValidator
-from cdc_contracts.registry.validate.validation_context import open_validation
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.engine.kernel import Kernel
+from cdc_contracts.registry.core.generate.event_streams import ORDERS, row_stream
+from cdc_contracts.registry.core.generate.rendering import Renderer
+from cdc_contracts.registry.core.generate.source_events import Event, SourceTable
+from cdc_contracts.registry.core.validate.capabilities import capabilities_of
+from cdc_contracts.registry.core.validate.reference_validator import ReferenceValidator
+from cdc_contracts.registry.core.validate.validation_context import open_validation
 
 ROWS = int(os.environ.get("CDC_CONTRACTS_ROWS", "400"))
 VERSIONS = list(CATALOGUE.all_versions())

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from cdc_contracts.registry.common.errors import ContractError
-from cdc_contracts.registry.contract.catalogue import Catalogue
-from cdc_contracts.registry.generate.contract_samples import changes_document, find_samples, findings_document
-from cdc_contracts.registry.lint import lint
-from cdc_contracts.registry.validate.validation_context import open_validation
+from cdc_contracts.registry.authoring.lint import lint
+from cdc_contracts.registry.core.common.errors import ContractError
+from cdc_contracts.registry.core.contract.catalogue import Catalogue
+from cdc_contracts.registry.core.generate.contract_samples import changes_document, find_samples, findings_document
+from cdc_contracts.registry.core.validate.validation_context import open_validation
 
 CATALOGUE = Catalogue([Path(__file__).parents[3] / "contracts"])
 sys.path.insert(0, str(Path(__file__).parents[3]))

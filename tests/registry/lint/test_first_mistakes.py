@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from cdc_contracts.registry.contract.catalogue import CANONICAL, Catalogue
-from cdc_contracts.registry.lint import lint, lint_input
+from cdc_contracts.registry.authoring.lint import lint, lint_input
+from cdc_contracts.registry.core.contract.catalogue import CANONICAL, Catalogue
 
 HERE = Path(__file__).parent
 SHIPPED = Path(__file__).parents[3] / "contracts"

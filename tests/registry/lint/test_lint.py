@@ -12,10 +12,10 @@ import pytest
 import yaml
 from topics import VERSION_FOLDERS
 
-from cdc_contracts.registry.common.errors import UsageError
-from cdc_contracts.registry.contract.catalogue import CANONICAL, Catalogue
-from cdc_contracts.registry.lint import lint, lint_input
-from cdc_contracts.registry.lint.lint_rule import lint_rules
+from cdc_contracts.registry.authoring.lint import lint, lint_input
+from cdc_contracts.registry.authoring.lint.lint_rule import lint_rules
+from cdc_contracts.registry.core.common.errors import UsageError
+from cdc_contracts.registry.core.contract.catalogue import CANONICAL, Catalogue
 
 HERE = Path(__file__).parent
 SHIPPED = Path(__file__).parents[3] / "contracts"

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from cdc_contracts.registry.lint import lint
-from cdc_contracts.registry.lint.ignore_comments import read_ignores
+from cdc_contracts.registry.authoring.lint import lint
+from cdc_contracts.registry.authoring.lint.ignore_comments import read_ignores
 
 OWN = Path(__file__).parent / "contracts"
 UNTIL = "until 2027-01-31 because it is being written"

@@ -8,12 +8,12 @@ from pathlib import Path
 import fastavro
 import pytest
 
-from cdc_contracts.registry.common.json_messages import parse_message
-from cdc_contracts.registry.contract.catalogue import Catalogue
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.generate.contract_samples import find_samples
-from cdc_contracts.registry.message.avro_records import AvroError, Codec, same_message
-from cdc_contracts.registry.message.transport import open_transport
+from cdc_contracts.registry.core.common.json_messages import parse_message
+from cdc_contracts.registry.core.contract.catalogue import Catalogue
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.generate.contract_samples import find_samples
+from cdc_contracts.registry.core.message.avro_records import AvroError, Codec, same_message
+from cdc_contracts.registry.core.message.transport import open_transport
 
 CATALOGUE = Catalogue([Path(__file__).parents[3] / "contracts"])
 VERSIONS = list(CATALOGUE.all_versions())

@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from cdc_contracts.registry.message.avro_images import image_readers
+from cdc_contracts.registry.core.message.avro_images import image_readers
 
 IANA = {
     "ascii": "us-ascii", "big5": "big5", "cp1250": "windows-1250", "cp1251": "windows-1251", "cp1256": "windows-1256",

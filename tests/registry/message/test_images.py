@@ -9,10 +9,10 @@ import pytest
 from output_rows import records_of, unlike_columns
 from topics import CATALOGUE, rendered, scope_of
 
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.engine.kernel import Kernel
-from cdc_contracts.registry.message.avro_images import image_readers, to_datum
-from cdc_contracts.registry.validate.capabilities import capabilities_of
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.engine.kernel import Kernel
+from cdc_contracts.registry.core.message.avro_images import image_readers, to_datum
+from cdc_contracts.registry.core.validate.capabilities import capabilities_of
 
 ODD_NAMES = ("", "\0", "utf8\0", "utf-8 ", "no such charset", "../utf_8", "encodings", "a" * 5_000, "é", "undefined")
 BYTES = (b"", b"plain", b"\xff\xfe", b"+2AA-", b"\\ud800", b"-zzz", bytes(range(256)))

@@ -7,9 +7,9 @@ import json
 import pytest
 from both_paths import CATALOGUE, by_fast_path, shown
 
-from cdc_contracts.registry.engine.fast_validator import FastValidator
-from cdc_contracts.registry.generate.contract_samples import find_samples
-from cdc_contracts.registry.validate.validation_context import open_validation
+from cdc_contracts.registry.core.engine.fast_validator import FastValidator
+from cdc_contracts.registry.core.generate.contract_samples import find_samples
+from cdc_contracts.registry.core.validate.validation_context import open_validation
 
 
 def rules_of(reference, name, change):

@@ -6,11 +6,11 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from cdc_contracts.registry.common.pointers import ABSENT
-from cdc_contracts.registry.common.time_zones import parse_zone
-from cdc_contracts.registry.contract.envelope_model import Place
-from cdc_contracts.registry.message.envelope_times import EventTime, format_micros, read_time
-from cdc_contracts.registry.values import Number
+from cdc_contracts.registry.core.common.pointers import ABSENT
+from cdc_contracts.registry.core.common.time_zones import parse_zone
+from cdc_contracts.registry.core.contract.envelope_model import Place
+from cdc_contracts.registry.core.message.envelope_times import EventTime, format_micros, read_time
+from cdc_contracts.registry.core.values import Number
 
 SHANGHAI = parse_zone("Asia/Shanghai")
 JUNE = 1_718_000_000_000_000  # 2024-06-10T06:13:20Z

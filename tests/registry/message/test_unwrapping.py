@@ -8,9 +8,9 @@ import pytest
 from topics import rendered, scope_of
 
 from cdc_contracts.cli.options.run_options import Wrapping
-from cdc_contracts.registry.common.json_messages import Unreadable
-from cdc_contracts.registry.engine.kernel import Kernel
-from cdc_contracts.registry.message.unwrapping import WRAPPINGS, unwrap
+from cdc_contracts.registry.core.common.json_messages import Unreadable
+from cdc_contracts.registry.core.engine.kernel import Kernel
+from cdc_contracts.registry.core.message.unwrapping import WRAPPINGS, unwrap
 
 MESSAGE = b'{"a": 1.00, "b": "\xe4\xb8\xad"}'
 

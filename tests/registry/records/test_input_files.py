@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cdc_contracts.registry.common.errors import UnavailableError, UsageError
-from cdc_contracts.registry.records import file_forms, input_files
-from cdc_contracts.registry.records.file_batches import read_slice
-from cdc_contracts.registry.records.input_files import plan_files, read_plain_input, read_plain_slice
-from cdc_contracts.registry.stats.partition_tallies import Source
+from cdc_contracts.registry.core.common.errors import UnavailableError, UsageError
+from cdc_contracts.registry.core.records import file_forms, input_files
+from cdc_contracts.registry.core.records.file_batches import read_slice
+from cdc_contracts.registry.core.records.input_files import plan_files, read_plain_input, read_plain_slice
+from cdc_contracts.registry.core.stats.partition_tallies import Source
 
 
 def read_all(plan, windows=None):

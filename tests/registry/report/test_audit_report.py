@@ -10,15 +10,15 @@ from topics import SCENARIOS, rendered
 from written_reports import build_report
 
 from cdc_contracts.cli.app import main
-from cdc_contracts.registry.common.errors import LedgerError
-from cdc_contracts.registry.common.findings import Finding
-from cdc_contracts.registry.message.envelope_times import instant
-from cdc_contracts.registry.report.audit_report import Span
-from cdc_contracts.registry.report.stored_reports import report_schema
-from cdc_contracts.registry.stats.finding_tallies import Extent, FindingTally
-from cdc_contracts.registry.stats.partition_tallies import Moment, PartitionTally, Source
-from cdc_contracts.registry.stats.tally import Tally
-from cdc_contracts.registry.stats.version_runs import Run
+from cdc_contracts.registry.core.common.errors import LedgerError
+from cdc_contracts.registry.core.common.findings import Finding
+from cdc_contracts.registry.core.message.envelope_times import instant
+from cdc_contracts.registry.core.report.audit_report import Span
+from cdc_contracts.registry.core.report.stored_reports import report_schema
+from cdc_contracts.registry.core.stats.finding_tallies import Extent, FindingTally
+from cdc_contracts.registry.core.stats.partition_tallies import Moment, PartitionTally, Source
+from cdc_contracts.registry.core.stats.tally import Tally
+from cdc_contracts.registry.core.stats.version_runs import Run
 
 SOURCE = Source("orders", 3)
 FINGERPRINT = "2a2b3652b101cef8"  # of printf 'value-form\037D07.integer-text\037/data/0/id\037shop.orders' | sha256sum

@@ -6,8 +6,8 @@ import pytest
 from report_examples import example
 from written_reports import leave_out_known, render_baseline
 
-from cdc_contracts.registry.common.errors import UsageError
-from cdc_contracts.registry.report.baseline import read_baseline
+from cdc_contracts.registry.core.common.errors import UsageError
+from cdc_contracts.registry.core.report.baseline import read_baseline
 
 
 def classes_of(report):

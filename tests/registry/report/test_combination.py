@@ -5,12 +5,12 @@ import pytest
 from topics import CATALOGUE
 from written_reports import build_report, combine_reports
 
-from cdc_contracts.registry.common.findings import Finding
-from cdc_contracts.registry.report.audit_report import Span
-from cdc_contracts.registry.report.stored_reports import report_schema
-from cdc_contracts.registry.stats.finding_tallies import Extent, FindingTally
-from cdc_contracts.registry.stats.partition_tallies import Moment, PartitionTally, Source
-from cdc_contracts.registry.stats.tally import Tally
+from cdc_contracts.registry.core.common.findings import Finding
+from cdc_contracts.registry.core.report.audit_report import Span
+from cdc_contracts.registry.core.report.stored_reports import report_schema
+from cdc_contracts.registry.core.stats.finding_tallies import Extent, FindingTally
+from cdc_contracts.registry.core.stats.partition_tallies import Moment, PartitionTally, Source
+from cdc_contracts.registry.core.stats.tally import Tally
 
 
 def report_of(topic, contract, read, *, severity=None, tombstones=0, ambiguous=0):

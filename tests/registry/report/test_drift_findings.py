@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from topics import CATALOGUE, rendered, scope_of
 from written_reports import build_report
 
-from cdc_contracts.registry.engine.kernel import Kernel
+from cdc_contracts.registry.core.engine.kernel import Kernel
 
 REFERENCE = "oms-community/canal@2"
 KAFKA = {"kind": "kafka", "bootstrap": "broker:9092"}

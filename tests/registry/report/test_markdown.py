@@ -7,7 +7,7 @@ from markdown_it import MarkdownIt
 from report_examples import NAMES, example
 from written_reports import render_markdown
 
-from cdc_contracts.registry.report.report_markdown import MOST_CHARACTERS, literal
+from cdc_contracts.registry.core.report.report_markdown import MOST_CHARACTERS, literal
 
 PARSER = MarkdownIt("commonmark", {"html": True}).enable("table")
 

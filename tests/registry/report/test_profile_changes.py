@@ -2,9 +2,9 @@
 
 import pytest
 
-from cdc_contracts.registry.report.profile_changes import compare_profiles, has_changed
-from cdc_contracts.registry.stats import topic_profiles
-from cdc_contracts.registry.stats.topic_profiles import (
+from cdc_contracts.registry.core.report.profile_changes import compare_profiles, has_changed
+from cdc_contracts.registry.core.stats import topic_profiles
+from cdc_contracts.registry.core.stats.topic_profiles import (
     ColumnProfile,
     LagLine,
     LagProfile,

@@ -8,9 +8,9 @@ import pytest
 from report_examples import NAMES, example, path_of
 from written_reports import document_of, report_of
 
-from cdc_contracts.registry.common.errors import UnavailableError, UsageError
-from cdc_contracts.registry.report.report_formats import KINDS, check_targets, write_reports
-from cdc_contracts.registry.report.stored_reports import read_report
+from cdc_contracts.registry.core.common.errors import UnavailableError, UsageError
+from cdc_contracts.registry.core.report.report_formats import KINDS, check_targets, write_reports
+from cdc_contracts.registry.core.report.stored_reports import read_report
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -5,8 +5,8 @@ import subprocess
 
 import pytest
 
-from cdc_contracts.registry.report.report_model import ReportSource
-from cdc_contracts.registry.report.reproduce_commands import detect_command, why_command
+from cdc_contracts.registry.core.report.report_model import ReportSource
+from cdc_contracts.registry.core.report.reproduce_commands import detect_command, why_command
 
 NAMES = {
     "plain": ("a.jsonl", "a.jsonl"),

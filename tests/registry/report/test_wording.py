@@ -5,10 +5,10 @@ import pytest
 from report_examples import example
 from written_reports import headline, notes, report_of
 
-from cdc_contracts.registry.common.safe_text import visible
-from cdc_contracts.registry.detect.reported_detection import ReportedDetection
-from cdc_contracts.registry.report.finding_wording import onset_words
-from cdc_contracts.registry.report.report_wording import detected, evidence_list, period, share
+from cdc_contracts.registry.core.common.safe_text import visible
+from cdc_contracts.registry.core.detect.reported_detection import ReportedDetection
+from cdc_contracts.registry.core.report.finding_wording import onset_words
+from cdc_contracts.registry.core.report.report_wording import detected, evidence_list, period, share
 
 DETECTION = {
     "verdict": "certain", "subject": None, "version": None, "candidates": [], "equivalent": [], "nearest": None,

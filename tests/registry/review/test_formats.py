@@ -14,16 +14,16 @@ import pytest
 from jsonschema import Draft7Validator, Draft202012Validator
 from junit_schema import check_by_the_schema
 
-from cdc_contracts.registry.common.errors import UsageError
-from cdc_contracts.registry.lint import lint
-from cdc_contracts.registry.review.annotations.annotation import Annotation, Review, Suppression
-from cdc_contracts.registry.review.annotations.annotation_formats import (
+from cdc_contracts.registry.authoring.lint import lint
+from cdc_contracts.registry.authoring.review.annotations.annotation import Annotation, Review, Suppression
+from cdc_contracts.registry.authoring.review.annotations.annotation_formats import (
     check_targets,
     render_digest,
     render_review,
     write_reports,
 )
-from cdc_contracts.registry.review.annotations.lint_annotations import review_lint
+from cdc_contracts.registry.authoring.review.annotations.lint_annotations import review_lint
+from cdc_contracts.registry.core.common.errors import UsageError
 
 HERE = Path(__file__).parent
 OWN = HERE.parent / "lint" / "contracts"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cdc_contracts.registry.sync.schema_ids import compare_ids
+from cdc_contracts.registry.authoring.sync.schema_ids import compare_ids
 
 ONE, OTHER = "1" * 64, "2" * 64
 LOCK = f"7 acme/plain@1 JSON {ONE}\n8 orders-value@3 AVRO {OTHER}\n"

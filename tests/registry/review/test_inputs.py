@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from repositories import commit, git
 
-from cdc_contracts.registry.common.errors import UnavailableError, UsageError
-from cdc_contracts.registry.contract.catalogue import Catalogue
-from cdc_contracts.registry.review.revisions.revision_inputs import open_base, open_revision
+from cdc_contracts.registry.authoring.review.revisions.revision_inputs import open_base, open_revision
+from cdc_contracts.registry.core.common.errors import UnavailableError, UsageError
+from cdc_contracts.registry.core.contract.catalogue import Catalogue
 
 OWN = Path(__file__).parents[1] / "lint" / "contracts"
 FILE = "acme/plain/v1/contract.yaml"

@@ -11,10 +11,10 @@ import fastavro
 import pytest
 from both_paths import CATALOGUE
 
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.generate.contract_samples import find_samples
-from cdc_contracts.registry.message.avro_records import Codec, same_message
-from cdc_contracts.registry.validate.reference_validator import ReferenceValidator
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.generate.contract_samples import find_samples
+from cdc_contracts.registry.core.message.avro_records import Codec, same_message
+from cdc_contracts.registry.core.validate.reference_validator import ReferenceValidator
 
 VERSIONS = list(CATALOGUE.all_versions())
 OF_JSON = [version for version in VERSIONS if version.meaning.transport == "json"]

@@ -14,15 +14,15 @@ from both_paths import CATALOGUE
 from mutations import replaced
 from registry_tables import ODD, ORDERS_TABLE
 
-from cdc_contracts.registry.common.errors import UsageError
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.generate.event_streams import row_stream
-from cdc_contracts.registry.message.avro_records import AvroError, Codec, same_message
-from cdc_contracts.registry.schema.message_schemas.bound_avro import bound_avro_schema
-from cdc_contracts.registry.schema.message_schemas.table_examples import table_in, table_renderer
-from cdc_contracts.registry.validate.capabilities import capabilities_of
-from cdc_contracts.registry.validate.reference_validator import ReferenceValidator
-from cdc_contracts.registry.values import Number
+from cdc_contracts.registry.core.common.errors import UsageError
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.generate.event_streams import row_stream
+from cdc_contracts.registry.core.message.avro_records import AvroError, Codec, same_message
+from cdc_contracts.registry.core.schema.message_schemas.bound_avro import bound_avro_schema
+from cdc_contracts.registry.core.schema.message_schemas.table_examples import table_in, table_renderer
+from cdc_contracts.registry.core.validate.capabilities import capabilities_of
+from cdc_contracts.registry.core.validate.reference_validator import ReferenceValidator
+from cdc_contracts.registry.core.values import Number
 
 OF_JSON = [version for version in CATALOGUE.all_versions() if version.meaning.transport == "json"]
 ON_THE_WIRE = [version for version in CATALOGUE.all_versions() if version.meaning.transport == "avro"]

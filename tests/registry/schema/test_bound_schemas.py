@@ -21,19 +21,19 @@ from mutations import DROP, KINDS, replaced, walk
 from plain_messages import plain
 from registry_tables import ORDERS_TABLE as TABLE
 
-from cdc_contracts.registry.common.errors import UsageError
-from cdc_contracts.registry.common.json_messages import parse_message
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.contract.table_contracts import TableContract, TableContracts
-from cdc_contracts.registry.generate.drifting_messages import Drifter
-from cdc_contracts.registry.generate.event_streams import row_stream
-from cdc_contracts.registry.message.reading import Reading, column_path
-from cdc_contracts.registry.schema.message_schemas.bound_schema import bound_schema
-from cdc_contracts.registry.schema.message_schemas.table_columns import pattern_up_to
-from cdc_contracts.registry.schema.message_schemas.table_examples import table_in, table_renderer
-from cdc_contracts.registry.validate.capabilities import capabilities_of
-from cdc_contracts.registry.validate.reference_validator import ReferenceValidator
-from cdc_contracts.registry.values import FORMS, Number
+from cdc_contracts.registry.core.common.errors import UsageError
+from cdc_contracts.registry.core.common.json_messages import parse_message
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.contract.table_contracts import TableContract, TableContracts
+from cdc_contracts.registry.core.generate.drifting_messages import Drifter
+from cdc_contracts.registry.core.generate.event_streams import row_stream
+from cdc_contracts.registry.core.message.reading import Reading, column_path
+from cdc_contracts.registry.core.schema.message_schemas.bound_schema import bound_schema
+from cdc_contracts.registry.core.schema.message_schemas.table_columns import pattern_up_to
+from cdc_contracts.registry.core.schema.message_schemas.table_examples import table_in, table_renderer
+from cdc_contracts.registry.core.validate.capabilities import capabilities_of
+from cdc_contracts.registry.core.validate.reference_validator import ReferenceValidator
+from cdc_contracts.registry.core.values import FORMS, Number
 
 VERSIONS = list(CATALOGUE.all_versions())
 OF_JSON = [version for version in VERSIONS if version.meaning.transport == "json"]

@@ -11,11 +11,11 @@ import pytest
 from both_paths import CATALOGUE
 
 from cdc_contracts.cli.app import main
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.contract.table_contracts import parse_table_contract
-from cdc_contracts.registry.schema.message_schemas.bound_schema import bound_schema
-from cdc_contracts.registry.validate.reference_validator import ReferenceValidator
-from cdc_contracts.registry.values import Number
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.contract.table_contracts import parse_table_contract
+from cdc_contracts.registry.core.schema.message_schemas.bound_schema import bound_schema
+from cdc_contracts.registry.core.validate.reference_validator import ReferenceValidator
+from cdc_contracts.registry.core.values import Number
 
 
 def compared(subject, capsys):

@@ -14,15 +14,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cdc_contracts.registry.common.json_messages import Unreadable
-from cdc_contracts.registry.contract.catalogue import Catalogue
-from cdc_contracts.registry.contract.envelope_schemas import compile_schema
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.generate.contract_samples import find_samples
-from cdc_contracts.registry.message.schema_validator import open_validator
-from cdc_contracts.registry.message.schema_violations import SchemaJudge
-from cdc_contracts.registry.message.transport import open_transport
-from cdc_contracts.registry.values import FORMS, Context, Number
+from cdc_contracts.registry.core.common.json_messages import Unreadable
+from cdc_contracts.registry.core.contract.catalogue import Catalogue
+from cdc_contracts.registry.core.contract.envelope_schemas import compile_schema
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.generate.contract_samples import find_samples
+from cdc_contracts.registry.core.message.schema_validator import open_validator
+from cdc_contracts.registry.core.message.schema_violations import SchemaJudge
+from cdc_contracts.registry.core.message.transport import open_transport
+from cdc_contracts.registry.core.values import FORMS, Context, Number
 
 CHOSEN = 150
 ALL = os.environ.get("CDC_CONTRACTS_MUTATIONS", "some") != "some"

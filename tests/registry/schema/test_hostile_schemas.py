@@ -8,10 +8,10 @@ import yaml
 from hostile_schemas import AVRO_SCHEMAS, JSON_SCHEMAS, LIMIT, fill
 from stopwatch import measure
 
-from cdc_contracts.registry.common.errors import InvalidSchema, SchemaTooLarge
-from cdc_contracts.registry.compat.levels import Level, Policy
-from cdc_contracts.registry.compat.version_comparison import compare_schemas
-from cdc_contracts.registry.schema.schema_documents import SchemaLimits, read_schema
+from cdc_contracts.registry.authoring.compat.levels import Level, Policy
+from cdc_contracts.registry.authoring.compat.version_comparison import compare_schemas
+from cdc_contracts.registry.core.common.errors import InvalidSchema, SchemaTooLarge
+from cdc_contracts.registry.core.schema.schema_documents import SchemaLimits, read_schema
 
 FILES = sorted((Path(__file__).parent / "hostile_schemas").glob("*.yaml"))
 LARGE = [

@@ -9,9 +9,9 @@ import pytest
 from both_paths import CATALOGUE
 from registry_tables import ORDERS_TABLE
 
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.schema.message_schemas.bound_schema import bound_schema
-from cdc_contracts.registry.schema.message_schemas.message_examples import with_member_examples
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.schema.message_schemas.bound_schema import bound_schema
+from cdc_contracts.registry.core.schema.message_schemas.message_examples import with_member_examples
 
 EVERY = [*CATALOGUE.all_versions(), CATALOGUE.canonical]
 CONDITIONS = {"allOf", "anyOf", "oneOf", "if", "then", "else", "not"}

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from cdc_contracts.registry.contract.catalogue import Catalogue
-from cdc_contracts.registry.lint.schema_keywords import schema_faults
+from cdc_contracts.registry.authoring.lint.schema_keywords import schema_faults
+from cdc_contracts.registry.core.contract.catalogue import Catalogue
 
 CATALOGUE = Catalogue([Path(__file__).parents[3] / "contracts"])
 WHOLE = {

@@ -11,10 +11,10 @@ import re
 import pytest
 from both_paths import CATALOGUE
 
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.contract.table_contracts import parse_table_contract
-from cdc_contracts.registry.schema.message_schemas.bound_schema import bound_schema
-from cdc_contracts.registry.schema.message_schemas.stated_types import state_types
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.contract.table_contracts import parse_table_contract
+from cdc_contracts.registry.core.schema.message_schemas.bound_schema import bound_schema
+from cdc_contracts.registry.core.schema.message_schemas.stated_types import state_types
 
 KEYWORDS = {
     "object": {"properties", "required", "additionalProperties", "propertyNames", "minProperties", "maxProperties"},

@@ -18,12 +18,12 @@ from both_paths import CATALOGUE
 from mutations import DROP, KINDS, replaced, walk
 from plain_messages import holds_long_numbers, plain
 
-from cdc_contracts.registry.common.json_messages import Unreadable
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.generate.contract_samples import find_samples
-from cdc_contracts.registry.message.reading import Reading
-from cdc_contracts.registry.validate.reference_validator import ReferenceValidator
-from cdc_contracts.registry.values import Number
+from cdc_contracts.registry.core.common.json_messages import Unreadable
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.generate.contract_samples import find_samples
+from cdc_contracts.registry.core.message.reading import Reading
+from cdc_contracts.registry.core.validate.reference_validator import ReferenceValidator
+from cdc_contracts.registry.core.values import Number
 
 VERSIONS = list(CATALOGUE.all_versions())
 EVERY = 29 if os.environ.get("CDC_CONTRACTS_MUTATIONS", "some") == "some" else 1

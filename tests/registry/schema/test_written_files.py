@@ -14,8 +14,8 @@ from both_paths import CATALOGUE
 from topics import VERSION_FOLDERS
 
 from cdc_contracts.cli.app import main
-from cdc_contracts.registry.contract.catalogue import shipped_catalogue
-from cdc_contracts.registry.schema.message_schemas.schema_files import stale_files
+from cdc_contracts.registry.core.contract.catalogue import shipped_catalogue
+from cdc_contracts.registry.core.schema.message_schemas.schema_files import stale_files
 
 EVERY = [*CATALOGUE.all_versions(), CATALOGUE.canonical]
 GROUPS = (

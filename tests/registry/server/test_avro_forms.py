@@ -10,11 +10,11 @@ import pytest
 from py4j.java_gateway import GatewayParameters, JavaGateway, launch_gateway
 from py4j.protocol import Py4JJavaError
 
-from cdc_contracts.registry.contract.catalogue import shipped_catalogue
-from cdc_contracts.registry.schema.avro_types.parsing_form import as_java_writes, avro_form
-from cdc_contracts.registry.schema.schema_documents import AVRO
+from cdc_contracts.registry.authoring.sync.publications import publish_version
+from cdc_contracts.registry.core.contract.catalogue import shipped_catalogue
+from cdc_contracts.registry.core.schema.avro_types.parsing_form import as_java_writes, avro_form
+from cdc_contracts.registry.core.schema.schema_documents import AVRO
 from cdc_contracts.registry.server.store.schema_content import make_content
-from cdc_contracts.registry.sync.publications import publish_version
 from cdc_contracts.spark_checks.jars import find_java, spark_home
 
 WRITTEN = {

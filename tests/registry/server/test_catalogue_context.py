@@ -10,7 +10,7 @@ from confluent_kafka.schema_registry.error import SchemaRegistryError
 from registry_sites import serving_site
 from topics import CATALOGUE
 
-from cdc_contracts.registry.common.errors import UsageError
+from cdc_contracts.registry.core.common.errors import UsageError
 from cdc_contracts.registry.server.service.builtin_subjects import fill_builtin_subjects
 
 CANAL = ":.cdc-contracts:dts.canal"
@@ -132,7 +132,7 @@ def own_folder(tmp_path, name="mine"):
 
 
 def test_contracts_of_your_own_have_a_context_of_their_own(tmp_path):
-    from cdc_contracts.registry.sync.id_numbering import number_contracts
+    from cdc_contracts.registry.authoring.sync.id_numbering import number_contracts
 
     folder = own_folder(tmp_path)
     with pytest.raises(UsageError, match="acme/streamx@1 JSON has no id"):
@@ -168,7 +168,7 @@ def test_without_the_catalogue_an_empty_registry_is_empty(tmp_path):
 
 
 def test_without_the_catalogue_contracts_of_your_own_are_served(tmp_path):
-    from cdc_contracts.registry.sync.id_numbering import number_contracts
+    from cdc_contracts.registry.authoring.sync.id_numbering import number_contracts
 
     folder = own_folder(tmp_path)
     number_contracts(folder)

@@ -17,7 +17,7 @@ import patient
 import pytest
 from registry_servers import ServerProcess, serving
 
-from cdc_contracts.registry.common.errors import UnavailableError, UsageError
+from cdc_contracts.registry.core.common.errors import UnavailableError, UsageError
 from cdc_contracts.registry.server.store.registry_store import Store
 
 WRITERS = 8

@@ -11,7 +11,7 @@ from py4j.protocol import Py4JJavaError
 from registry_servers import ServerProcess
 from registry_sites import serving_site
 
-from cdc_contracts.registry.common.errors import UnavailableError
+from cdc_contracts.registry.core.common.errors import UnavailableError
 from cdc_contracts.spark_checks.jars import fetch_jars, find_java
 
 CLIENT = (  # the client, and newer versions of what it was built with

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cdc_contracts.registry.common.errors import UsageError
+from cdc_contracts.registry.core.common.errors import UsageError
 from cdc_contracts.registry.server.access.rights import UNGUARDED, Caller, Grant, Right
 from cdc_contracts.registry.server.access.users import Users
 from cdc_contracts.registry.server.store.subjects import WHOLE_REGISTRY, parse_subject

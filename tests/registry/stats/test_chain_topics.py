@@ -8,8 +8,8 @@ from chain_topics import CHANGED_IN_DATA, CHANGED_IN_OLD, FULL, NEW, OLD, Habits
 from run_verdicts import why_withheld
 from topics import scope_of
 
-from cdc_contracts.registry.engine.kernel import Kernel
-from cdc_contracts.registry.stats.tally import Tally
+from cdc_contracts.registry.core.engine.kernel import Kernel
+from cdc_contracts.registry.core.stats.tally import Tally
 
 TOPICS = int(os.environ.get("CDC_CHAIN_TOPICS", "12"))
 """How many generated topics are decoded; the long form takes 200."""

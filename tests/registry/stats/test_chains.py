@@ -12,15 +12,15 @@ from changing_rows import Rows, audited, message, stream, update
 from run_verdicts import why_withheld
 from written_reports import headline, notes
 
-from cdc_contracts.registry.common.errors import UsageError
-from cdc_contracts.registry.engine.batch_results import BatchResult
-from cdc_contracts.registry.engine.kernel import Kernel
-from cdc_contracts.registry.engine.kernel_checks import KernelChecks
-from cdc_contracts.registry.engine.tallying import count
-from cdc_contracts.registry.records.record_batches import Batch
-from cdc_contracts.registry.report.message_checks import check_batches
-from cdc_contracts.registry.stats import change_links, row_changes
-from cdc_contracts.registry.stats.tally import Tally
+from cdc_contracts.registry.core.common.errors import UsageError
+from cdc_contracts.registry.core.engine.batch_results import BatchResult
+from cdc_contracts.registry.core.engine.kernel import Kernel
+from cdc_contracts.registry.core.engine.kernel_checks import KernelChecks
+from cdc_contracts.registry.core.engine.tallying import count
+from cdc_contracts.registry.core.records.record_batches import Batch
+from cdc_contracts.registry.core.report.message_checks import check_batches
+from cdc_contracts.registry.core.stats import change_links, row_changes
+from cdc_contracts.registry.core.stats.tally import Tally
 
 
 def decoded(values, contract):

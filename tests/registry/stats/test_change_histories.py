@@ -14,8 +14,8 @@ from row_changes import DELETE, INSERT, ROW_OPS, SNAPSHOT, TRUNCATE, UPDATE, Sou
 from topic_delivery import ROUND_ROBIN, DeliveryHabits
 from topics import SCENARIOS as CATALOGUE
 
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.validate.validation_context import open_validation
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.validate.validation_context import open_validation
 
 SEEDS = range(40)
 READINGS = {

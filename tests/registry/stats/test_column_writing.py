@@ -12,14 +12,14 @@ from topics import CATALOGUE, WITH_TABLES, rendered
 from version_switches import AT, audited, switching
 from written_reports import build_report
 
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.engine.kernel import Kernel
-from cdc_contracts.registry.engine.written_columns import _codes_of_each, _layouts_of_texts
-from cdc_contracts.registry.stats.column_writing import Writing, layout_of, layout_of_token
-from cdc_contracts.registry.stats.partition_tallies import Source
-from cdc_contracts.registry.stats.reference_tally import account
-from cdc_contracts.registry.stats.tally import Tally
-from cdc_contracts.registry.validate.validation_context import open_validation
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.engine.kernel import Kernel
+from cdc_contracts.registry.core.engine.written_columns import _codes_of_each, _layouts_of_texts
+from cdc_contracts.registry.core.stats.column_writing import Writing, layout_of, layout_of_token
+from cdc_contracts.registry.core.stats.partition_tallies import Source
+from cdc_contracts.registry.core.stats.reference_tally import account
+from cdc_contracts.registry.core.stats.tally import Tally
+from cdc_contracts.registry.core.validate.validation_context import open_validation
 
 SWITCHING = {"oms-community/default": "/postStruct", "oms-community/shareplex": "/data"}
 TURNS = {"flags": "BIT", "made": "DATETIME", "seen": "TIMESTAMP"}

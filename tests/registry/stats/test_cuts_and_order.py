@@ -10,11 +10,11 @@ from record_batches import batch_of
 from topics import CATALOGUE, rendered, scope_of
 from written_reports import build_report
 
-from cdc_contracts.registry.engine.kernel import Kernel
-from cdc_contracts.registry.stats.partition_tallies import Source
-from cdc_contracts.registry.stats.position_sequences import Point
-from cdc_contracts.registry.stats.reference_tally import account_of
-from cdc_contracts.registry.stats.tally import Tally
+from cdc_contracts.registry.core.engine.kernel import Kernel
+from cdc_contracts.registry.core.stats.partition_tallies import Source
+from cdc_contracts.registry.core.stats.position_sequences import Point
+from cdc_contracts.registry.core.stats.reference_tally import account_of
+from cdc_contracts.registry.core.stats.tally import Tally
 
 CONTRACT = "dts/canal@2"
 

@@ -11,17 +11,17 @@ from topics import CATALOGUE, rendered
 from version_switches import audited
 from written_reports import build_report
 
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.engine.kernel import Kernel
-from cdc_contracts.registry.generate.event_streams import ORDERS
-from cdc_contracts.registry.generate.rendering import Renderer
-from cdc_contracts.registry.generate.source_events import Event
-from cdc_contracts.registry.stats.ddl_statements import Statement, altered_table, dropped_columns
-from cdc_contracts.registry.stats.partition_tallies import Source
-from cdc_contracts.registry.stats.read_offsets import ReadOffsets
-from cdc_contracts.registry.stats.reference_tally import account
-from cdc_contracts.registry.stats.tally import Tally
-from cdc_contracts.registry.validate.validation_context import DetectedSubjects, open_detected, open_validation
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.engine.kernel import Kernel
+from cdc_contracts.registry.core.generate.event_streams import ORDERS
+from cdc_contracts.registry.core.generate.rendering import Renderer
+from cdc_contracts.registry.core.generate.source_events import Event
+from cdc_contracts.registry.core.stats.ddl_statements import Statement, altered_table, dropped_columns
+from cdc_contracts.registry.core.stats.partition_tallies import Source
+from cdc_contracts.registry.core.stats.read_offsets import ReadOffsets
+from cdc_contracts.registry.core.stats.reference_tally import account
+from cdc_contracts.registry.core.stats.tally import Tally
+from cdc_contracts.registry.core.validate.validation_context import DetectedSubjects, open_detected, open_validation
 
 AT = 70
 SEEDS = 8 if os.environ.get("CDC_CONTRACTS_MUTATIONS", "some") != "some" else 4

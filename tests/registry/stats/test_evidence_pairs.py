@@ -9,7 +9,7 @@ from row_changes import SourceHabits
 from topic_delivery import STRAY, DeliveryHabits
 from written_reports import document_of
 
-from cdc_contracts.registry.report.report_wording import notes
+from cdc_contracts.registry.core.report.report_wording import notes
 
 
 def pairs_of(report):

@@ -20,10 +20,10 @@ from written_reports import (
 )
 
 from cdc_contracts.cli.output.summary import summarise
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.generate.source_events import SourceTable
-from cdc_contracts.registry.report.baseline import read_baseline
-from cdc_contracts.registry.report.stored_reports import report_schema
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.generate.source_events import SourceTable
+from cdc_contracts.registry.core.report.baseline import read_baseline
+from cdc_contracts.registry.core.report.stored_reports import report_schema
 
 AT = 60
 COLUMNS = ["at", "customer", "day", "flags", "id", "made", "note", "photo", "quantity", "rate", "seen", "total"]

@@ -1,6 +1,6 @@
 """A trail tells from which record on every message has a finding."""
 
-from cdc_contracts.registry.stats.finding_onsets import ANY_OP, FindingSeries, Start, unbroken_series
+from cdc_contracts.registry.core.stats.finding_onsets import ANY_OP, FindingSeries, Start, unbroken_series
 
 INSERTS = FindingSeries(count=5, last=50, clean=20, starts=[Start(22, None, 4)])
 

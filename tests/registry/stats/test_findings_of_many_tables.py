@@ -17,10 +17,10 @@ from written_reports import (
 )
 
 from cdc_contracts.cli.output.summary import summarise
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.report.baseline import read_baseline
-from cdc_contracts.registry.stats import tally as tallies
-from cdc_contracts.registry.stats.finding_tallies import FindingKey, keep_first_findings
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.report.baseline import read_baseline
+from cdc_contracts.registry.core.stats import tally as tallies
+from cdc_contracts.registry.core.stats.finding_tallies import FindingKey, keep_first_findings
 
 CONTRACT = "dts/canal@2"
 

@@ -10,20 +10,20 @@ from record_batches import batch_of
 from topics import CATALOGUE, PLAIN, rendered, scope_of
 from written_reports import build_report, headline
 
-from cdc_contracts.registry.common.errors import UsageError
-from cdc_contracts.registry.common.findings import CLASSES
-from cdc_contracts.registry.engine.kernel import Kernel
-from cdc_contracts.registry.generate.message_samples import sample_messages
-from cdc_contracts.registry.report.cause_findings import unite_faults
-from cdc_contracts.registry.stats import finding_overlaps
-from cdc_contracts.registry.stats.finding_overlaps import Fault, FindingOverlaps
-from cdc_contracts.registry.stats.finding_tallies import Extent, FindingTally
-from cdc_contracts.registry.stats.partition_tallies import Moment, Source
-from cdc_contracts.registry.stats.position_sequences import Point
-from cdc_contracts.registry.stats.reference_tally import account_of
-from cdc_contracts.registry.stats.tally import Tally
-from cdc_contracts.registry.validate.drift_rule import drift_rules
-from cdc_contracts.registry.validate.verdicts import AMBIGUOUS, CONFORMING, CONTROL, TOMBSTONE
+from cdc_contracts.registry.core.common.errors import UsageError
+from cdc_contracts.registry.core.common.findings import CLASSES
+from cdc_contracts.registry.core.engine.kernel import Kernel
+from cdc_contracts.registry.core.generate.message_samples import sample_messages
+from cdc_contracts.registry.core.report.cause_findings import unite_faults
+from cdc_contracts.registry.core.stats import finding_overlaps
+from cdc_contracts.registry.core.stats.finding_overlaps import Fault, FindingOverlaps
+from cdc_contracts.registry.core.stats.finding_tallies import Extent, FindingTally
+from cdc_contracts.registry.core.stats.partition_tallies import Moment, Source
+from cdc_contracts.registry.core.stats.position_sequences import Point
+from cdc_contracts.registry.core.stats.reference_tally import account_of
+from cdc_contracts.registry.core.stats.tally import Tally
+from cdc_contracts.registry.core.validate.drift_rule import drift_rules
+from cdc_contracts.registry.core.validate.verdicts import AMBIGUOUS, CONFORMING, CONTROL, TOMBSTONE
 
 TYPED = ("dts/canal@2", "oms-community/canal@2", "drs/json@2")
 WHOLE = ("read", "conforming", "control", "tombstone", "quarantined", "contradicted", "excluded")

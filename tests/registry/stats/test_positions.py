@@ -5,7 +5,7 @@ from random import Random
 import pyarrow as pa
 import pytest
 
-from cdc_contracts.registry.stats.positions import PositionLine, Positions, read_positions, write_positions
+from cdc_contracts.registry.core.stats.positions import PositionLine, Positions, read_positions, write_positions
 
 LINE = PositionLine("t", 0, "dts/canal")
 

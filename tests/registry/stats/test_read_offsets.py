@@ -2,7 +2,7 @@
 
 from itertools import permutations
 
-from cdc_contracts.registry.stats.read_offsets import MOST_SPANS, MOST_STATEMENTS, ReadOffsets
+from cdc_contracts.registry.core.stats.read_offsets import MOST_SPANS, MOST_STATEMENTS, ReadOffsets
 
 
 def test_spans_that_touch_are_one_whatever_came_first():

@@ -2,8 +2,8 @@
 
 import pytest
 
-from cdc_contracts.registry.stats.run_evidence import FindingsOfClass, RunEvidence, VersionObjection
-from cdc_contracts.registry.stats.run_verdict import decide_run
+from cdc_contracts.registry.core.stats.run_evidence import FindingsOfClass, RunEvidence, VersionObjection
+from cdc_contracts.registry.core.stats.run_verdict import decide_run
 
 KNOWN = "0" * 16
 NEW = "f" * 16

@@ -14,20 +14,20 @@ from record_batches import batch_of
 from topics import CATALOGUE, WITH_TABLES, scope_of
 from written_reports import build_report
 
-from cdc_contracts.registry.common.errors import UsageError
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.contract.table_contracts import TableContracts, parse_table_contract
-from cdc_contracts.registry.engine.kernel import Kernel
-from cdc_contracts.registry.generate.drifting_messages import Drifter
-from cdc_contracts.registry.generate.event_streams import ORDERS, row_stream
-from cdc_contracts.registry.generate.message_samples import sample_messages
-from cdc_contracts.registry.generate.rendering import Renderer
-from cdc_contracts.registry.generate.source_events import Event
-from cdc_contracts.registry.stats.partition_tallies import Source
-from cdc_contracts.registry.stats.position_sequences import Point, PositionStep, Segment, SequenceLine, Sequences
-from cdc_contracts.registry.stats.reference_tally import account
-from cdc_contracts.registry.stats.tally import Tally
-from cdc_contracts.registry.validate.validation_context import open_validation
+from cdc_contracts.registry.core.common.errors import UsageError
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.contract.table_contracts import TableContracts, parse_table_contract
+from cdc_contracts.registry.core.engine.kernel import Kernel
+from cdc_contracts.registry.core.generate.drifting_messages import Drifter
+from cdc_contracts.registry.core.generate.event_streams import ORDERS, row_stream
+from cdc_contracts.registry.core.generate.message_samples import sample_messages
+from cdc_contracts.registry.core.generate.rendering import Renderer
+from cdc_contracts.registry.core.generate.source_events import Event
+from cdc_contracts.registry.core.stats.partition_tallies import Source
+from cdc_contracts.registry.core.stats.position_sequences import Point, PositionStep, Segment, SequenceLine, Sequences
+from cdc_contracts.registry.core.stats.reference_tally import account
+from cdc_contracts.registry.core.stats.tally import Tally
+from cdc_contracts.registry.core.validate.validation_context import open_validation
 
 LONG = os.environ.get("CDC_CONTRACTS_MUTATIONS", "some") != "some"
 ALL = [version.reference for version in CATALOGUE.all_versions()]

@@ -5,11 +5,11 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cdc_contracts.registry.common.findings import Finding
-from cdc_contracts.registry.stats.finding_tallies import MOST_SHAPES, Extent, FindingTally
-from cdc_contracts.registry.stats.partition_tallies import Moment, PartitionTally, Source
-from cdc_contracts.registry.stats.tally import Tally, bounded_runs
-from cdc_contracts.registry.stats.version_runs import MOST_RUNS, Run, join_runs
+from cdc_contracts.registry.core.common.findings import Finding
+from cdc_contracts.registry.core.stats.finding_tallies import MOST_SHAPES, Extent, FindingTally
+from cdc_contracts.registry.core.stats.partition_tallies import Moment, PartitionTally, Source
+from cdc_contracts.registry.core.stats.tally import Tally, bounded_runs
+from cdc_contracts.registry.core.stats.version_runs import MOST_RUNS, Run, join_runs
 
 SOURCE = Source("t", 0)
 

@@ -8,14 +8,14 @@ from record_batches import batch_of_values
 from topics import CATALOGUE, rendered, scope_of
 from written_reports import build_report
 
-from cdc_contracts.registry.contract.envelope_model import Place
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.engine.kernel import Kernel
-from cdc_contracts.registry.message.envelope_times import BEYOND, unit_observed
-from cdc_contracts.registry.message.transport import open_transport
-from cdc_contracts.registry.stats.partition_tallies import Source
-from cdc_contracts.registry.stats.reference_tally import account
-from cdc_contracts.registry.values import Number
+from cdc_contracts.registry.core.contract.envelope_model import Place
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.engine.kernel import Kernel
+from cdc_contracts.registry.core.message.envelope_times import BEYOND, unit_observed
+from cdc_contracts.registry.core.message.transport import open_transport
+from cdc_contracts.registry.core.stats.partition_tallies import Source
+from cdc_contracts.registry.core.stats.reference_tally import account
+from cdc_contracts.registry.core.values import Number
 
 PER_SECOND = {"seconds": 1, "milliseconds": 10**3, "microseconds": 10**6, "nanoseconds": 10**9}
 DOCUMENTED = {

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cdc_contracts.registry.stats import topic_profiles
-from cdc_contracts.registry.stats.topic_profiles import (
+from cdc_contracts.registry.core.stats import topic_profiles
+from cdc_contracts.registry.core.stats.topic_profiles import (
     ColumnProfile,
     LagLine,
     LagProfile,

@@ -9,12 +9,12 @@ from topics import rendered
 from version_switches import switching
 from written_reports import build_report, headline
 
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.contract.version_files import parse_versions
-from cdc_contracts.registry.engine.kernel import Kernel
-from cdc_contracts.registry.report.stored_reports import report_schema
-from cdc_contracts.registry.stats.tally import Tally
-from cdc_contracts.registry.validate.validation_context import open_ranges, open_validation
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.contract.version_files import parse_versions
+from cdc_contracts.registry.core.engine.kernel import Kernel
+from cdc_contracts.registry.core.report.stored_reports import report_schema
+from cdc_contracts.registry.core.stats.tally import Tally
+from cdc_contracts.registry.core.validate.validation_context import open_ranges, open_validation
 
 PLACES = {"orders": {0: [{"to": 20, "contract": OLD}, {"from": 20, "contract": NEW}]}}
 

@@ -10,14 +10,14 @@ from topics import SCENARIOS as CATALOGUE
 from topics import rendered
 from written_reports import build_report, propose_versions
 
-from cdc_contracts.registry.common.errors import UsageError
-from cdc_contracts.registry.common.yaml_documents import parse_values
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.contract.version_files import parse_versions
-from cdc_contracts.registry.engine.kernel import Kernel
-from cdc_contracts.registry.report.audit_report import Span
-from cdc_contracts.registry.stats.partition_tallies import Source
-from cdc_contracts.registry.validate.validation_context import open_ranges, open_validation
+from cdc_contracts.registry.core.common.errors import UsageError
+from cdc_contracts.registry.core.common.yaml_documents import parse_values
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.contract.version_files import parse_versions
+from cdc_contracts.registry.core.engine.kernel import Kernel
+from cdc_contracts.registry.core.report.audit_report import Span
+from cdc_contracts.registry.core.stats.partition_tallies import Source
+from cdc_contracts.registry.core.validate.validation_context import open_ranges, open_validation
 
 TOPICS = int(os.environ.get("CDC_PROPOSED_TOPICS", "8"))
 OLD, NEW = "dts/canal@1", "dts/canal@2"

@@ -8,13 +8,13 @@ import shutil
 import pytest
 
 from cdc_contracts.cli.app import main
-from cdc_contracts.registry.contract.bundle import bundle
-from cdc_contracts.registry.contract.catalogue import Catalogue, shipped_catalogue
+from cdc_contracts.registry.authoring.sync.publications import open_own_versions
+from cdc_contracts.registry.authoring.sync.registry_client import Access, RegistryClient
+from cdc_contracts.registry.authoring.sync.stored_contracts import read_contracts
+from cdc_contracts.registry.authoring.sync.subject_names import CATALOGUE_CONTEXT
+from cdc_contracts.registry.core.contract.bundle import bundle
+from cdc_contracts.registry.core.contract.catalogue import Catalogue, shipped_catalogue
 from cdc_contracts.registry.server.service.builtin_subjects import CONTEXT
-from cdc_contracts.registry.sync.publications import open_own_versions
-from cdc_contracts.registry.sync.registry_client import Access, RegistryClient
-from cdc_contracts.registry.sync.stored_contracts import read_contracts
-from cdc_contracts.registry.sync.subject_names import CATALOGUE_CONTEXT
 
 PLAIN = {"schema": '{"type":"object"}', "schemaType": "JSON"}
 
@@ -185,7 +185,7 @@ def test_the_catalogue_comes_back_from_a_server_as_it_was(published):
 
 def test_what_a_registry_does_not_have_is_said(contracts, server, call, ask):
     """A registry that drops metadata keeps schemas only."""
-    from cdc_contracts.registry.sync.publications import published_texts
+    from cdc_contracts.registry.authoring.sync.publications import published_texts
 
     versions = open_own_versions(contracts)
     texts = published_texts(versions[0])

@@ -12,13 +12,13 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from registry_servers import serving
 
-from cdc_contracts.registry.sync.deployment import carry_out, prepare
-from cdc_contracts.registry.sync.id_locks import Entry, Lock
-from cdc_contracts.registry.sync.registry_client import Access, RegistryClient
-from cdc_contracts.registry.sync.registry_contents import GLOBAL, HeldSchema, Holdings, ScopeSettings
-from cdc_contracts.registry.sync.registry_folders import write_folder
-from cdc_contracts.registry.sync.retrieval import dump_server
-from cdc_contracts.registry.sync.schema_digests import schema_digest
+from cdc_contracts.registry.authoring.sync.deployment import carry_out, prepare
+from cdc_contracts.registry.authoring.sync.id_locks import Entry, Lock
+from cdc_contracts.registry.authoring.sync.registry_client import Access, RegistryClient
+from cdc_contracts.registry.authoring.sync.registry_contents import GLOBAL, HeldSchema, Holdings, ScopeSettings
+from cdc_contracts.registry.authoring.sync.registry_folders import write_folder
+from cdc_contracts.registry.authoring.sync.retrieval import dump_server
+from cdc_contracts.registry.authoring.sync.schema_digests import schema_digest
 
 PERSON = '{"type":"record","name":"Person","fields":[]}'
 ORDER = '{"type":"record","name":"Order","fields":[{"name":"who","type":"Person"}]}'

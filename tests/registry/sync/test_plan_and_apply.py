@@ -110,7 +110,7 @@ def test_an_incompatible_schema_is_refused_with_proof_before_anything_is_written
     ],
 )
 def test_what_the_server_has_otherwise_is_refused(folder, server, call, ask, lock, why):
-    from cdc_contracts.registry.sync.schema_digests import schema_digest
+    from cdc_contracts.registry.authoring.sync.schema_digests import schema_digest
 
     ask("POST", "/subjects/orders-value/versions", {"schema": CLOSED, "schemaType": "JSON"})
     put(folder, "other" if lock else "orders-value", 1, WIDER)
@@ -150,7 +150,7 @@ def test_a_run_that_is_cut_off_is_gone_on_with(folder, make_server, call, here, 
     lines = []
     for version, text in enumerate((NARROWER, WIDER, json.dumps({"title": "x" * 3_000}), CLOSED), 1):
         put(folder, "orders-value", version, text)
-        from cdc_contracts.registry.sync.schema_digests import schema_digest
+        from cdc_contracts.registry.authoring.sync.schema_digests import schema_digest
 
         lines.append(f"{version + 40} orders-value@{version} JSON {schema_digest('JSON', text)}\n")
     (folder / "ids.lock").write_text("".join(lines))

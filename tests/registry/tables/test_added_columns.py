@@ -3,9 +3,9 @@
 import pyarrow as pa
 import pytest
 
-from cdc_contracts.registry.records.output_schemas import CONTROL_SCHEMA
-from cdc_contracts.registry.stats.observed_columns import TableName
-from cdc_contracts.registry.tables.canonical.added_columns import DdlStatement, added_columns, ddl_statements
+from cdc_contracts.registry.core.records.output_schemas import CONTROL_SCHEMA
+from cdc_contracts.registry.core.stats.observed_columns import TableName
+from cdc_contracts.registry.core.tables.canonical.added_columns import DdlStatement, added_columns, ddl_statements
 
 ORDERS, OTHERS = TableName("shop", None, "orders"), TableName("other", None, "orders")
 KNOWN = {ORDERS: ["id", "NOTE"], OTHERS: ["id"], TableName("shop", None, "users"): ["id"]}

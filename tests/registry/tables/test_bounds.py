@@ -11,16 +11,16 @@ import pytest
 import yaml
 from record_batches import batch_of_values
 
-from cdc_contracts.registry.contract.catalogue import shipped_catalogue
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.contract.table_contracts import TableContracts, parse_table_contract
-from cdc_contracts.registry.engine.fast_validator import FastValidator
-from cdc_contracts.registry.engine.kernel import Kernel
-from cdc_contracts.registry.generate.event_streams import ORDERS, row_stream
-from cdc_contracts.registry.generate.rendering import Renderer
-from cdc_contracts.registry.validate.validation_context import ValidationContext, open_validation
-from cdc_contracts.registry.validate.verdicts import DRIFTED, Verdict
-from cdc_contracts.registry.values.type_bounds import Misfit, bound_of
+from cdc_contracts.registry.core.contract.catalogue import shipped_catalogue
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.contract.table_contracts import TableContracts, parse_table_contract
+from cdc_contracts.registry.core.engine.fast_validator import FastValidator
+from cdc_contracts.registry.core.engine.kernel import Kernel
+from cdc_contracts.registry.core.generate.event_streams import ORDERS, row_stream
+from cdc_contracts.registry.core.generate.rendering import Renderer
+from cdc_contracts.registry.core.validate.validation_context import ValidationContext, open_validation
+from cdc_contracts.registry.core.validate.verdicts import DRIFTED, Verdict
+from cdc_contracts.registry.core.values.type_bounds import Misfit, bound_of
 
 CASES = yaml.safe_load((Path(__file__).parent / "cases" / "bounds.yaml").read_text())
 MISFITS = {"fits": Misfit(0), "range": Misfit.RANGE, "scale": Misfit.SCALE, "both": Misfit.RANGE | Misfit.SCALE,

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from stopwatch import measure
 
-from cdc_contracts.registry.contract.table_contracts import parse_table_contract
-from cdc_contracts.registry.tables.ddl import read_added_columns, read_create_table, read_resets
-from cdc_contracts.registry.tables.ddl.ddl_messages import MOST_CHARACTERS
+from cdc_contracts.registry.core.contract.table_contracts import parse_table_contract
+from cdc_contracts.registry.core.tables.ddl import read_added_columns, read_create_table, read_resets
+from cdc_contracts.registry.core.tables.ddl.ddl_messages import MOST_CHARACTERS
 
 CASES = sorted((Path(__file__).parent / "ddl").glob("*.sql"))
 

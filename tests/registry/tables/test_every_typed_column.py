@@ -21,17 +21,17 @@ from mutations import replaced, to_json
 from output_rows import ReferenceRow, by_reference, records_of
 from topics import CATALOGUE, WITH_TABLES, rendered, samples
 
-from cdc_contracts.registry.common.pointers import follow, split_pointer
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.contract.table_contracts import TableContracts
-from cdc_contracts.registry.engine.kernel import Kernel
-from cdc_contracts.registry.message.transport import open_transport
-from cdc_contracts.registry.records.output_schemas import CHANGES_SCHEMA
-from cdc_contracts.registry.stats.observed_columns import ObservedColumns
-from cdc_contracts.registry.tables.canonical.layout_resolution import resolve_layouts
-from cdc_contracts.registry.tables.canonical.table_layouts import TableLayout, TableName
-from cdc_contracts.registry.tables.canonical.typed_rows import split_by_table, type_rows
-from cdc_contracts.registry.validate.validation_context import open_validation
+from cdc_contracts.registry.core.common.pointers import follow, split_pointer
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.contract.table_contracts import TableContracts
+from cdc_contracts.registry.core.engine.kernel import Kernel
+from cdc_contracts.registry.core.message.transport import open_transport
+from cdc_contracts.registry.core.records.output_schemas import CHANGES_SCHEMA
+from cdc_contracts.registry.core.stats.observed_columns import ObservedColumns
+from cdc_contracts.registry.core.tables.canonical.layout_resolution import resolve_layouts
+from cdc_contracts.registry.core.tables.canonical.table_layouts import TableLayout, TableName
+from cdc_contracts.registry.core.tables.canonical.typed_rows import split_by_table, type_rows
+from cdc_contracts.registry.core.validate.validation_context import open_validation
 
 VERSIONS = list(CATALOGUE.all_versions())
 TERMS = ReadingOptions(tables=WITH_TABLES.tables, parameters={"timestamp_zone": "+08:00"}, table="shop.orders")

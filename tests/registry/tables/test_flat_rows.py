@@ -7,7 +7,7 @@ from both_paths import CATALOGUE
 from decoded_rows import decoded_rows
 from registry_tables import ORDERS_TABLE
 
-from cdc_contracts.registry.tables.canonical.table_layouts import FLAT
+from cdc_contracts.registry.core.tables.canonical.table_layouts import FLAT
 
 
 @pytest.mark.one_in(4)

@@ -6,12 +6,12 @@ import pytest
 from both_paths import CATALOGUE
 from java import running_jvm
 
-from cdc_contracts.registry.common.errors import UnavailableError
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.contract.table_contracts import TableContract
-from cdc_contracts.registry.generate.event_streams import ORDERS
-from cdc_contracts.registry.tables.canonical.layout_resolution import canonical_table
-from cdc_contracts.registry.tables.schemas.create_table_sql import flink_ddl
+from cdc_contracts.registry.core.common.errors import UnavailableError
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.contract.table_contracts import TableContract
+from cdc_contracts.registry.core.generate.event_streams import ORDERS
+from cdc_contracts.registry.core.tables.canonical.layout_resolution import canonical_table
+from cdc_contracts.registry.core.tables.schemas.create_table_sql import flink_ddl
 from cdc_contracts.spark_checks.jars import fetch_jars, find_java
 
 pytestmark = pytest.mark.java

@@ -14,21 +14,21 @@ import pytest
 import yaml
 from topics import CATALOGUE, rendered
 
-from cdc_contracts.registry.common.yaml_documents import parse_document
-from cdc_contracts.registry.contract.catalogue import shipped_catalogue
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.contract.table_contract_files import write_table_contract
-from cdc_contracts.registry.contract.table_contracts import TableContracts, parse_table_contract
-from cdc_contracts.registry.engine.kernel import Kernel
-from cdc_contracts.registry.generate.event_streams import ORDERS, row_stream
-from cdc_contracts.registry.generate.rendering import Renderer
-from cdc_contracts.registry.generate.source_events import Event, SourceTable
-from cdc_contracts.registry.tables.inference import column_evidence as bounds
-from cdc_contracts.registry.tables.inference.column_evidence import InferenceEvidence
-from cdc_contracts.registry.tables.inference.proposal_reports import head_of, notes_of, write_account
-from cdc_contracts.registry.tables.inference.proposals import propose
-from cdc_contracts.registry.tables.inference.record_evidence import collect_evidence
-from cdc_contracts.registry.validate.validation_context import open_validation
+from cdc_contracts.registry.core.common.yaml_documents import parse_document
+from cdc_contracts.registry.core.contract.catalogue import shipped_catalogue
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.contract.table_contract_files import write_table_contract
+from cdc_contracts.registry.core.contract.table_contracts import TableContracts, parse_table_contract
+from cdc_contracts.registry.core.engine.kernel import Kernel
+from cdc_contracts.registry.core.generate.event_streams import ORDERS, row_stream
+from cdc_contracts.registry.core.generate.rendering import Renderer
+from cdc_contracts.registry.core.generate.source_events import Event, SourceTable
+from cdc_contracts.registry.core.tables.inference import column_evidence as bounds
+from cdc_contracts.registry.core.tables.inference.column_evidence import InferenceEvidence
+from cdc_contracts.registry.core.tables.inference.proposal_reports import head_of, notes_of, write_account
+from cdc_contracts.registry.core.tables.inference.proposals import propose
+from cdc_contracts.registry.core.tables.inference.record_evidence import collect_evidence
+from cdc_contracts.registry.core.validate.validation_context import open_validation
 
 TYPED, BARE, UNTYPED = "oms-community/canal@2", "dts/canal@2", "oms-community/default@2"
 
@@ -184,7 +184,7 @@ def test_what_is_proposed_takes_the_messages_it_was_made_from(reference, tmp_pat
     found, (proposal,) = inferred(messages, reference)
     text = write_table_contract(proposal.contract, notes_of(proposal), head_of(proposal))
     (tmp_path / "orders.yaml").write_text(text, encoding="utf-8")
-    from cdc_contracts.registry.contract.table_contracts import read_table_contracts
+    from cdc_contracts.registry.core.contract.table_contracts import read_table_contracts
 
     validation = open_validation(shipped_catalogue(), reference, ReadingOptions(tables=read_table_contracts(tmp_path)))
     tally = Kernel(validation).audit(records_of(messages))

@@ -13,12 +13,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from topics import rendered, scope_of
 
-from cdc_contracts.registry.contract.table_contracts import TableContracts, parse_table_contract
-from cdc_contracts.registry.engine.kernel import Kernel
-from cdc_contracts.registry.stats.observed_columns import MOST_SHAPES, ObservedColumn, ObservedColumns
-from cdc_contracts.registry.tables.canonical.layout_resolution import MOST_COLUMNS, resolve_layouts
-from cdc_contracts.registry.tables.canonical.table_layouts import RecordedLayout, TableName, read_layout, write_layout
-from cdc_contracts.registry.tables.canonical.typed_rows import type_rows
+from cdc_contracts.registry.core.contract.table_contracts import TableContracts, parse_table_contract
+from cdc_contracts.registry.core.engine.kernel import Kernel
+from cdc_contracts.registry.core.stats.observed_columns import MOST_SHAPES, ObservedColumn, ObservedColumns
+from cdc_contracts.registry.core.tables.canonical.layout_resolution import MOST_COLUMNS, resolve_layouts
+from cdc_contracts.registry.core.tables.canonical.table_layouts import (
+    RecordedLayout,
+    TableName,
+    read_layout,
+    write_layout,
+)
+from cdc_contracts.registry.core.tables.canonical.typed_rows import type_rows
 
 ORDERS = TableName("shop", None, "orders")
 ID, TOTAL = ObservedColumn("id", "bigint(20)", "integer"), ObservedColumn("total", "decimal(10,2)", "decimal")

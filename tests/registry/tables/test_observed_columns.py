@@ -7,15 +7,15 @@ import json
 import pytest
 from record_batches import batch_of_values
 
-from cdc_contracts.registry.contract.catalogue import shipped_catalogue
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.contract.table_contracts import TableContracts, parse_table_contract
-from cdc_contracts.registry.engine.kernel import Kernel
-from cdc_contracts.registry.generate.event_streams import ORDERS, row_stream
-from cdc_contracts.registry.generate.rendering import Renderer
-from cdc_contracts.registry.stats.observed_columns import ObservedColumns
-from cdc_contracts.registry.tables.canonical.table_layouts import TableName
-from cdc_contracts.registry.validate.validation_context import open_validation
+from cdc_contracts.registry.core.contract.catalogue import shipped_catalogue
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.contract.table_contracts import TableContracts, parse_table_contract
+from cdc_contracts.registry.core.engine.kernel import Kernel
+from cdc_contracts.registry.core.generate.event_streams import ORDERS, row_stream
+from cdc_contracts.registry.core.generate.rendering import Renderer
+from cdc_contracts.registry.core.stats.observed_columns import ObservedColumns
+from cdc_contracts.registry.core.tables.canonical.table_layouts import TableName
+from cdc_contracts.registry.core.validate.validation_context import open_validation
 
 NAME = TableName("shop", None, "orders")
 OWN = TableContracts([

@@ -6,13 +6,13 @@ import pyarrow.parquet as pq
 import pytest
 from topics import CATALOGUE, scope_of
 
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.contract.table_contracts import TableContracts, parse_table_contract
-from cdc_contracts.registry.engine.kernel import Kernel
-from cdc_contracts.registry.generate.rendering import Renderer
-from cdc_contracts.registry.generate.source_events import Event, SourceTable
-from cdc_contracts.registry.tables.canonical.layout_resolution import resolve_layouts
-from cdc_contracts.registry.tables.canonical.typed_rows import type_rows
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.contract.table_contracts import TableContracts, parse_table_contract
+from cdc_contracts.registry.core.engine.kernel import Kernel
+from cdc_contracts.registry.core.generate.rendering import Renderer
+from cdc_contracts.registry.core.generate.source_events import Event, SourceTable
+from cdc_contracts.registry.core.tables.canonical.layout_resolution import resolve_layouts
+from cdc_contracts.registry.core.tables.canonical.typed_rows import type_rows
 
 COLUMNS = (
     "id", "a.b", "a`b", 'say "yes"', "it's", "a b", " a", "a ", "", "ü", "u\u0308", "名", "\U0001f34e", "_op", "_raw", "_absent",

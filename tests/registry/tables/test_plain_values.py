@@ -6,9 +6,9 @@ from decimal import Decimal
 import pyarrow as pa
 import pytest
 
-from cdc_contracts.registry.tables.canonical.column_types import TEXT, column_type
-from cdc_contracts.registry.tables.canonical.plain_values import read_plain
-from cdc_contracts.registry.tables.canonical.typed_values import read_column
+from cdc_contracts.registry.core.tables.canonical.column_types import TEXT, column_type
+from cdc_contracts.registry.core.tables.canonical.plain_values import read_plain
+from cdc_contracts.registry.core.tables.canonical.typed_values import read_column
 
 CASES = [
     ("18446744073709551616", "bigint unsigned", "integer", 18446744073709551616),

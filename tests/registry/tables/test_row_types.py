@@ -10,10 +10,10 @@ import pytest
 from topics import CATALOGUE
 
 import cdc_contracts as cdc
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.contract.table_contracts import TableContracts, parse_table_contract
-from cdc_contracts.registry.generate.event_streams import ORDERS
-from cdc_contracts.registry.tables.schemas.row_types import row_types_module
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.contract.table_contracts import TableContracts, parse_table_contract
+from cdc_contracts.registry.core.generate.event_streams import ORDERS
+from cdc_contracts.registry.core.tables.schemas.row_types import row_types_module
 from cdc_contracts.testing.sent_messages import MessageSender
 
 ROOT = Path(__file__).parents[3]

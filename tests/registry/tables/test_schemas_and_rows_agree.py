@@ -6,18 +6,18 @@ import pytest
 from both_paths import CATALOGUE
 from output_rows import records_of
 
-from cdc_contracts.registry.contract.catalogue import Version
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.contract.table_contracts import TableContract, TableContracts, parse_table_contract
-from cdc_contracts.registry.engine.kernel import Kernel
-from cdc_contracts.registry.generate.rendering import Renderer
-from cdc_contracts.registry.generate.source_events import Event
-from cdc_contracts.registry.schema.message_schemas.table_columns import form_of_column
-from cdc_contracts.registry.schema.message_schemas.table_examples import table_in
-from cdc_contracts.registry.stats.observed_columns import ObservedColumns
-from cdc_contracts.registry.tables.canonical.layout_resolution import canonical_table, resolve_layouts
-from cdc_contracts.registry.tables.canonical.table_layouts import TableLayout
-from cdc_contracts.registry.validate.validation_context import open_validation
+from cdc_contracts.registry.core.contract.catalogue import Version
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.contract.table_contracts import TableContract, TableContracts, parse_table_contract
+from cdc_contracts.registry.core.engine.kernel import Kernel
+from cdc_contracts.registry.core.generate.rendering import Renderer
+from cdc_contracts.registry.core.generate.source_events import Event
+from cdc_contracts.registry.core.schema.message_schemas.table_columns import form_of_column
+from cdc_contracts.registry.core.schema.message_schemas.table_examples import table_in
+from cdc_contracts.registry.core.stats.observed_columns import ObservedColumns
+from cdc_contracts.registry.core.tables.canonical.layout_resolution import canonical_table, resolve_layouts
+from cdc_contracts.registry.core.tables.canonical.table_layouts import TableLayout
+from cdc_contracts.registry.core.validate.validation_context import open_validation
 
 DIGITS = {
     "DECIMAL": ("(12,2)", "(30,10)"), "NUMERIC": ("(12,2)",), "NUMBER": ("(12,2)", "(38,0)"), "BIT": ("(1)", "(64)"),

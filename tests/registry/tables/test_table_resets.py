@@ -3,9 +3,9 @@
 import pyarrow as pa
 import pytest
 
-from cdc_contracts.registry.records.output_schemas import CONTROL_SCHEMA
-from cdc_contracts.registry.stats.observed_columns import TableName
-from cdc_contracts.registry.tables.canonical.table_resets import (
+from cdc_contracts.registry.core.records.output_schemas import CONTROL_SCHEMA
+from cdc_contracts.registry.core.stats.observed_columns import TableName
+from cdc_contracts.registry.core.tables.canonical.table_resets import (
     Resets,
     TableReset,
     meant_tables,

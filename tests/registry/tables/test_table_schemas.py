@@ -22,14 +22,14 @@ from decoded_rows import decoded_rows
 from registry_tables import ODD
 from registry_tables import ORDERS_TABLE as TABLE
 
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.contract.table_contracts import TableContract
-from cdc_contracts.registry.tables.canonical.layout_resolution import canonical_table
-from cdc_contracts.registry.tables.canonical.table_layouts import FLAT, NESTED
-from cdc_contracts.registry.tables.schemas.avro_row import COLUMN, avro_row_schema
-from cdc_contracts.registry.tables.schemas.create_table_sql import duckdb_ddl, spark_ddl
-from cdc_contracts.registry.tables.schemas.odcs import odcs_document
-from cdc_contracts.registry.tables.schemas.pydantic_model import pydantic_module
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.contract.table_contracts import TableContract
+from cdc_contracts.registry.core.tables.canonical.layout_resolution import canonical_table
+from cdc_contracts.registry.core.tables.canonical.table_layouts import FLAT, NESTED
+from cdc_contracts.registry.core.tables.schemas.avro_row import COLUMN, avro_row_schema
+from cdc_contracts.registry.core.tables.schemas.create_table_sql import duckdb_ddl, spark_ddl
+from cdc_contracts.registry.core.tables.schemas.odcs import odcs_document
+from cdc_contracts.registry.core.tables.schemas.pydantic_model import pydantic_module
 
 VERSIONS = list(CATALOGUE.all_versions())
 SOME = [CATALOGUE.version(name) for name in ("oms-community/default@1", "dts/canal@2", "oms/debezium@1", "oms/avro@1")]

@@ -13,8 +13,14 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cdc_contracts.registry.tables.canonical.column_types import INSTANT, WALL_CLOCK, column_type, read_type, write_type
-from cdc_contracts.registry.tables.canonical.typed_values import read_column
+from cdc_contracts.registry.core.tables.canonical.column_types import (
+    INSTANT,
+    WALL_CLOCK,
+    column_type,
+    read_type,
+    write_type,
+)
+from cdc_contracts.registry.core.tables.canonical.typed_values import read_column
 
 CASES = yaml.safe_load((Path(__file__).parent / "cases" / "readings.yaml").read_text())
 NAMES = [f"{case['type']}-{case['kind']}" for case in CASES]

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cdc_contracts.registry.records.output_schemas import CHANGES_SCHEMA
-from cdc_contracts.registry.tables.canonical.column_types import column_type
-from cdc_contracts.registry.tables.canonical.table_layouts import FLAT, ColumnLayout, TableLayout, TableName
-from cdc_contracts.registry.tables.canonical.typed_rows import count_by_table, split_by_table, type_rows
+from cdc_contracts.registry.core.records.output_schemas import CHANGES_SCHEMA
+from cdc_contracts.registry.core.tables.canonical.column_types import column_type
+from cdc_contracts.registry.core.tables.canonical.table_layouts import FLAT, ColumnLayout, TableLayout, TableName
+from cdc_contracts.registry.core.tables.canonical.typed_rows import count_by_table, split_by_table, type_rows
 
 ORDERS = TableName("shop", None, "orders")
 TYPES = {"id": ("bigint", "integer"), "total": ("decimal(10,2)", "decimal"), "day": ("date", "date"),

@@ -14,15 +14,15 @@ from registry_tables import ODD
 from registry_tables import ORDERS_TABLE as TABLE
 from sqlglot import exp
 
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.contract.table_contracts import TableContract
-from cdc_contracts.registry.schema.message_schemas.asyncapi_document import asyncapi_document
-from cdc_contracts.registry.schema.message_schemas.bound_schema import bound_schema
-from cdc_contracts.registry.tables.canonical.layout_resolution import canonical_table
-from cdc_contracts.registry.tables.canonical.table_layouts import FLAT, NESTED
-from cdc_contracts.registry.tables.schemas.dbt_sources import dbt_sources
-from cdc_contracts.registry.tables.schemas.lakehouse_schemas import delta_schema, iceberg_schema
-from cdc_contracts.registry.tables.schemas.warehouse_sql import WAREHOUSES, warehouse_ddl
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.contract.table_contracts import TableContract
+from cdc_contracts.registry.core.schema.message_schemas.asyncapi_document import asyncapi_document
+from cdc_contracts.registry.core.schema.message_schemas.bound_schema import bound_schema
+from cdc_contracts.registry.core.tables.canonical.layout_resolution import canonical_table
+from cdc_contracts.registry.core.tables.canonical.table_layouts import FLAT, NESTED
+from cdc_contracts.registry.core.tables.schemas.dbt_sources import dbt_sources
+from cdc_contracts.registry.core.tables.schemas.lakehouse_schemas import delta_schema, iceberg_schema
+from cdc_contracts.registry.core.tables.schemas.warehouse_sql import WAREHOUSES, warehouse_ddl
 from cdc_contracts.spark_checks.tables.arrow_schemas import spark_schema
 
 VERSION = CATALOGUE.version("oms-community/default@2")

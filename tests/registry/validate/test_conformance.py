@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from cdc_contracts.registry.contract.catalogue import shipped_catalogue
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.contract.table_contracts import TableContracts, read_table_contracts
-from cdc_contracts.registry.validate.validation_context import ValidationContext, open_validation
+from cdc_contracts.registry.core.contract.catalogue import shipped_catalogue
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.contract.table_contracts import TableContracts, read_table_contracts
+from cdc_contracts.registry.core.validate.validation_context import ValidationContext, open_validation
 
 CATALOGUE = shipped_catalogue()
 VERSIONS = list(CATALOGUE.all_versions())

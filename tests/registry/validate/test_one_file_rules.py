@@ -13,9 +13,10 @@ import pytest
 from rule_violations import ONE_MESSAGE_SHOWS_NOTHING
 from topics import CATALOGUE
 
-from cdc_contracts.registry.common.errors import UsageError
-from cdc_contracts.registry.common.findings import CLASSES
-from cdc_contracts.registry.common.rule_modules import (
+from cdc_contracts.registry.authoring.lint.lint_rule import lint_rules
+from cdc_contracts.registry.core.common.errors import UsageError
+from cdc_contracts.registry.core.common.findings import CLASSES
+from cdc_contracts.registry.core.common.rule_modules import (
     CONTRACT_SECTIONS,
     DRIFT_CLASSES,
     DRIFT_NOTES,
@@ -24,11 +25,10 @@ from cdc_contracts.registry.common.rule_modules import (
     find_records,
     rule_names,
 )
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.generate.message_samples import sample_messages
-from cdc_contracts.registry.lint.lint_rule import lint_rules
-from cdc_contracts.registry.validate.drift_rule import DriftRule, drift_rules, rules_of
-from cdc_contracts.registry.validate.validation_context import open_validation
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.generate.message_samples import sample_messages
+from cdc_contracts.registry.core.validate.drift_rule import DriftRule, drift_rules, rules_of
+from cdc_contracts.registry.core.validate.validation_context import open_validation
 
 ROOT = Path(__file__).parents[3]
 EXAMPLES = re.findall(
@@ -58,9 +58,9 @@ BOTH_PATHS = (
     + """
 from pathlib import Path
 from cdc_contracts.cli.options.shared_options import open_catalogue
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.engine.fast_validator import FastValidator
-from cdc_contracts.registry.validate.validation_context import open_validation
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.engine.fast_validator import FastValidator
+from cdc_contracts.registry.core.validate.validation_context import open_validation
 
 catalogue = open_catalogue([Path(sys.argv[2])])
 validation = open_validation(catalogue, "acme/plain@1", ReadingOptions())

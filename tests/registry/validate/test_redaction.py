@@ -8,13 +8,13 @@ import pytest
 from mutations import Token, members, replaced, to_json
 from topics import CATALOGUE, rendered
 
-from cdc_contracts.registry.common.json_messages import parse_message
-from cdc_contracts.registry.common.pointers import join_pointer, split_pointer
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.explain.annotated_messages import take_apart
-from cdc_contracts.registry.message.transport import open_transport
-from cdc_contracts.registry.validate.redaction import redact_message, redact_statement
-from cdc_contracts.registry.validate.reference_validator import ReferenceValidator
+from cdc_contracts.registry.authoring.explain.annotated_messages import take_apart
+from cdc_contracts.registry.core.common.json_messages import parse_message
+from cdc_contracts.registry.core.common.pointers import join_pointer, split_pointer
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.message.transport import open_transport
+from cdc_contracts.registry.core.validate.redaction import redact_message, redact_statement
+from cdc_contracts.registry.core.validate.reference_validator import ReferenceValidator
 
 CANAL = CATALOGUE.version("dts/canal@2")
 VERSIONS = [version for subject in CATALOGUE.subjects() for version in CATALOGUE.versions(subject)]

@@ -11,16 +11,16 @@ from both_paths import CATALOGUE, VERSIONS, samples
 from mutations import to_bytes
 from rule_violations import breaker_of, good_records, neighbours, scope_of
 
-from cdc_contracts.registry.common.json_messages import Unreadable
-from cdc_contracts.registry.contract.catalogue import Version
-from cdc_contracts.registry.contract.model import Meaning
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.engine.layout_plans import make_plan
-from cdc_contracts.registry.message.reading import Reading
-from cdc_contracts.registry.validate.drift_rule import DriftRule, drift_rules
-from cdc_contracts.registry.validate.rule_inputs import Reads, read_nothing
-from cdc_contracts.registry.validate.rule_view import Breach, RuleView
-from cdc_contracts.registry.validate.validation_context import ValidationContext
+from cdc_contracts.registry.core.common.json_messages import Unreadable
+from cdc_contracts.registry.core.contract.catalogue import Version
+from cdc_contracts.registry.core.contract.model import Meaning
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.engine.layout_plans import make_plan
+from cdc_contracts.registry.core.message.reading import Reading
+from cdc_contracts.registry.core.validate.drift_rule import DriftRule, drift_rules
+from cdc_contracts.registry.core.validate.rule_inputs import Reads, read_nothing
+from cdc_contracts.registry.core.validate.rule_view import Breach, RuleView
+from cdc_contracts.registry.core.validate.validation_context import ValidationContext
 
 EVERY = 5
 """One of so many mutations is read by every rule of its contract."""

@@ -28,11 +28,11 @@ from seeds import (
     texts_of,
 )
 
-from cdc_contracts.registry.common.json_messages import Unreadable, parse_message
-from cdc_contracts.registry.contract.catalogue import shipped_catalogue
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.validate.reference_validator import ReferenceValidator
-from cdc_contracts.registry.values import Number
+from cdc_contracts.registry.core.common.json_messages import Unreadable, parse_message
+from cdc_contracts.registry.core.contract.catalogue import shipped_catalogue
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.validate.reference_validator import ReferenceValidator
+from cdc_contracts.registry.core.values import Number
 
 if VARIABLE not in os.environ:
     pytest.skip(f"{VARIABLE} does not name the folder of the vendors' documents", allow_module_level=True)

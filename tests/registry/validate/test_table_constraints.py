@@ -7,14 +7,14 @@ from record_batches import batch_of_values
 from topics import CATALOGUE, rendered
 from written_reports import build_report
 
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.contract.table_contracts import TableContracts, parse_table_contract
-from cdc_contracts.registry.engine.kernel import Kernel
-from cdc_contracts.registry.generate.rendering import Renderer
-from cdc_contracts.registry.generate.source_events import Event, SourceTable
-from cdc_contracts.registry.stats.partition_tallies import Source
-from cdc_contracts.registry.stats.reference_tally import account
-from cdc_contracts.registry.validate.validation_context import open_validation
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.contract.table_contracts import TableContracts, parse_table_contract
+from cdc_contracts.registry.core.engine.kernel import Kernel
+from cdc_contracts.registry.core.generate.rendering import Renderer
+from cdc_contracts.registry.core.generate.source_events import Event, SourceTable
+from cdc_contracts.registry.core.stats.partition_tallies import Source
+from cdc_contracts.registry.core.stats.reference_tally import account
+from cdc_contracts.registry.core.validate.validation_context import open_validation
 
 TABLE = SourceTable("orders", {"id": "bigint", "note": "varchar(60)", "day": "date"}, ("id",), database="shop")
 ALL = [version.reference for version in CATALOGUE.all_versions()]

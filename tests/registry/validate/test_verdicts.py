@@ -11,10 +11,10 @@ from functools import cache
 import pytest
 from topics import SCENARIOS
 
-from cdc_contracts.registry.common.findings import Finding, Severities
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.contract.table_contracts import TableContracts, parse_table_contract
-from cdc_contracts.registry.validate.validation_context import JudgedMessage, ValidationContext, open_validation
+from cdc_contracts.registry.core.common.findings import Finding, Severities
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.contract.table_contracts import TableContracts, parse_table_contract
+from cdc_contracts.registry.core.validate.validation_context import JudgedMessage, ValidationContext, open_validation
 
 OMS, DTS, DEFAULT = "oms-community/canal", "dts/canal", "oms-community/default"
 SUBJECTS = (OMS, DTS, DEFAULT)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from cdc_contracts.registry.values import BrokenValue, Context, Flag, ValueForm
+from cdc_contracts.registry.core.values import BrokenValue, Context, Flag, ValueForm
 
 ReadEach = Callable[[ValueForm, Sequence[Any], Context], list[tuple[str | None, int]]]
 

@@ -7,7 +7,7 @@ import base64
 import jsonschema
 import pytest
 
-from cdc_contracts.registry.values import FORMS, BrokenValue, Context, Flag, Number
+from cdc_contracts.registry.core.values import FORMS, BrokenValue, Context, Flag, Number
 
 PLAIN = Context()
 FIELDS = [

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator, TypeChecker
 from jsonschema.validators import extend
 
-from cdc_contracts.registry.values import FORMS, BrokenValue, Context, Flag, Number, ValueForm
+from cdc_contracts.registry.core.values import FORMS, BrokenValue, Context, Flag, Number, ValueForm
 
 LONG = os.environ.get("CDC_CONTRACTS_MUTATIONS", "some") != "some"
 TIMES_MORE = 10 if LONG else 1

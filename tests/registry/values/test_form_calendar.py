@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cdc_contracts.registry.values import FORMS, BrokenValue, Context, Flag, Number
-from cdc_contracts.registry.values.civil_time import count_days, find_date
+from cdc_contracts.registry.core.values import FORMS, BrokenValue, Context, Flag, Number
+from cdc_contracts.registry.core.values.civil_time import count_days, find_date
 
 INSTANT = FORMS["sql-datetime-instant"]
 EPOCH = date(1970, 1, 1)

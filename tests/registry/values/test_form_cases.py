@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from cdc_contracts.registry.values import (
+from cdc_contracts.registry.core.values import (
     FIRST_RECORD,
     FORMS,
     RECORDS,

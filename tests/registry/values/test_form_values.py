@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cdc_contracts.registry.values import FORMS, BrokenValue, Context, Flag, Number, describe_shape
+from cdc_contracts.registry.core.values import FORMS, BrokenValue, Context, Flag, Number, describe_shape
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cdc_contracts.registry.values import FORMS, BrokenValue, Context, Flag
+from cdc_contracts.registry.core.values import FORMS, BrokenValue, Context, Flag
 
 LEFT_OUT = Context(keep_invalid=True, zeros_left_out=True)
 TEXTS = {

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from stopwatch import measure
 
-from cdc_contracts.registry.values import FORMS, Context, Flag, Number
-from cdc_contracts.registry.values.floats import shortest
+from cdc_contracts.registry.core.values import FORMS, Context, Flag, Number
+from cdc_contracts.registry.core.values.floats import shortest
 
 DICE = random.Random(20260301)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cdc_contracts.registry.values import FORMS, Context, Flag
+from cdc_contracts.registry.core.values import FORMS, Context, Flag
 
 OK, PART = Flag.OK, Flag.NOT_WHOLE
 CASES = {

@@ -6,9 +6,9 @@ from random import Random
 import numpy as np
 import pytest
 
-from cdc_contracts.registry.values import floats
-from cdc_contracts.registry.values.form_values import BrokenValue, Context
-from cdc_contracts.registry.values.named_records import read_single
+from cdc_contracts.registry.core.values import floats
+from cdc_contracts.registry.core.values.form_values import BrokenValue, Context
+from cdc_contracts.registry.core.values.named_records import read_single
 
 
 @pytest.mark.parametrize(

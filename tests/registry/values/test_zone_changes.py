@@ -13,8 +13,8 @@ from zoneinfo import ZoneInfo, available_timezones
 
 import pytest
 
-from cdc_contracts.registry.values import FORMS, BrokenValue, Context, Flag
-from cdc_contracts.registry.values.civil_time import first_steady_year
+from cdc_contracts.registry.core.values import FORMS, BrokenValue, Context, Flag
+from cdc_contracts.registry.core.values.civil_time import first_steady_year
 
 INSTANT = FORMS["sql-datetime-instant"]
 ODD = (

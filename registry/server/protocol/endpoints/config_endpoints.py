@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 
-from cdc_contracts.registry.compat.levels import Level
+from cdc_contracts.registry.authoring.compat.levels import Level
 from cdc_contracts.registry.server.protocol.entities import Config, ConfigUpdate, plain
 from cdc_contracts.registry.server.protocol.permissions import AdministeredScope, WholeRegistry
 from cdc_contracts.registry.server.service.request_service import Registry, Scope, Served

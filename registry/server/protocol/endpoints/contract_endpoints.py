@@ -7,16 +7,16 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Path, Query, Request
 
-from cdc_contracts.registry.common.errors import UsageError
-from cdc_contracts.registry.compat.contract_comparison import compare_contracts
-from cdc_contracts.registry.compat.levels import Level, Policy
-from cdc_contracts.registry.compat.version_pairs import verdict_document
-from cdc_contracts.registry.contract.catalogue import Catalogue, Version
-from cdc_contracts.registry.explain.contract_differences import compare
-from cdc_contracts.registry.explain.contract_listings import list_version
-from cdc_contracts.registry.explain.rulebook import find_rule, rules
-from cdc_contracts.registry.schema.message_schemas.message_avro_schema import avro_message_schema
-from cdc_contracts.registry.schema.message_schemas.message_json_schema import message_schema
+from cdc_contracts.registry.authoring.compat.contract_comparison import compare_contracts
+from cdc_contracts.registry.authoring.compat.levels import Level, Policy
+from cdc_contracts.registry.authoring.compat.version_pairs import verdict_document
+from cdc_contracts.registry.authoring.explain.contract_differences import compare
+from cdc_contracts.registry.authoring.explain.contract_listings import list_version
+from cdc_contracts.registry.authoring.explain.rulebook import find_rule, rules
+from cdc_contracts.registry.core.common.errors import UsageError
+from cdc_contracts.registry.core.contract.catalogue import Catalogue, Version
+from cdc_contracts.registry.core.schema.message_schemas.message_avro_schema import avro_message_schema
+from cdc_contracts.registry.core.schema.message_schemas.message_json_schema import message_schema
 from cdc_contracts.registry.server.service.builtin_subjects import BuiltinSubjects, name_of_file
 from cdc_contracts.registry.server.store.error_codes import ProtocolError
 

@@ -10,7 +10,7 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import JSONResponse, Response
 from sqlalchemy.exc import SQLAlchemyError
 
-from cdc_contracts.registry.common.errors import UnavailableError
+from cdc_contracts.registry.core.common.errors import UnavailableError
 from cdc_contracts.registry.server.protocol.entities import Entity
 from cdc_contracts.registry.server.service.request_service import Served
 from cdc_contracts.registry.server.service.server_metrics import ServerMetrics

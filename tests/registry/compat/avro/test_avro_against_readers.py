@@ -14,10 +14,10 @@ from avro_pairs import data, pairs
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from cdc_contracts.registry.common.errors import InvalidSchema
-from cdc_contracts.registry.compat.avro.avro_comparison import compare_avro
-from cdc_contracts.registry.compat.levels import Level, Policy
-from cdc_contracts.registry.schema.schema_documents import read_schema
+from cdc_contracts.registry.authoring.compat.avro.avro_comparison import compare_avro
+from cdc_contracts.registry.authoring.compat.levels import Level, Policy
+from cdc_contracts.registry.core.common.errors import InvalidSchema
+from cdc_contracts.registry.core.schema.schema_documents import read_schema
 
 BYTES_AND_TEXT = "C213"
 SMALL = [

@@ -9,10 +9,10 @@ import fastavro
 import pytest
 import yaml
 
-from cdc_contracts.registry.compat.avro.avro_comparison import compare_avro
-from cdc_contracts.registry.compat.compatibility_rule import compatibility_rules
-from cdc_contracts.registry.compat.levels import Level, Policy
-from cdc_contracts.registry.schema.schema_documents import read_schema
+from cdc_contracts.registry.authoring.compat.avro.avro_comparison import compare_avro
+from cdc_contracts.registry.authoring.compat.compatibility_rule import compatibility_rules
+from cdc_contracts.registry.authoring.compat.levels import Level, Policy
+from cdc_contracts.registry.core.schema.schema_documents import read_schema
 
 CASES = sorted((Path(__file__).parent / "cases").glob("*.yaml"))
 

@@ -12,11 +12,11 @@ import pytest
 from cdc_meaning import forget, refuting
 from schema_pairs import DRAFTS, compare_bounded, pairs
 
-from cdc_contracts.registry.compat.compatibility_rule import BREAKING, UNDECIDED
-from cdc_contracts.registry.compat.compatibility_verdict import REFUSED_BY_NEW, REFUSED_BY_OLD, conclude
-from cdc_contracts.registry.compat.levels import Level, Policy
-from cdc_contracts.registry.compat.version_comparison import compare_schemas
-from cdc_contracts.registry.schema.schema_documents import JSON, SchemaDocument
+from cdc_contracts.registry.authoring.compat.compatibility_rule import BREAKING, UNDECIDED
+from cdc_contracts.registry.authoring.compat.compatibility_verdict import REFUSED_BY_NEW, REFUSED_BY_OLD, conclude
+from cdc_contracts.registry.authoring.compat.levels import Level, Policy
+from cdc_contracts.registry.authoring.compat.version_comparison import compare_schemas
+from cdc_contracts.registry.core.schema.schema_documents import JSON, SchemaDocument
 
 EACH = 250
 TOGETHER = 50

@@ -11,14 +11,14 @@ from itertools import combinations, permutations, product
 
 import pytest
 
-from cdc_contracts.registry.compat.compatibility_rule import BREAKING, NOTE
-from cdc_contracts.registry.compat.json_schema.bundled_schemas import FAST_JUDGES, SLOW_JUDGES, read_document
-from cdc_contracts.registry.compat.json_schema.closing import close_schema
-from cdc_contracts.registry.compat.json_schema.opening import open_schema
-from cdc_contracts.registry.compat.levels import Level, Policy
-from cdc_contracts.registry.compat.version_comparison import compare_schemas
-from cdc_contracts.registry.schema.json_schemas.schema_drafts import DRAFT_NAMES, draft_of
-from cdc_contracts.registry.schema.schema_documents import JSON, read_schema
+from cdc_contracts.registry.authoring.compat.compatibility_rule import BREAKING, NOTE
+from cdc_contracts.registry.authoring.compat.json_schema.bundled_schemas import FAST_JUDGES, SLOW_JUDGES, read_document
+from cdc_contracts.registry.authoring.compat.json_schema.closing import close_schema
+from cdc_contracts.registry.authoring.compat.json_schema.opening import open_schema
+from cdc_contracts.registry.authoring.compat.levels import Level, Policy
+from cdc_contracts.registry.authoring.compat.version_comparison import compare_schemas
+from cdc_contracts.registry.core.schema.json_schemas.schema_drafts import DRAFT_NAMES, draft_of
+from cdc_contracts.registry.core.schema.schema_documents import JSON, read_schema
 
 ALL = bool(os.environ.get("CDC_ALL_PAIRS"))
 NAMES = dict(zip(("4", "6", "7", "2019", "2020"), DRAFT_NAMES.values(), strict=True))

@@ -5,10 +5,10 @@ import json
 import jsonschema_rs
 import pytest
 
-from cdc_contracts.registry.compat.levels import Level, Policy
-from cdc_contracts.registry.compat.version_comparison import compare_schemas
-from cdc_contracts.registry.schema.json_schemas.schema_drafts import draft_of
-from cdc_contracts.registry.schema.schema_documents import JSON, read_schema
+from cdc_contracts.registry.authoring.compat.levels import Level, Policy
+from cdc_contracts.registry.authoring.compat.version_comparison import compare_schemas
+from cdc_contracts.registry.core.schema.json_schemas.schema_drafts import draft_of
+from cdc_contracts.registry.core.schema.schema_documents import JSON, read_schema
 from cdc_contracts.registry.server.store.bundling import bundle
 
 NAMES = (

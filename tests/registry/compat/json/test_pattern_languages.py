@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cdc_contracts.registry.compat.json_schema.pattern_languages import distinguish, is_within, names_beside
+from cdc_contracts.registry.authoring.compat.json_schema.pattern_languages import distinguish, is_within, names_beside
 
 ATOMS = ["a", "b", "[ab]", "[^a]", ".", r"\d", "(a|b)", "(?:ab)?", "(ba)*", "a+", "b{1,2}", "_", r"\.", "a{2,}?"]
 TEXTS = ["".join(text) for size in range(5) for text in product("ab1_.", repeat=size)]

@@ -5,9 +5,9 @@ import json
 import jsonschema_rs
 import pytest
 
-from cdc_contracts.registry.compat.json_schema.bundled_schemas import FAST_JUDGES
-from cdc_contracts.registry.compat.json_schema.plain_form import write_plain
-from cdc_contracts.registry.schema.json_schemas.schema_drafts import DRAFT_NAMES, draft_of
+from cdc_contracts.registry.authoring.compat.json_schema.bundled_schemas import FAST_JUDGES
+from cdc_contracts.registry.authoring.compat.json_schema.plain_form import write_plain
+from cdc_contracts.registry.core.schema.json_schemas.schema_drafts import DRAFT_NAMES, draft_of
 
 TEXT = {"type": "string"}
 D4, D6, D7, D2019, D2020 = DRAFT_NAMES.values()

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from cdc_contracts.registry.compat.levels import Level, Policy
-from cdc_contracts.registry.compat.version_comparison import compare_schemas
-from cdc_contracts.registry.schema.schema_documents import JSON, read_schema
+from cdc_contracts.registry.authoring.compat.levels import Level, Policy
+from cdc_contracts.registry.authoring.compat.version_comparison import compare_schemas
+from cdc_contracts.registry.core.schema.schema_documents import JSON, read_schema
 from cdc_contracts.registry.server.store.bundling import bundle
 
 NARROW = {"type": "object", "properties": {"x": {"type": "string"}}, "additionalProperties": False}

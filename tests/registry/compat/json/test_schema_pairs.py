@@ -7,12 +7,16 @@ import jsonschema
 import jsonschema_rs
 import pytest
 
-from cdc_contracts.registry.compat.compatibility_verdict import READ_DIFFERENTLY, REFUSED_BY_NEW, REFUSED_BY_OLD
-from cdc_contracts.registry.compat.json_schema.difference_findings import REFUSED
-from cdc_contracts.registry.compat.json_schema.json_rule import json_rules
-from cdc_contracts.registry.compat.levels import Level, Policy
-from cdc_contracts.registry.compat.version_comparison import compare_schemas
-from cdc_contracts.registry.schema.schema_documents import JSON, SchemaDocument
+from cdc_contracts.registry.authoring.compat.compatibility_verdict import (
+    READ_DIFFERENTLY,
+    REFUSED_BY_NEW,
+    REFUSED_BY_OLD,
+)
+from cdc_contracts.registry.authoring.compat.json_schema.difference_findings import REFUSED
+from cdc_contracts.registry.authoring.compat.json_schema.json_rule import json_rules
+from cdc_contracts.registry.authoring.compat.levels import Level, Policy
+from cdc_contracts.registry.authoring.compat.version_comparison import compare_schemas
+from cdc_contracts.registry.core.schema.schema_documents import JSON, SchemaDocument
 
 PAIRS = Path(__file__).parent / "pairs"
 NAMES = sorted(path.name.removesuffix(".expect.json") for path in PAIRS.glob("*.expect.json"))

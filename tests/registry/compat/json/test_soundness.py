@@ -16,15 +16,15 @@ from pathlib import Path
 import jsonschema_rs
 import pytest
 
-from cdc_contracts.registry.common.errors import InvalidSchema
-from cdc_contracts.registry.compat.compatibility_rule import NOTE
-from cdc_contracts.registry.compat.json_schema.bundled_schemas import FAST_JUDGES, BundledSchema
-from cdc_contracts.registry.compat.json_schema.closing import close_schema
-from cdc_contracts.registry.compat.json_schema.opening import open_schema
-from cdc_contracts.registry.compat.levels import Level, Policy
-from cdc_contracts.registry.compat.version_comparison import compare_schemas
-from cdc_contracts.registry.schema.json_schemas.schema_drafts import draft_of
-from cdc_contracts.registry.schema.schema_documents import JSON, SchemaDocument
+from cdc_contracts.registry.authoring.compat.compatibility_rule import NOTE
+from cdc_contracts.registry.authoring.compat.json_schema.bundled_schemas import FAST_JUDGES, BundledSchema
+from cdc_contracts.registry.authoring.compat.json_schema.closing import close_schema
+from cdc_contracts.registry.authoring.compat.json_schema.opening import open_schema
+from cdc_contracts.registry.authoring.compat.levels import Level, Policy
+from cdc_contracts.registry.authoring.compat.version_comparison import compare_schemas
+from cdc_contracts.registry.core.common.errors import InvalidSchema
+from cdc_contracts.registry.core.schema.json_schemas.schema_drafts import draft_of
+from cdc_contracts.registry.core.schema.schema_documents import JSON, SchemaDocument
 
 ALL = bool(os.environ.get("CDC_ALL_PAIRS"))
 EVERY = 1 if ALL else 41

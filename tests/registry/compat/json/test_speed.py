@@ -6,9 +6,9 @@ from functools import partial
 import pytest
 from stopwatch import measure
 
-from cdc_contracts.registry.compat.levels import Level, Policy
-from cdc_contracts.registry.compat.version_comparison import compare_schemas
-from cdc_contracts.registry.schema.schema_documents import JSON, SchemaDocument
+from cdc_contracts.registry.authoring.compat.levels import Level, Policy
+from cdc_contracts.registry.authoring.compat.version_comparison import compare_schemas
+from cdc_contracts.registry.core.schema.schema_documents import JSON, SchemaDocument
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 

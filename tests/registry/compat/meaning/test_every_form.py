@@ -6,9 +6,9 @@ from itertools import combinations
 
 import pytest
 
-from cdc_contracts.registry.compat.meaning.meaning_comparison import compare_meaning
-from cdc_contracts.registry.contract.catalogue import Catalogue, shipped_catalogue
-from cdc_contracts.registry.values import FORMS
+from cdc_contracts.registry.authoring.compat.meaning.meaning_comparison import compare_meaning
+from cdc_contracts.registry.core.contract.catalogue import Catalogue, shipped_catalogue
+from cdc_contracts.registry.core.values import FORMS
 
 PAIRS = [
     (one.name, other.name)

@@ -12,19 +12,19 @@ from pathlib import Path
 import pytest
 import yaml
 
-from cdc_contracts.registry.common.findings import ERROR
-from cdc_contracts.registry.common.json_messages import Unreadable
-from cdc_contracts.registry.compat.compatibility_rule import compatibility_rules
-from cdc_contracts.registry.compat.meaning.contract_facts import PROSE, VALUES, contract_sections
-from cdc_contracts.registry.compat.meaning.mapping_differences import COMPARED, UNREAD
-from cdc_contracts.registry.compat.meaning.meaning_comparison import compare_meaning, refusing_rules
-from cdc_contracts.registry.contract.catalogue import Catalogue, shipped_catalogue
-from cdc_contracts.registry.contract.column_model import MappingDocument
-from cdc_contracts.registry.contract.model import Meaning
-from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.explain.rulebook import rules
-from cdc_contracts.registry.validate.drift_rule import CROSS_FIELD
-from cdc_contracts.registry.validate.reference_validator import ReferenceValidator
+from cdc_contracts.registry.authoring.compat.compatibility_rule import compatibility_rules
+from cdc_contracts.registry.authoring.compat.meaning.contract_facts import PROSE, VALUES, contract_sections
+from cdc_contracts.registry.authoring.compat.meaning.mapping_differences import COMPARED, UNREAD
+from cdc_contracts.registry.authoring.compat.meaning.meaning_comparison import compare_meaning, refusing_rules
+from cdc_contracts.registry.authoring.explain.rulebook import rules
+from cdc_contracts.registry.core.common.findings import ERROR
+from cdc_contracts.registry.core.common.json_messages import Unreadable
+from cdc_contracts.registry.core.contract.catalogue import Catalogue, shipped_catalogue
+from cdc_contracts.registry.core.contract.column_model import MappingDocument
+from cdc_contracts.registry.core.contract.model import Meaning
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.validate.drift_rule import CROSS_FIELD
+from cdc_contracts.registry.core.validate.reference_validator import ReferenceValidator
 
 CASES = sorted((Path(__file__).parent / "cases").glob("*.yaml"))
 CATALOGUE = shipped_catalogue()

@@ -1,0 +1,1 @@
+"""Authoring: what writes, checks, compares and publishes contracts. It imports the core alone."""

@@ -1,0 +1,137 @@
+"""Opening of schemas: what a consumer accepts, as the policy cdc reads a schema.
+
+A consumer ignores members that its schema does not name, also where the schema forbids them. A member that the schema
+names at one place and refuses at another is not ignored. A message that the open schema refuses the schema refuses too.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from jsonschema_rs.canonical.schema import clone
+
+from cdc_contracts.registry.authoring.compat.json_schema.bundled_schemas import BundledSchema
+from cdc_contracts.registry.authoring.compat.json_schema.pattern_texts import finds
+from cdc_contracts.registry.authoring.compat.json_schema.place_descriptions import (
+    apply_in_place,
+    every_schema,
+    everything_under,
+    follow,
+    named_by,
+)
+from cdc_contracts.registry.authoring.compat.json_schema.schema_differences import MEMBER, OTHER_MEMBER, Step
+from cdc_contracts.registry.core.common.subschemas import subschemas
+
+_REFUSING: Final = ("additionalProperties", "unevaluatedProperties")
+_BESIDE: Final = frozenset({"allOf", "then", "else", "dependentSchemas", "dependencies"})
+"""Keywords whose schemas apply together with the schema around them."""
+_ALTERNATIVES: Final = frozenset({"anyOf", "oneOf"})
+_TESTED: Final = frozenset({"if", "not"})
+_IN_PLACE: Final = _BESIDE | _ALTERNATIVES | _TESTED | {"$ref"}
+
+_Named = frozenset[Step]
+"""Members that a schema names, and patterns by which it does."""
+_Around = tuple[Any, ...]
+"""Schemas that apply together with another one."""
+_NONE: Final[_Named] = frozenset()
+
+
+def open_schema(document: BundledSchema) -> BundledSchema:
+    """Return the schema of what a consumer accepts: the document itself where it refuses no member."""
+    if not any(f'"{word}": false' in document.text for word in _REFUSING):
+        return document
+    opened = clone(document.value)
+    kept = {id(one) for one in _find_judging(opened)} if document.mentions(*_TESTED) else set()
+    beside = _find_named_beside(opened) if document.mentions(*_IN_PLACE) else {}
+    schemas = [one for one in every_schema(opened) if id(one) not in kept]
+    changed = {id(one) for one in schemas if _open(one, beside.get(id(one), _NONE))}
+    for schema in schemas if changed else ():
+        if "oneOf" in schema and "anyOf" not in schema:
+            inside = (id(one) for part in schema["oneOf"] for one in everything_under(opened, part))
+            if not changed.isdisjoint(inside):
+                # members that are ignored no longer distinguish the alternatives: a consumer takes what fits any
+                schema["anyOf"] = schema.pop("oneOf")
+    return BundledSchema(opened)
+
+
+def _open(schema: dict[str, Any], named: _Named) -> bool:
+    """Let a schema take members, save those named beside it and not by it; say whether it refused any before."""
+    refusing = [word for word in _REFUSING if schema.get(word) is False]
+    if "additionalProperties" in refusing:
+        own, patterns = schema.get("properties", {}), schema.get("patternProperties", {})
+        beside = {name for kind, name in named if kind == OTHER_MEMBER} - patterns.keys()
+        if beside and (patterns or any(finds(one, name) for one in beside for name in own)):
+            return False
+        names = {*named_by(schema), *(name for kind, name in named if kind == MEMBER)} - own.keys()
+        if schema.get("minProperties", 0) > len(own) and not patterns:
+            return False  # it takes no object: members that are ignored must not make up for that
+        refused = sorted(name for name in names if not any(finds(one, name) for one in patterns))
+        if refused:
+            schema["properties"] = {**own, **dict.fromkeys(refused, False)}
+        if beside:
+            schema["patternProperties"] = dict.fromkeys(sorted(beside), False)
+    for word in refusing:
+        del schema[word]
+    return bool(refusing)
+
+
+def _find_named_beside(document: Any) -> Mapping[int, _Named]:
+    """Return by a schema's identity what an object may have by all that applies together with it.
+
+    Alternatives apply together with what is around them, and not with each other. Where a schema is used at several
+    places, only what is named at all of them counts.
+    """
+    found: dict[int, _Named] = {}
+    waiting: deque[tuple[Any, _Around]] = deque([(document, ())])
+    while waiting:
+        schema, around = waiting.popleft()
+        if not isinstance(schema, dict):
+            continue
+        named = _named_in(document, [*around, schema])
+        known = found.get(id(schema))
+        if known is not None and known <= named:
+            continue
+        found[id(schema)] = named if known is None else named & known
+        waiting.extend(_parts_of(document, schema, around))
+    return found
+
+
+def _parts_of(document: Any, schema: dict[str, Any], around: _Around) -> Iterator[tuple[Any, _Around]]:
+    """Yield the schemas inside a schema and the one it refers to, each with those that apply together with it."""
+    whole = (*around, schema)
+    for word, _, part in subschemas(schema):
+        if word in _BESIDE:
+            yield part, whole
+        elif word in _ALTERNATIVES:
+            yield part, (*around, {key: held for key, held in schema.items() if key not in _ALTERNATIVES})
+        elif word not in {"$defs", "definitions", "properties", *_TESTED}:
+            yield part, ()
+    if isinstance(schema.get("$ref"), str):
+        yield follow(document, schema["$ref"]), whole
+    if "properties" in schema:
+        others = [one["properties"] for one in _apply_all(document, whole) if one.get("properties")]
+        for name, part in schema["properties"].items():
+            yield part, tuple(one[name] for one in others if name in one and one[name] is not part)
+
+
+def _apply_all(document: Any, schemas: Iterable[Any]) -> Iterator[Mapping[str, Any]]:
+    return (one for schema in schemas for one in apply_in_place(document, schema))
+
+
+def _named_in(document: Any, schemas: Iterable[Any]) -> _Named:
+    """Return what the schemas, and those they apply in place, name."""
+    applied = list(_apply_all(document, schemas))
+    names = {(MEMBER, name) for one in applied for name in named_by(one)}
+    patterns = {(OTHER_MEMBER, key) for one in applied for key in one.get("patternProperties", ())}
+    described = any(isinstance(one.get(word), dict) and one[word] for one in applied for word in _REFUSING)
+    return frozenset(names | patterns | ({(OTHER_MEMBER, "")} if described else set()))
+
+
+def _find_judging(document: Any) -> Iterator[Any]:
+    """Yield the schemas whose refusal is what counts: under `if` and `not`."""
+    for schema in every_schema(document):
+        for word in ("if", "not"):
+            if word in schema:
+                yield from everything_under(document, schema[word])

@@ -1,0 +1,99 @@
+"""Place descriptions: all schemas of a document that apply to one place in a message."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from cdc_contracts.registry.authoring.compat.json_schema.schema_differences import ELEMENT, MEMBER, Step
+from cdc_contracts.registry.authoring.compat.json_schema.schema_shapes import value_at
+from cdc_contracts.registry.core.common.pointers import split_reference
+from cdc_contracts.registry.core.common.subschemas import subschemas
+
+_LISTS: Final = ("allOf", "anyOf", "oneOf")
+_SINGLE: Final = ("if", "then", "else", "not")
+_OTHERS: Final = ("additionalProperties", "unevaluatedProperties")
+_REST: Final = ("items", "additionalItems", "unevaluatedItems")
+_DEPENDENT: Final = ("dependencies", "dependentRequired", "dependentSchemas")
+MOST_IN_PLACE: Final = 2_000
+"""Schemas that are followed for one place; what more there are is left out."""
+
+
+def apply_in_place(document: Any, schema: Any) -> Iterator[Mapping[str, Any]]:
+    """Yield the schema and every other that it applies to the same value."""
+    seen: set[int] = set()
+    waiting = [schema]
+    while waiting and len(seen) < MOST_IN_PLACE:
+        one = waiting.pop()
+        if not isinstance(one, dict) or id(one) in seen:
+            continue
+        seen.add(id(one))
+        yield one
+        waiting += [part for word in _LISTS for part in one.get(word, ())]
+        waiting += [one[word] for word in _SINGLE if word in one]
+        dependent = (*one.get("dependentSchemas", {}).values(), *one.get("dependencies", {}).values())
+        waiting += [part for part in dependent if isinstance(part, dict)]
+        if isinstance(one.get("$ref"), str) and one["$ref"].startswith("#"):
+            waiting.append(follow(document, one["$ref"]))
+
+
+def follow(document: Any, reference: str) -> Any:
+    """Return what a reference inside the document leads to, None if it leads nowhere."""
+    parts = split_reference(reference)
+    return None if parts is None else value_at(document, parts)
+
+
+def name_members(document: Any, schemas: Iterable[Any]) -> set[str]:
+    """Return every member that the schemas, and those they apply in place, name: described, required or depended on."""
+    return {name for schema in schemas for one in apply_in_place(document, schema) for name in named_by(one)}
+
+
+def named_by(schema: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the members that a schema itself names."""
+    yield from schema.get("properties", ())
+    required = schema.get("required")
+    yield from required if isinstance(required, list) else ()  # draft 3 wrote a flag there, which asks nothing since
+    for word in _DEPENDENT:
+        for name, asked in schema.get(word, {}).items():
+            yield name
+            yield from asked if isinstance(asked, list) else ()
+
+
+def every_schema(document: Any) -> Iterator[Any]:
+    """Yield a schema and all inside it. A member may be called as a keyword is: what stands at names is no schema."""
+    waiting = [document]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, dict):
+            yield one
+            waiting += [below for _, _, below in subschemas(one)]
+
+
+def everything_under(document: Any, schema: Any) -> Iterator[Any]:
+    """Yield a schema, all inside it and all that these refer to."""
+    seen: set[int] = set()
+    waiting = [schema]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, dict) and id(one) not in seen:
+            seen.add(id(one))
+            yield one
+            waiting += [below for _, _, below in subschemas(one)]
+            if isinstance(one.get("$ref"), str):
+                waiting.append(follow(document, one["$ref"]))
+
+
+def step_into(schema: Mapping[str, Any], step: Step) -> Iterator[Any]:
+    """Yield what a schema says of the place where a step leads."""
+    kind, name = step
+    if kind == ELEMENT:
+        items = schema.get("prefixItems") or schema.get("items")
+        if isinstance(items, list):
+            yield from items[int(name) : int(name) + 1]
+        yield from (schema[word] for word in _REST if isinstance(schema.get(word), dict))
+    elif kind == MEMBER and name in schema.get("properties", {}):
+        yield schema["properties"][name]
+    else:
+        if kind != MEMBER:
+            yield from schema.get("patternProperties", {}).values()
+        yield from (schema[word] for word in _OTHERS if isinstance(schema.get(word), dict))

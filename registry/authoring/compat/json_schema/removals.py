@@ -1,0 +1,177 @@
+"""Removals: members that one document names and another no longer names, wherever and however it names them.
+
+Both documents are followed member by member and element by element; what counts at each place is all that they say of
+it together: beside one another, in `allOf` and its like, by reference. Where the names are written does not matter.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from cdc_contracts.registry.authoring.compat.compatibility_rule import BREAKING
+from cdc_contracts.registry.authoring.compat.json_schema.json_rule import JsonRule
+from cdc_contracts.registry.authoring.compat.json_schema.place_descriptions import apply_in_place, step_into
+from cdc_contracts.registry.authoring.compat.json_schema.schema_differences import (
+    ELEMENT,
+    MEMBER,
+    OTHER_MEMBER,
+    Route,
+    SchemaDifference,
+    Step,
+    TooMuchToCompare,
+)
+from cdc_contracts.registry.authoring.compat.json_schema.schema_shapes import Parts, SchemaShape, value_at
+from cdc_contracts.registry.core.common.pointers import split_reference
+
+MEMBER_REMOVED: Final = JsonRule(
+    id="C119", name="member-removed", severity=BREAKING,
+    says="The new version no longer sends a member that consumers of the old one may read.",
+    action="Keep the member, or inform every consumer first and publish a new subject.",
+    good="the member stays, and may be null from now on", bad="an optional member is removed from properties",
+    confluent="PROPERTY_REMOVED_FROM_OPEN_CONTENT_MODEL", harmless=("PROPERTY_REMOVED",),
+)  # fmt: skip
+
+
+REMOVED: Final = "PROPERTY_REMOVED"
+
+_LIMIT: Final = 20_000
+_CHARACTERS_OF_A_PLACE: Final = 16
+_LISTS: Final = ("allOf", "anyOf", "oneOf")
+_SINGLE: Final = ("then", "else")  # members under `if` and `not` are tested, not sent
+_OTHERS: Final = ("additionalProperties", "unevaluatedProperties")
+_REST: Final = ("additionalItems", "unevaluatedItems")
+_NAMING: Final = frozenset({
+    "$ref", *_LISTS, *_SINGLE, *_OTHERS, *_REST, "dependentSchemas", "dependencies", "properties", "patternProperties",
+    "items", "prefixItems",
+})  # fmt: skip
+"""A schema without these keywords names no member, directly or in a subschema."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A schema and its place."""
+
+    schema: Any
+    at: Parts
+
+
+@dataclass(frozen=True, slots=True)
+class _Spot:
+    """A place in a message, with the schemas for it in the writer's and the reader's document."""
+
+    route: Route
+    mine: Sequence[_Place]
+    theirs: Sequence[Any]
+
+
+def find_removals(writer: Any, reader: Any, length: int) -> Iterator[SchemaDifference]:
+    """Yield each member that a writer's document names and a reader's does not, the outermost ones only.
+
+    `length` is how many characters both have. Raises TooMuchToCompare, after what was found until then.
+    """
+    limit = _LIMIT + length // _CHARACTERS_OF_A_PLACE
+    result: set[Parts] = set()
+    seen: set[tuple[frozenset[int], frozenset[int]]] = set()
+    waiting = deque([_Spot((), [_Place(writer, ())], [reader])])
+    while waiting:
+        spot = waiting.popleft()
+        key = (frozenset(id(one.schema) for one in spot.mine), frozenset(map(id, spot.theirs)))
+        if key in seen:
+            continue
+        seen.add(key)
+        if len(seen) > limit:
+            raise TooMuchToCompare
+        mine = list(_apply(writer, spot.mine))
+        theirs = [one for schema in spot.theirs for one in apply_in_place(reader, schema)]
+        if False in spot.theirs or not _may_be_object(theirs):
+            named: dict[str, list[_Place]] = {}  # a value that is no longer an object is another difference
+        else:
+            named = _members_of(mine)
+        for name, places in named.items():
+            way = (*spot.route, (MEMBER, name))
+            if not _is_named(name, theirs):
+                if places[0].at not in result:
+                    result.add(places[0].at)
+                    yield _removal(places[0], way, name)
+            elif any(isinstance(one.schema, dict) and not _NAMING.isdisjoint(one.schema) for one in places):
+                below = [schema for one in theirs for schema in step_into(one, (MEMBER, name))]
+                waiting.append(_Spot(way, places, below))
+        for step, place in _parts_of(mine):
+            below = [schema for one in theirs for schema in step_into(one, step)]
+            waiting.append(_Spot((*spot.route, step), [place], below))
+
+
+def _removal(place: _Place, route: Route, name: str) -> SchemaDifference:
+    holder = SchemaShape("object", {"properties": {name: place.schema}}, place.at)
+    nothing = SchemaShape("object", {}, ())
+    return SchemaDifference(REMOVED, holder, nothing, place.at, None, route, member=name)
+
+
+def _apply(document: Any, places: Iterable[_Place]) -> Iterator[_Place]:
+    """Yield the places, and all that the schemas there apply to the same value, save as a condition."""
+    seen: set[int] = set()
+    waiting = deque(places)
+    while waiting:
+        one = waiting.popleft()
+        if not isinstance(one.schema, dict) or id(one.schema) in seen:
+            continue
+        seen.add(id(one.schema))
+        yield one
+        schema = one.schema
+        for word in _LISTS:
+            waiting.extend(_Place(part, (*one.at, word, str(at))) for at, part in enumerate(schema.get(word, ())))
+        waiting.extend(_Place(schema[word], (*one.at, word)) for word in _SINGLE if word in schema)
+        for word in ("dependentSchemas", "dependencies"):
+            waiting.extend(_Place(part, (*one.at, word, name)) for name, part in schema.get(word, {}).items())
+        reference = schema.get("$ref", "")
+        parts = split_reference(reference)
+        if parts is not None:
+            waiting.append(_Place(value_at(document, parts), parts))
+
+
+def _members_of(places: Iterable[_Place]) -> dict[str, list[_Place]]:
+    """Return what is said of each member that is sent, by its name."""
+    found: dict[str, list[_Place]] = {}
+    for one in places:
+        for name, schema in one.schema.get("properties", {}).items():
+            if schema is not False:
+                found.setdefault(name, []).append(_Place(schema, (*one.at, "properties", name)))
+    return found
+
+
+def _parts_of(places: Iterable[_Place]) -> Iterator[tuple[Step, _Place]]:
+    """Yield the schemas of members without names and of elements, each with the step that leads to them."""
+    for one in places:
+        schema = one.schema
+        for pattern, part in schema.get("patternProperties", {}).items():
+            yield (OTHER_MEMBER, pattern), _Place(part, (*one.at, "patternProperties", pattern))
+        for word in _OTHERS:
+            if isinstance(schema.get(word), dict):
+                yield (OTHER_MEMBER, ""), _Place(schema[word], (*one.at, word))
+        items = schema.get("items")
+        word = "prefixItems" if "prefixItems" in schema else "items"
+        first = schema[word] if isinstance(schema.get(word), list) else []
+        for at, part in enumerate(first):
+            yield (ELEMENT, str(at)), _Place(part, (*one.at, word, str(at)))
+        rest = {"items": items, **{word: schema.get(word) for word in _REST}}
+        for word, part in rest.items():
+            if isinstance(part, dict):
+                yield (ELEMENT, str(len(first))), _Place(part, (*one.at, word))
+
+
+def _is_named(name: str, schemas: Iterable[Any]) -> bool:
+    """Return whether a member is named by any schema of an object, and kept out by none."""
+    named = [name in one.get("properties", {}) for one in schemas]
+    kept_out = any(
+        one.get("additionalProperties") is False and not here and not one.get("patternProperties")
+        for one, here in zip(schemas, named, strict=True)
+    )
+    return any(named) and not kept_out
+
+
+def _may_be_object(schemas: Iterable[Any]) -> bool:
+    kinds = [one["type"] for one in schemas if "type" in one]
+    return all(kind == "object" or (isinstance(kind, list) and "object" in kind) for kind in kinds)

@@ -1,0 +1,85 @@
+"""Images section: where rows are before and after a change, how an image is written, what joins split updates."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from cdc_contracts.registry.authoring.compat.compatibility_rule import BREAKING, CompatibilityRule
+from cdc_contracts.registry.authoring.compat.meaning.contract_section import (
+    IMAGE_FIELDS,
+    NEW_VERSION,
+    ROWS,
+    ContractFact,
+    ContractSection,
+    FactDifference,
+    Key,
+    Question,
+    Versions,
+    always,
+    values_of,
+)
+from cdc_contracts.registry.core.contract.phrases import describe_side
+
+IMAGE_PLACE: Final = CompatibilityRule(
+    id="C320", name="image-place", severity=BREAKING,
+    says="The row image of an op is in another place, or is completed differently. A reader of the other version "
+    "takes the before image for the after image, or finds none, without any error.",
+    action=NEW_VERSION + " Decode every range with the version it was written in.",
+    good="delete: {before: {at: /old}} in both", bad="delete: {before: {at: /old}}, then {before: {at: /data}}",
+)  # fmt: skip
+
+IMAGE_CONTAINER: Final = CompatibilityRule(
+    id="C321", name="image-container", severity=BREAKING,
+    says="Images have another container: one object, a list of one row, a list of rows, or positional values.",
+    action=NEW_VERSION,
+    good="container: list-of-rows in both", bad="container: list-of-one, then list-of-rows",
+)  # fmt: skip
+
+HALVES: Final = CompatibilityRule(
+    id="C322", name="halves", severity=BREAKING,
+    says="The key that joins the two halves of an update differs: unrelated halves are joined, or none are.",
+    action=NEW_VERSION,
+    good="pair_by: [position, table] in both", bad="pair_by: [position, table], then [transaction]",
+)  # fmt: skip
+
+
+def list_facts(section: Mapping[str, Any]) -> Iterator[tuple[Key, ContractFact]]:
+    """Yield the container, and the sides of each op."""
+    for name, value in section.items():
+        if name == "container":
+            yield (name,), ContractFact(value, value)
+        else:
+            yield (name,), ContractFact(value, "; ".join(f"{side}: {describe_side(at)}" for side, at in value.items()))
+
+
+def rule_of(key: Key, old: ContractFact | None, new: ContractFact | None) -> CompatibilityRule:
+    """Return whether images are written otherwise, or are elsewhere."""
+    return IMAGE_CONTAINER if key[1] == "container" else IMAGE_PLACE
+
+
+def ask(difference: FactDifference, versions: Versions) -> Question:
+    """Ask for messages of the op, with its images."""
+    op, values = difference.key[1], values_of(difference)
+    ops: tuple[str, ...] = (op,)
+    if op == "container":
+        ops, places = ROWS, [at for version in versions for at in version.meaning.images.pointers()]
+    else:
+        sides = [side for value in values for side in value.values()]
+        places = [side[part] for side in sides for part in ("at", "over", "or") if part in side]
+    members = tuple(dict.fromkeys(places))
+    return Question(ops, members, members=members, fields=IMAGE_FIELDS)
+
+
+def list_split_update_facts(section: Mapping[str, Any]) -> Iterator[tuple[Key, ContractFact]]:
+    """Yield by what they are joined."""
+    yield (), ContractFact(section, f"joined by {', '.join(section['pair_by'])}")
+
+
+def ask_halves(difference: FactDifference, versions: Versions) -> Question:
+    """Ask for messages of split updates."""
+    return Question(("update-before", "update-after"), fields=frozenset({"pair_id"}))
+
+
+SECTION = ContractSection(name="images", listed_at=5, list_facts=list_facts, rule_of=rule_of, ask=ask)
+HALVES_SECTION = ContractSection(
+    name="halves", listed_at=6, list_facts=list_split_update_facts, rule_of=always(HALVES), ask=ask_halves
+)

@@ -1,0 +1,113 @@
+"""Fact places: where a fact of a contract is stated: file, line and column, also where it is inherited."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final
+
+import yaml
+
+from cdc_contracts.registry.authoring.compat.compatibility_verdict import TextPlace
+from cdc_contracts.registry.authoring.compat.meaning.mapping_differences import ANY
+from cdc_contracts.registry.core.common.pointers import join_pointer
+
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
+
+    from cdc_contracts.registry.authoring.compat.meaning.contract_section import Key
+    from cdc_contracts.registry.core.contract.catalogue import Catalogue, Version
+    from cdc_contracts.registry.core.contract.value_mappings import ValueMapping
+
+_CONTRACT: Final = "contract.yaml"
+_LISTS: Final = frozenset({
+    "rules", "notes", "parameters", "undocumented", "tolerated_ops", "discriminators", "version_evidence",
+    "not_separable_from",
+})  # fmt: skip
+_LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+def place_of_key(version: Version, key: Key) -> TextPlace | None:
+    """Return where a version states a fact: in its own contract, else in the nearest that it is based on.
+
+    What a version takes away stands where it does so. What none of them says stands where it would: at the deepest
+    key on the way there.
+    """
+    steps, item = (key[:1], key[1:2]) if key[:1] and key[0] in _LISTS else (key, ())
+    while steps:
+        for one in _line_of(version):
+            found = _find(one.folder.joinpath(_CONTRACT), steps, item[0] if item else None)
+            if found is not None:
+                return found
+        steps = steps[:-1]
+    return TextPlace("", str(version.folder.joinpath(_CONTRACT)), 1, 1)
+
+
+def place_of_type(catalogue: Catalogue, mapping: ValueMapping, name: str) -> TextPlace | None:
+    """Return where a mapping, or one that it is based on, gives a source type its form."""
+    document = mapping.document
+    name = document.aliases.get(name, name)
+    form = next((form for form, types in document.forms.items() if name in types), None)
+    if form is not None:
+        wanted: tuple[tuple[Key, str | None], ...] = ((("forms", form), name), (("forms",), None))
+    elif name == ANY or document.default is not None:
+        wanted = ((("default",), None), (("forms",), None))
+    elif " without a type" in name:
+        wanted = ((("untyped", name.partition(" ")[0]), None), (("untyped",), None))
+    elif name.endswith(" that does not exist"):
+        own = mapping.form_of(name.removesuffix(" that does not exist")) or ""
+        wanted = ((("invalid", own), None), (("invalid",), None))
+    else:
+        wanted = (((name,), None), (("forms",), None))
+    for steps, item in wanted:
+        for file in _files_of(catalogue, document.mapping):
+            found = _find(file, steps, item)
+            if found is not None:
+                return found
+    return None
+
+
+def _line_of(version: Version) -> Iterator[Version]:
+    """Yield a version and all that it is based on, nearest first."""
+    step: Version | None = version
+    while step is not None:
+        yield step
+        step = step.base
+
+
+def _files_of(catalogue: Catalogue, name: str) -> Iterator[Traversable]:
+    """Yield the file of a mapping and of all that it is based on, nearest first."""
+    step: str | None = name
+    while step is not None:
+        file = catalogue.mapping_file(step)
+        yield file
+        root = _compose(file.read_text(encoding="utf-8"))
+        step = next((value.value for key, value in _members(root) if key.value == "based_on"), None)
+
+
+def _find(file: Traversable, steps: Key, item: str | None) -> TextPlace | None:
+    """Return where a file itself has a member, or the item of the list that it holds; None if it has not."""
+    node: Any = _compose(file.read_text(encoding="utf-8"))
+    mark = None
+    for step in steps:
+        found = next(((key, value) for key, value in _members(node) if key.value == step), None)
+        if found is None:
+            return None
+        mark, node = found[0].start_mark, found[1]
+    pointer = join_pointer(*steps)
+    if item is not None and isinstance(node, yaml.SequenceNode):
+        for place, one in enumerate(node.value):
+            if one.value == item:
+                mark, pointer = one.start_mark, f"{pointer}/{place}"
+    if mark is None:
+        return None
+    return TextPlace(pointer, str(file), mark.line + 1, mark.column + 1)
+
+
+def _members(node: Any) -> list[tuple[Any, Any]]:
+    return node.value if isinstance(node, yaml.MappingNode) else []
+
+
+@lru_cache(256)
+def _compose(text: str) -> Any:
+    return yaml.compose(text, Loader=_LOADER)

@@ -1,0 +1,196 @@
+"""Op codes: which member says what happened to a row, and what each of its codes means."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Final
+
+from cdc_contracts.registry.authoring.drafting.message_members import Members, ObservedMember, Parts, SampleMessage
+from cdc_contracts.registry.authoring.drafting.row_places import BEFORE, RowPlaces, words_of_image
+from cdc_contracts.registry.core.common.pointers import ABSENT
+
+_MOST_CODES: Final = 24
+_FEWEST_LETTERS: Final = 3
+_ALIKE: Final = 2
+"""From this rank on a member looks like the op code."""
+_PLAIN_HINTS: Final = frozenset({"op", "operation", "opcode", "action", "dml"})
+_HINTS: Final = frozenset({"op", "operation", "type", "kind", "action", "event", "dml", "opcode", "cmd", "change"})
+_ROW_WORDS: Final = MappingProxyType({
+    "insert": "I INSERT INS C CREATE ADD NEW",
+    "update": "U UPDATE UPD CHANGE MODIFY MOD M",
+    "delete": "D DELETE DEL REMOVE DROP",
+    "snapshot": "R READ SNAPSHOT INIT LOAD FULL ROW",
+    "upsert": "UPSERT MERGE PUT",
+    "update-before": "UPDATEBEFORE UPDATEBEFOR UB BEFORE",
+    "update-after": "UPDATEAFTER UA AFTER",
+})  # fmt: skip
+_OTHER_WORDS: Final = MappingProxyType({
+    "ddl": "DDL CREATE ALTER DROP ERASE QUERY RENAME CINDEX DINDEX",
+    "truncate": "TRUNCATE T",
+    "heartbeat": "HEARTBEAT HB PING MHEARTBEAT H",
+    "begin": "BEGIN B TRANSACTIONBEGIN",
+    "commit": "COMMIT END TRANSACTIONEND XACOMMIT",
+    "rollback": "ROLLBACK XAROLLBACK",
+})  # fmt: skip
+_DEFINED: Final = frozenset({"TABLE", "COLUMN", "DATABASE", "SCHEMA", "INDEX", "VIEW"})
+_BY_ROWS: Final = MappingProxyType({
+    True: {word: op for op, words in _ROW_WORDS.items() for word in words.split()},
+    False: {word: op for op, words in _OTHER_WORDS.items() for word in words.split()},
+})  # fmt: skip
+
+
+@dataclass
+class OpCodes:
+    """The member with the op code: its codes, what they mean, and those that nothing shows the meaning of."""
+
+    member: ObservedMember
+    ops: dict[str, str] = field(default_factory=dict)
+    seen: Counter[str] = field(default_factory=Counter)
+    guessed: dict[str, str] = field(default_factory=dict)
+    """Why an op was taken for a code that does not say it."""
+    unknown: set[str] = field(default_factory=set)
+    """Those of them that are no known words."""
+    ddl_flag: ObservedMember | None = None
+    """A boolean that says of each message whether it is DDL."""
+    flag_decides: bool = False
+    """Whether a code is of DDL in some messages and not in others, so that only the flag says it."""
+    others: list[ObservedMember] = field(default_factory=list)
+    """Other members that look like op codes."""
+
+    def without_rows(self) -> list[str]:
+        """Return the codes that say insert, update or delete, and have no row in any message."""
+        return [code for code, op in self.ops.items() if op == "mark" and _word(code) in _BY_ROWS[True]]
+
+    def code(self, message: SampleMessage) -> str | None:
+        """Return the code of a message; None if it has none."""
+        value = message.at(self.member.parts)
+        return value if isinstance(value, str) else None
+
+    def op(self, message: SampleMessage) -> str | None:
+        """Return the canonical op of a message."""
+        if self.flag_decides and self.is_flagged(message):
+            return "ddl"
+        return self.ops.get(self.code(message) or "")
+
+    def is_flagged(self, message: SampleMessage) -> bool:
+        """Return whether a message says that it is DDL."""
+        return self.ddl_flag is not None and message.at(self.ddl_flag.parts) is True
+
+
+def find_op(members: Members, places: RowPlaces) -> OpCodes | None:
+    """Return the member with the op code; None if no member looks like one."""
+    likely = [one for one in members if _may_be_op(members, one, places)]
+    ranked = [(_rank(one), len(one.texts) > 1, -len(one.parts), one) for one in likely]
+    ranked = [one for one in ranked if one[0] > 0]
+    if not ranked:
+        return None
+    best = max(ranked, key=lambda one: one[:3])
+    found = _read_codes(members, best[3], places)
+    found.others = [one for rank, *_, one in ranked if one is not best[3] and rank >= _ALIKE]
+    return found
+
+
+def partial_op(members: Members, places: RowPlaces, codes: OpCodes | None) -> ObservedMember | None:
+    """Return a member that looks more like an op code than the one taken, and that some messages do not have."""
+    taken = _rank(codes.member) if codes is not None else _ALIKE
+    partial = (one for one in members if one.is_only("string") and one.held < len(members.messages))
+    likely = (one for one in partial if len(one.texts) <= _MOST_CODES and {*one.words} & _HINTS)
+    return next((one for one in likely if _rank(one) > taken and not _is_inside(one.parts, places)), None)
+
+
+def numeric_op(members: Members, places: RowPlaces) -> ObservedMember | None:
+    """Return a member that looks like an op code but holds numbers or booleans, which no contract can map."""
+    for member in members:
+        hinted = member.is_only("number", "boolean") and {*member.words} & (_HINTS - {"event", "change"})
+        if (
+            hinted
+            and len({number.token for number in member.numbers}) <= _MOST_CODES
+            and not _is_inside(member.parts, places)
+        ):
+            return member
+    return None
+
+
+def _is_inside(parts: Parts, places: RowPlaces) -> bool:
+    other = [places.types.parts] if places.types else []
+    other += [places.codes] if places.codes else []
+    return any(parts[: len(image)] == image for image in (*places.images, *other) if image)
+
+
+def _may_be_op(members: Members, member: ObservedMember, places: RowPlaces) -> bool:
+    return (
+        member.is_only("string")
+        and member.held == len(members.messages)
+        and len(member.texts) <= _MOST_CODES
+        and not _is_inside(member.parts, places)
+    )
+
+
+def _rank(member: ObservedMember) -> float:
+    """Return how much a member looks like the op code, 0 if not at all."""
+    hinted = bool({*member.words} & _HINTS)
+    words = [_word(code) for code in member.texts]
+    known = [word in _BY_ROWS[True] or word in _BY_ROWS[False] for word in words]
+    if "deleted" in member.words and {*member.texts} <= {"true", "false"}:
+        return 3
+    if not hinted:  # a letter alone means anything
+        return 2 if all(known) and all(len(word) >= _FEWEST_LETTERS for word in words) else 0
+    return 1 / 2 + sum(known) / len(known) * 2 + (1 / 4 if {*member.words} & _PLAIN_HINTS else 0)
+
+
+def _word(code: str) -> str:
+    return re.sub(r"[^A-Z]", "", code.upper())
+
+
+def _read_codes(members: Members, member: ObservedMember, places: RowPlaces) -> OpCodes:
+    found = OpCodes(member)
+    found.ddl_flag = next((one for one in members if one.is_only("boolean") and "ddl" in one.words), None)
+    for message in members.messages:
+        found.seen[found.code(message) or ""] += 1
+    for code in found.seen:
+        mine = [message for message in members.messages if found.code(message) == code]
+        other = [message for message in mine if not found.is_flagged(message)]
+        found.flag_decides |= 0 < len(other) < len(mine)
+        rows = [holding_images(message, places) for message in other]
+        found.ops[code] = _meaning(found, code, rows) if other else "ddl"
+    return found
+
+
+def holding_images(message: SampleMessage, places: RowPlaces) -> list[Parts]:
+    """Return the images that hold a row in a message."""
+    return [parts for parts in places.images if (value := message.at(parts)) is not ABSENT and places.rows(value)]
+
+
+def _meaning(found: OpCodes, code: str, rows: list[list[Parts]]) -> str:
+    word, holds = _word(code), any(rows)
+    if "deleted" in found.member.words and code in ("true", "false") and holds:
+        return "delete" if code == "true" else "upsert"
+    known: Any = _BY_ROWS[holds].get(word)
+    parts = {*re.findall("[A-Z]+", code.upper())}
+    if parts & _DEFINED and any(_BY_ROWS[False].get(part) == "ddl" for part in parts):  # such as `table-alter`
+        known = "ddl"
+    if known is None and len(word) >= _FEWEST_LETTERS:
+        known = _BY_ROWS[False].get(word)  # a heartbeat stays one, whatever it carries
+    if known == "ddl" and found.ddl_flag is not None:
+        known = None
+        found.guessed[code] = f"{found.ddl_flag.pointer} is false in messages with it"
+        if not holds:
+            return "mark"
+    if known:
+        return str(known)
+    if word not in _BY_ROWS[True]:
+        found.unknown.add(code)
+    if not holds:
+        found.guessed[code] = "no message with it holds a row"
+        return "mark"
+    if any(len(one) > 1 for one in rows):
+        found.guessed[code] = "a message with it holds two rows"
+        return "update"
+    early = all(words_of_image(parts) & BEFORE for one in rows for parts in one)
+    found.guessed[code] = (
+        f"each message with it holds one row, {'before' if early else 'not before'} the change by name"
+    )
+    return "delete" if early else "insert"

@@ -1,0 +1,150 @@
+"""Value forms of a draft: how the values of each source type are written, by all values that were seen of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Final
+
+from cdc_contracts.registry.authoring.drafting.message_members import Members, SampleMessage
+from cdc_contracts.registry.authoring.drafting.row_places import RowPlaces
+from cdc_contracts.registry.core.common.json_messages import kind_of
+from cdc_contracts.registry.core.common.pointers import ABSENT
+from cdc_contracts.registry.core.contract.value_mappings import drop_parameters
+from cdc_contracts.registry.core.message.reading import read_types, read_types_within
+from cdc_contracts.registry.core.values import FORMS, BrokenValue, Context, Flag
+
+_FAMILIES: Final = MappingProxyType({
+    r".*INT(EGER)?\d*|LONG|BIGSERIAL|SERIAL|BYTE|SHORT": ("integer-number", "integer-text", "integer-or-text"),
+    r"DEC(IMAL)?|NUMERIC|NUMBER|FIXED": ("decimal-number", "decimal-text", "json-number-or-text"),
+    r"FLOAT\d*|REAL|DOUBLE.*|BINARY.(FLOAT|DOUBLE)": ("float64-number", "float64-text", "json-number-or-text"),
+    r"BOOL(EAN)?": ("bool-json", "bool-0-1"),
+    r"BIT( VARYING)?": ("bit-number",),
+    r"YEAR": ("year-number", "year-text"),
+    r"DATE": ("sql-date", "days-since-epoch", "epoch-millis-instant", "sql-datetime", "iso-datetime-minutes"),
+    r"TIME( .*)?": ("sql-time", "iso-time-minutes", "micros-of-day"),
+    r"DATETIME\d*": ("sql-datetime", "iso-datetime-minutes", "iso-instant", "millis-wallclock",
+                     "epoch-seconds.fraction"),
+    r"TIMESTAMP.*": ("epoch-seconds.fraction", "epoch-seconds-integer", "epoch-millis-instant", "iso-instant",
+                     "sql-datetime-instant", "iso-datetime-minutes", "sql-datetime-zone"),
+    r"JSONB?": ("json-text",),
+})  # fmt: skip
+"""Forms by the names of types, the most telling first; texts of other types are `text`."""
+_BY_KIND: Final = (
+    ({"string"}, "text"), ({"number"}, "json-number"), ({"boolean"}, "bool-json"),
+    ({"number", "string"}, "json-number-or-text"),
+)  # fmt: skip
+_SIGNS: Final = re.compile(r"\b(UNSIGNED|SIGNED|ZEROFILL)\b")
+_FALLBACK: Final = "json-number-or-text"
+"""The form of numbers that are written in more than one way; what a stricter form takes is not in doubt for it."""
+_ZERO: Final = "0000-00-00 00:00:00"
+_STRICT: Final = Context()
+_INVALID: Final = (
+    (Context(keep_invalid=True), "keep-text"), (Context(invalid_literal=_ZERO), {"literal": _ZERO}),
+)  # fmt: skip
+_OPAQUE: Final = re.compile(r".*(BINARY|BLOB|BYTEA|RAW|BYTES)|BIT( VARYING)?|(MULTI)?(POINT|LINE.*|POLYGON)|GEOMETRY.*")
+
+
+@dataclass
+class TypeForm:
+    """The form of one source type: how many values show it, in how many messages it is named, and the first place."""
+
+    form: str
+    values: int
+    first: str
+    question: str = ""
+    """What is not certain of the type; types with the same question are asked about together."""
+    invalid: Any = None
+    """What a mapping says of texts that are no valid time, where some were seen."""
+
+
+@dataclass
+class SeenValues:
+    """The values of one source type, or of one JSON kind where messages name no types."""
+
+    first: str
+    values: list[Any] = field(default_factory=list)
+
+
+def find_forms(members: Members, places: RowPlaces) -> dict[str, TypeForm]:
+    """Return the form of each source type by its name as a mapping lists it; nothing where messages name no types."""
+    seen: dict[str, SeenValues] = {}
+    for message in members.messages:
+        types = types_of(message, places) or {}
+        for name in types.values():
+            seen.setdefault(normalise(name), SeenValues(message.place))
+        for name, value in _columns(message, places):
+            if name in types and value is not None:
+                seen[normalise(types[name])].values.append(value)
+    return {name: _form_of(name, one) for name, one in sorted(seen.items())}
+
+
+def normalise(source_type: str) -> str:
+    """Return a type name as the mapping of a draft lists it: upper case, without parameters."""
+    return " ".join(drop_parameters(source_type).upper().split())
+
+
+def types_of(message: SampleMessage, places: RowPlaces) -> dict[str, str] | None:
+    """Return the types that a message names, by column."""
+    if places.types_in_image is not None:
+        member, key = places.types_in_image
+        for parts in places.images:
+            image = message.at(parts)
+            for row in image if isinstance(image, list) else [image]:
+                if isinstance(row, dict) and (types := read_types_within(row.get(member), key)):
+                    return types
+        return None
+    if places.types is None:
+        return None
+    value = message.at(places.types.parts)
+    return None if value is ABSENT else read_types(value, places.types.name, places.types.type)
+
+
+def _columns(message: SampleMessage, places: RowPlaces) -> Iterator[tuple[str, Any]]:
+    for parts in places.images:
+        for row in places.rows(message.at(parts)):
+            yield from row.items()
+
+
+def _form_of(name: str, seen: SeenValues) -> TypeForm:
+    kinds = {kind_of(value) for value in seen.values}
+    if not kinds:
+        return TypeForm("text", 0, seen.first, "only NULL was seen: how are values written?")
+    plain = " ".join(_SIGNS.sub("", name).split())
+    family = next((forms for pattern, forms in _FAMILIES.items() if re.fullmatch(pattern, plain)), ())
+    fits = [form for form in family if _takes(form, seen.values)]
+    if fits:
+        others = [form for form in fits[1:] if FORMS[form].kind != FORMS[fits[0]].kind and form != _FALLBACK]
+        question = f"values could be {' or '.join(others)} too: which one?" if others else ""
+        return TypeForm(fits[0], len(seen.values), seen.first, question)
+    for context, invalid in _INVALID:
+        fits = [form for form in family if _takes(form, seen.values, context)]
+        if fits:
+            question = "some values are no valid time and are kept as text: is that so?"
+            return TypeForm(fits[0], len(seen.values), seen.first, question, invalid)
+    if kinds == {"string"} and _OPAQUE.fullmatch(name):
+        question = "kept as text: is it base64, hex-upper, or else? Then name that form."
+        return TypeForm("opaque-text", len(seen.values), seen.first, question)
+    form = next((form for those, form in _BY_KIND if kinds <= those and _takes(form, seen.values)), None)
+    if form is None:
+        return TypeForm("", len(seen.values), seen.first, "no value form takes all values")
+    question = f"values have none of the forms known for it ({', '.join(family)}): is {form} right?"
+    return TypeForm(form, len(seen.values), seen.first, question if family else "")
+
+
+def _takes(form: str, values: Iterable[Any], context: Context = _STRICT) -> bool:
+    return all(_reads(form, value, context) for value in values)
+
+
+def _reads(form: str, value: Any, context: Context) -> bool:
+    known = FORMS[form]
+    if kind_of(value) not in {"text": ("string",), "number": ("number",), "boolean": ("boolean",)}.get(
+        next(iter(known.wire)), ()
+    ) and not (len(known.wire) > 1 and kind_of(value) in ("string", "number")):
+        return False
+    try:
+        return known.read(value, context).flag in (Flag.OK, Flag.NOT_WHOLE, Flag.INVALID)
+    except BrokenValue:
+        return False

@@ -1,0 +1,63 @@
+from difflib import get_close_matches
+from importlib.resources.abc import Traversable
+
+from cdc_contracts.registry.authoring.lint.lint_documents import find_unreadable
+from cdc_contracts.registry.authoring.lint.lint_rule import Faults, LintFault, lint_rule
+from cdc_contracts.registry.authoring.lint.lint_run import LintRun
+from cdc_contracts.registry.core.common.errors import ContractError
+from cdc_contracts.registry.core.common.findings import ERROR
+from cdc_contracts.registry.core.contract.value_mappings import ValueMapping
+from cdc_contracts.registry.core.values import FORMS
+
+
+@lint_rule(
+    ERROR,
+    says="Checks that a value mapping resolves, uses known value forms, and maps each source type to one form.",
+    why="The value form of a type decides how its values are read: with two forms the result is arbitrary.",
+    good="integer-text: [INT, BIGINT]",
+    bad="integer-text: [INT], and decimal-text: [INT] below it",
+)
+def mappings_keep_to_the_vocabulary(run: LintRun) -> Faults:
+    for file in run.mapping_files:
+        name = file.name.removesuffix(".yaml")
+        inherited = set(_mapping_faults(run, file, run.mapping_bases.get(name)))
+        yield from (fault for fault in _mapping_faults(run, file, name) if fault not in inherited)
+
+
+def _mapping_faults(run: LintRun, file: Traversable, name: str | None) -> Faults:
+    """Yield why a mapping cannot be resolved, or its unknown value forms and misplaced types."""
+    if name is None or any(True for _ in find_unreadable(file)):
+        return
+    try:
+        mapping = run.catalogue.unchecked_mapping(name)
+    except ContractError as error:
+        parts = tuple(error.what.partition(": ")[0].split(".")) if ": " in error.what else ()
+        yield LintFault(file, "a value mapping", error.what, parts)
+    except (TypeError, ValueError, AttributeError):
+        yield LintFault(file, "a value mapping", "values of another kind")
+    else:
+        yield from (LintFault(file, _value_form_like(form), form, parts) for parts, form in mapping.unknown_forms())
+        yield from _misplaced_types(file, mapping)
+
+
+def _value_form_like(name: str) -> str:
+    near = get_close_matches(name, FORMS, 3, 0.4)
+    return f"a value form, such as {', '.join(near)}" if near else "a value form, such as text or integer-number"
+
+
+def _misplaced_types(file: Traversable, mapping: ValueMapping) -> Faults:
+    """Yield the source types that are never found, are listed under two forms, or are aliases of nothing."""
+    seen: dict[str, str] = {}
+    for form, types in mapping.document.forms.items():
+        for source_type in types:
+            spelled = mapping.normalise(source_type)
+            if spelled != source_type:
+                yield LintFault(file, f"{spelled}, as types are looked up", source_type, ("forms", form))
+            elif source_type in seen:
+                yield LintFault(
+                    file, f"{source_type} under one form", f"also under {seen[source_type]}", ("forms", form)
+                )
+            seen[source_type] = form
+    for alias, source_type in mapping.document.aliases.items():
+        if source_type not in seen and mapping.document.default is None:
+            yield LintFault(file, "a type that has a form", source_type, ("aliases", alias))

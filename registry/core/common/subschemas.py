@@ -1,0 +1,47 @@
+"""Subschemas: the schemas inside a schema, and whether they apply to the same value or to a part of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from cdc_contracts.registry.core.common.pointers import join_pointer
+
+DYNAMIC_REFERENCES: Final = ("$dynamicRef", "$recursiveRef")
+REFERENCES: Final = ("$ref", *DYNAMIC_REFERENCES)
+SAME_VALUE: Final = frozenset(
+    {"allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "dependencies"}
+)
+"""Keywords whose schemas apply to the same value as the schema around them."""
+
+_ONE: Final = frozenset({
+    "not", "if", "then", "else", "additionalProperties", "unevaluatedProperties", "propertyNames", "additionalItems",
+    "unevaluatedItems", "contains", "contentSchema",
+})  # fmt: skip
+_LIST: Final = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
+BY_NAME: Final = frozenset({
+    "properties", "patternProperties", "dependentSchemas", "dependencies", "$defs", "definitions",
+})  # fmt: skip
+"""Keywords whose value has a schema under each name: the names are arbitrary, and may be those of keywords."""
+
+VALUES: Final = frozenset({"const", "default", "enum", "examples"})
+"""Keywords whose values are no schemas, whatever they look like."""
+
+
+def subschemas(schema: dict[str, Any]) -> Iterator[tuple[str, str, Any]]:
+    """Yield the schemas directly inside a schema: keyword, pointer from the schema, and the schema."""
+    for keyword, value in schema.items():
+        for step, one in _inside(keyword, value):
+            if isinstance(one, dict):
+                yield keyword, f"/{keyword}{step}", one
+
+
+def _inside(keyword: str, value: Any) -> Iterator[tuple[str, Any]]:
+    if keyword in _ONE:
+        yield "", value
+    elif (keyword in _LIST or keyword == "items") and isinstance(value, list):
+        yield from ((f"/{at}", one) for at, one in enumerate(value))
+    elif keyword == "items":
+        yield "", value
+    elif keyword in BY_NAME and isinstance(value, dict):
+        yield from ((join_pointer(name), one) for name, one in value.items())

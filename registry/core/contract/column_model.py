@@ -1,0 +1,134 @@
+"""Column model of a contract: where types and codes of columns are, and which value mapping reads their values."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from cdc_contracts.registry.core.contract.document_model import SOURCE_MODES, At, Document, normalise_kind
+
+
+class ColumnTypes(Document):
+    """Where the source types of the columns are."""
+
+    at: At | None = None
+    """Where the types are, as a JSON Pointer."""
+    in_image: str | None = None
+    """The member of each image that holds the types."""
+    reading: Literal["name-to-type", "list-of-objects", "name-to-object"] = Field(alias="as")
+    """How types are written: an object of types by column, a list of objects of columns, or an object of objects."""
+    name: str | None = None
+    """The member of an entry that holds the name of the column."""
+    type: str | None = None
+    """The member of an entry that holds the type."""
+    table: str | None = None
+    """The table of numbers that stand for types."""
+    bare: bool = False
+    """Whether types stand without a length, so that one with a length is drift."""
+
+
+class ColumnCodes(Document):
+    """Where the numeric type codes are; they are checked, never used to decode."""
+
+    at: At
+    """Where the codes are, as a JSON Pointer."""
+    reading: Literal["name-to-code"] = Field(alias="as")
+    """How codes are written: an object of codes by column."""
+    table: Literal["java.sql.Types", "drs-codes", "any"]
+    """The table that codes are checked with; `any` checks none."""
+
+
+class ColumnHints(Document):
+    """A schema block that may serve as a key of shapes, never to decode."""
+
+    at: At
+    """Where the schema block is, as a JSON Pointer."""
+    reading: Literal["connect-schema"] = Field(alias="as")
+    """How the block is written: a schema of Kafka Connect."""
+    field: str | None = None
+    """The field of the block that describes a row."""
+
+
+class Columns(Document):
+    """Where column types and codes are; `types: none` where the message has none."""
+
+    types: ColumnTypes | Literal["none"]
+    """Where the types of columns are, or `none` where no message says them."""
+    codes: ColumnCodes | None = None
+    """Where the numeric codes of types are."""
+    hints: ColumnHints | None = None
+    """Where a schema block is."""
+
+
+class MappingChoice(Document):
+    """A value mapping chosen by a member of the message, else by the parameter `source_mode`.
+
+    `map` has mappings by kind of source database, and by mode where `else` is `parameter`. Case does not count.
+    """
+
+    by: At | None = None
+    """Where the kind of source database is that decides, as a JSON Pointer."""
+    map: dict[str, str] = Field(default_factory=dict)
+    """The value mapping for each kind of source database."""
+    otherwise: str = Field(alias="else")
+    """The value mapping for all other kinds, or `parameter` where source_mode decides."""
+
+    @model_validator(mode="after")
+    def _knows_the_modes(self) -> MappingChoice:
+        known = {normalise_kind(kind) for kind in self.map}
+        missing = [mode for mode in SOURCE_MODES if self.otherwise == "parameter" and normalise_kind(mode) not in known]
+        if missing:
+            raise ValueError(f"`else: parameter` needs a mapping for {missing[0]}")
+        return self
+
+    @cached_property
+    def _by_kind(self) -> dict[str, str]:
+        return {normalise_kind(name): mapping for name, mapping in self.map.items()}
+
+    def name_for(self, kind: str | None, mode: str | None) -> str:
+        """Return the mapping for a kind of source database, in a mode where the kind does not say."""
+        by_kind = self._by_kind
+        if kind is not None and normalise_kind(kind) in by_kind:
+            return by_kind[normalise_kind(kind)]
+        return by_kind[normalise_kind(mode or SOURCE_MODES[0])] if self.otherwise == "parameter" else self.otherwise
+
+
+class Values(Document):
+    """Which mapping of source types to value forms holds."""
+
+    mapping: str | MappingChoice
+    """The value mapping (a file of types/), or the choice between several."""
+
+    @property
+    def kind_at(self) -> str | None:
+        """Where a message says the kind of source database that decides."""
+        return None if isinstance(self.mapping, str) else self.mapping.by
+
+    def mapping_for(self, kind: str | None, mode: str | None) -> str:
+        """Return the name of the mapping that applies to a message."""
+        return self.mapping if isinstance(self.mapping, str) else self.mapping.name_for(kind, mode)
+
+
+class MappingDocument(Document):
+    """Value forms by source type: one file of `types/`."""
+
+    mapping: str
+    """The name of the mapping: that of its file."""
+    names: tuple[Literal["upper", "drop-parameters", "drop-unsigned", "underscore-to-space", "code"], ...] = ()
+    """What is done to the name of a type before it is looked up, in order."""
+    aliases: dict[str, str] = Field(default_factory=dict)
+    """The name of the type that another name stands for."""
+    forms: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    """The source types of each value form."""
+    default: str | None = None
+    """The value form of every other type; without one such a type is a finding."""
+    untyped: dict[Literal["number", "text", "boolean"], str] = Field(default_factory=dict)
+    """The value form of values without a type, by the kind of JSON value."""
+    invalid: dict[str, Literal["keep-text"] | dict[Literal["literal"], str]] = Field(default_factory=dict)
+    """What a value form does where the source database holds an invalid value."""
+    zeros_left_out: tuple[str, ...] = ()
+    """The value forms whose fraction of a second has no zeros at its end; one that has them is a warning."""
+    images: dict[str, str] = Field(default_factory=dict)
+    """The value form of each branch of the Avro union, by the name of the branch."""

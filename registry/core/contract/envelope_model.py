@@ -1,0 +1,132 @@
+"""Envelope model of a contract: where op, names, times, position, transaction, keys and DDL are."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from cdc_contracts.registry.core.contract.document_model import At, Document, Op, normalise_kind
+
+
+class OpFlag(Document):
+    """A member whose value overrides the op code; `of` restricts it to some canonical ops."""
+
+    at: At
+    """Where the flag is, as a JSON Pointer."""
+    equals: bool | int | str = Field(alias="is")
+    """The value that the flag has."""
+    means: Op
+    """The canonical op that the message then has."""
+    of: tuple[Op, ...] | None = None
+    """The canonical ops that the flag overrides; without them it overrides every op."""
+
+
+class OpPlace(Document):
+    """Where the op code is."""
+
+    at: At
+    """Where the op code is, as a JSON Pointer."""
+    flags: tuple[OpFlag, ...] = ()
+    """Members whose value overrides the op code."""
+
+
+class Place(Document):
+    """Where one fact of the envelope is, and how it is read."""
+
+    at: At | None = None
+    """Where the fact is, as a JSON Pointer such as /data or /payload/op."""
+    split: Literal["tenant.database", "database.table", "schema.table", "object-name-escaped"] | None = None
+    """How a name of several parts is taken apart."""
+    source: Literal["topic-or-table-option"] | None = Field(default=None, alias="from")
+    """Where the fact comes from if no message says it."""
+    form: (
+        Literal["epoch-millis", "epoch-seconds", "epoch-seconds-text", "epoch-millis-list-last", "iso-local",
+                "iso-local-or-utc"] | None
+    ) = None  # fmt: skip
+    """How a moment is written."""
+    absent_value: int | None = None
+    """The number that stands for no value."""
+    null_text: str | None = None
+    """The text that stands for no value."""
+    order: Literal["integer", "opaque"] | None = None
+    """Whether positions can be put in order."""
+    rises: Literal["always", "or-stays", "once-each"] | None = None
+    """How values follow one another within a partition."""
+    reading: Literal["list", "joined-u0001", "json-text-groups", "rowid-of-table"] | None = Field(
+        default=None, alias="as"
+    )
+    """How several names or values are written in one member."""
+    member: str | None = None
+    """The group of the JSON text that is the primary key; without it, PRIMARY."""
+    kinds: tuple[str, ...] | None = None
+    """The kinds of source database that the document lists; another one is a warning. Case does not count."""
+    never: tuple[str, ...] = ()
+    """The kinds of source database that have no such messages, as the document says; one of them is a warning."""
+    index: At | None = None
+    """Where the number of this message within its transaction is, as a JSON Pointer."""
+    size: At | None = None
+    """Where the number of messages of the transaction is, as a JSON Pointer."""
+
+    def is_of_source(self, kind: str) -> bool:
+        """Return whether messages are documented from a kind of source database."""
+        known = self.kinds is None or normalise_kind(kind) in map(normalise_kind, self.kinds)
+        return known and normalise_kind(kind) not in map(normalise_kind, self.never)
+
+    @model_validator(mode="after")
+    def _has_a_place(self) -> Place:
+        if self.at is None and self.source is None:
+            raise ValueError("needs `at` (a JSON Pointer) or `from`")
+        return self
+
+
+class Envelope(Document):
+    """Where op, names, times, position, transaction and keys sit in a message."""
+
+    op: OpPlace
+    """Where the op code is, and what overrides it."""
+    database: Place | None = None
+    """Where the name of the database is."""
+    schema_name: Place | None = Field(default=None, alias="schema")
+    """Where the name of the schema of the database is."""
+    table: Place | None = None
+    """Where the name of the table is."""
+    database_table: Place | None = None
+    """Where the names of database and table are, in one text."""
+    event_time: Place | None = None
+    """Where the time of the change in the source database is."""
+    process_time: Place | None = None
+    """Where the time is at which the product wrote the message."""
+    checkpoint: Place | None = None
+    """Where the point is up to which everything was sent: a time if it has a form, else a position."""
+    position: Place | None = None
+    """Where the position of the message in its stream is."""
+    source_position: Place | None = None
+    """Where the position of the change in the log of the source database is."""
+    transaction: Place | None = None
+    """Where the id of the transaction is."""
+    primary_key: Place | None = None
+    """Where the names of the columns of the primary key are."""
+    primary_key_values: Place | None = None
+    """Where the values of the primary key are."""
+    source_kind: Place | None = None
+    """Where the kind of the source database is."""
+
+    @property
+    def times(self) -> tuple[Place, ...]:
+        """The places of times. A checkpoint without a form is a position, whatever it counts."""
+        result = (
+            self.event_time,
+            self.process_time,
+            self.checkpoint if self.checkpoint and self.checkpoint.form else None,
+        )
+        return tuple(place for place in result if place is not None and place.at is not None)
+
+
+class Ddl(Document):
+    """Where the text and the code of a DDL statement are."""
+
+    text: Place | None = None
+    """Where the text of the statement is."""
+    type: Place | None = None
+    """Where the code of the kind of statement is."""

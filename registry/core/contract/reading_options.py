@@ -1,0 +1,88 @@
+"""Reading options of one run: facts that messages do not state, so the user does."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from cdc_contracts.registry.core.common.errors import UsageError
+from cdc_contracts.registry.core.common.findings import Severities
+from cdc_contracts.registry.core.common.json_messages import MAX_BYTES
+from cdc_contracts.registry.core.common.time_zones import Zone, parse_zone
+from cdc_contracts.registry.core.contract.document_model import SOURCE_MODES
+from cdc_contracts.registry.core.contract.table_contracts import TableContract, TableContracts
+from cdc_contracts.registry.core.contract.table_selection import Selection
+
+PARAMETERS = ("source_mode", "time_zone", "timestamp_zone", "avro_timestamp_fraction")
+_CHOICES = {"source_mode": SOURCE_MODES, "avro_timestamp_fraction": ("micros", "nanos")}
+_DIGITS = {"micros": 6, "nanos": 9}
+
+
+@dataclass(frozen=True)
+class ReadingOptions:
+    """Parameters, table contracts, severities and limits, the same for every record of a run.
+
+    `table` names the table of messages that do not: an option, else the topic. `selection` says which tables an audit
+    validates, `wrapping` what another tool put around the messages. `show_values` only decides what a report shows:
+    values, or their shapes; `profiled` whether it has a profile.
+    """
+
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    tables: TableContracts = field(default_factory=TableContracts)
+    severities: Severities = field(default_factory=Severities)
+    max_bytes: int = MAX_BYTES
+    strict_json: bool = False
+    table: str | None = None
+    selection: Selection = field(default_factory=Selection)
+    show_values: bool = False
+    wrapping: str | None = None
+    profiled: bool = False
+
+    def __post_init__(self) -> None:
+        for name, value in self.parameters.items():
+            if name not in PARAMETERS:
+                raise UsageError(f"there is no parameter `{name}`", hint="known: " + ", ".join(PARAMETERS))
+            if name in _CHOICES and value not in _CHOICES[name]:
+                raise UsageError(
+                    f"`{value}` is not one of its values", where=f"parameter {name}", hint=" or ".join(_CHOICES[name])
+                )
+            if name.endswith("_zone"):
+                try:
+                    parse_zone(value)
+                except ValueError as error:
+                    raise UsageError(str(error), where=f"parameter {name}") from error
+
+    def zone(self, parameter: str) -> Zone | None:
+        """Return the zone that a parameter names, or None if the user did not say it."""
+        text = self.parameters.get(parameter)
+        return None if text is None else parse_zone(text)
+
+    def timestamp_zone(self, table: TableContract | None) -> Zone | None:
+        """Return the zone of a table's zone-less timestamps: its own, otherwise the parameter; None if unknown."""
+        own = table.zone if table is not None else None
+        return own or self.zone("timestamp_zone")
+
+    @property
+    def says_fraction(self) -> bool:
+        """Whether the user said what Avro records count in the last part of a time."""
+        return "avro_timestamp_fraction" in self.parameters
+
+    def second_digits(self, documented: str) -> int:
+        """Return how many digits of a second an Avro record counts: `documented` unless the user says otherwise."""
+        return _DIGITS[self.parameters.get("avro_timestamp_fraction", documented)]
+
+    def identity(self) -> str:
+        """Return everything here that decides outcomes, as canonical JSON (part of a run's fingerprint)."""
+        parts: dict[str, Any] = {
+            "parameters": dict(sorted(self.parameters.items())),
+            "tables": self.tables.documents(),
+            "severities": self.severities.raised,
+            "max_bytes": self.max_bytes,
+            "strict_json": self.strict_json,
+            **({"table": self.table} if self.table is not None else {}),
+            **({"wrapping": self.wrapping} if self.wrapping is not None else {}),
+            **({"selection": [self.selection.include, self.selection.exclude]} if self.selection else {}),
+        }
+        return json.dumps(parts, sort_keys=True, separators=(",", ":"))

@@ -1,0 +1,111 @@
+"""Type families: the kind of values in a database column, whatever a dialect calls its source type.
+
+Generating messages needs it: in a dialect with type names of its own (six types, numbers of a protocol) a `bigint
+unsigned` has another name, and a type that it cannot distinguish becomes the nearest one it has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from cdc_contracts.registry.core.contract.value_mappings import ValueMapping
+from cdc_contracts.registry.core.values import FORMS
+
+_NAMES: Final[Mapping[str, tuple[str, ...]]] = {
+    "integer": ("tinyint", "smallint", "mediumint", "int", "integer", "bigint"),
+    "decimal": ("decimal", "numeric", "number"),
+    "float": ("float", "double"),
+    "boolean": ("boolean", "bool"),
+    "bit": ("bit",),
+    "year": ("year",),
+    "date": ("date",),
+    "time": ("time",),
+    "datetime": ("datetime",),
+    "timestamp": ("timestamp",),
+    "bytes": ("binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob"),
+    "json": ("json",),
+}
+_TEXTUAL: Final = ("char", "varchar", "tinytext", "text", "mediumtext", "longtext", "enum", "set")
+_FAMILY_OF: Final = MappingProxyType({name: family for family, names in _NAMES.items() for name in names})
+
+# Which canonical kinds hold a family, the best first.
+_KINDS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType({
+    "integer": ("integer", "decimal", "number"),
+    "decimal": ("decimal", "number"),
+    "float": ("float", "number"),
+    "boolean": ("boolean", "integer"),
+    "bit": ("bit", "integer"),
+    "year": ("year", "integer"),
+    "date": ("date", "datetime", "timestamp"),
+    "time": ("time", "text"),
+    "datetime": ("datetime", "timestamp"),
+    "timestamp": ("timestamp", "datetime"),
+    "bytes": ("bytes",),
+    "json": ("json", "text"),
+    "text": ("text",),
+})  # fmt: skip
+
+# Numbers of types in the MySQL protocol, as records on the wire have them.
+PROTOCOL_TYPES: Final[Mapping[str, str]] = MappingProxyType({
+    "tinyint": "1", "smallint": "2", "mediumint": "9", "int": "3", "integer": "3", "bigint": "8", "decimal": "246",
+    "numeric": "246", "float": "4", "double": "5", "boolean": "1", "bool": "1", "bit": "16", "year": "13",
+    "date": "10", "time": "11", "datetime": "12", "timestamp": "7", "char": "254", "varchar": "253", "enum": "247",
+    "set": "248", "json": "245", "geometry": "255", "binary": "254", "varbinary": "253", "tinyblob": "249",
+    "tinytext": "249", "blob": "252", "text": "252", "mediumblob": "250", "mediumtext": "250", "longblob": "251",
+    "longtext": "251",
+})  # fmt: skip
+_OTHER_NAMES: Final = frozenset({"integer", "numeric", "bool", "boolean"})
+"""Names of types that have another of their own in the list."""
+
+
+def protocol_names(number: str) -> tuple[str, ...]:
+    """Return the MySQL types of a protocol number; several types share one, such as text and blob."""
+    return tuple(name for name, result in PROTOCOL_TYPES.items() if result == number and name not in _OTHER_NAMES)
+
+
+def family_of(source_type: str) -> str:
+    """Return the family of a source type; what is not known holds text."""
+    return _FAMILY_OF.get(base_name(source_type), "text")
+
+
+def base_name(source_type: str) -> str:
+    """Return a type without its parameters and attributes: `bigint(20) unsigned` is `bigint`."""
+    return source_type.lower().partition("(")[0].split(" ")[0]
+
+
+def type_name_in(mapping: ValueMapping, source_type: str, table: str | None) -> str | None:
+    """Return the type by which a dialect names a source type, or None if it cannot.
+
+    Its own name where the mapping knows it; with a `table` of numbers the number; else the first type whose values
+    hold the family.
+    """
+    if table is not None:
+        number = PROTOCOL_TYPES.get(base_name(source_type))
+        return number if number is not None and mapping.form_of(number) is not None else None
+    if mapping.form_of(source_type) is not None:
+        return source_type
+    if _uses_words_of_sql(mapping) or base_name(source_type) not in {*_FAMILY_OF, *_TEXTUAL}:
+        return None
+    kinds = {FORMS[form].kind: types[0] for form, types in reversed(mapping.document.forms.items())}
+    return next((kinds[kind] for kind in _KINDS[family_of(source_type)] if kind in kinds), None)
+
+
+def fit_family(text: str, family: str, kind: str) -> str:
+    """Return canonical text of a family as another kind holds it, with defaults for what the family lacks.
+
+    A date gets midnight, a wall-clock time is taken for UTC, a boolean counts.
+    """
+    if kind == "integer" and family == "boolean":
+        return {"true": "1", "false": "0"}.get(text, text)
+    if kind in ("datetime", "timestamp") and family == "date":
+        text += "T00:00:00"
+    if kind == "timestamp" and family in ("date", "datetime"):
+        return text + "Z"
+    return text
+
+
+def _uses_words_of_sql(mapping: ValueMapping) -> bool:
+    """Return whether a mapping has the type names of a database: a type it lacks is then one that is not documented."""
+    return any(mapping.form_of(name) is not None for name in ("INT", "VARCHAR2"))

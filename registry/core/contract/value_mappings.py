@@ -1,0 +1,86 @@
+"""Value mappings: the value form of each source type, from the resolved files of `types/`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from cdc_contracts.registry.core.contract.column_model import MappingDocument
+from cdc_contracts.registry.core.values import FORMS
+
+_PARAMETERS = re.compile(r"""\s*\((?:[^()'"]|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")*\)""")
+"""Brackets of a type, and what stands in them; the members of an ENUM may hold brackets of their own."""
+_UNSIGNED = re.compile(r"\s+(?:UNSIGNED|SIGNED|ZEROFILL)\b", re.IGNORECASE)
+
+
+def drop_parameters(name: str) -> str:
+    """Return a type name without parameters: `decimal(20,2)` becomes `decimal`."""
+    return _PARAMETERS.sub("", name)
+
+
+_NAME_STEPS: Mapping[str, Callable[[str], str]] = {
+    "upper": str.upper,
+    "drop-parameters": drop_parameters,
+    "drop-unsigned": lambda name: _UNSIGNED.sub("", name),
+    "underscore-to-space": lambda name: name.replace("_", " "),
+    "code": lambda name: name,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class ValueMapping:
+    """The value form of every source type of one mapping."""
+
+    document: MappingDocument
+    _by_type: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for form, types in self.document.forms.items():
+            for name in types:
+                self._by_type[name] = form
+
+    @property
+    def name(self) -> str:
+        return self.document.mapping
+
+    def unknown_forms(self) -> Iterator[tuple[tuple[str, ...], str]]:
+        """Yield the names that are no value forms, each with its place in the document."""
+        document = self.document
+        named: list[tuple[tuple[str, ...], str]] = [(("forms", form), form) for form in document.forms]
+        named += [(("invalid", form), form) for form in document.invalid if form not in document.forms]
+        named += [(("zeros_left_out", str(index)), form) for index, form in enumerate(document.zeros_left_out)]
+        named += [(("untyped", kind), form) for kind, form in document.untyped.items()]
+        named += [(("images", branch), form) for branch, form in document.images.items()]
+        named += [(("default",), document.default)] if document.default is not None else []
+        yield from ((parts, form) for parts, form in named if form not in FORMS)
+
+    def normalise(self, source_type: str) -> str:
+        """Return the type name as the mapping lists it: `bigint(20) unsigned` becomes `BIGINT`."""
+        name = source_type
+        for step in self.document.names:
+            name = _NAME_STEPS[step](name)
+        name = " ".join(name.split())
+        return self.document.aliases.get(name, name)
+
+    def form_of(self, source_type: str) -> str | None:
+        """Return the name of the form of a source type, or None if the mapping does not know the type."""
+        return self._by_type.get(self.normalise(source_type), self.document.default)
+
+    def form_of_kind(self, kind: str) -> str:
+        """Return the form of a value without a type, by its JSON kind (`number`, `text`, `boolean`)."""
+        defaults = {"number": "json-number", "text": "text", "boolean": "bool-json"}
+        return self.document.untyped.get(kind, defaults[kind])  # type: ignore[call-overload, no-any-return]
+
+    def keeps_invalid(self, form: str) -> bool:
+        """Return whether text of the form's shape that names no date or time is kept."""
+        return self.document.invalid.get(form) == "keep-text"
+
+    def leaves_out_zeros(self, form: str) -> bool:
+        """Return whether the fraction of a second in a value of the form has no zeros at its end."""
+        return form in self.document.zeros_left_out
+
+    def invalid_literal(self, form: str) -> str | None:
+        """Return the literal that represents an invalid value of the form, if the mapping has one."""
+        entry = self.document.invalid.get(form)
+        return entry["literal"] if isinstance(entry, dict) else None

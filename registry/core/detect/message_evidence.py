@@ -1,0 +1,110 @@
+"""Message evidence: evidence of one message for and against every version whose discriminators hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+from cdc_contracts.registry.core.common.findings import ERROR, INFO, Finding
+from cdc_contracts.registry.core.common.json_messages import Unreadable
+from cdc_contracts.registry.core.contract.catalogue import Catalogue, Version
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.detect.relatives import Relative, read_relatives
+from cdc_contracts.registry.core.validate.reference_validator import Judgement, ReferenceValidator
+
+_SAID_OR_NOT: Final = frozenset({"transaction", "position", "event_time", "event_time_text", "process_time", "tenant"})
+
+
+class RecordPlace(NamedTuple):
+    """The coordinates of a message."""
+
+    topic: str
+    partition: int
+    offset: int
+
+
+@dataclass(frozen=True)
+class MessageEvidence:
+    """The evidence of one message.
+
+    `fits` has the versions whose discriminators hold and that find no error, `refused` the first error of other
+    versions whose discriminators hold; `may_be` and `marked` name relatives outside the catalogue.
+    """
+
+    place: RecordPlace
+    message: Mapping[str, Any]
+    fits: Mapping[Version, Judgement]
+    refused: Mapping[Version, Finding]
+    may_be: tuple[Relative, ...] = ()
+    marked: tuple[Relative, ...] = ()
+
+    def is_plain(self, version: Version) -> bool:
+        """Return whether a version that the message fits has no warning."""
+        return all(finding.severity == INFO for finding in self.fits[version].findings)
+
+    def agree(self, one: Version, other: Version) -> bool:
+        """Return whether two versions that the message fits read the same from it; one may read less than the other."""
+        mine, theirs = self.fits[one], self.fits[other]
+        return (
+            len(mine.changes) == len(theirs.changes)
+            and all(map(_agree, mine.changes, theirs.changes))
+            and (mine.control is None) == (theirs.control is None)
+            and (mine.control is None or _agree(mine.control, theirs.control))
+        )
+
+
+class CatalogueValidators:
+    """The reference validators of all versions of a catalogue, applied to one message at a time."""
+
+    def __init__(self, catalogue: Catalogue, reading_options: ReadingOptions) -> None:
+        self.judges = {version: ReferenceValidator(version, reading_options) for version in catalogue.all_versions()}
+        self._relatives = read_relatives(catalogue)
+        by_wire: dict[str, list[ReferenceValidator]] = {}
+        for judge in self.judges.values():
+            by_wire.setdefault(judge.meaning.transport, []).append(judge)
+        self._json = by_wire.pop("json", [])
+        self._binary = [judge for judges in by_wire.values() for judge in judges]
+
+    def add(self, place: RecordPlace, value: bytes) -> MessageEvidence:
+        """Return the evidence of a value; a value that is not a message gives none."""
+        opened = _open(self._json[:1], value)
+        if opened:
+            ((_, message),) = opened
+            found = [(judge, message) for judge in self._json]
+        else:
+            found = _open(self._binary, value)
+        fits: dict[Version, Judgement] = {}
+        refused: dict[Version, Finding] = {}
+        for judge, message in found:
+            if not judge.claims(message):
+                continue
+            judgement = judge.judge(message)
+            if judgement.fits:
+                fits[judge.version] = judgement
+            else:
+                refused[judge.version] = next(one for one in judgement.findings if one.severity == ERROR)
+        message = found[0][1] if found else {}
+        may_be = tuple(relative for relative in self._relatives if opened and relative.may_be(message))
+        marked = tuple(relative for relative in may_be if relative.marked(message))
+        return MessageEvidence(place, message, fits, refused, may_be, marked)
+
+
+def _agree(one: Any, other: Any) -> bool:
+    """Return whether two changes or control messages contradict each other nowhere.
+
+    A transaction, position or time that only one of them has is no contradiction; of rows nothing may be missing.
+    """
+    result = ((name, getattr(one, name), getattr(other, name)) for name in one.__slots__)
+    return all(mine == theirs or (name in _SAID_OR_NOT and None in (mine, theirs)) for name, mine, theirs in result)
+
+
+def _open(judges: Sequence[ReferenceValidator], value: bytes) -> list[tuple[ReferenceValidator, dict[str, Any]]]:
+    """Return the message of a value as each validator reads it; nothing if none can read it."""
+    found = []
+    for judge in judges:
+        try:
+            found.append((judge, judge.wire.open(value)))
+        except Unreadable:
+            continue
+    return found

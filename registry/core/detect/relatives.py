@@ -1,0 +1,119 @@
+"""Relatives: products outside the catalogue whose messages resemble those of one in it (`relatives.yaml`)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any, Final, Literal
+
+from pydantic import Field, ValidationError, model_validator
+
+from cdc_contracts.registry.core.common import yaml_documents
+from cdc_contracts.registry.core.common.errors import ContractError
+from cdc_contracts.registry.core.common.pointers import follow, split_pointer
+from cdc_contracts.registry.core.contract.catalogue import Catalogue
+from cdc_contracts.registry.core.contract.discriminator_model import Test
+from cdc_contracts.registry.core.contract.discriminators import holds
+from cdc_contracts.registry.core.contract.document_model import At, Document
+from cdc_contracts.registry.core.values import Number
+
+FILE: Final = "relatives.yaml"
+_NAME: Final = re.compile(r"[A-Za-z]+")
+
+
+class RelativeTest(Document):
+    """One test on a message: a discriminator test, or a test of the spelling of types in a map of columns.
+
+    `parameters` holds if some type has parameters (`varchar(32)`), `capitals` if some type is in capitals, `not-bare`
+    if none of `types` occurs without parameters, `at-most` if an integer is at most `value`.
+    """
+
+    parameters: At | None = None
+    capitals: At | None = None
+    not_bare: At | None = Field(default=None, alias="not-bare")
+    types: tuple[str, ...] = ()
+    at_most: At | None = Field(default=None, alias="at-most")
+    value: int | None = None
+    plain: Test | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _take_plain_tests(cls, given: Any) -> Any:
+        own = {"parameters", "capitals", "not-bare", "at-most"}
+        return given if not isinstance(given, dict) or own & given.keys() else {"plain": given}
+
+    def holds(self, message: dict[str, Any]) -> bool:
+        """Return whether the test holds for a parsed message."""
+        if self.plain is not None:
+            return holds(self.plain, message)
+        if self.parameters is not None:
+            return any("(" in result for result in _types(message, self.parameters))
+        if self.capitals is not None:
+            return any(result != result.lower() for result in _types(message, self.capitals))
+        if self.not_bare is not None:
+            return not any(
+                _name_of(result) in self.types and "(" not in result for result in _types(message, self.not_bare)
+            )
+        number = follow(message, split_pointer(self.at_most or ""))
+        return isinstance(number, Number) and number.token.isdigit() and int(number.token) <= (self.value or 0)
+
+
+class Relative(Document):
+    """A product outside the catalogue: tests that all its messages pass, and tests that only they pass.
+
+    `repeats` is a member with the same value in a whole batch of messages, which other products number one by one.
+    """
+
+    name: str
+    near: tuple[str, ...]
+    could_be: tuple[RelativeTest, ...]
+    marks: tuple[RelativeTest, ...] = ()
+    repeats: At | None = None
+    reads: Literal["same", "other"]
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    def may_be(self, message: dict[str, Any]) -> bool:
+        """Return whether a message could be of this product."""
+        return all(test.holds(message) for test in self.could_be)
+
+    def marked(self, message: dict[str, Any]) -> bool:
+        """Return whether a message that could be of this product differs from all contracts near it."""
+        return any(test.holds(message) for test in self.marks)
+
+
+def read_relatives(catalogue: Catalogue) -> list[Relative]:
+    """Return the relatives in all folders of a catalogue. Raises ContractError if a file is invalid."""
+    found = []
+    for root in catalogue.roots:
+        file = root.joinpath(FILE)
+        if file.is_file():
+            text = file.read_text(encoding="utf-8")
+            entries = yaml_documents.parse_document(f"relatives:\n{text}", str(file))["relatives"]
+            if not isinstance(entries, list):
+                raise ContractError("not a YAML list", where=str(file))
+            found += [_relative(entry, str(file)) for entry in entries]
+    return found
+
+
+def _relative(entry: Any, where: str) -> Relative:
+    try:
+        return Relative.model_validate(entry)
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = entry.get("name", "?") if isinstance(entry, dict) else entry
+        place = ".".join(map(str, first["loc"]))
+        raise ContractError(f"{name}: {place} {first['msg']}", where=where) from error
+
+
+def _types(message: dict[str, Any], pointer: str) -> Iterator[str]:
+    """Yield the types in a map of columns."""
+    found = follow(message, split_pointer(pointer))
+    result: Iterable[Any] = found.values() if isinstance(found, dict) else ()
+    yield from (one for one in result if isinstance(one, str))
+
+
+def _name_of(source_type: str) -> str:
+    found = _NAME.match(source_type)
+    return found.group().lower() if found else ""

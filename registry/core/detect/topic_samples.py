@@ -1,0 +1,126 @@
+"""Topic samples: messages from the beginning, the middle and the end of every partition."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Final
+
+from cdc_contracts.registry.core.common.json_messages import Unreadable
+from cdc_contracts.registry.core.detect.classifier import detect, place_versions
+from cdc_contracts.registry.core.detect.detection import Detection
+from cdc_contracts.registry.core.detect.evidence_accumulator import EvidenceAccumulator
+from cdc_contracts.registry.core.detect.message_evidence import RecordPlace
+from cdc_contracts.registry.core.message.unwrapping import unwrap
+from cdc_contracts.registry.core.records.file_plans import FilePlan, LineSlice, ParquetRowGroup, Slice
+from cdc_contracts.registry.core.records.input_files import PlainRecords, read_plain_slice
+from cdc_contracts.registry.core.records.sample_windows import Window, share_windows
+from cdc_contracts.registry.core.stats.partition_tallies import Source
+from cdc_contracts.registry.core.validate.validation_context import Undetected, ValidationContext
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+ENOUGH: Final = 2_000
+"""The default number of messages to read, which takes a second or two."""
+
+
+def sample_files(
+    plan: FilePlan, most: int, within: Mapping[Source, Window] | None = None
+) -> Iterator[pa.RecordBatch | PlainRecords]:
+    """Yield a sample of the messages in files, or of windows of them, rows of Parquet as batches.
+
+    Raises UnavailableError if a file cannot be read.
+    """
+    following = dict(pairwise(plan.slices))
+    for windows in share_windows(plan.limits if within is None else within, most):
+        for one in plan.slices:
+            if _touches(one, following.get(one), windows):
+                if isinstance(one, ParquetRowGroup):
+                    from cdc_contracts.registry.core.records.parquet_messages import read_row_group
+
+                    yield from read_row_group(one, windows)
+                else:
+                    yield from read_plain_slice(one, windows)
+
+
+def _touches(one: Slice, following: Slice | None, windows: Mapping[Source, Window]) -> bool:
+    """Return whether a slice may hold lines of a window, so that a long file is not read whole for a few lines."""
+    if not isinstance(one, LineSlice):
+        return True
+    window = windows.get(Source(one.topic, one.partition))
+    if window is None:
+        return False
+    if isinstance(following, LineSlice) and following.partition == one.partition and following.first <= window[0]:
+        return False
+    return window[1] > one.first
+
+
+def find_validation(
+    validation: ValidationContext | Undetected,
+    sample: Callable[[], Iterable[pa.RecordBatch | PlainRecords]],
+    sample_within: Callable[[Mapping[Source, Window]], Iterable[pa.RecordBatch | PlainRecords]] | None = None,
+) -> tuple[ValidationContext | None, Detection | None]:
+    """Return the validation context for the messages, and its detection if no contract was declared.
+
+    If the producer has switched, more messages are read by `sample_within`, if it is given, until the place is known.
+    The context is undetected if no contract was found. Raises what the functions given raise.
+    """
+    if isinstance(validation, ValidationContext):
+        return validation, None
+    accumulator = EvidenceAccumulator(validation.catalogue, validation.reading_options)
+    add_batches(accumulator, sample(), ENOUGH)
+    detection = detect(accumulator)
+    if sample_within is not None:
+        detection = _narrow(accumulator, detection, sample_within)
+    return detection.open_validation(validation), detection
+
+
+def _narrow(
+    accumulator: EvidenceAccumulator,
+    detection: Detection,
+    sample_within: Callable[[Mapping[Source, Window]], Iterable[pa.RecordBatch | PlainRecords]],
+) -> Detection:
+    """Return the detection with ranges between which everything was read, or nothing that is read proves a version."""
+    before = None
+    while detection.ranges is not None:
+        gaps = accumulator.timeline.unread_gaps(detection.ranges)
+        unread = sum(end - start for start, end in gaps.values())
+        if not gaps or (before is not None and unread >= before):
+            break
+        before, more = unread, EvidenceAccumulator(accumulator.catalogue, accumulator.reading_options)
+        add_batches(more, sample_within({Source(*place): gap for place, gap in gaps.items()}), ENOUGH)
+        detection = place_versions(accumulator, detection, more)
+    return detection
+
+
+def add_batches(accumulator: EvidenceAccumulator, batches: Iterable[pa.RecordBatch | PlainRecords], most: int) -> None:
+    """Add the messages of some batches to an accumulator, up to a number; records without a value are skipped.
+
+    Values are unwrapped as the reading options say; a value without this wrapping is of no contract.
+    """
+    wrapping = accumulator.reading_options.wrapping
+    for batch in batches:
+        for topic, partition, offset, value in _coordinates(batch):
+            if accumulator.messages == most:
+                return
+            place = RecordPlace(topic, partition, offset)
+            try:
+                message = value if wrapping is None else unwrap(value, wrapping)
+            except Unreadable:
+                accumulator.add_unreadable(place, value)
+                continue
+            if message is None:
+                accumulator.pass_over(place)
+            else:
+                accumulator.add(place, message)
+
+
+def _coordinates(batch: pa.RecordBatch | PlainRecords) -> Iterator[tuple[str, int, int, Any]]:
+    """Yield topic, partition, offset and value of each record."""
+    if isinstance(batch, PlainRecords):
+        for offset, value in zip(batch.offsets, batch.values, strict=True):
+            yield batch.topic, batch.partition, offset, value
+        return
+    columns = (batch.column(name).to_pylist() for name in ("topic", "partition", "offset", "value"))
+    yield from zip(*columns, strict=True)

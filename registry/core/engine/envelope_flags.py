@@ -1,0 +1,176 @@
+"""Flags of the envelope: the records whose members break a constraint, or a relation between them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
+from itertools import repeat
+from operator import eq
+from typing import Any, Final
+
+import numpy as np
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from cdc_contracts.registry.core.common.linear_patterns import compile_pattern, is_portable
+from cdc_contracts.registry.core.common.pointers import ABSENT, follow, split_pointer
+from cdc_contracts.registry.core.contract.relations import Relation
+from cdc_contracts.registry.core.engine.decoded_batches import DecodedBatch
+from cdc_contracts.registry.core.engine.decoder_kinds import Odd, open_odd
+from cdc_contracts.registry.core.engine.native.scanned_columns import INTEGER, TEXTS, ScannedColumn
+from cdc_contracts.registry.core.engine.struct_layouts import LayoutPlan
+from cdc_contracts.registry.core.engine.value_flags import Mask, ValueFlag
+
+_FEW: Final = 16
+"""Distinct values of a member, up to which it pays to look at each combination once."""
+
+
+def member_flags(decoded_batch: DecodedBatch, plan: LayoutPlan) -> list[tuple[ValueFlag, Mask]]:
+    """Mark the records whose envelope members break a constraint on their value, or that hold unknown members."""
+    value_flags: list[tuple[ValueFlag, Mask]] = []
+    for pointer, constraints in plan.constraints.items():
+        values = decoded_batch.members.get(pointer)
+        if values is None:
+            continue
+        for keyword, wanted in constraints:
+            if _suspect(keyword, wanted, values):
+                broken = _mark_unlike(values, wanted) if keyword == "pattern" else None
+                if broken is None:
+                    broken = _mark(values, partial(_breaks, keyword, wanted))
+                if broken.any():
+                    value_flags.append((("member", pointer, keyword, wanted), broken))
+    for pointer in plan.whole_seconds_at:
+        values = decoded_batch.members.get(pointer, ())
+        uneven = _are_uneven(values)
+        if uneven.any():
+            value_flags.append((("uneven", pointer), uneven))
+    return value_flags
+
+
+def text_flags(
+    decoded_batch: DecodedBatch, grouped: Collection[str], asked: Mapping[str, Collection[str]]
+) -> list[tuple[ValueFlag, Mask]]:
+    """Mark the records in which a member has one of the texts that other subjects ask for there.
+
+    The values of members that are `grouped` by are in the key.
+    """
+    return [
+        (("text", pointer, text), _mark(values, partial(eq, text)))
+        for pointer, values in decoded_batch.members.items()
+        if pointer in asked and pointer not in grouped
+        for text in sorted(asked[pointer])
+    ]
+
+
+def object_flags(decoded_batch: DecodedBatch, asked: Collection[str]) -> list[tuple[ValueFlag, Mask]]:
+    """Mark the records in which a member that may be of any kind is an object with a member where subjects look."""
+    value_flags: list[tuple[ValueFlag, Mask]] = []
+    for pointer, values in decoded_batch.members.items():
+        below = [at for at in sorted(asked) if at.startswith(f"{pointer}/")]
+        objects = [open_odd(value) for value in values] if below else []
+        for at in below if any(objects) else ():
+            parts = split_pointer(at)[len(split_pointer(pointer)) :]
+            held = (follow(one, parts) is not ABSENT for one in objects)
+            value_flags.append((("below", at), np.fromiter(held, np.bool_, len(objects))))
+    return value_flags
+
+
+def relation_flags(decoded_batch: DecodedBatch, plan: LayoutPlan) -> list[tuple[ValueFlag, Mask]]:
+    """Mark the records in which members do not have the relation that a rule or a discriminator requires.
+
+    Whether they can be compared at all depends on their kinds, which belong to the grouping key.
+    """
+    value_flags: list[tuple[ValueFlag, Mask]] = []
+    for relation in plan.relations:
+        values = [decoded_batch.members.get(pointer) for pointer in relation.places]
+        broken = _mark_other_starts(relation, values)
+        if broken is None:
+            broken = _mark_broken(relation.holds, values, len(decoded_batch))
+        if broken.any():
+            value_flags.append((("related", relation.name, relation.places), broken))
+    return value_flags
+
+
+def _mark_other_starts(relation: Relation, values: Sequence[Sequence[Any] | None]) -> Mask | None:
+    """Mark the records whose text does not start as another member says; None if they have to be compared singly."""
+    if relation.then is None:
+        return None
+    whole, head = values
+    if not (isinstance(whole, ScannedColumn) and isinstance(head, ScannedColumn)) or head.distinct is None:
+        return None
+    codes, heads = head.distinct
+    texts = whole.texts(TEXTS)
+    broken = np.zeros(len(codes), np.bool_)
+    for code, start in enumerate(heads):
+        if isinstance(start, str):
+            starts = pc.starts_with(texts, start + relation.then).fill_null(fill_value=True)
+            broken |= ~starts.to_numpy(zero_copy_only=False) & (codes == code)
+    return broken
+
+
+def _mark_unlike(values: Sequence[Any], pattern: str) -> Mask | None:
+    """Mark the records whose text does not match a pattern; None if Arrow may mean something else by it."""
+    if not isinstance(values, ScannedColumn) or values.distinct is not None or not is_portable(pattern):
+        return None
+    fits = pc.match_substring_regex(values.texts(TEXTS), pattern).fill_null(fill_value=True)
+    return ~fits.to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
+
+
+def _mark(values: Sequence[Any], holds: Callable[[Any], bool]) -> Mask:
+    """Mark the records whose value satisfies a predicate; if few values are distinct, each is tested once."""
+    if isinstance(values, ScannedColumn) and values.distinct is not None:
+        codes, distinct = values.distinct
+        return np.array([holds(value) for value in distinct], np.bool_)[codes]
+    return np.fromiter(map(holds, values), np.bool_, len(values))
+
+
+def _mark_broken(holds: Callable[..., bool | None], values: Sequence[Sequence[Any] | None], total: int) -> Mask:
+    """Mark the records whose values do not have a required relation; None is a member that no record has."""
+    known = [(np.zeros(total, np.uint8), [None]) if column is None else _distinct(column) for column in values]
+    combined, places = np.zeros(total, np.int64), list[NDArray[np.uint8]]()
+    for one in known:
+        if one is None or len(one[1]) > _FEW:
+            break
+        combined = combined * len(one[1]) + one[0]
+        places.append(one[0])
+    if len(places) < len(known):
+        columns = [repeat(None, total) if column is None else column for column in values]
+        return np.fromiter((held is False for held in map(holds, *columns)), np.bool_, total)
+    _, firsts, codes = np.unique(combined, return_index=True, return_inverse=True)
+    found = [
+        holds(*(one[1][place[first]] for one, place in zip(known, places, strict=True) if one is not None)) is False
+        for first in firsts.tolist()
+    ]
+    return np.array(found, np.bool_)[codes]
+
+
+def _distinct(values: Sequence[Any]) -> tuple[NDArray[np.uint8], list[Any]] | None:
+    return values.distinct if isinstance(values, ScannedColumn) else None
+
+
+def _are_uneven(values: Sequence[Any]) -> Mask:
+    if isinstance(values, ScannedColumn) and values.are_all(1 << INTEGER):
+        return values.integers % 1000 != 0  # type: ignore[no-any-return]
+    return np.array([type(value) is int and value % 1000 != 0 for value in values], np.bool_)
+
+
+def _suspect(keyword: str, wanted: Any, values: Sequence[Any]) -> bool:
+    """Say quickly whether some value of a member may break a constraint."""
+    if keyword == "minimum":
+        if isinstance(values, ScannedColumn) and values.are_all(1 << INTEGER):
+            return bool(values.integers.min() < wanted)
+        return set(map(type, values)) != {int} or min(values) < wanted
+    return True
+
+
+def _breaks(keyword: str, wanted: Any, value: Any) -> bool:
+    if keyword == "pattern":
+        return type(value) is str and not compile_pattern(wanted)(value)
+    return not isinstance(value, str | bool | bytes | Odd | type(None)) and value is not ... and _below(value, wanted)
+
+
+def _below(value: Any, wanted: Any) -> bool:
+    try:
+        return bool(value < wanted)
+    except TypeError:
+        return False

@@ -1,0 +1,316 @@
+"""Fast validator of a subject: a batch of values in, groups of records with one verdict out.
+
+It groups the records that are equal in everything a verdict may depend on, has the reference validator validate the
+first of each group, and gives the rest the same verdict. It decides only what it has read: records that the layouts
+reject, and records with arrays or objects as values that some version accepts, are validated by the reference
+validator, one by one.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from cdc_contracts.registry.core.common.json_messages import Unreadable
+from cdc_contracts.registry.core.engine.batch_parser import Parser
+from cdc_contracts.registry.core.engine.batch_results import BatchResult, CachedVerdict, RecordGroup
+from cdc_contracts.registry.core.engine.batch_sorter import BatchSorter
+from cdc_contracts.registry.core.engine.batch_tables import BatchTables
+from cdc_contracts.registry.core.engine.common_members import CommonMembers
+from cdc_contracts.registry.core.engine.decoded_batches import DecodedBatch
+from cdc_contracts.registry.core.engine.envelope_flags import member_flags, object_flags, relation_flags, text_flags
+from cdc_contracts.registry.core.engine.flag_readers import FlagReaders, fold_flags, readers_of_flags
+from cdc_contracts.registry.core.engine.group_decisions import GroupDecisions
+from cdc_contracts.registry.core.engine.group_splits import split_by_claim, split_by_reading
+from cdc_contracts.registry.core.engine.image_flags import completion_flags, hint_flags, key_flags, whole_records
+from cdc_contracts.registry.core.engine.layout_parts import Layout
+from cdc_contracts.registry.core.engine.layout_plans import make_plan
+from cdc_contracts.registry.core.engine.native.avro_reading import AvroReader
+from cdc_contracts.registry.core.engine.native.scanning import Scanner
+from cdc_contracts.registry.core.engine.record_grouping import VerdictGroup, group_records
+from cdc_contracts.registry.core.engine.refusals import Refusals
+from cdc_contracts.registry.core.engine.row_images import ColumnTable, ImageTexts
+from cdc_contracts.registry.core.engine.shape_columns import ShapeColumns, pool_columns
+from cdc_contracts.registry.core.engine.struct_layouts import LayoutPlan
+from cdc_contracts.registry.core.engine.subject_claims import Claims, may_be_of
+from cdc_contracts.registry.core.engine.time_units import unit_flags
+from cdc_contracts.registry.core.engine.value_columns import ValueColumns
+from cdc_contracts.registry.core.engine.value_flags import ODD, Mask, ValueFlag, column_flags, is_asked, kind_flags
+from cdc_contracts.registry.core.message.reading import Reading
+from cdc_contracts.registry.core.message.transport import AvroTransport
+from cdc_contracts.registry.core.records.message_values import MessageValues
+from cdc_contracts.registry.core.validate.drift_rule import reads_of
+from cdc_contracts.registry.core.validate.reference_validator import Judgement
+from cdc_contracts.registry.core.validate.validation_context import JudgedMessage, ValidationContext
+from cdc_contracts.registry.core.validate.verdicts import foreign
+
+_MOST_CACHED_VERDICTS: Final = 20_000
+_NOT_OF_GROUPS: Final = ("contract", "applies", "status", "provenance", "values", "version_evidence")
+
+
+class FastValidator:
+    """Validates batches within a validation context. Keeps its layouts and verdicts; one per task, not thread-safe."""
+
+    def __init__(self, validation: ValidationContext) -> None:
+        self.validation = validation
+        self._judges = validation.judges
+        self._claims = Claims(validation, FastValidator)
+        meanings = [judge.meaning for judge in self._judges]
+        self._plan: LayoutPlan | None = make_plan(meanings, [judge.version.schema for judge in self._judges])
+        self._cached_verdicts: OrderedDict[Any, CachedVerdict] = OrderedDict()
+        self._kinds: OrderedDict[Any, int] = OrderedDict()
+        self._made = 0
+        self._decisions = GroupDecisions(validation)
+        self._refusals = Refusals()
+        self._columns = ShapeColumns(validation, self._plan)
+        self._sorter = None if self._plan is None else self._make_sorter(self._plan)
+        wire = validation.wire
+        self._avro = AvroReader(wire) if isinstance(wire, AvroTransport) else None
+
+    def _make_sorter(self, plan: LayoutPlan) -> BatchSorter:
+        options = self.validation.reading_options
+        parser = Parser(plan, options, self._columns.make_columns, self._columns.make_column)
+        return BatchSorter(parser, Scanner(plan, parser.identified_by, options))
+
+    def judge(self, given: Sequence[bytes | None], *, texts: bool) -> BatchResult:
+        """Return the result of each value of a batch. With `texts`, canonical texts are written as well.
+
+        Without, it is not checked whether versions that fit a record would read it differently.
+        """
+        values = given if isinstance(given, MessageValues) else MessageValues(given)
+        record_group, alone, tombstones, found = self._examine(self._as_json(values), texts=texts)
+        batch_result = BatchResult(found, tombstones=tombstones)
+        claimants = self._claims.claimants(record_group, values)
+        batch_result.group_results = self._decisions.decide(
+            (claimed, differs, claimed_by)
+            for one in record_group
+            for part, differs in (split_by_reading(one, found) if texts else [(one, frozenset())])
+            for claimed, claimed_by in split_by_claim(part, claimants)
+        )
+        batch_result.alone = list(self._judge_alone(sorted(alone), values))
+        if not texts:
+            batch_result.alone = [(number, _without_differences(judged)) for number, judged in batch_result.alone]
+        return batch_result
+
+    def _judge_alone(self, numbers: Sequence[int], values: MessageValues) -> Iterator[tuple[int, JudgedMessage]]:
+        """Validate ungrouped records by the reference; records of another transport are identified by their claims."""
+        validation, strange = self.validation, self._claims.foreign(numbers, values)
+        for number in numbers:
+            if number in strange:
+                yield number, JudgedMessage(foreign(validation.subject, validation.judged[-1], strange[number]))
+            else:
+                yield number, validation.judge_by_subject(values[number])
+
+    def claimed_values(self, values: MessageValues) -> NDArray[np.bool_]:
+        """Say for each value whether the subject's discriminators hold and one of its versions finds no error."""
+        fits = np.zeros(len(values), np.bool_)
+        numbers = np.flatnonzero(may_be_of(self.validation, values))
+        if not len(numbers):
+            return fits
+        chosen = values if len(numbers) == len(values) else values.take(numbers)
+        record_group, alone, _, _ = self._examine(self._as_json(chosen), texts=False, claims=True)
+        for one in record_group:
+            if one.cached_verdict.claimable:
+                fits[numbers[one.numbers]] = True
+        for number in alone:
+            fits[numbers[number]] = self.validation.claims_value(chosen[number])
+        return fits
+
+    def _as_json(self, values: MessageValues) -> MessageValues:
+        """Return the JSON text of each value; if it has none, an empty one, which the reference validates."""
+        return values if self._avro is None else self._avro.read(values.array)
+
+    def _examine(
+        self, values: MessageValues, *, texts: bool, claims: bool = False
+    ) -> tuple[list[RecordGroup], list[int], list[int], pa.Array]:
+        """Sort the values into records that share a verdict, records to be validated one by one, and tombstones.
+
+        With `claims`, records are left out that no version is going to accept.
+        """
+        value_columns = ValueColumns()
+        if self._sorter is None or self._plan is None:
+            nulls = [number for number, value in enumerate(values) if value is None]
+            return [], [number for number, value in enumerate(values) if value is not None], nulls, value_columns.texts
+        in_order = self._sorter.sort(values)
+        decoded_batches = in_order.decoded_batches
+        tables = [pool_columns(decoded_batch, value_columns) for decoded_batch in decoded_batches]
+        value_columns.validate(texts=texts)
+        found: list[RecordGroup] = []
+        alone = list(in_order.solo)
+        for decoded_batch, columns in zip(decoded_batches, tables, strict=True):
+            value_flags = self._flags(decoded_batch, columns, self._plan)
+            texts_of: dict[int, ImageTexts] = {}
+            groups = group_records(decoded_batch, self._plan, value_flags, self._plain_names)
+            batch_tables = None
+            if self._plain_names:
+                reading_options = self.validation.reading_options
+                batch_tables = BatchTables(decoded_batch, self._judges[-1].meaning, reading_options.table)
+            alone += decoded_batch.numbers[sorted(decoded_batch.unfit)].tolist()
+            for group in groups:
+                family = decoded_batch.layout.family
+                if claims and (self._refusals.hold_for(family, group) or self._disclaims(decoded_batch, group, values)):
+                    continue
+                cached_verdict = self._cached_verdict(decoded_batch, group, values)
+                if claims and cached_verdict is not None:
+                    self._refusals.add(family, group, cached_verdict)
+                if cached_verdict is None:
+                    alone += decoded_batch.numbers[group.positions].tolist()
+                else:
+                    found.append(
+                        RecordGroup(
+                            decoded_batch,
+                            columns,
+                            group.positions,
+                            cached_verdict,
+                            texts_of,
+                            self.validation.wire,
+                            batch_tables,
+                        )
+                    )
+        return found, alone, in_order.tombstones, value_columns.texts
+
+    # --- flags
+
+    @cached_property
+    def _plain_names(self) -> frozenset[str]:
+        """The names that no verdict depends on but for how they are built: none where tables have contracts."""
+        if self._plan is None or self.validation.reading_options.tables:
+            return frozenset()
+        return self._plan.plain_names
+
+    @cached_property
+    def _compares_blocks(self) -> bool:
+        return any(reads_of(judge.meaning).blocks for judge in self._judges)
+
+    @cached_property
+    def _judged(self) -> frozenset[int] | None:
+        """The indices of the validated versions if all versions differ in value forms only, otherwise None."""
+        result = [
+            {key: value for key, value in judge.version.resolved.items() if key not in _NOT_OF_GROUPS}
+            for judge in self._judges
+        ]
+        schemas = [judge.version.schema for judge in self._judges]
+        record_group = all(one == result[0] for one in result) and all(schema == schemas[0] for schema in schemas)
+        if not record_group or self._columns.untyped or self.validation.reading_options.severities.raised:
+            return None
+        return frozenset(index for index, judge in enumerate(self._judges) if judge.version in self.validation.judged)
+
+    def _flags(
+        self, decoded_batch: DecodedBatch, columns: ColumnTable, plan: LayoutPlan
+    ) -> list[tuple[ValueFlag, Mask]]:
+        value_flags = [
+            *member_flags(decoded_batch, plan),
+            *relation_flags(decoded_batch, plan),
+            *unit_flags(decoded_batch, plan.times),
+        ]
+        readers: dict[ValueFlag, FlagReaders] = {}
+        whole = {pointer: whole_records(decoded_batch, rows) for pointer, rows in decoded_batch.rows.items()}
+        for (pointer, index), values in columns.items():
+            rows = decoded_batch.rows[pointer]
+            uses = tuple(dict.fromkeys(use for use in rows.image.columns[index].uses if use is not None))
+            own = column_flags(decoded_batch, rows, index, values, uses, whole[pointer])
+            if is_asked(rows.image, rows.image.columns[index].name, self._claims.asked):
+                own += kind_flags(decoded_batch, rows, index, values)
+            if self._judged is not None and own:
+                readers |= readers_of_flags(rows, index, own)
+            value_flags += own
+        value_flags += completion_flags(decoded_batch, columns, plan, value_flags)
+        if self._compares_blocks:
+            value_flags += hint_flags(decoded_batch, columns, self._judges[-1].meaning)
+        if self._columns.compares_wire_text:
+            value_flags += key_flags(decoded_batch, columns, self._judges[-1].meaning)
+        if self._judged is not None and value_flags:
+            value_flags = fold_flags(value_flags, readers, self._judged)
+        value_flags += object_flags(decoded_batch, self._claims.asked)
+        return value_flags + text_flags(decoded_batch, plan.discrete - self._plain_names, self._claims.asked_texts)
+
+    # --- verdicts
+
+    def _cached_verdict(
+        self, decoded_batch: DecodedBatch, group: VerdictGroup, values: MessageValues
+    ) -> CachedVerdict | None:
+        key = (decoded_batch.layout.family, group.grouping_key, group.value_flags)
+        if key in self._cached_verdicts:
+            return self._cached_verdicts[key]
+        first = values[decoded_batch.numbers[group.positions[0]]] or b""
+        judged = self._judge_first(first, decoded_batch.layout, self._kind_of(key[:2]))
+        if judged is not None and judged.fitting() and any(kind == ODD for kind, *_ in group.value_flags):
+            return None  # what a version accepts is read, and only the reference reads arrays and objects
+        if judged is not None:
+            self._cached_verdicts[key] = judged
+            if len(self._cached_verdicts) > _MOST_CACHED_VERDICTS:
+                self._cached_verdicts.popitem(last=False)
+        return judged
+
+    def _disclaims(self, decoded_batch: DecodedBatch, group: VerdictGroup, values: MessageValues) -> bool:
+        """Return whether the discriminators of no version hold for a group."""
+        try:
+            message = self.validation.wire.parse(values[decoded_batch.numbers[group.positions[0]]] or b"")
+        except Unreadable:
+            return False
+        return not any(judge.claims(message) for judge in self._judges)
+
+    def _kind_of(self, key: tuple[Any, ...]) -> int:
+        """Return the number of the records of a family with a grouping key, whatever the flags of their values."""
+        if key not in self._kinds:
+            self._made += 1  # never used again
+            self._kinds[key] = self._made
+            if len(self._kinds) > _MOST_CACHED_VERDICTS:
+                self._kinds.popitem(last=False)
+        return self._kinds[key]
+
+    def _judge_first(self, value: bytes, layout: Layout, kind: int) -> CachedVerdict | None:
+        """Have the reference validate the first message of a group; None if each has to be validated there."""
+        try:
+            message = self.validation.wire.parse(value)
+        except Unreadable:
+            return None
+        judgements = self.validation.judgements(message)
+        readings = tuple(Reading(judge.meaning, message, self.validation.reading_options) for judge in self._judges)
+        claims = tuple(judge.claims(message) for judge in self._judges)
+        return CachedVerdict(
+            opinions=tuple(judgement.opinion for judgement in judgements),
+            claims=claims,
+            readings=readings,
+            columns=tuple(
+                judge.forms.columns_of(reading) for judge, reading in zip(self._judges, readings, strict=True)
+            ),
+            facts=tuple(_facts(judgement) for judgement in judgements),
+            kind=kind,
+            candidates=() if any(claims) else self._candidates(message, layout),
+        )
+
+    def _candidates(self, message: dict[str, Any], layout: Layout) -> tuple[str, ...]:
+        """Return the other subjects whose discriminators may hold for a message of a layout and for those like it."""
+        if self._plan is None:
+            return ()
+        common = CommonMembers(layout, self._plan, self._plain_names, message, self._claims.asked)
+        return self._claims.candidates(message, common)
+
+
+def _without_differences(judged: JudgedMessage) -> JudgedMessage:
+    """Return the result for a record without the comparison of what versions read differently."""
+    return replace(judged, verdict=replace(judged.verdict, differs=False)) if judged.verdict.differs else judged
+
+
+def _facts(judgement: Judgement) -> Any:
+    """Return what a version reads from a message besides the images of its rows."""
+    if not judgement.changes:
+        return (len(judgement.changes), judgement.control)
+    images: dict[str, Any] = {
+        "before": None,
+        "after": None,
+        "changed": None,
+        "invalid": [],
+        "invalid_values": [],
+        "before_complete": None,
+        "after_complete": None,
+    }
+    return len(judgement.changes), replace(judgement.changes[0], **images)

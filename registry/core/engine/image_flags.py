@@ -1,0 +1,220 @@
+"""Flags of whole images: partial images that nothing completes, disagreeing keys, schema blocks of other columns."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from functools import lru_cache
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cdc_contracts.registry.core.common.json_messages import Unreadable, parse_message
+from cdc_contracts.registry.core.common.pointers import split_pointer
+from cdc_contracts.registry.core.contract.connect_schemas import Described, described_columns, differs_from_block
+from cdc_contracts.registry.core.contract.model import Meaning
+from cdc_contracts.registry.core.engine.batch_tables import distinct_values
+from cdc_contracts.registry.core.engine.decoded_batches import DecodedBatch, Rows
+from cdc_contracts.registry.core.engine.native.scanned_columns import TEXTS, ScannedColumn
+from cdc_contracts.registry.core.engine.native.scanned_values import ScannedValues
+from cdc_contracts.registry.core.engine.struct_layouts import LayoutPlan
+from cdc_contracts.registry.core.engine.value_columns import ColumnValues
+from cdc_contracts.registry.core.engine.value_flags import Mask, ValueFlag, records_of_rows
+from cdc_contracts.registry.core.message.reading import read_names
+from cdc_contracts.registry.core.values import Number
+
+_JSON_KINDS: Final = {type(None): "null", str: "string", bool: "boolean"}
+
+
+def whole_records(decoded_batch: DecodedBatch, rows: Rows) -> Mask | None:
+    """Return the records whose image holds every column, None if there are none.
+
+    An image may be partial for one op and whole for another.
+    """
+    if not rows.image.partial:
+        return np.ones(len(decoded_batch), np.bool_)
+    codes, whole_for = decoded_batch.members.get(rows.image.op_at, ()), rows.image.whole_for
+    if isinstance(codes, ScannedColumn) and codes.distinct is not None:
+        places, distinct = codes.distinct
+        whole = np.array([code in whole_for for code in distinct], np.bool_)
+        return whole[places] if whole.any() else None
+    if whole_for.isdisjoint(set(codes)):
+        return None
+    return np.fromiter((code in whole_for for code in codes), np.bool_, len(decoded_batch))
+
+
+def completion_flags(
+    decoded_batch: DecodedBatch,
+    columns: Mapping[tuple[str, int], ColumnValues],
+    plan: LayoutPlan,
+    value_flags: Sequence[tuple[ValueFlag, Mask]],
+) -> list[tuple[ValueFlag, Mask]]:
+    """Mark the columns of partial images in the records in which the image below does not complete them.
+
+    If the rows of such a record differ in their columns, no flag can say which row completes which: the reference
+    validates it.
+    """
+    partial = [rows for rows in decoded_batch.rows.values() if rows.image.partial and rows.total]
+    incomplete, held_partly = np.zeros(len(decoded_batch), np.bool_), np.zeros(len(decoded_batch), np.bool_)
+    for value_flag, mask in value_flags:
+        if value_flag[0] == "absent":
+            incomplete |= mask
+    for rows in partial:
+        for pointer in plan.over[rows.image.pointer]:
+            incomplete |= rows.count > decoded_batch.rows[pointer].count
+    if not partial or not incomplete.any():
+        return []
+    found: list[tuple[ValueFlag, Mask]] = []
+    for (pointer, index), values in columns.items():
+        rows = decoded_batch.rows[pointer]
+        there = np.ones(rows.total, np.bool_) if values.present is None else values.present
+        held = records_of_rows(decoded_batch, rows, there)
+        held_partly |= held & records_of_rows(decoded_batch, rows, ~there)
+        if rows.image.partial:
+            found.append((("present", pointer, rows.image.columns[index].name), held & incomplete))
+    counts = np.stack([rows.count for rows in partial]).max(axis=0)
+    decoded_batch.unfit.update(np.flatnonzero(held_partly & incomplete & (counts > 0)).tolist())
+    return found
+
+
+def key_flags(
+    decoded_batch: DecodedBatch, columns: Mapping[tuple[str, int], ColumnValues], meaning: Meaning
+) -> list[tuple[ValueFlag, Mask]]:
+    """Mark per image the records whose key columns agree, or disagree, with the joined key values of the message."""
+    key_place, value_place = meaning.envelope.primary_key, meaning.envelope.primary_key_values
+    if key_place is None or value_place is None or key_place.at is None or value_place.at is None:
+        return []
+    keys = decoded_batch.members.get(key_place.at, ())
+    joined = decoded_batch.members.get(value_place.at, ())
+    names = {key: read_names(key, key_place) for key in set(keys) if isinstance(key, str)}
+    value_flags: list[tuple[ValueFlag, Mask]] = []
+    _leave_odd(decoded_batch, columns, {name for key in names.values() for name in key or ()})
+    for pointer, rows in decoded_batch.rows.items():
+        if not rows.total:
+            continue
+        places = {column.name: index for index, column in enumerate(rows.image.columns)}
+        found = np.zeros((2, len(decoded_batch)), np.bool_)
+        if isinstance(keys, ScannedColumn) and isinstance(joined, ScannedColumn):
+            scanned = _compare_keys(
+                rows, {name: columns.get((pointer, at)) for name, at in places.items()}, names, keys, joined
+            )
+            if scanned is not None:
+                for agrees, of_rows in enumerate(scanned):
+                    found[agrees, rows.record_of_row[of_rows]] = True
+                value_flags += [(("key-differs", pointer), found[0]), (("key-agrees", pointer), found[1])]
+                continue
+        for row, record in enumerate(rows.record_of_row.tolist()):
+            wanted = names.get(keys[record]) if isinstance(keys[record], str) else None
+            if not wanted or not isinstance(joined[record], str):
+                continue
+            texts = [_wire_text(columns, pointer, places.get(name), row) for name in wanted]
+            if None not in texts:
+                found[int("\u0001".join(texts) == joined[record]), record] = True  # type: ignore[arg-type]
+        value_flags += [(("key-differs", pointer), found[0]), (("key-agrees", pointer), found[1])]
+    return value_flags
+
+
+def _leave_odd(
+    decoded_batch: DecodedBatch, columns: Mapping[tuple[str, int], ColumnValues], names: Collection[str] | None
+) -> None:
+    """Leave records that have arrays or objects in some columns, or in any, to the reference: these are compared."""
+    for (pointer, index), values in columns.items():
+        rows = decoded_batch.rows[pointer]
+        if values.odd_rows and (names is None or rows.image.columns[index].name in names):
+            for places in values.odd_rows.values():
+                decoded_batch.unfit.update(rows.record_of_row[places].tolist())
+
+
+def _compare_keys(
+    rows: Rows,
+    columns: Mapping[str, ColumnValues | None],
+    names: Mapping[str, Sequence[str] | None],
+    keys: ScannedColumn,
+    joined: ScannedColumn,
+) -> tuple[Mask, Mask] | None:
+    """Return the rows whose key columns disagree with the joined key values of the message, and those that agree.
+
+    None if the rows have to be compared one by one.
+    """
+    if keys.distinct is None:
+        return None
+    codes, distinct = keys.distinct
+    differs, agrees = np.zeros(rows.total, np.bool_), np.zeros(rows.total, np.bool_)
+    wanted_texts = joined.texts(TEXTS).take(pa.array(rows.record_of_row))
+    is_text = wanted_texts.is_valid().to_numpy(zero_copy_only=False)
+    for code, key in enumerate(distinct):
+        wanted = names.get(key) if isinstance(key, str) else None
+        found = [columns.get(name) for name in wanted or ()]
+        if not found or None in found:
+            continue
+        mine = is_text & (codes[rows.record_of_row] == code)
+        texts = []
+        for values in found:
+            if values is None or not (isinstance(values.values, ScannedValues) and values.values.digested):
+                return None
+            text = values.values.wire_texts()
+            if values.present is not None:
+                mine &= values.present
+                text = text.take(pa.array(np.maximum(np.cumsum(values.present) - 1, 0))) if len(text) else wanted_texts
+            texts.append(text)
+        same = pc.equal(pc.binary_join_element_wise(*texts, "\u0001"), wanted_texts)
+        equal = same.fill_null(fill_value=False).to_numpy(zero_copy_only=False)
+        agrees |= mine & equal
+        differs |= mine & ~equal
+    return differs, agrees
+
+
+def hint_flags(
+    decoded_batch: DecodedBatch, columns: Mapping[tuple[str, int], ColumnValues], meaning: Meaning
+) -> list[tuple[ValueFlag, Mask]]:
+    """Mark the records whose schema block does not describe the columns of their images."""
+    hints = meaning.columns.hints
+    _leave_odd(decoded_batch, columns, None)
+    blocks = decoded_batch.members.get(f"{hints.at}/fields") if hints else None
+    if hints is None or blocks is None:
+        return []
+    differs = np.zeros(len(decoded_batch), np.bool_)
+    codes, found = distinct_values(blocks)
+    for block in {block for block in found if isinstance(block, bytes)}:
+        described = _described_in(block)
+        of_block = np.array([one == block for one in found], np.bool_)[codes]
+        for (pointer, index), values in columns.items():
+            rows = decoded_batch.rows[pointer]
+            known = described.get(split_pointer(pointer)[-1], {})
+            name = rows.image.columns[index].name
+            wrong = {
+                kind
+                for kind in set(map(type, values.tokens))
+                if differs_from_block(known, name, _JSON_KINDS.get(kind, "number"))
+            }
+            if wrong:
+                unlike = np.fromiter((type(value) in wrong for value in values.tokens), np.bool_, rows.total)
+                there = unlike if values.present is None else unlike & values.present
+                differs |= records_of_rows(decoded_batch, rows, there) & of_block
+    return [(("hint", hints.at), differs)] if differs.any() else []
+
+
+@lru_cache(maxsize=256)
+def _described_in(fields: bytes) -> Described:
+    try:
+        return described_columns(parse_message(b'{"fields":' + fields + b"}"))
+    except Unreadable:
+        return {}
+
+
+def _wire_text(
+    columns: Mapping[tuple[str, int], ColumnValues], pointer: str, index: int | None, row: int
+) -> str | None:
+    """Return the wire text of a value, or None if the row lacks the column."""
+    values = columns.get((pointer, index)) if index is not None else None
+    if values is None or (values.present is not None and not values.present[row]):
+        return None
+    value = values.tokens[row]
+    if isinstance(value, Number):
+        return "0" if value.token == "-0" else value.token  # noqa: S105  a JSON token
+    if isinstance(value, bytes):
+        return value.decode()
+    if isinstance(value, bool):
+        return str(value).lower()
+    return "null" if value is None else str(value)

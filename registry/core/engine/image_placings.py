@@ -1,0 +1,125 @@
+"""Image placings: how versions place the images of an UPDATE, if they disagree on which is the row before."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from cdc_contracts.registry.core.contract.catalogue import Version
+from cdc_contracts.registry.core.message.reading import Reading
+from cdc_contracts.registry.core.stats.chain_evidence import Readings
+from cdc_contracts.registry.core.stats.row_changes import DELETE, INSERT, LOAD, UPDATE
+from cdc_contracts.registry.core.validate.reference_validator import ReferenceValidator
+from cdc_contracts.registry.core.validate.validation_context import JudgedMessage, ValidationContext
+from cdc_contracts.registry.core.validate.verdicts import CONTROL, Verdict
+
+
+@dataclass(frozen=True)
+class Placing:
+    """The versions by the way they place the images of an UPDATE, if there are two ways.
+
+    Mostly they are of one subject. If all versions of a subject agree, the first way may be that of `strangers`:
+    versions of other subjects that place the images the other way round. They matter only for messages that fit them.
+    """
+
+    versions: tuple[tuple[Version, ...], tuple[Version, ...]]
+    strangers: tuple[ReferenceValidator, ...] = ()
+    inserts_are_changes: bool = True
+    """Whether no INSERT can be a row of a full load."""
+
+    def kind_of(self, op: str | None) -> int:
+        """Return the kind of the row changes of an op."""
+        if op == "insert":
+            return INSERT if self.inserts_are_changes else LOAD
+        return {"update": UPDATE, "delete": DELETE}.get(op or "", LOAD)
+
+    @property
+    def readings(self) -> Readings:
+        one, other = self.versions
+        return tuple(version.reference for version in one), tuple(version.reference for version in other)
+
+    def stranger(self, reading: Reading) -> Reading | None:
+        """Return how a stranger reads a message that fits it; None if the message fits no stranger."""
+        message = reading.message
+        judge = next((one for one in self.strangers if one.claims(message) and one.judge(message).fits), None)
+        return None if judge is None else Reading(judge.meaning, message, reading.reading_options)
+
+    def readings_of(self, judged: JudgedMessage) -> list[Reading]:
+        """Return how each way reads one record; if only one way fits, its reading counts for both.
+
+        Empty if the other way is that of strangers and the record cannot be theirs.
+        """
+        fits, reading = judged.verdict.fits, judged.reading
+        if reading is None:
+            return []
+        found = [next((version for version in way if version in fits), None) for way in self.versions]
+        readings = [
+            None if one is None else Reading(one.meaning, reading.message, reading.reading_options) for one in found
+        ]
+        if self.strangers:
+            readings[0] = self.stranger(reading)
+        return self.of_both(readings)
+
+    def of_both(self, readings: Sequence[Reading | None]) -> list[Reading]:
+        """Return the readings of both ways, using the only one for both; none if the strangers have no reading."""
+        result = [one for one in readings if one is not None]
+        if self.strangers and len(result) < len(readings):
+            return []
+        return [result[0] if one is None else one for one in readings]
+
+
+def is_followed(verdict: Verdict, placings: Mapping[str, Placing]) -> bool:
+    """Return whether records of a verdict hold rows of a subject whose key chains are followed."""
+    return bool(verdict.fits) and verdict.outcome != CONTROL and verdict.fits[0].subject in placings
+
+
+@lru_cache(maxsize=256)
+def placing_of(versions: tuple[Version, ...]) -> Placing | None:
+    """Return how the versions of a subject place the images of an UPDATE; None if they agree on it."""
+    ways: dict[_Places | None, list[Version]] = {}
+    for version in versions:
+        ways.setdefault(_places(version), []).append(version)
+    if len(ways) != 2 or None in ways:  # noqa: PLR2004
+        return None
+    one, other = ways.values()
+    return Placing((tuple(one), tuple(other)))
+
+
+def placings_of(validation: ValidationContext) -> dict[str, Placing]:
+    """Return, by subject, how the possible versions of records in a context disagree on before and after."""
+    found = {one.subject: _placing_in(one) for one in _subjects(validation)}
+    return {subject: placing for subject, placing in found.items() if placing is not None}
+
+
+_Places = tuple[str, str]
+"""Where the before and the after image of an UPDATE are."""
+
+
+def _places(version: Version) -> _Places | None:
+    sides = version.meaning.images.of("update")
+    if sides is None or sides.before is None or sides.after is None:
+        return None
+    return sides.before.at, sides.after.at
+
+
+def _placing_in(validation: ValidationContext) -> Placing | None:
+    """Return how the versions of a context's first subject, and of subjects easily confused with it, place images."""
+    own = tuple(judge.version for judge in validation.judges)
+    changes = all(version.meaning.full_load == "own-op" for version in validation.judged)
+    ways = {_places(version) for version in own}
+    places = next(iter(ways))
+    if len(ways) > 1 or places is None:
+        placing = placing_of(own)
+        return None if placing is None else replace(placing, inserts_are_changes=changes)
+    strangers = tuple(
+        validation.judge_of(version)
+        for version in validation.catalogue.all_versions()
+        if version.subject != validation.subject and _places(version) == places[::-1]
+    )
+    others = tuple(judge for judge in strangers if judge.wire.transport == validation.wire.transport)
+    return Placing((tuple(judge.version for judge in others), own), others, changes) if others else None
+
+
+def _subjects(validation: ValidationContext) -> tuple[ValidationContext, ...]:
+    return (validation, *validation.companions)

@@ -1,0 +1,220 @@
+"""The kernel: record batches of the Kafka source in, tallies and rows of the outputs out. One pass, no Spark."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+
+from cdc_contracts.registry.core.common.garbage_collection import put_off_collection
+from cdc_contracts.registry.core.common.json_messages import EXPECTED, Unreadable
+from cdc_contracts.registry.core.engine.batch_results import BatchResult
+from cdc_contracts.registry.core.engine.decoded_rows import DecodedRows
+from cdc_contracts.registry.core.engine.dialect_runs import runs_of
+from cdc_contracts.registry.core.engine.fast_validator import FastValidator
+from cdc_contracts.registry.core.engine.image_placings import placings_of
+from cdc_contracts.registry.core.engine.output_writers import decode_rows, write_control, write_quarantine
+from cdc_contracts.registry.core.engine.range_counts import count_range_evidence
+from cdc_contracts.registry.core.engine.range_lookup import RangeFinder
+from cdc_contracts.registry.core.engine.row_columns import observe_columns
+from cdc_contracts.registry.core.engine.table_exclusion import exclude
+from cdc_contracts.registry.core.engine.tallying import count, count_parts
+from cdc_contracts.registry.core.message.unwrapping import WRAPPINGS, unwrap
+from cdc_contracts.registry.core.records.record_batches import Batch, cut
+from cdc_contracts.registry.core.stats.observed_columns import ObservedColumns
+from cdc_contracts.registry.core.stats.tally import Tally
+from cdc_contracts.registry.core.validate.validation_context import NOT_OF_SUBJECT, JudgedMessage, ValidationContext
+from cdc_contracts.registry.core.validate.verdicts import unreadable
+
+_COLLECT_EVERY: Final = 64
+
+
+@dataclass(frozen=True)
+class Written:
+    """The result of one part of a batch: its tally, the rows of the outputs, and the columns of the rows."""
+
+    records: pa.RecordBatch
+    tally: Tally
+    rows: DecodedRows
+    control: pa.RecordBatch
+    quarantine: pa.RecordBatch
+    observed: ObservedColumns
+
+    @property
+    def changes(self) -> pa.RecordBatch:
+        """The row changes as `changes/` has them (`CHANGES_SCHEMA`)."""
+        return self.rows.changes
+
+
+class Kernel:
+    """Validates record batches within a validation context; keeps layouts and verdicts from batch to batch.
+
+    A batch has the columns of the Kafka source: `value` (binary), `topic`, `partition`, `offset`, and optionally
+    `key`, `timestamp`, `timestampType`, `headers`.
+    """
+
+    def __init__(self, validation: ValidationContext) -> None:
+        self.validation = validation
+        self._judge = FastValidator(validation)
+        self._companions = [Kernel(companion) for companion in validation.companions]
+        self._finder = RangeFinder(validation.ranges) if validation.ranges is not None else None
+        self._declared = {reference: Kernel(declared) for reference, declared in validation.declared_scopes.items()}
+        self._several = len(validation.judged) > 1 and not validation.left_open
+        self.placings = placings_of(validation)
+
+    def audit(self, records: pa.RecordBatch) -> Tally:
+        """Return the tally of the records."""
+        with put_off_collection():
+            tallies = self._tallies(records)
+            total = next(tallies, Tally())
+            for tally in tallies:
+                total.merge(tally)
+        return total
+
+    def _tallies(self, records: pa.RecordBatch) -> Iterator[Tally]:
+        """Yield the tallies of parts of the records."""
+        selection, wrapping = self.validation.reading_options.selection, self.validation.reading_options.wrapping
+        for batch in cut(records):
+            if wrapping is not None:
+                batch, closed, failures = open_wrapped(batch, wrapping)  # noqa: PLW2901  what it holds
+                yield count(failures, closed)
+            parts = []
+            for part, batch_result in self._parts(batch, texts=self._several):
+                if selection:
+                    batch_result, excluded = exclude(batch_result, part, selection)  # noqa: PLW2901  the rest of it
+                    yield excluded
+                parts.append((part, batch_result))
+            yield self._count(parts)
+
+    def decode(self, records: pa.RecordBatch) -> Iterator[Written]:
+        """Yield the tally and the rows of the records, in parts of bounded size."""
+        for batch in cut(records):
+            with put_off_collection():
+                parts = list(self._parts(batch, texts=True))
+                rows = _join_rows([decode_rows(batch_result, part) for part, batch_result in parts])
+                control, quarantine = (
+                    _in_order([write(batch_result, part) for part, batch_result in parts])
+                    for write in (write_control, write_quarantine)
+                )
+                tally = self._count(parts)
+                observed = ObservedColumns()
+                for _, batch_result in parts:
+                    observed.merge(observe_columns(batch_result))
+            yield Written(batch.records, tally, rows, control, quarantine, observed)
+
+    def batch_results(self, records: pa.RecordBatch) -> Iterator[tuple[Batch, BatchResult]]:
+        """Yield the parts of a record batch with all their verdicts."""
+        for batch in cut(records):
+            yield from self._parts(batch, texts=True)
+
+    def check(self, records: pa.RecordBatch) -> Iterator[tuple[Sequence[tuple[Batch, BatchResult]], Tally]]:
+        """Yield the parts of a record batch with all their verdicts, and their tally as an audit has it."""
+        for batch in cut(records):
+            with put_off_collection():
+                parts = list(self._parts(batch, texts=True))
+                tally = self._count(parts)
+            yield parts, tally
+
+    def _count(self, parts: Sequence[tuple[Batch, BatchResult]]) -> Tally:
+        """Return the tally of the parts of a batch; runs extend over all of them, however the subjects alternate."""
+        options = self.validation.reading_options
+        total = count_parts(
+            parts, show_values=options.show_values, placings=self.placings, profiled=options.profiled
+        )  # fmt: skip
+        if self._companions:
+            total.runs = runs_of(parts, self.validation)
+        if self._finder is not None:
+            total.stakes = count_range_evidence(parts, self._finder)
+        return total
+
+    def _parts(self, batch: Batch, *, texts: bool) -> Iterator[tuple[Batch, BatchResult]]:
+        """Validate a batch, the records of each range of a versions file under the version it declares."""
+        if self._finder is None:
+            yield from self._batch_results(batch, texts=texts)
+            return
+        for reference, part in self._finder.split(batch):
+            kernel = self if reference is None else self._declared[reference]
+            yield from kernel._batch_results(part, texts=texts)  # noqa: SLF001
+
+    def _batch_results(self, batch: Batch, *, texts: bool) -> Iterator[tuple[Batch, BatchResult]]:
+        """Validate a batch; if that fails, each half of it, down to the one record that cannot be validated.
+
+        No message may stop a run: the record is quarantined whole, and the finding names what failed.
+        """
+        try:
+            batch_result = self._judge.judge(batch.values, texts=texts)
+            strangers = self._strangers(batch_result, batch) if self._companions else {}
+        except Exception as error:  # noqa: BLE001  whatever a message does, the rest has to be judged
+            if len(batch) > 1:
+                middle = len(batch) // 2
+                yield from self._batch_results(Batch(batch.records.slice(0, middle)), texts=texts)
+                yield from self._batch_results(Batch(batch.records.slice(middle)), texts=texts)
+                return
+            verdict = unreadable("not-judged", EXPECTED, f"a message that cannot be judged: {type(error).__name__}")
+            batch_result, strangers = (
+                BatchResult(pa.array([None], pa.string()), alone=[(0, JudgedMessage(verdict))]),
+                {},
+            )
+        for other, numbers in strangers.items():
+            batch_result.leave_out(numbers)
+            yield from other._batch_results(Batch(batch.records.take(pa.array(numbers))), texts=texts or other._several)  # noqa: SLF001
+        yield batch, batch_result
+
+    def _strangers(self, batch_result: BatchResult, batch: Batch) -> dict[Kernel, list[int]]:
+        """Return the records that are not of the subject, by the kernel of the other subject that accepts them."""
+        numbers = sorted(batch_result.having(NOT_OF_SUBJECT))
+        found: dict[Kernel, list[int]] = {}
+        for other in self._companions:
+            claimed = other._judge.claimed_values(batch.values.take(np.array(numbers))) if numbers else ()  # noqa: SLF001
+            taken = [number for number, fits in zip(numbers, claimed, strict=True) if fits]
+            if taken:
+                found[other] = taken
+                numbers = [number for number in numbers if number not in set(taken)]
+        return found
+
+
+def _join_rows(parts: Sequence[DecodedRows]) -> DecodedRows:
+    """Return the row changes of the parts of a batch as those of one."""
+    if len(parts) == 1:
+        return parts[0]
+    return DecodedRows(None, lambda: _in_order([part.changes for part in parts]))
+
+
+def _in_order(parts: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
+    """Return rows of the parts of a batch as those of one: in the order of their records."""
+    if len(parts) == 1:
+        return parts[0]
+    order = [name for name in ("topic", "partition", "offset", "row_index") if name in parts[0].schema.names]
+    table = pa.Table.from_batches(parts).sort_by([(name, "ascending") for name in order]).combine_chunks()
+    return table.to_batches()[0] if table.num_rows else parts[0]
+
+
+def paced(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield batches with the garbage collector disabled, except for an occasional pass."""
+    with put_off_collection():
+        for number, records in enumerate(batches, 1):
+            yield records
+            if number % _COLLECT_EVERY == 0:
+                gc.collect()
+
+
+def open_wrapped(batch: Batch, wrapping: str) -> tuple[Batch, Batch, BatchResult]:
+    """Return the unwrapped messages of a batch, and the records without this wrapping, with their findings."""
+    values: list[bytes | None] = []
+    failures: list[JudgedMessage] = []
+    closed = np.zeros(len(batch), np.bool_)
+    for number, value in enumerate(batch.values):
+        try:
+            values.append(unwrap(value, wrapping))
+        except Unreadable as error:
+            closed[number] = True
+            failures.append(JudgedMessage(unreadable(error.cause, WRAPPINGS[wrapping], error.observed)))
+    opened = batch.records.filter(pa.array(~closed))
+    place = opened.schema.get_field_index("value")
+    opened = opened.set_column(place, "value", pa.array(values, pa.binary()))
+    rest = Batch(batch.records.filter(pa.array(closed)))
+    return Batch(opened), rest, BatchResult(pa.array([None], pa.string()), alone=list(enumerate(failures)))

@@ -1,0 +1,178 @@
+"""Form checks: value forms as `forms.c` checks them, straight from the bytes of a message.
+
+A check accepts values that are surely of the form, rejects those that are surely not, and leaves the rest open. If a
+context or a declared type needs more than the check can decide, there is no check, and the form tests every value.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from cdc_contracts.registry.core.engine.layout_parts import FormUse
+from cdc_contracts.registry.core.engine.native.scanned_columns import BOOLEANS, NAMELESS, NUMBERS, TEXTS, ScannedColumn
+from cdc_contracts.registry.core.values import Context, ValueForm
+from cdc_contracts.registry.core.values.civil_time import find_offset_at, first_steady_year
+from cdc_contracts.registry.core.values.type_bounds import TypeBound
+from cdc_contracts.registry.core.values.value_form import NativeCheck
+
+_MOST: Final = 2**31 - 1
+_OPEN: Final = 255
+_MOST_ADDED: Final = 32
+"""Bytes that a canonical text may be longer than what was sent."""
+_TIMES: Final = frozenset({
+    "DATE", "TIME", "TIME_MINUTES", "SQL_DATETIME", "ISO_MINUTES", "ISO_INSTANT", "SECONDS", "SECONDS_FRACTION",
+})  # fmt: skip
+"""Forms whose check looks at zeros at the end of a fraction, or that have no fraction."""
+_AS_SENT: Final = frozenset({"ANY_TEXT", "BASE64"})
+"""Forms whose canonical text is the text that was sent."""
+_NUMERIC: Final = frozenset({"INTEGERS", "DECIMALS", "BIT_BASE64", "BIT_HEX"})
+_BITS: Final = frozenset({"BIT_BASE64", "BIT_HEX"})
+_STEADY_MOMENT: Final = 253_370_764_800
+"""9999-01-01T00:00:00Z: by then a zone whose clocks are no longer changed has its last offset."""
+_NEAR: Final = (2, 9998)
+"""Years in which a moment is one in every zone."""
+
+
+def kinds_of_wire(wire: frozenset[str]) -> int:
+    """Return the kinds of values that a form accepts besides null, a bit each."""
+    return sum(bits for kind, bits in (("text", TEXTS), ("number", NUMBERS), ("boolean", BOOLEANS)) if kind in wire)
+
+
+def check_values(column: ScannedColumn, use: FormUse) -> tuple[NDArray[np.uint8] | None, NDArray[np.int64]] | None:
+    """Return the flags of values (None if there are none) and the indices of the values left open.
+
+    Only values of the kinds that the form accepts are flagged. None if there is no check for this use of the form.
+    """
+    checks = _checks_of(column.source.library, use.form, use.context, use.bound)
+    if checks is None:
+        return None
+    if use.form.records:
+        return _check_named(column, use, checks)
+    kinds = kinds_of_wire(use.form.wire)
+    if _takes_all(use.form.native[0], checks[0]) and not kinds & ~TEXTS:
+        return None, np.zeros(0, np.int64)  # any text is of the form
+    return _run(column, kinds, checks[0])
+
+
+def write_values(
+    column: ScannedColumn, use: FormUse, flags: NDArray[np.uint8] | None
+) -> tuple[pa.Array, NDArray[np.int64]] | None:
+    """Return the canonical texts of checked values, and the indices of the values that the form has to write.
+
+    None if it has to write all of them.
+    """
+    checks = _checks_of(column.source.library, use.form, use.context, use.bound)
+    if checks is None or not all(native.writes for native in use.form.native):
+        return None
+    kinds = kinds_of_wire(use.form.wire)
+    if use.form.records:
+        column, _ = column.strip_names(_heads_of(use.form))
+    if all(native.form in _AS_SENT for native in use.form.native):
+        return column.texts(kinds), np.zeros(0, np.int64)
+    return _write(column, kinds, checks[0], flags)
+
+
+def _check_named(
+    column: ScannedColumn, use: FormUse, checks: Sequence[Any]
+) -> tuple[NDArray[np.uint8] | None, NDArray[np.int64]]:
+    """Check values that have the name of a record before them, each by the check of that record."""
+    behind, places = column.strip_names(_heads_of(use.form))
+    flags: NDArray[np.uint8] | None = None
+    for place, (native, check) in enumerate(zip(use.form.native, checks, strict=True)):
+        own = behind if len(checks) == 1 else behind.where(places == place)
+        if _takes_all(native, check) or not own.holds(TEXTS):
+            continue
+        found, _ = _run(own, TEXTS, check)
+        flags = found if flags is None or found is None else np.maximum(flags, found)
+    nameless = places == NAMELESS
+    if nameless.any():
+        flags = np.zeros(len(column), np.uint8) if flags is None else flags
+        flags[nameless] = _OPEN
+    return flags, np.zeros(0, np.int64) if flags is None else np.flatnonzero(flags == _OPEN)
+
+
+def _run(column: ScannedColumn, kinds: int, check: Any) -> tuple[NDArray[np.uint8] | None, NDArray[np.int64]]:
+    flags, totals = np.empty(len(column), np.uint8), np.zeros(2, np.int64)
+    column.source.library.cdc_check(column.source.memory, column.cells, kinds, ctypes.byref(check), flags, totals)
+    undecided, marked = totals.tolist()
+    places = np.flatnonzero(flags == _OPEN) if undecided else np.zeros(0, np.int64)
+    return flags if marked else None, places
+
+
+def _write(
+    column: ScannedColumn, kinds: int, check: Any, flags: NDArray[np.uint8] | None
+) -> tuple[pa.Array, NDArray[np.int64]]:
+    source, total = column.source, len(column)
+    flags = np.zeros(total, np.uint8) if flags is None else flags.copy()
+    size = source.library.cdc_text_size(column.cells, kinds)
+    offsets, valid = pa.allocate_buffer(4 * (total + 1)), np.zeros((total + 7) // 8, np.uint8)
+    text = pa.allocate_buffer(size + _MOST_ADDED * total)
+    opened = source.library.cdc_canonical(
+        source.memory, column.cells, kinds, ctypes.byref(check), flags, offsets, text, valid
+    )
+    places = np.flatnonzero(flags == _OPEN) if opened else np.zeros(0, np.int64)
+    return pa.StringArray.from_buffers(total, offsets, text, pa.py_buffer(valid)), places
+
+
+@lru_cache(maxsize=256)
+def _heads_of(form: ValueForm) -> tuple[str, ...]:
+    return tuple(f"{native.record} " for native in form.native)
+
+
+def _takes_all(native: NativeCheck, check: Any) -> bool:
+    return native.form == "ANY_TEXT" and check.literal is None
+
+
+@lru_cache(maxsize=4096)
+def _checks_of(library: Any, form: ValueForm, context: Context, bound: TypeBound | None) -> tuple[Any, ...] | None:
+    checks = [_check_of(library, native, form, context, bound) for native in form.native]
+    sure = [check for check in checks if check is not None]
+    return tuple(sure) if sure and len(sure) == len(checks) else None
+
+
+def _check_of(
+    library: Any, native: NativeCheck, form: ValueForm, context: Context, bound: TypeBound | None
+) -> Any:  # fmt: skip
+    """Return what C is asked to check; None if it cannot decide values of this use."""
+    if context.zeros_left_out and native.form not in _TIMES:
+        return None
+    literal = context.invalid_literal.encode() if context.invalid_literal is not None else None
+    earliest, latest, offset = 0, 9999, 0
+    if form.needs_zone and context.zone is not None:
+        steady = first_steady_year(context.zone)
+        if steady is None:
+            return None  # twice a year there are local times that are no single instant
+        earliest, latest = max(_NEAR[0], steady), _NEAR[1]
+        offset = find_offset_at(context.zone, _STEADY_MOMENT)
+    check = library.structures["Check"](
+        form=library.forms[native.form], most_whole=_MOST, most_fraction=_MOST, zeros_open=int(context.zeros_left_out),
+        least=native.least, most=native.most, earliest=earliest, latest=latest,
+        is_instant=form.kind_in(context.zone) == "timestamp", offset=offset,
+        literal=literal, literal_length=len(literal or b""),
+    )  # fmt: skip
+    return check if bound is None or _bind(check, native, form, bound) else None
+
+
+def _bind(check: Any, native: NativeCheck, form: ValueForm, bound: TypeBound) -> bool:
+    """Narrow a check to the range of a declared type; False if it cannot be."""
+    if bound.limits is None:
+        return False
+    if form.kind in ("timestamp", "datetime"):
+        whole, fraction = _MOST, bound.limits.fraction
+    elif native.form in _NUMERIC:
+        whole, fraction = bound.limits.whole, bound.limits.fraction
+        if whole < _MOST and native.form in _BITS:
+            return False  # the digits of a bit field are not on the wire
+    else:
+        return False
+    check.most_whole, check.most_fraction = min(whole, _MOST), min(fraction, _MOST)
+    if bound.least is not None and bound.most is not None:
+        check.least, check.most = max(check.least, bound.least), min(check.most, bound.most)
+    return True

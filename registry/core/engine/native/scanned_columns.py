@@ -1,0 +1,298 @@
+"""Scanned columns: values of messages as slices of their bytes, turned into objects only on demand.
+
+As a sequence, a scanned column holds the same objects that the parser would have made of these values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import accumulate
+from typing import Any, Final
+
+import msgspec
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from msgspec import UNSET
+from numpy.typing import NDArray
+
+from cdc_contracts.registry.core.engine import decoder_kinds
+from cdc_contracts.registry.core.engine.native.native_interface import Buffer
+from cdc_contracts.registry.core.engine.native.value_index import places_of_names
+
+Cells = NDArray[np.uint64]
+
+ABSENT, NULL, TEXT, ESCAPED, INTEGER, DECIMAL, NUMBER, TRUTH, FALSEHOOD, ARRAY, OBJECT = range(11)
+KINDS: Final = 16
+TEXTS: Final = 1 << TEXT | 1 << ESCAPED
+NUMBERS: Final = 1 << INTEGER | 1 << DECIMAL | 1 << NUMBER
+BOOLEANS: Final = 1 << TRUTH | 1 << FALSEHOOD
+_KIND_BITS: Final = np.uint64(15)
+_LENGTH_AT, _LENGTH_BITS = np.uint64(4), np.uint64(0x0FFFFFFF)
+_SINGLE: Final = (decoder_kinds.TEXT, decoder_kinds.INT, decoder_kinds.TEXT_OR_INT)
+NAMELESS: Final = 255
+_FEW: Final = 64
+"""So many values are made one by one; whoever asks for more gets all of them made at once."""
+STATE: Final = "state"
+"""Takes the place of a decoder if all that matters about an object is whether it is present."""
+_decode_text = msgspec.json.Decoder(str).decode
+
+
+@dataclass(frozen=True, eq=False)
+class ScannedBytes:
+    """The bytes that cells point into, with the library functions that read them."""
+
+    library: Any
+    buffer: pa.Buffer
+
+    @cached_property
+    def memory(self) -> Buffer:
+        """Return the bytes as the library takes them."""
+        return Buffer.from_param(self.buffer)
+
+    @cached_property
+    def view(self) -> memoryview:
+        return memoryview(self.buffer)
+
+
+class ScannedColumn(Sequence[Any]):
+    """The values of one member or column, one per record or row; `decoder` is what the parser would use for them.
+
+    `names` are the numbers of the names that texts of records begin with, if a value index has them.
+    """
+
+    def __init__(
+        self, source: ScannedBytes, cells: Cells, decoder: str, names: NDArray[np.uint8] | None = None
+    ) -> None:
+        self.source, self.cells, self.decoder, self._names = source, cells, decoder, names
+        self._asked = 0
+        self._behind: dict[tuple[str, ...], tuple[ScannedColumn, NDArray[np.uint8]]] = {}
+
+    def __len__(self) -> int:
+        return len(self.cells)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.objects)
+
+    def __getitem__(self, place: Any) -> Any:
+        self._asked += 1
+        if self._asked > _FEW or isinstance(place, slice):
+            return self.objects[place]
+        return self._object(int(self.cells[place]))
+
+    @cached_property
+    def objects(self) -> list[Any]:
+        """The values as the parser makes them."""
+        if self.all_integers is not None:
+            whole: list[Any] = self.all_integers.tolist()
+            return whole
+        if self.decoder in _SINGLE and self.are_all(TEXTS | 1 << NULL | 1 << ABSENT):
+            texts: list[Any] = self.texts(TEXTS).to_pylist()
+            if self.holds(1 << ABSENT):
+                texts = [UNSET if gone else text for gone, text in zip(self.kinds == ABSENT, texts, strict=True)]
+            return texts
+        return [self._object(cell) for cell in self.cells.tolist()]
+
+    @cached_property
+    def kinds(self) -> NDArray[np.uint8]:
+        """The kind of each value."""
+        return (self.cells & _KIND_BITS).astype(np.uint8)
+
+    @property
+    def lengths(self) -> NDArray[np.uint64]:
+        """How many bytes each value has, a text without its quotes."""
+        return self.cells >> _LENGTH_AT & _LENGTH_BITS
+
+    @cached_property
+    def totals(self) -> list[int]:
+        """The number of values of each kind."""
+        totals = np.zeros(KINDS, np.int64)
+        self.source.library.cdc_count_kinds(self.cells, totals)
+        return totals.tolist()
+
+    def holds(self, kinds: int) -> bool:
+        """Return whether there is a value of one of some kinds, a bit each."""
+        return any(total and kinds >> kind & 1 for kind, total in enumerate(self.totals))
+
+    def are_all(self, kinds: int) -> bool:
+        """Return whether every value is of one of some kinds, a bit each."""
+        return not self.holds(~kinds)
+
+    @cached_property
+    def codes(self) -> tuple[NDArray[np.uint8], list[int]] | None:
+        """The code of each value by its token, and the index of each code's first value; None if there are too many."""
+        codes, firsts = np.empty(len(self), np.uint8), np.empty(64, np.int64)
+        total = self.source.library.cdc_codes(self.source.memory, self.cells, codes, firsts)
+        return None if total < 0 else (codes, firsts[:total].tolist())
+
+    @cached_property
+    def distinct(self) -> tuple[NDArray[np.uint8], list[Any]] | None:
+        """For each record an index into the distinct values, and those (several may be equal); None if too many."""
+        if self.codes is None:
+            return None
+        codes, firsts = self.codes
+        return codes, [self[first] for first in firsts]
+
+    @cached_property
+    def distinct_texts(self) -> tuple[NDArray[np.int64], list[Any]]:
+        """The same where every value is a text, null or absent, however many there are; each is there once."""
+        kinds, firsts = self.by_kind
+        texts = pc.dictionary_encode(self.texts(TEXTS))
+        found: list[Any] = texts.dictionary.to_pylist()
+        codes = pc.fill_null(texts.indices, 0).to_numpy().astype(np.int64)
+        for place, first in enumerate(firsts):
+            if type(first) is not str:
+                codes[kinds == place] = len(found)
+                found.append(first)
+        return codes, found
+
+    @cached_property
+    def by_kind(self) -> tuple[NDArray[np.uint8], list[Any]]:
+        """For each record an index by the kind of its value, and the first value of each kind."""
+        held = [kind for kind, total in enumerate(self.totals) if total]
+        places = np.zeros(KINDS, np.uint8)
+        places[held] = np.arange(len(held))
+        return places[self.kinds], [self[int(np.argmax(self.kinds == kind))] for kind in held]
+
+    @cached_property
+    def by_filling(self) -> tuple[NDArray[np.uint8], list[Any]] | None:
+        """For each record an index of whether its text is filled, or else of its type; None if others than texts."""
+        if self.decoder not in _SINGLE or not self.are_all(TEXTS | 1 << NULL | 1 << ABSENT):
+            return None
+        found = [False, True, type(UNSET), type(None)]
+        codes = np.where(self.kinds <= NULL, self.kinds + 2, self.lengths > 0)
+        held = np.flatnonzero(np.bincount(codes, minlength=len(found))).tolist()
+        places = np.zeros(len(found), np.uint8)
+        places[held] = np.arange(len(held))
+        return places[codes], [found[code] for code in held]
+
+    @cached_property
+    def all_integers(self) -> NDArray[np.int64] | None:
+        """The values where the parser would make an integer of each, None where it would not."""
+        return self.integers if self.decoder in _SINGLE and self.are_all(1 << INTEGER) else None
+
+    @cached_property
+    def integers(self) -> NDArray[np.int64]:
+        """The values that are integers, with 0 in place of others."""
+        numbers = np.empty(len(self), np.int64)
+        self.source.library.cdc_integers(self.source.memory, self.cells, numbers)
+        return numbers
+
+    @cached_property
+    def last_counts(self) -> NDArray[np.int64]:
+        """The last number of each value that is a list of unsigned integers without blanks; -1 for other values."""
+        numbers = np.empty(len(self), np.int64)
+        self.source.library.cdc_last_counts(self.source.memory, self.cells, numbers)
+        return numbers
+
+    def strip_names(self, names: tuple[str, ...]) -> tuple[ScannedColumn, NDArray[np.uint8]]:
+        """Return what follows one of some names, and the index of the name of each value.
+
+        A text with none of them is null and has the place NAMELESS; a value that is no text is null and has 0.
+        """
+        if names in self._behind:
+            return self._behind[names]
+        cells, places = np.empty(len(self), np.uint64), np.empty(len(self), np.uint8)
+        text, starts, own_places = _join(names)
+        self.source.library.cdc_strip_names(
+            self.source.memory, self.cells, text, starts, self._names, own_places, cells, places
+        )
+        self._behind[names] = ScannedColumn(self.source, cells, self.decoder), places
+        return self._behind[names]
+
+    def where(self, chosen: NDArray[np.bool_]) -> ScannedColumn:
+        """Return the column with null in the place of the values that are not chosen."""
+        return ScannedColumn(self.source, np.where(chosen, self.cells, np.uint64(NULL)), self.decoder)
+
+    def texts(self, kinds: int) -> pa.StringArray:
+        """Return the texts, or tokens, of the values of some kinds, with null in place of others."""
+        library, total = self.source.library, len(self)
+        size = library.cdc_text_size(self.cells, kinds)
+        offsets, valid = pa.allocate_buffer(4 * (total + 1)), np.zeros((total + 7) // 8, np.uint8)
+        text = pa.allocate_buffer(size)
+        library.cdc_texts(self.source.memory, self.cells, kinds, offsets, text, valid)
+        return pa.StringArray.from_buffers(total, offsets, text, pa.py_buffer(valid))
+
+    def count_characters(self, *, behind: bool) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+        """Return how many characters each text has, and whether one is U+FFFD; other values have none.
+
+        With `behind` only what follows the first blank is counted.
+        """
+        characters, replaced = np.empty(len(self), np.int32), np.zeros(len(self), np.bool_)
+        self.source.library.cdc_count_characters(self.source.memory, self.cells, behind, characters, replaced)
+        return characters, replaced
+
+    def digests(self, nothing: int) -> NDArray[np.uint64]:
+        """Return the digests of the texts or tokens, as `digest_values` does; `nothing` for null."""
+        digests = np.empty(len(self), np.uint64)
+        longest = self.lengths[self.kinds == ESCAPED].max() if self.holds(1 << ESCAPED) else 0
+        room = np.empty(int(longest), np.uint8)
+        self.source.library.cdc_digests(
+            self.source.memory, self.cells, TEXTS | NUMBERS | BOOLEANS, nothing, room, digests
+        )
+        return digests
+
+    def widened(self) -> ScannedColumn:
+        """Return the column as one of all kinds if it is one of numbers and holds other values."""
+        if self.decoder != decoder_kinds.RAW or self.are_all(1 << ABSENT | 1 << NULL | NUMBERS):
+            return self
+        return ScannedColumn(self.source, self.cells, decoder_kinds.WIDE)
+
+    def select(self, places: NDArray[Any]) -> ScannedColumn:
+        """Return some of the values as a column."""
+        return ScannedColumn(self.source, np.ascontiguousarray(self.cells[places]), self.decoder)
+
+    def pick_present(self) -> tuple[ScannedColumn, NDArray[np.int64], NDArray[np.bool_]]:
+        """Return the values that are not absent as a column, their indices, and a mask of all values."""
+        total = len(self)
+        cells, held, present = np.empty(total, np.uint64), np.empty(total, np.int64), np.empty(total, np.bool_)
+        count = self.source.library.cdc_pick_present(self.cells, cells, held, present)
+        picked = ScannedColumn(self.source, cells[:count], self.decoder)
+        picked.totals = [0 if kind == ABSENT else found for kind, found in enumerate(self.totals)]
+        return picked, held[:count], present
+
+    def token(self, cell: int) -> bytes:
+        """Return the bytes of a value, with the quotes of a text."""
+        start, length, quote = cell >> 32, cell >> 4 & 0x0FFFFFFF, int(cell & 15 in (TEXT, ESCAPED))
+        return bytes(self.source.view[start - quote : start + length + quote])
+
+    def _object(self, cell: int) -> Any:
+        kind = cell & 15
+        if kind == ABSENT:
+            return UNSET
+        if self.decoder == decoder_kinds.RAW:
+            return self.token(cell)
+        if self.decoder == decoder_kinds.WIDE:
+            return self.open_wide(self.token(cell))
+        if kind == NULL:
+            return None
+        if self.decoder == STATE:
+            return True
+        return _OPENERS[kind](self.token(cell))
+
+    @cached_property
+    def open_wide(self) -> Callable[[bytes], Any]:
+        """Return what turns a token of any kind into an object; a row keeps it as it is."""
+        return bytes
+
+
+@lru_cache(maxsize=256)
+def _join(names: tuple[str, ...]) -> tuple[bytes, NDArray[np.int32], NDArray[np.uint8]]:
+    """Return names one after the other, where each begins and the last ends, and their places by number."""
+    return "".join(names).encode(), np.array([0, *accumulate(map(len, names))], np.int32), places_of_names(names)
+
+
+class ScannedMember(ScannedColumn):
+    """A member of the envelope, which is turned into an object whatever its kind."""
+
+    @cached_property
+    def open_wide(self) -> Callable[[bytes], Any]:
+        return decoder_kinds.open_member
+
+
+_OPENERS: Final[dict[int, Callable[[bytes], Any]]] = {
+    TEXT: _decode_text, ESCAPED: _decode_text, INTEGER: int,
+    TRUTH: lambda _: True, FALSEHOOD: lambda _: False,
+}  # fmt: skip

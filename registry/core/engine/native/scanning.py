@@ -1,0 +1,207 @@
+"""Scanning: messages of a known shape, split into values without creating an object for any of them.
+
+The scanner accepts only messages that surely have the shape. The parser decides on all others.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.engine.decoded_batches import DecodedBatch, Rows
+from cdc_contracts.registry.core.engine.layout_parts import Layout, Leaf, RowShape
+from cdc_contracts.registry.core.engine.native.native_interface import Buffer
+from cdc_contracts.registry.core.engine.native.native_library import is_eager, native_library
+from cdc_contracts.registry.core.engine.native.scan_plans import NoScanPlan, ScanPlan, free_names, make_scan_plan
+from cdc_contracts.registry.core.engine.native.scanned_columns import STATE, ScannedBytes, ScannedColumn, ScannedMember
+from cdc_contracts.registry.core.engine.native.value_index import IndexedValues
+from cdc_contracts.registry.core.engine.struct_layouts import LayoutPlan
+from cdc_contracts.registry.core.records.message_values import MessageValues
+
+Numbers = NDArray[np.int64]
+
+_MOST_PLANS: Final = 64
+_MOST_TRIED: Final = 8
+"""Shapes looked for in one batch."""
+_PATIENCE: Final = 256
+_LEAST: Final = 32
+"""Fewer messages are not worth a scan, nor a batch of their own."""
+_FULL: Final = -1
+_MOST_INT: Final = 2**40
+_MOST_CELLS: Final = 2**24
+"""Cells for the rows of a batch, 128 MiB: empty rows are three bytes each and take as many cells as any other."""
+
+
+class _CompiledPlan:
+    """A plan in the library's memory."""
+
+    def __init__(self, library: Any, layout: Layout, plan: ScanPlan) -> None:
+        self.library, self.layout, self.plan = library, layout, plan
+        nodes, members, names = plan.arrays()
+        self.handle = library.cdc_make_plan(nodes, members, names, len(plan.images), len(plan.slots))
+        if not self.handle:
+            raise NoScanPlan
+
+    def __del__(self) -> None:
+        if getattr(self, "handle", None):
+            self.library.cdc_free_plan(self.handle)
+
+
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """The values of the messages that match a plan: cells by slot, by column and row, rows by image.
+
+    `row_names` are by column and row the names of records, if the messages have a value index.
+    """
+
+    taken: Numbers
+    left: Numbers
+    cells: NDArray[np.uint64]
+    row_cells: list[NDArray[np.uint64]]
+    row_names: list[NDArray[np.uint8]]
+    states: NDArray[np.int32]
+    rows: list[int]
+
+
+class Scanner:
+    """Scans batches for the most recent shapes; keeps a plan for each."""
+
+    def __init__(self, plan: LayoutPlan, pointers: Sequence[str | None], reading_options: ReadingOptions) -> None:
+        self._library: Any = None if reading_options.strict_json else native_library()
+        self._plan, self._pointers, self._most_bytes = plan, pointers, reading_options.max_bytes
+        self._free = free_names(plan, reading_options)
+        self._plans: OrderedDict[Any, _CompiledPlan | None] = OrderedDict()
+        self._recent: list[RowShape] = []
+        self._least, self._patience = (1, _MOST_INT) if is_eager() else (_LEAST, _PATIENCE)
+
+    @property
+    def works(self) -> bool:
+        """Whether there is a library to scan with."""
+        return self._library is not None
+
+    def scan(self, values: MessageValues, numbers: Numbers) -> tuple[list[DecodedBatch], Numbers]:
+        """Return the messages with one of the most recent shapes, and the numbers of the others."""
+        found: list[DecodedBatch] = []
+        recent = list(self._recent)
+        for shape in recent:
+            if len(numbers) < self._least:
+                break
+            numbers = self._scan_into(found, shape, values, numbers)
+        return found, numbers
+
+    def scan_for(self, shape: RowShape, values: MessageValues, numbers: Numbers) -> tuple[list[DecodedBatch], Numbers]:
+        """Return the messages of one shape, which is remembered if there are any, and the numbers of the others."""
+        found: list[DecodedBatch] = []
+        known = any(one is shape or (self._free and one.strict is shape.strict) for one in self._recent)
+        if not known and len(numbers) >= self._least:
+            numbers = self._scan_into(found, shape, values, numbers)
+            if found:
+                self._recent.insert(0, shape)
+                del self._recent[_MOST_TRIED:]
+        return found, numbers
+
+    def _scan_into(
+        self, found: list[DecodedBatch], shape: RowShape, values: MessageValues, numbers: Numbers
+    ) -> Numbers:
+        plan = self._compiled(shape)
+        result = None if plan is None else self._run(plan, values, numbers)
+        if plan is None or result is None or len(result.taken) < self._least:
+            if shape in self._recent:
+                self._recent.remove(shape)
+            return numbers
+        found.append(self._lay_out(shape, plan, result, values.array))
+        return result.left
+
+    def _compiled(self, shape: RowShape) -> _CompiledPlan | None:
+        known = self._plans.get(shape.key)
+        if shape.strict is None:
+            return None
+        if shape.key in self._plans and (known is None or known.layout is shape.strict):
+            self._plans.move_to_end(shape.key)
+            return known
+        try:
+            plan = _CompiledPlan(
+                self._library, shape.strict, make_scan_plan(self._plan, shape, self._pointers, self._free)
+            )
+        except NoScanPlan:
+            plan = None
+        self._plans[shape.key] = plan
+        if len(self._plans) > _MOST_PLANS:
+            self._plans.popitem(last=False)
+        return plan
+
+    def _run(self, compiled: _CompiledPlan, values: MessageValues, numbers: Numbers) -> _Found | None:
+        """Scan; None if memory is short, or there are too many rows to be worth it."""
+        plan, total, array = compiled.plan, len(numbers), values.array
+        index = values.entries if isinstance(values, IndexedValues) else None
+        _, offsets, data = array.buffers()
+        if data is None:
+            return None
+        starts = np.frombuffer(offsets, np.int32, len(array) + 1, 4 * array.offset)
+        columns = np.array([len(image.columns) for image in plan.images], np.int32)
+        cells = np.empty((len(plan.slots), total), np.uint64)
+        states = np.empty((len(plan.images), total), np.int32)
+        taken, left, rows = np.empty(total, np.int64), np.empty(total, np.int64), np.zeros(len(columns) + 1, np.int64)
+        capacity = total + _LEAST
+        while capacity * columns.sum(dtype=np.int64) <= _MOST_CELLS:
+            row_cells = [np.empty((count, capacity), np.uint64) for count in columns.tolist()]
+            row_names = [np.empty((count, capacity), np.uint8) for count in columns.tolist() if index is not None]
+            held = self._library.cdc_scan(
+                compiled.handle, data, starts, numbers, self._most_bytes, self._patience, cells, capacity,
+                _buffers_of(row_cells), columns, states, rows, taken, left,
+                None if index is None else index.program.address, None if index is None else index.address,
+                _buffers_of(row_names),
+            )  # fmt: skip
+            if held >= 0:
+                return _Found(
+                    taken[:held], left[: total - held].copy(), cells[:, :held], row_cells, row_names,
+                    states[:, :held], rows[: len(columns)].tolist(),
+                )  # fmt: skip
+            if held != _FULL:
+                break
+            capacity *= 4
+        return None
+
+    def _lay_out(self, shape: RowShape, compiled: _CompiledPlan, found: _Found, array: pa.BinaryArray) -> DecodedBatch:
+        batch = DecodedBatch(shape, compiled.layout, found.taken)
+        source = ScannedBytes(self._library, array.buffers()[2])
+        for place, part in enumerate(compiled.plan.slots):
+            if isinstance(part, Leaf):
+                batch.members[part.pointer] = ScannedMember(source, found.cells[place], part.decoder)
+            else:
+                batch.states[part.pointer] = ScannedColumn(source, found.cells[place], STATE)
+        for place, image in enumerate(compiled.plan.images):
+            state, total = found.states[place], found.rows[place]
+            count = np.maximum(state, 0).astype(np.int64)
+            ends = np.cumsum(count)
+            records = np.arange(len(state)) if total == len(state) and (count == 1).all() else None
+            columns = tuple(
+                ScannedColumn(
+                    source,
+                    found.row_cells[place][index, :total],
+                    column.decoder,
+                    found.row_names[place][index, :total] if found.row_names else None,
+                )
+                for index, column in enumerate(image.columns)
+            )
+            batch.rows[image.pointer] = Rows(
+                image,
+                state,
+                np.where(count > 0, ends - count, -1),
+                count,
+                np.repeat(np.arange(len(state)), count) if records is None else records,
+                columns,
+            )
+        return batch
+
+
+def _buffers_of(arrays: Sequence[NDArray[Any]]) -> Any:
+    """Return the memory of arrays, which have to outlive the call."""
+    return (Buffer * len(arrays))(*map(Buffer.from_param, arrays))

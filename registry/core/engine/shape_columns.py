@@ -1,0 +1,116 @@
+"""Shape columns: the decoder of each column, and the form by which each version of a subject reads its values."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, Final
+
+from cdc_contracts.registry.core.common.json_messages import kind_of
+from cdc_contracts.registry.core.common.pointers import split_pointer
+from cdc_contracts.registry.core.contract.model import Meaning
+from cdc_contracts.registry.core.contract.table_contracts import TableContract
+from cdc_contracts.registry.core.contract.value_mappings import ValueMapping
+from cdc_contracts.registry.core.engine import decoder_kinds
+from cdc_contracts.registry.core.engine.decoded_batches import DecodedBatch, column_of
+from cdc_contracts.registry.core.engine.layout_parts import FormUse, LayoutColumn, RowShape
+from cdc_contracts.registry.core.engine.row_images import ColumnTable
+from cdc_contracts.registry.core.engine.struct_layouts import LayoutPlan
+from cdc_contracts.registry.core.engine.value_columns import ValueColumns
+from cdc_contracts.registry.core.message.reading import Reading
+from cdc_contracts.registry.core.validate.drift_rule import reads_of
+from cdc_contracts.registry.core.validate.reference_validator import ReferenceValidator
+from cdc_contracts.registry.core.validate.validation_context import ValidationContext
+from cdc_contracts.registry.core.values import FORMS
+
+_KIND_DECODERS: Final = {"text": decoder_kinds.TEXT, "number": decoder_kinds.RAW, "boolean": decoder_kinds.BOOL}
+
+
+class ShapeColumns:
+    """Makes the columns of shapes within a validation context, from their types, table contracts or values."""
+
+    def __init__(self, validation: ValidationContext, plan: LayoutPlan | None) -> None:
+        self._validation, self._plan = validation, plan
+        self._judges = validation.judges
+        self._kind_uses: dict[ValueMapping, tuple[FormUse, ...]] = {}
+
+    def make_columns(self, types: dict[str, str] | None, names: tuple[Any, ...]) -> list[LayoutColumn]:
+        """Return the columns that a shape declares: by its types, else by the contract of the named table."""
+        if types is None:
+            table = self._table_of(names)
+            types = table.types if table is not None and self.untyped else {}
+        return [self._typed_column(name, source_type, names) for name, source_type in types.items()]
+
+    def _typed_column(self, name: str, source_type: str, names: tuple[Any, ...]) -> LayoutColumn:
+        table = self._table_of(names)
+        declared = table.types.get(name) if table is not None else None
+        uses = tuple(self._use(judge, source_type, names, declared) for judge in self._judges)
+        wanted = [decoder_kinds.decoder_of_form(use.form) for use in uses if use is not None]
+        decoder = decoder_kinds.join_decoders(wanted) if len(wanted) == len(uses) else decoder_kinds.WIDE
+        return LayoutColumn(name, decoder, uses, never_null=declared is not None and not table.may_be_null(name))  # type: ignore[union-attr]
+
+    def make_column(self, shape: RowShape, name: str, value: Any) -> LayoutColumn:
+        """Return a column that the shape's types do not list, by its first value."""
+        kind = {"number": "number", "boolean": "boolean"}.get(kind_of(value), "text")
+        names = shape.key[-len(self._plan.names_at) :] if self._plan and self._plan.names_at else ()
+        source = names[-1] if self._plan and self._plan.by_kind else None
+        mapping = self._judges[-1].forms.mapping_for(source if isinstance(source, str) else None)
+        if mapping not in self._kind_uses:
+            self._kind_uses[mapping] = tuple(self._kind_use(kind, mapping) for kind in _KIND_DECODERS)
+        uses = self._kind_uses[mapping]
+        decoder = _KIND_DECODERS[kind] if kind_of(value) not in ("array", "object") else decoder_kinds.WIDE
+        return LayoutColumn(name, decoder, uses, typed=False, by_kind=not shape.has_types, sure=value is not None)
+
+    def _use(
+        self, judge: ReferenceValidator, source_type: str, names: tuple[Any, ...], declared: str | None
+    ) -> FormUse | None:
+        mapping = judge.version.catalogue.mapping(self._read_names(names, judge.meaning).mapping_name)
+        name = mapping.form_of(source_type)
+        if name is None:
+            return None
+        form = FORMS[name]
+        bound = judge.forms.bound_of(form, declared, None if self.untyped else source_type)
+        context = judge.forms.context_of(form, self._table_of(names), mapping)
+        return FormUse(form, context, judge.forms.lenient(form), bound, declared=declared is not None)
+
+    def _kind_use(self, kind: str, mapping: ValueMapping) -> FormUse:
+        judge = self._judges[-1]
+        form = FORMS[mapping.form_of_kind(kind)]
+        return FormUse(form, judge.forms.context_of(form, None, mapping), lenient=False)
+
+    def _table_of(self, names: tuple[Any, ...]) -> TableContract | None:
+        if not self._validation.reading_options.tables:
+            return None
+        result = self._read_names(names).names
+        return self._validation.reading_options.tables.of(result.database, result.schema, result.table)
+
+    def _read_names(self, names: tuple[Any, ...], meaning: Meaning | None = None) -> Reading:
+        """Return a reading that has only what a shape depends on."""
+        message: dict[str, Any] = {}
+        for pointer, name in zip(self._plan.names_at if self._plan else (), names, strict=True):
+            if name is None or isinstance(name, str):
+                place = message
+                *above, last = split_pointer(pointer)
+                for part in above:
+                    place = place.setdefault(part, {})
+                place[last] = name
+        return Reading(meaning or self._judges[-1].meaning, message, self._validation.reading_options)
+
+    @cached_property
+    def untyped(self) -> bool:
+        """Whether messages lack the types of their columns."""
+        return self._judges[-1].meaning.columns.types == "none"
+
+    @cached_property
+    def compares_wire_text(self) -> bool:
+        """Whether a rule compares values by their texts on the wire."""
+        return any(reads_of(judge.meaning).joined for judge in self._judges)
+
+
+def pool_columns(decoded_batch: DecodedBatch, value_columns: ValueColumns) -> ColumnTable:
+    """Add the values of every column of a batch to the value columns, and return the table of its columns."""
+    columns: ColumnTable = {}
+    for pointer, rows in decoded_batch.rows.items():
+        for index, column, values in column_of(rows):
+            uses = tuple(dict.fromkeys(use for use in column.uses if use is not None))
+            columns[pointer, index] = value_columns.add(values, column.decoder, uses, full=rows.image.full)
+    return columns

@@ -1,0 +1,59 @@
+"""Stepwise audit, in this process: batches validated in steps short enough that a run can stop between them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Final, Protocol, TypeVar
+
+import pyarrow as pa
+
+from cdc_contracts.registry.core.engine.kernel import Kernel, paced
+from cdc_contracts.registry.core.stats.tally import Tally
+from cdc_contracts.registry.core.validate.validation_context import ValidationContext
+
+_STEP_SECONDS: Final = 0.25
+_LEAST_STEP: Final = 256
+_T = TypeVar("_T")
+
+
+class StepControl(Protocol):
+    """Decides between two steps whether a run continues, and can abandon a step."""
+
+    @property
+    def reason(self) -> str | None:
+        """Why the run has to end now; None if it continues."""
+        ...
+
+    def attempt(self, step: Callable[[], _T]) -> _T | None:
+        """Return the result of a step, None if it was abandoned."""
+        ...
+
+
+class TallyWatch(Protocol):
+    """Receives the tally of each step."""
+
+    def add(self, tally: Tally) -> None: ...
+
+
+def audit_in_steps(
+    batches: Iterable[pa.RecordBatch], validation: ValidationContext, watch: TallyWatch | None, control: StepControl
+) -> tuple[Tally, bool]:
+    """Validate batches of records; return the tally of what was validated, and whether that is all of them."""
+    kernel, total, step = Kernel(validation), Tally(), _LEAST_STEP
+    for records in paced(batches):
+        done = 0
+        while control.reason is None and done < records.num_rows:
+            part, began = records.slice(done, step), time.monotonic()
+            tally = control.attempt(partial(kernel.audit, part))
+            if tally is None:
+                return total, False
+            if watch is not None:
+                watch.add(tally)
+            total.merge(tally)
+            done += part.num_rows
+            step = max(_LEAST_STEP, int(part.num_rows * _STEP_SECONDS / max(time.monotonic() - began, 1e-6)))
+        if done < records.num_rows or control.reason is not None:
+            return total, False
+    return total, True

@@ -1,0 +1,296 @@
+"""Value columns: the values of a batch by value form, whatever table or column they come from.
+
+A form is checked once per batch over all its values, so that a topic of a thousand tables costs as much as one of a
+single table. Each column gets back its slice: flags per value and, if texts are written, the indices of its texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from operator import is_not, itemgetter
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+from msgspec import UNSET, Raw
+from numpy.typing import NDArray
+
+from cdc_contracts.registry.core.engine import decoder_kinds
+from cdc_contracts.registry.core.engine.decoder_kinds import Odd, Unfit
+from cdc_contracts.registry.core.engine.form_parts import FormPart, join_flags, validate_part
+from cdc_contracts.registry.core.engine.layout_parts import FormUse
+from cdc_contracts.registry.core.engine.native.form_checks import kinds_of_wire
+from cdc_contracts.registry.core.engine.native.scanned_columns import ABSENT, KINDS, ScannedColumn
+from cdc_contracts.registry.core.engine.native.scanned_values import ScannedPart, ScannedValues, kinds_held
+from cdc_contracts.registry.core.values import Number
+
+KIND_FLAGS: Final = {"text": 16, "number": 17, "boolean": 18}
+KIND_NAMES: Final = {16: "string", 17: "number", 18: "boolean"}
+NOTHING: Final = 0
+_TAKES_ANY: Final = ("text", "json", "opaque")
+
+_KIND_OF_TYPE: Final = {str: "text", int: "number", bytes: "number", bool: "boolean"}
+_KINDS_OF_DECODER: Final = {
+    decoder_kinds.TEXT: {"text"},
+    decoder_kinds.INT: {"number"},
+    decoder_kinds.BOOL: {"boolean"},
+    decoder_kinds.RAW: {"number"},
+}
+_IS_VALUE: Final = partial(is_not, None)
+_IS_SENT: Final = partial(is_not, UNSET)
+_FIRST: Final = itemgetter(0)
+_NULL, _MINUS, _ZERO, _NINE = b"n-09"
+
+
+@dataclass(eq=False)
+class _ValueColumn:
+    """The values of one form, in parts: lists of objects, and scanned columns with the kinds that count."""
+
+    use: FormUse
+    parts: list[FormPart] = field(default_factory=list)
+    length: int = 0
+    flags: NDArray[np.uint8] | None = None
+    base: int = 0
+
+    def add(self, values: Sequence[Any] | ScannedPart) -> int:
+        """Add values, and return the index of the first."""
+        offset = self.length
+        self.length += len(values)
+        if isinstance(values, ScannedPart):
+            self.parts.append(values)
+        elif self.parts and isinstance(self.parts[-1], list):
+            self.parts[-1] += values
+        else:
+            self.parts.append(list(values))
+        return offset
+
+
+@dataclass(eq=False)
+class Chunk:
+    """The values of one column in one form: flags per row, and the indices of its texts among the batch's texts.
+
+    `held` are the rows, of `total`, that have a value in the value column; None if all have.
+    """
+
+    value_column: _ValueColumn
+    offset: int
+    length: int
+    held: NDArray[np.int64] | None
+    total: int
+    kinds: NDArray[np.uint8] | None = None
+
+    @property
+    def flags(self) -> NDArray[np.uint8] | None:
+        """Flag per row (`Flag`, or a kind the form does not accept); None if there are none."""
+        own = self.value_column.flags
+        part = None if own is None else own[self.offset : self.offset + self.length]
+        if part is not None and not part.any():
+            part = None
+        if self.kinds is not None:
+            part = self.kinds if part is None else np.where(self.kinds > 0, self.kinds, part)
+        return part if part is None else self._spread(part, NOTHING)
+
+    @property
+    def places(self) -> NDArray[np.int64]:
+        """The index of the text of each row; 0, the index of null, for a row without the column."""
+        base = self.value_column.base + self.offset
+        return self._spread(np.arange(base, base + self.length), 0)
+
+    @property
+    def foreign(self) -> NDArray[np.bool_] | None:
+        """Mask of the rows with a value of a kind that the form does not accept; None if there are none."""
+        return None if self.kinds is None else self._spread(self.kinds >= min(KIND_NAMES), nothing=False)
+
+    def _spread(self, values: NDArray[Any], nothing: int) -> NDArray[Any]:
+        if self.held is None:
+            return values
+        spread = np.full(self.total, nothing, values.dtype)
+        spread[self.held] = values
+        return spread
+
+
+@dataclass(eq=False)
+class ColumnValues:
+    """One column of a decoded batch: the rows that have it, and its chunk in each form that some version needs.
+
+    `kinds` are the possible kinds of its values besides null, `held` the rows that have it, None if all have.
+    Arrays and objects count as null; `odd_rows` are the rows that have one, by its kind.
+    """
+
+    present: NDArray[np.bool_] | None
+    chunks: dict[FormUse, Chunk]
+    values: Sequence[Any]
+    unfit_rows: list[int]
+    kinds: Collection[str]
+    held: NDArray[np.int64] | None
+    odd_rows: dict[str, list[int]] = field(default_factory=dict)
+
+    @cached_property
+    def valued(self) -> NDArray[np.bool_] | None:
+        """Mask of the `values` that are not null; None if none is null."""
+        if isinstance(self.values, ScannedValues):
+            return self.values.valued
+        if all(self.values):  # a quick test; zeros and empty texts need the second one
+            return None
+        return np.fromiter(map(_IS_VALUE, self.values), np.bool_, len(self.values))
+
+    @cached_property
+    def tokens(self) -> Sequence[Any]:
+        """The value of each row as it was sent; None if the row does not have the column."""
+        if self.present is None:
+            return self.values
+        values = iter(self.values)
+        return [next(values) if there else None for there in self.present.tolist()]
+
+
+class ValueColumns:
+    """The values of one batch, by form."""
+
+    def __init__(self) -> None:
+        self._pools: dict[FormUse, _ValueColumn] = {}
+        self.texts: pa.Array = pa.array([None], pa.string())
+
+    def add(self, values: Sequence[Any], decoder: str, uses: Sequence[FormUse], *, full: bool) -> ColumnValues:
+        """Add the values of one column, one per row, for every form in `uses`; `full` if no row lacks it."""
+        if isinstance(values, ScannedColumn):
+            return self._add_scanned(values.widened(), uses)
+        present: NDArray[np.bool_] | None = None
+        held: NDArray[np.int64] | None = None
+        total = len(values)
+        if not full and UNSET in values:
+            present = np.fromiter(map(_IS_SENT, values), np.bool_, total)
+            held = np.flatnonzero(present)
+            values = [value for value in values if value is not UNSET]
+        if decoder in (decoder_kinds.RAW, decoder_kinds.WIDE):
+            values = _as_bytes(values)
+        unfit, odd = list[int](), dict[str, list[int]]()
+        if decoder == decoder_kinds.RAW:
+            values, plain = _open_numbers(values)
+            if not plain:
+                decoder = decoder_kinds.WIDE
+        if decoder == decoder_kinds.WIDE:
+            values, unfit, odd = _open_wide(values)
+            if held is not None:
+                unfit = held[unfit].tolist()
+                odd = {kind: held[rows].tolist() for kind, rows in odd.items()}
+        kinds = _KINDS_OF_DECODER.get(decoder) or {
+            _KIND_OF_TYPE.get(kind, "number") for kind in set(map(type, values)) if kind is not type(None)
+        }
+        chunks = {}
+        for use in uses:
+            value_column, offset, flags = self._pool(values, use, kinds)
+            chunks[use] = Chunk(value_column, offset, len(values), held, total, flags)
+        return ColumnValues(present, chunks, values, unfit, kinds, held, odd)
+
+    def validate(self, *, texts: bool) -> None:
+        """Validate every value column; with `texts`, write canonical texts as well."""
+        columns = [pa.array([None], pa.string())]
+        size = 1
+        for value_column in self._pools.values():
+            use = value_column.use
+            if not texts and use.form.kind in _TAKES_ANY and not use.form.records:
+                continue
+            found = [validate_part(part, use, texts=texts) for part in value_column.parts]
+            value_column.flags = join_flags(found, value_column.parts)
+            if texts:
+                value_column.base = size
+                size += value_column.length
+                columns += [text for _, text in found if text is not None]
+        if texts:
+            self.texts = pa.concat_arrays(columns)
+
+    def _add_scanned(self, column: ScannedColumn, uses: Sequence[FormUse]) -> ColumnValues:
+        """Add the values of a scanned column as they are in their messages."""
+        present: NDArray[np.bool_] | None = None
+        held: NDArray[np.int64] | None = None
+        total = len(column)
+        if column.holds(1 << ABSENT):
+            column, held, present = column.pick_present()
+        kinds = _KINDS_OF_DECODER.get(column.decoder) or kinds_held(column)
+        chunks = {}
+        for use in uses:
+            flags = None
+            if foreign := kinds - use.form.wire:
+                codes = np.zeros(KINDS, np.uint8)
+                for kind in foreign:
+                    codes[[at for at in range(KINDS) if kinds_of_wire(frozenset({kind})) >> at & 1]] = KIND_FLAGS[kind]
+                flags = codes[column.kinds]
+            value_column = self._value_column(use)
+            offset = value_column.add(ScannedPart(column, kinds_of_wire(use.form.wire)))
+            chunks[use] = Chunk(value_column, offset, len(column), held, total, flags)
+        return ColumnValues(present, chunks, ScannedValues(column), [], kinds, held)
+
+    def _value_column(self, use: FormUse) -> _ValueColumn:
+        value_column = self._pools.get(use)
+        if value_column is None:
+            value_column = self._pools[use] = _ValueColumn(use)
+        return value_column
+
+    def _pool(
+        self, values: Sequence[Any], use: FormUse, kinds: set[str]
+    ) -> tuple[_ValueColumn, int, NDArray[np.uint8] | None]:
+        """Add values to the column of a form. Returns it, the first index, and the values it does not accept."""
+        foreign = kinds - use.form.wire
+        flags: NDArray[np.uint8] | None = None
+        if foreign and foreign == kinds and len(kinds) == 1:
+            (kind,) = kinds
+            there = np.fromiter(map(_IS_VALUE, values), np.bool_, len(values))
+            flags = np.where(there, np.uint8(KIND_FLAGS[kind]), np.uint8(NOTHING))
+            values = [None] * len(values)
+        elif foreign:
+            flags = np.fromiter(
+                (_kind_flag(value) if _kind_of(value) in foreign else NOTHING for value in values),
+                np.uint8,
+                len(values),
+            )
+            values = [None if flag else value for value, flag in zip(values, flags, strict=True)]
+        value_column = self._value_column(use)
+        return value_column, value_column.add(values), flags
+
+
+def _as_bytes(values: Sequence[Any]) -> Sequence[Any]:
+    if set(map(type, values)) == {Raw}:
+        return list(map(bytes, values))
+    return [bytes(value) if type(value) is Raw else value for value in values]
+
+
+def _open_numbers(values: Sequence[Any]) -> tuple[Sequence[Any], bool]:
+    """Return raw tokens with null tokens as None, and whether every token is a number or null."""
+    firsts = set(map(_FIRST, filter(None, values)))
+    if not all(first in (_MINUS, _NULL) or _ZERO <= first <= _NINE for first in firsts):
+        return values, False
+    if _NULL in firsts:
+        values = [None if value == b"null" else value for value in values]
+    return values, True
+
+
+def _open_wide(values: Sequence[Any]) -> tuple[list[Any], list[int], dict[str, list[int]]]:
+    """Return the values of raw tokens, the rows that need the strict parser, and those with arrays and objects."""
+    opened: list[Any] = []
+    unfit: list[int] = []
+    odd: dict[str, list[int]] = {}
+    for row, value in enumerate(values):
+        if type(value) is not bytes:
+            opened.append(value)
+            continue
+        try:
+            found = decoder_kinds.open_token(value)
+        except Unfit:
+            unfit.append(row)
+            found = None
+        if isinstance(found, Odd):
+            odd.setdefault(found.kind, []).append(row)
+            found = None
+        opened.append(found)
+    return opened, unfit, odd
+
+
+def _kind_of(value: Any) -> str | None:
+    return None if value is None else "number" if isinstance(value, Number) else _KIND_OF_TYPE[type(value)]
+
+
+def _kind_flag(value: Any) -> int:
+    kind = _kind_of(value)
+    return NOTHING if kind is None else KIND_FLAGS[kind]

@@ -1,0 +1,298 @@
+"""Rendering: the message in which a version of a dialect expresses a row change, a DDL or a heartbeat.
+
+Everything written comes from the contract: its envelope, ops, images, types, value forms, and for members that no event
+determines, its JSON Schema. What a version cannot express is left out or cut, as `validate/capabilities.py` computes
+it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from cdc_contracts.registry.core.common.errors import UsageError
+from cdc_contracts.registry.core.common.linear_patterns import compile_pattern
+from cdc_contracts.registry.core.common.pointers import split_pointer
+from cdc_contracts.registry.core.contract.catalogue import Version
+from cdc_contracts.registry.core.contract.envelope_model import Place
+from cdc_contracts.registry.core.contract.image_model import Side
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.contract.relations import relation_of_index, relation_of_row
+from cdc_contracts.registry.core.contract.type_families import family_of
+from cdc_contracts.registry.core.generate.column_writers import (
+    TIME_WRITERS,
+    ColumnWriter,
+    ColumnWriters,
+    join_names,
+    type_code,
+    write_position,
+)
+from cdc_contracts.registry.core.generate.message_outlines import Filled, Literal, complete_message, write_json
+from cdc_contracts.registry.core.generate.source_events import Event, SourceTable
+from cdc_contracts.registry.core.validate.capabilities import capabilities_of
+from cdc_contracts.registry.core.validate.reference_validator import ReferenceValidator
+from cdc_contracts.registry.core.values import FORMS
+
+_JOIN: Final = "\u0001"
+
+Slot = Callable[[Event], str]
+
+
+class Renderer:
+    """Writes events as messages of one version: equal events give equal bytes.
+
+    `full_old` sends every column in images that may hold the changed ones only; `source_kind` names the kind of
+    database where a message has a place for it. A TIMESTAMP without a zone to write it in is written in UTC.
+    """
+
+    def __init__(
+        self,
+        version: Version,
+        reading_options: ReadingOptions,
+        *,
+        full_old: bool = False,
+        source_kind: str = "OB_MYSQL",
+    ) -> None:
+        self.version = version
+        self.meaning = version.meaning
+        self._reading_options = reading_options
+        self._full_old = full_old
+        self._source_kind = source_kind
+        self._judge = ReferenceValidator(version, reading_options)
+        self._mapping = self._judge.forms.mapping_for(source_kind if version.meaning.values.kind_at else None)
+        self._capabilities = capabilities_of(version, reading_options)
+        self._outlines: dict[tuple[Any, ...], list[str | Slot]] = {}
+        self._columns: dict[SourceTable, ColumnWriters] = {}
+
+    def render(self, event: Event) -> bytes:
+        """Return the message that expresses the event.
+
+        Raises UsageError if the version has no such op, no form for a source type, or none for a value.
+        """
+        present = (
+            event.before is not None, event.after is not None, event.event_time is not None,
+            event.process_time is not None, event.position is not None, event.transaction is not None,
+            event.ddl_text is not None,
+        )  # fmt: skip
+        key = (event.op, event.ddl_type, event.table, present)
+        outline = self._outlines.get(key)
+        if outline is None:
+            outline = self._outlines[key] = self._outline(event)
+        return self._judge.wire.write("".join([part if isinstance(part, str) else part(event) for part in outline]))
+
+    def render_all(self, events: Iterable[Event]) -> Iterator[bytes]:
+        """Yield the messages of the events whose op the version has."""
+        return (self.render(event) for event in events if event.op in self._capabilities.ops)
+
+    # --- the message of one op
+
+    def _outline(self, event: Event) -> list[str | Slot]:
+        """Return the message of events like this one in parts: fixed text, and what differs from event to event."""
+        result = self._capabilities.ops.get(event.op)
+        if result is None:
+            raise UsageError(
+                f"{self.version} has no {event.op}", hint="it has " + ", ".join(sorted(self._capabilities.ops))
+            )
+        code = result.code if result.code is not None else (event.ddl_type or "ALTER")
+        facts: Filled = {pointer: Literal(codes[0]) for pointer, codes in self.meaning.enums.items()}
+        self._place_names(event.table, facts)
+        self._place_moments(event, facts)
+        self._place_key(event, facts)
+        self._place_columns(event, result.op, facts)
+        self._place_images(event, result.op, facts)
+        self._place_ddl(event, result.op, facts)
+        index = relation_of_index(self.meaning)
+        if index is not None and "idx-is-seq-of-size" in self.meaning.rules:
+            facts[index.places[0]] = Literal("1/1")
+        for flag in self.meaning.envelope.op.flags:
+            if flag is result.flag:
+                facts[flag.at] = Literal(flag.equals)
+            elif isinstance(flag.equals, bool):
+                facts[flag.at] = Literal(not flag.equals)
+        if "ddl-flag-agrees" in self.meaning.rules:
+            facts["/isDdl"] = Literal(result.op == "ddl")
+        facts[self.meaning.envelope.op.at] = Literal(code)
+        return complete_message(self.version.schema, facts, self.meaning.discriminators)
+
+    def _place_names(self, table: SourceTable | None, facts: Filled) -> None:
+        envelope = self.meaning.envelope
+        tenant, database, schema, name = (
+            (table.tenant, table.database, table.schema, table.name) if table else (None, None, None, None)
+        )
+        whole = database
+        if envelope.database and envelope.database.split == "tenant.database" and tenant and database:
+            whole = f"{tenant}.{database}"
+        joined = None
+        if envelope.database_table and name is not None:
+            joined = join_names(envelope.database_table, database, schema, name)
+        for place, value in (
+            (envelope.database, whole), (envelope.schema_name, schema), (envelope.table, name),
+            (envelope.database_table, joined), (envelope.source_kind, self._source_kind if table else None),
+        ):  # fmt: skip
+            if value is None:
+                continue
+            if place and place.at is not None and value in self._schema_at(place.at).get("enum", [value]):
+                facts[place.at] = Literal(value)
+
+    def _place_moments(self, event: Event, facts: Filled) -> None:
+        envelope = self.meaning.envelope
+        zone = self._reading_options.zone("time_zone")
+        at_event, at_process = (TIME_WRITERS[(place and place.form) or "epoch-millis"]
+                                for place in (envelope.event_time, envelope.process_time))  # fmt: skip
+        kinds = self._kinds_at(envelope.position.at) if envelope.position and envelope.position.at else []
+        slots: tuple[tuple[Place | None, Any, Slot], ...] = (
+            (envelope.event_time, event.event_time, lambda event: at_event(event.event_time or 0, zone)),
+            (envelope.process_time, event.process_time, lambda event: at_process(event.process_time or 0, zone)),
+            (envelope.position, event.position, lambda event: write_position(self._position_of(event), kinds)),
+            (envelope.transaction, event.transaction, lambda event: write_json(event.transaction)),
+        )
+        for place, result, slot in slots:
+            if place is None or place.at is None:
+                continue
+            if result is not None:
+                facts[place.at] = slot
+            elif place.absent_value is not None or place.null_text is not None:
+                facts[place.at] = Literal(place.null_text if place.absent_value is None else place.absent_value)
+            for at in (place.index, place.size):
+                if at is not None:
+                    facts[at] = Literal(1)
+
+    def _position_of(self, event: Event) -> str:
+        """Return the position as the version asks for it: where that is not a number alone, with the time after it."""
+        place, text = self.meaning.envelope.position, event.position or ""
+        pattern = self.meaning.patterns.get((place.at if place else "") or "")
+        if pattern is None or compile_pattern(pattern)(text):
+            return text
+        return f"{text}@{(event.event_time or 0) // 1_000_000}"
+
+    def _schema_at(self, pointer: str) -> Mapping[str, Any]:
+        schema: Any = self.version.schema
+        for part in split_pointer(pointer):
+            schema = schema.get("properties", {}).get(part, {})
+        return schema  # type: ignore[no-any-return]
+
+    def _kinds_at(self, pointer: str) -> list[str]:
+        kinds = self._schema_at(pointer).get("type", ["integer", "string"])
+        return [kinds] if isinstance(kinds, str) else list(kinds)
+
+    def _place_key(self, event: Event, facts: Filled) -> None:
+        envelope, table = self.meaning.envelope, event.table
+        if table is None or (event.before is None and event.after is None):
+            return
+        names, place, values = list(table.primary_key), envelope.primary_key, envelope.primary_key_values
+        if place and place.at is not None:
+            match place.reading:
+                case "joined-u0001":
+                    facts[place.at] = Literal(_JOIN.join(names))
+                case "json-text-groups":
+                    facts[place.at] = Literal(json.dumps({place.member or "PRIMARY": names}, ensure_ascii=False))
+                case _:
+                    facts[place.at] = Literal(names)
+        if names and values and values.at is not None:
+            head = self._head_of_row(facts) if values.reading == "rowid-of-table" else ""
+            key = [(name, self._columns_of(table)[name]) for name in names]
+
+            def write(event: Event) -> str:
+                row = event.after or event.before or {}
+                return write_json(head + _JOIN.join(column.wire_text(row.get(name)) for name, column in key))
+
+            facts[values.at] = write
+
+    def _head_of_row(self, facts: Filled) -> str:
+        """Return what the id of a row starts with: the table as the message names it."""
+        relation = relation_of_row(self.meaning)
+        result = facts.get(relation.places[1]) if relation else None
+        return f"{result.value}-" if isinstance(result, Literal) else ""
+
+    # --- rows
+
+    def _place_columns(self, event: Event, op: str, facts: Filled) -> None:
+        types, codes = self.meaning.columns.types, self.meaning.columns.codes
+        if event.table is None or self.meaning.images.of(op) is None:
+            return
+        by_column = {name: self._written_type(name, result) for name, result in event.table.types.items()}
+        if types != "none" and types.at is not None:
+            if types.reading == "list-of-objects":
+                facts[types.at] = Literal([
+                    {types.name: name, types.type: result if types.table is None else int(result)}
+                    for name, result in by_column.items()
+                ])  # fmt: skip
+            else:
+                facts[types.at] = Literal(by_column)
+        if codes is not None:
+            normalise = self._mapping.normalise
+            facts[codes.at] = Literal(
+                {name: type_code(normalise(result), codes.table) for name, result in by_column.items()}
+            )
+
+    def _place_images(self, event: Event, op: str, facts: Filled) -> None:
+        """Place the images of an op.
+
+        Where an image may be completed by another it holds the changed columns only; where each may be completed
+        by the other, the before image is the whole one.
+        """
+        sides, table = self.meaning.images.of(op), event.table
+        if sides is None or table is None:
+            return
+        partial = [side for side in (sides.after, sides.before) if side and side.over is not None][:1]
+        for name, side in (("before", sides.before), ("after", sides.after)):
+            if side is None or getattr(event, name) is None:
+                continue
+            changed_only = side in partial and not self._full_old
+            facts[side.at] = self._image_slot(table, side, name, changed_only=changed_only)
+
+    def _image_slot(self, table: SourceTable, side: Side, name: str, *, changed_only: bool) -> Slot:
+        types = self.meaning.columns.types
+        extra = ""
+        if types != "none" and types.in_image is not None:
+            described = {
+                column: {types.type or "type": self._written_type(column, result)}
+                for column, result in table.types.items()
+            }
+            extra = f"{write_json(types.in_image)}:{write_json(described)}"
+        is_list = not self.meaning.images.hold_one_row
+        opening, closing = ("[{", "}]") if is_list else ("{", "}") if side.at else ("", "")
+        other = "after" if name == "before" else "before"
+        columns = self._columns_of(table)
+
+        def write(event: Event) -> str:
+            row = getattr(event, name)
+            if changed_only:
+                whole = getattr(event, other) or {}
+                changed = {column: text for column, text in row.items() if whole.get(column, _JOIN) != text}
+                row = changed if changed or is_list else row
+            members = ",".join([columns[column][text] for column, text in row.items()])
+            return f"{opening}{members}{',' if members and extra else ''}{extra}{closing}"
+
+        return write
+
+    def _columns_of(self, table: SourceTable) -> ColumnWriters:
+        if table not in self._columns:
+            self._columns[table] = ColumnWriters(lambda name: self._column(table, name))
+        return self._columns[table]
+
+    def _written_type(self, name: str, source_type: str) -> str:
+        result = self._capabilities.type_name_of(source_type)
+        if result is None:
+            raise UsageError(f"{self.version} has no value form for the type {source_type} of column {name}")
+        return result
+
+    def _column(self, table: SourceTable, name: str) -> ColumnWriter:
+        source_type, mapping = table.types.get(name), self._mapping
+        contract = self._reading_options.tables.of(table.database, table.schema, table.name)
+        if source_type is None:
+            form, family = FORMS[mapping.form_of_kind("text")], "text"
+        else:
+            form = FORMS[mapping.form_of(self._written_type(name, source_type)) or "text"]
+            family = family_of(source_type)
+        return ColumnWriter(name, form, self._judge.forms.context_of(form, contract, mapping), family)
+
+    def _place_ddl(self, event: Event, op: str, facts: Filled) -> None:
+        ddl = self.meaning.ddl
+        if ddl is None or op != "ddl":
+            return
+        if ddl.text and ddl.text.at is not None and event.ddl_text is not None:
+            facts[ddl.text.at] = lambda event: write_json(event.ddl_text)
+        if ddl.type and ddl.type.at is not None and event.ddl_type is not None:
+            facts[ddl.type.at] = Literal(event.ddl_type)

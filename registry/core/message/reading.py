@@ -1,0 +1,336 @@
+"""Reading a parsed message by the envelope of its contract: op, names, times, keys, images, types.
+
+Each named reading of the vocabulary is one small function here. Reading never fails: what is not as the contract says
+reads as absent, and validation reports it.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from cdc_contracts.registry.core.common.pointers import ABSENT, follow, join_pointer, split_pointer
+from cdc_contracts.registry.core.contract.document_model import ROW_OPS
+from cdc_contracts.registry.core.contract.envelope_model import Place
+from cdc_contracts.registry.core.contract.image_model import Side
+from cdc_contracts.registry.core.contract.model import Meaning
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.message.envelope_times import NO_TIME, EventTime, read_time
+from cdc_contracts.registry.core.values import Number
+
+Row = dict[str, Any]
+
+
+class TableNames(NamedTuple):
+    """Where a row lives; a part the dialect does not have is None."""
+
+    tenant: str | None
+    database: str | None
+    schema: str | None
+    table: str | None
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One message as its contract places things."""
+
+    meaning: Meaning
+    message: dict[str, Any]
+    reading_options: ReadingOptions
+    _rows: dict[str, list[Row] | None] = field(default_factory=dict)
+
+    def at(self, pointer: str) -> Any:
+        """Return the member at a pointer, or ABSENT."""
+        return follow(self.message, split_pointer(pointer))
+
+    def place(self, place: Place | None) -> Any:
+        """Return the member a place of the envelope names, or ABSENT."""
+        return ABSENT if place is None or place.at is None else self.at(place.at)
+
+    @cached_property
+    def code(self) -> str | None:
+        """The op code as sent, or None if there is no text."""
+        value = self.at(self.meaning.envelope.op.at)
+        return value if isinstance(value, str) else None
+
+    @cached_property
+    def op(self) -> str | None:
+        """The canonical op: a flag that holds decides first, then the op map; None if neither knows."""
+        mapped = self.meaning.ops.get(self.code) if self.code is not None else None
+        for flag in self.meaning.envelope.op.flags:
+            if (flag.of is None or mapped in flag.of) and _same(self.at(flag.at), flag.equals):
+                return flag.means
+        return mapped
+
+    @property
+    def holds_rows(self) -> bool:
+        return self.op in ROW_OPS
+
+    @cached_property
+    def sides(self) -> tuple[Side, ...]:
+        """The images that the op has, the one before the change first."""
+        images = self.meaning.images.of(self.op or "")
+        return tuple(side for side in (images.before, images.after) if side) if images else ()
+
+    @cached_property
+    def names(self) -> TableNames:
+        envelope = self.meaning.envelope
+        if envelope.table is not None and envelope.table.source is not None:
+            return names_outside(self.reading_options.table)
+        return split_names(
+            envelope.database,
+            _text(self.place(envelope.database)),
+            _text(self.place(envelope.schema_name)),
+            _text(self.place(envelope.table)),
+            envelope.database_table,
+            _text(self.place(envelope.database_table)),
+        )
+
+    @cached_property
+    def event_time(self) -> EventTime:
+        return self._time(self.meaning.envelope.event_time)
+
+    @cached_property
+    def process_time(self) -> EventTime:
+        return self._time(self.meaning.envelope.process_time)
+
+    @cached_property
+    def position(self) -> str | None:
+        return as_sent(self.place(self.meaning.envelope.position), self.meaning.envelope.position)
+
+    @cached_property
+    def transaction(self) -> str | None:
+        return as_sent(self.place(self.meaning.envelope.transaction), self.meaning.envelope.transaction)
+
+    @cached_property
+    def primary_key(self) -> list[str] | None:
+        """The names of the key columns; None if not stated, empty if there are stated to be none."""
+        place = self.meaning.envelope.primary_key
+        return read_names(self.place(place), place)
+
+    @cached_property
+    def mapping_name(self) -> str:
+        """The value mapping of this message: by the kind of its source, else by the user's parameter."""
+        values = self.meaning.values
+        kind = None if values.kind_at is None else _text(self.at(values.kind_at))
+        return values.mapping_for(kind, self.reading_options.parameters.get("source_mode"))
+
+    @cached_property
+    def ddl_text(self) -> str | None:
+        ddl = self.meaning.ddl
+        return _text(self.place(ddl.text)) if ddl else None
+
+    @cached_property
+    def ddl_type(self) -> str | None:
+        ddl = self.meaning.ddl
+        return _text(self.place(ddl.type)) if ddl else None
+
+    def rows(self, pointer: str) -> list[Row] | None:
+        """Return the rows of an image, or None if it holds none or is no image.
+
+        An empty object is no row, unless another image completes it: then nothing of the row changed.
+        """
+        if pointer not in self._rows:
+            found = self._rows_at(pointer)
+            if found is None and self._is_completed(pointer):
+                found = [{}]
+            self._rows[pointer] = found
+        return self._rows[pointer]
+
+    def _rows_at(self, pointer: str) -> list[Row] | None:
+        hidden = non_column_members(self.meaning, pointer)
+        return image_rows(self.at(pointer), hidden, one=self.meaning.images.hold_one_row)
+
+    def _is_completed(self, pointer: str) -> bool:
+        """Return whether an image is an object that the message's op completes from another that holds a row."""
+        return (
+            self.meaning.images.hold_one_row
+            and isinstance(self.at(pointer), dict)
+            and any(
+                side.at == pointer and side.over is not None and self._rows_at(side.over) is not None
+                for side in self.sides
+            )
+        )
+
+    def source(self, side: Side) -> str | None:
+        """Return the pointer from which a side takes its rows, or None if it holds none."""
+        if self.rows(side.at) is not None:
+            return side.at
+        return side.either if side.either is not None and self.rows(side.either) is not None else None
+
+    @cached_property
+    def types(self) -> dict[str, str] | None:
+        """Source types by column as the message says them; None if it says none.
+
+        Where each image has its own, those of the row after come first; an image without any takes those of the other.
+        """
+        types = self.meaning.columns.types
+        if isinstance(types, str):  # none
+            return None
+        if types.at is not None:
+            return read_types(self.at(types.at), types.name, types.type)
+        said = [value for value in map(self.at, self.types_at) if value is not ABSENT and value is not None]
+        result = [read_types_within(value, types.type) for value in said]
+        return None if not result or None in result else {**result[-1], **result[0]}  # type: ignore[dict-item]
+
+    @cached_property
+    def types_at(self) -> tuple[str, ...]:
+        """Where this message says its types: the place of all, or one in each image that holds a row."""
+        types = self.meaning.columns.types
+        if isinstance(types, str):  # none
+            return ()
+        if types.at is not None:
+            return (types.at,)
+        sources = [self.source(side) for side in reversed(self.sides)]
+        return tuple(source + join_pointer(types.in_image or "") for source in sources if source is not None)
+
+    def _time(self, place: Place | None) -> EventTime:
+        value = self.place(place)
+        return NO_TIME if place is None else read_time(value, place, self.reading_options.zone("time_zone"))
+
+
+def column_path(reading: Reading, pointer: str | None, name: str) -> str:
+    """Return the path of a column of an image; array positions of rows are written 0."""
+    row = "" if reading.meaning.images.hold_one_row else "/0"
+    return f"{pointer}{row}{join_pointer(name)}"
+
+
+def image_rows(value: Any, hidden: frozenset[str], *, one: bool) -> list[Row] | None:
+    """Return the rows an image member holds, or None. An empty list or object holds no row.
+
+    `one` says that it holds one row, as an object; `hidden` are members beside the columns.
+    """
+    if one:
+        if not isinstance(value, dict):
+            return None
+        row = {name: one for name, one in value.items() if name not in hidden} if hidden else value
+        return [row] if row else None
+    if isinstance(value, list) and value and all(isinstance(row, dict) for row in value):
+        return value
+    return None
+
+
+def non_column_members(meaning: Meaning, pointer: str) -> frozenset[str]:
+    """Return the members of an image that are no columns: those the contract names, and the types of its columns."""
+    members = meaning.images.non_column_members(pointer)
+    types = meaning.columns.types
+    return members if isinstance(types, str) or types.in_image is None else members | {types.in_image}
+
+
+def may_hold_rows(reading: Reading, pointer: str) -> bool:
+    """Return whether an image member is absent, null or of the kind that holds rows."""
+    value = reading.at(pointer)
+    if value is ABSENT or value is None:
+        return True
+    if reading.meaning.images.hold_one_row:
+        return isinstance(value, dict)
+    return isinstance(value, list) and all(isinstance(row, dict) for row in value)
+
+
+def split_names(
+    database_place: Place | None,
+    database: str | None,
+    schema: str | None,
+    table: str | None,
+    joined_place: Place | None,
+    joined: str | None,
+) -> TableNames:
+    """Return the names of tenant, database, schema and table, split as the contract says."""
+    tenant = None
+    if database_place and database_place.split == "tenant.database" and database and database.count(".") == 1:
+        tenant, database = database.split(".")
+    if joined_place and joined is not None:
+        head, dot, tail = joined.partition(".")
+        match joined_place.split:
+            case "database.table":
+                database, table = (head, tail) if dot else (None, joined)
+            case "schema.table":
+                schema, table = (head, tail) if dot else (None, joined)
+            case "object-name-escaped":
+                parts = [part.replace("\\u002E", ".") for part in joined.split(".", 2)]
+                database, schema, table = ([None] * (3 - len(parts)) + parts) if len(parts) != 2 else (  # noqa: PLR2004
+                    parts[0], None, parts[1])  # fmt: skip
+    return TableNames(tenant, database, schema, table)
+
+
+def read_names(value: Any, place: Place | None) -> list[str] | None:
+    """Return the key column names of a member; null means that there are none, absent that they are not stated."""
+    if place is None or value is ABSENT:
+        return None
+    if value is None:
+        return []
+    if place.reading == "joined-u0001":
+        return (value.split("\u0001") if value else []) if isinstance(value, str) else None
+    if place.reading == "json-text-groups":
+        value = _group_of(value, place.member)
+    if isinstance(value, list) and all(isinstance(name, str) for name in value):
+        return value
+    return None
+
+
+def _group_of(value: Any, member: str | None) -> Any:
+    """Return one list out of a text that holds a JSON object of lists."""
+    try:
+        groups = json.loads(value) if isinstance(value, str) else None
+    except (ValueError, RecursionError):
+        return None
+    return groups.get(member) if isinstance(groups, dict) else None
+
+
+def read_types(value: Any, name: str | None, type_: str | None) -> dict[str, str] | None:
+    """Return types by column from an object of texts, or from a list of objects with `name` and `type_` members."""
+    if isinstance(value, dict):
+        return value if set(map(type, value.values())) <= {str} else None
+    if isinstance(value, list) and name and type_:
+        pairs = [(item.get(name), _code(item.get(type_))) for item in value if isinstance(item, dict)]
+        if len(pairs) == len(value) and all(isinstance(part, str) for pair in pairs for part in pair):
+            return dict(pairs)  # type: ignore[arg-type]
+    return None
+
+
+def _code(value: Any) -> Any:
+    """Return a type that is given by number as text."""
+    return value.token if isinstance(value, Number) else value
+
+
+def read_types_within(value: Any, type_: str | None) -> dict[str, str] | None:
+    """Return types by column from an object of objects that each have a member `type_`."""
+    if not isinstance(value, dict) or type_ is None:
+        return None
+    result = {name: one.get(type_) if isinstance(one, dict) else None for name, one in value.items()}
+    return result if all(isinstance(one, str) for one in result.values()) else None  # type: ignore[return-value]
+
+
+def names_outside(given: str | None) -> TableNames:
+    """Return the names given outside of the message, by a topic or an option: its last two parts."""
+    if not given:
+        return TableNames(None, None, None, None)
+    database, dot, table = given.rpartition(".")
+    return TableNames(None, database.rpartition(".")[2] if dot else None, None, table)
+
+
+def as_sent(value: Any, place: Place | None) -> str | None:
+    """Return a member's text as sent: a text, or the token of a number; null and what means none are None.
+
+    An integer has no sign of its own at zero: `-0` is 0.
+    """
+    if isinstance(value, Number):
+        absent = place is not None and place.absent_value is not None and value == place.absent_value
+        return None if absent else "0" if value.token == "-0" else value.token  # noqa: S105  the token of a number
+    if isinstance(value, str):
+        return None if place and place.null_text == value else value
+    return None
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _same(value: Any, wanted: Any) -> bool:
+    if isinstance(wanted, bool) or isinstance(value, bool):
+        return value is wanted
+    if isinstance(wanted, int):
+        return isinstance(value, Number) and value == wanted
+    return bool(isinstance(value, str) and value == wanted)

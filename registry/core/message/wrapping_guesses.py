@@ -1,0 +1,192 @@
+"""Wrapping guesses: what a value that is no message may be: encoded, compressed, wrapped or truncated.
+
+They are reported as guesses. Nothing is unpacked that could grow.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import re
+from dataclasses import dataclass
+from typing import Any, Final
+
+from cdc_contracts.registry.core.common.json_messages import Unreadable, parse_message
+
+_BROKER_LIMIT: Final = range(1_000_000, 1_048_600)
+"""How long values are that the usual limit of a broker, 1 MiB with its overhead, has cut."""
+_FRAME: Final = 5
+_HEAD: Final = 4096
+_BASE64 = re.compile(rb"[A-Za-z0-9+/_-]{16,}={0,2}\Z")
+_MAGIC: Final = (
+    (b"\xef\xbb\xbf", "a byte order mark of UTF-8", "Let the producer write UTF-8 without a byte order mark."),
+    (b"\xff\xfe", "UTF-16 (little end first), by its byte order mark", ""),
+    (b"\xfe\xff", "UTF-16 (big end first), by its byte order mark", ""),
+    (b"\x1f\x8b", "gzip", "*"),
+    (b"\x28\xb5\x2f\xfd", "zstd", "*"),
+    (b"\x04\x22\x4d\x18", "LZ4", "*"),
+    (b"\x82SNAPPY\x00", "snappy", "*"),
+    (b"\xff\x06\x00\x00sNaPpY", "snappy", "*"),
+    (b"BZh", "bzip2", "*"),
+    (b"Obj\x01", "an Avro file with its schema", "Messages are bare records: find what writes files into the topic."),
+    (b"PAR1", "a Parquet file", "Find what writes files into the topic."),
+    (b"\xac\xed\x00\x05", "a Java object", "Let the producer serialize its messages as JSON."),
+)
+_UNPACK: Final = "Compress in the producer's client (`compression.type`), which readers undo, not in the application."
+_UTF8: Final = "Let the producer write UTF-8: set its character set, or that of the JVM (`file.encoding`)."
+_UNWRAP: Final = "Unwrap it on the way, or read it with `--unwrap`."
+
+
+@dataclass(frozen=True, slots=True)
+class WrappingGuess:
+    """What a value seems to be, what to do about it, and the message inside where unwrapping gives one."""
+
+    says: str | None = None
+    action: str | None = None
+    inside: bytes | None = None
+
+
+def guess_bytes(value: bytes) -> WrappingGuess | None:
+    """Return what the bytes seem to be that no JSON text begins with, or None."""
+    for magic, name, action in _MAGIC:
+        if value.startswith(magic):
+            return WrappingGuess(name, {"*": _UNPACK, "": _UTF8}.get(action, action))
+    return (
+        _guess_utf16(value)
+        or _guess_frame(value)
+        or _guess_encoding(value)
+        or _guess_base64(value)
+        or _guess_json(value)
+    )
+
+
+def guess_text(value: bytes, position: int | None) -> WrappingGuess | None:
+    """Return what a UTF-8 text seems to be that is not one JSON text, from where reading it stopped; or None."""
+    text = value.strip(b" \t\r\n")
+    if text.startswith(b"<"):
+        return WrappingGuess("XML, or a page of HTML", "Find what writes it: an error page of a proxy is no message.")
+    if not text.startswith((b"{", b"[")):
+        return WrappingGuess(
+            "plain text, such as a line of CSV or of a log", "Find the producer that writes it, or read another topic."
+        )
+    if position is not None and position >= len(text):
+        limit = " (the size at which the usual limit of a broker cuts)" if len(value) in _BROKER_LIMIT else ""
+        return WrappingGuess(
+            f"a message that was cut after {len(value):,} bytes{limit}",
+            "Look for a limit on size on the way: of messages, of a table column, of a log line.",
+        )
+    rest = b"" if position is None else value[position:].lstrip(b" \t\r\n")
+    if rest.startswith((b"{", b"[")) and position is not None and _holds_object(value[:position]):
+        return WrappingGuess(
+            "several messages in one value", "Write one message per record, or one per line of a file."
+        )
+    if text[1:2] == b"'" or b"': " in text[:_HEAD]:
+        return WrappingGuess("the text of a Python dictionary", "Write it with a JSON writer, not with `str`.")
+    return None
+
+
+def guess_wrapping(message: dict[str, Any]) -> WrappingGuess | None:
+    """Return in what another tool wrapped a message that is JSON all the same, or None."""
+    payload = message.get("payload")
+    if message.keys() == {"schema", "payload"} and isinstance(payload, str):
+        return _unwrap_text(payload, "a message wrapped by a Connect converter, as text in `payload`")
+    texts = [(name, value) for name, value in message.items() if isinstance(value, str)]
+    for name, value in texts:
+        found = _unwrap_text(value, f"a message wrapped in another, as text in `{name}`")
+        if found is not None:
+            return found
+    return None
+
+
+def _guess_frame(value: bytes) -> WrappingGuess | None:
+    if value[:1] != b"\x00" or len(value) <= _FRAME or value[1:2] == b"\x00" == value[3:4]:
+        return None
+    number, rest = int.from_bytes(value[1:_FRAME], "big"), value[_FRAME:]
+    inside = rest if _holds_object(rest) else None
+    what = "JSON" if inside else "a record"
+    return WrappingGuess(
+        f"{what} framed by a schema registry: 00, then schema id {number}",
+        "Its schema says what it is: look the id up in the registry. No contract of the catalogue has such a frame."
+        if inside is None
+        else "Drop the first five bytes, or write it without the registry's serializer.",
+        inside,
+    )
+
+
+def _guess_utf16(value: bytes) -> WrappingGuess | None:
+    head = value[:_HEAD]
+    zeros = (head[0::2].count(0), head[1::2].count(0))
+    if len(head) < _FRAME or max(zeros) * 2 <= len(head) // 2:
+        return None
+    end, name = ("little", "utf-16-le") if zeros[1] > zeros[0] else ("big", "utf-16-be")
+    return WrappingGuess(f"UTF-16 ({end} end first), without a byte order mark", _UTF8, _recoded(value, name))
+
+
+def _guess_encoding(value: bytes) -> WrappingGuess | None:
+    try:
+        value.decode("utf-8")
+    except UnicodeDecodeError as error:
+        if error.reason == "unexpected end of data":
+            return WrappingGuess("a message cut in the middle of a character", "Look for a limit on size on the way.")
+    else:
+        return None
+    inside = _recoded(value, "gb18030")
+    if inside is not None and re.search("[\u4e00-\u9fff]", inside.decode()):
+        return WrappingGuess("GBK (or GB18030)", _UTF8, inside)
+    inside = _recoded(value, "cp1252")
+    return WrappingGuess("Latin-1 (or Windows-1252)", _UTF8, inside) if inside is not None else None
+
+
+def _guess_base64(value: bytes) -> WrappingGuess | None:
+    text = value.strip(b" \t\r\n").strip(b'"')
+    if not _BASE64.match(text):
+        return None
+    try:
+        inside = base64.b64decode(text.replace(b"-", b"+").replace(b"_", b"/"), validate=True)
+    except (binascii.Error, ValueError):
+        return None
+    if not _holds_object(inside):
+        return None
+    return WrappingGuess("a message in base64", _UNWRAP, inside)
+
+
+def _guess_json(value: bytes) -> WrappingGuess | None:
+    try:
+        found = json.loads(value)
+    except (ValueError, RecursionError):
+        return None
+    if isinstance(found, str):
+        return _unwrap_text(found, "a message written as a JSON string")
+    if isinstance(found, list) and found and all(isinstance(one, dict) for one in found):
+        return WrappingGuess(
+            f"a list of messages in one value, {len(found):,} of them", "Write one message per record."
+        )
+    return None
+
+
+def _unwrap_text(text: str, says: str) -> WrappingGuess | None:
+    """Return the guess where a text holds a JSON object, as it is or in base64."""
+    data = text.encode("utf-8", "replace")
+    if _holds_object(data):
+        return WrappingGuess(says, _UNWRAP, data)
+    found = _guess_base64(data)
+    return WrappingGuess(f"{says}, in base64", _UNWRAP, found.inside) if found else None
+
+
+def _recoded(value: bytes, encoding: str) -> bytes | None:
+    try:
+        inside = value.decode(encoding).encode()
+    except (UnicodeDecodeError, UnicodeEncodeError):
+        return None
+    return inside if _holds_object(inside) else None
+
+
+def _holds_object(value: bytes) -> bool:
+    if value[:1] != b"{" and not value.lstrip(b" \t\r\n").startswith(b"{"):
+        return False
+    try:
+        parse_message(value)
+    except Unreadable:
+        return False
+    return True

@@ -1,0 +1,204 @@
+"""Record batches as a source delivers them: values with their coordinates."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64decode
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from cdc_contracts.registry.core.common.named_tuples import make_all
+from cdc_contracts.registry.core.records.file_plans import BATCH_ROWS
+from cdc_contracts.registry.core.records.message_values import MessageValues
+from cdc_contracts.registry.core.records.output_schemas import HEADERS_TYPE, INSTANT
+from cdc_contracts.registry.core.stats.partition_tallies import Source
+from cdc_contracts.registry.core.stats.position_sequences import Point
+
+MOST_BYTES: Final = 16 * 1024 * 1024
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Records with the columns of the Kafka source, as a source delivers them.
+
+    They are `key`, `value`, `topic`, `partition`, `offset`, `timestamp` (microseconds since 1970 UTC),
+    `timestampType` and perhaps `headers`.
+    """
+
+    records: pa.RecordBatch
+
+    def __len__(self) -> int:
+        return int(self.records.num_rows)
+
+    @cached_property
+    def values(self) -> MessageValues:
+        return MessageValues(self.column("value", pa.binary()))
+
+    @cached_property
+    def offsets(self) -> NDArray[np.int64]:
+        return self.records.column("offset").to_numpy(zero_copy_only=False).astype(np.int64)  # type: ignore[no-any-return]
+
+    @cached_property
+    def timestamps(self) -> NDArray[np.int64]:
+        """Microseconds per record; the least integer where there is none."""
+        column = self.column("timestamp", INSTANT).cast(pa.int64())
+        return pc.fill_null(column, NO_TIMESTAMP).to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
+
+    @cached_property
+    def sources(self) -> list[Source]:
+        """The partitions of the batch; `source_of` has the place here of each record."""
+        return self._sources[0]
+
+    @property
+    def source_of(self) -> NDArray[np.int64]:
+        return self._sources[1]
+
+    def column(self, name: str, kind: pa.DataType) -> pa.Array:
+        """Return a column in the type wanted; nulls where the source does not have it."""
+        if name not in self.records.schema.names:
+            return pa.nulls(len(self), kind)
+        column = self.records.column(name)
+        return column if column.type == kind else column.cast(kind)
+
+    def fill(
+        self, schema: pa.Schema, columns: Mapping[str, Any], numbers: pa.Array, taken: Mapping[str, pa.Array]
+    ) -> pa.RecordBatch:
+        """Return rows of a schema that is written: `columns` as they are, the rest from the records by their numbers.
+
+        `taken` has the columns that the rest is taken from; what is in neither are the coordinates.
+        """
+        coordinates = {"topic": pa.string(), "partition": pa.int32(), "offset": pa.int64()}
+        arrays = []
+        for wanted in schema:
+            if wanted.name in columns:
+                column = columns[wanted.name]
+                arrays.append(column if isinstance(column, pa.Array) else pa.array(column, wanted.type))
+            elif wanted.name in taken:
+                arrays.append(taken[wanted.name].take(numbers))
+            else:
+                arrays.append(self.column(wanted.name, coordinates[wanted.name]).take(numbers))
+        return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+    def points(self, numbers: NDArray[np.int64]) -> list[Point]:
+        """Return some records by offset and time."""
+        held = self.timestamps[numbers]
+        times: list[int | None] = held.tolist()
+        if (held == NO_TIMESTAMP).any():
+            times = [None if time == NO_TIMESTAMP else time for time in times]
+        return list(make_all(Point, zip(self.offsets[numbers].tolist(), times, strict=True)))
+
+    def source(self, number: int) -> Source:
+        """Return the partition of a record."""
+        return self.sources[int(self.source_of[number])]
+
+    def by_source(self, numbers: NDArray[np.int64]) -> Iterator[tuple[Source, slice | NDArray[np.int64]]]:
+        """Yield the partitions of some records, with the records in each."""
+        if not len(numbers):
+            return
+        sources = self.source_of[numbers]
+        if len(self.sources) == 1 or len(numbers) == 1:
+            yield self.sources[int(sources[0])], slice(None)
+            return
+        for place, chosen in split_by_code(sources):
+            yield self.sources[place], chosen
+
+    def by_topic(self, numbers: NDArray[np.int64]) -> Iterator[tuple[str, slice | NDArray[np.int64]]]:
+        """Yield the topics of some records, with the records in each."""
+        topics = list(dict.fromkeys(topic for topic, _ in self.sources))
+        if len(topics) == 1:
+            yield topics[0], slice(None)
+            return
+        codes = np.array([topics.index(topic) for topic, _ in self.sources])
+        for place, chosen in split_by_code(codes[self.source_of[numbers]]):
+            yield topics[place], chosen
+
+    @cached_property
+    def _sources(self) -> tuple[list[Source], NDArray[np.int64]]:
+        topics = pc.dictionary_encode(self.column("topic", pa.string()))
+        partitions = pc.dictionary_encode(self.column("partition", pa.int32()))
+        names, numbers = topics.dictionary.to_pylist(), partitions.dictionary.to_pylist()
+        if len(names) == len(numbers) == 1:
+            return [Source(names[0], numbers[0])], np.zeros(len(self), np.int64)
+        codes = topics.indices.to_numpy().astype(np.int64) * len(numbers) + partitions.indices.to_numpy()
+        pairs, places = np.unique(codes, return_inverse=True)
+        return [Source(names[pair // len(numbers)], numbers[pair % len(numbers)]) for pair in pairs.tolist()], places
+
+
+def split_by_code(codes: NDArray[np.int64]) -> Iterator[tuple[int, NDArray[np.int64]]]:
+    """Yield the distinct codes in ascending order, each with the indices where it stands."""
+    if not len(codes):
+        return
+    order = np.argsort(codes, kind="stable")
+    starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
+    ends = np.append(starts[1:], len(order))
+    for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
+        yield int(codes[order[start]]), order[start:end]
+
+
+NO_TIMESTAMP: Final = -(2**63)
+
+
+def cut(records: pa.RecordBatch) -> Iterator[Batch]:
+    """Yield a record batch in parts small enough to hold their texts: by count and by bytes of values."""
+    total, start = records.num_rows, 0
+    even = -(-total // max(1, -(-total // BATCH_ROWS)))
+    lengths = pc.fill_null(pc.binary_length(records.column("value")), 0).to_numpy(zero_copy_only=False)
+    reach: NDArray[Any] = np.cumsum(lengths, dtype=np.int64)
+    while start < total:
+        before = int(reach[start - 1]) if start else 0
+        stop = int(np.searchsorted(reach, before + MOST_BYTES, side="right"))
+        stop = max(start + 1, min(stop, start + even, total))
+        yield Batch(records.slice(start, stop - start))
+        start = stop
+
+
+def read_headers(column: pa.Array) -> pa.Array:
+    """Return headers as arrays of key and value.
+
+    A source may deliver them as JSON text with Base64 values, which costs Spark a fraction of the arrays.
+    """
+    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+        return column.cast(HEADERS_TYPE)
+    result = [None if text is None else json.loads(text) for text in column.to_pylist()]
+    opened = [
+        None
+        if headers is None
+        else [
+            {"key": header["key"], "value": b64decode(header["value"]) if "value" in header else None}
+            for header in headers
+        ]
+        for headers in result
+    ]
+    return pa.array(opened, HEADERS_TYPE)
+
+
+CAPTURE_SCHEMA: Final = pa.schema([
+    ("key", pa.binary()),
+    ("value", pa.binary()),
+    ("topic", pa.string()),
+    ("partition", pa.int32()),
+    ("offset", pa.int64()),
+    ("timestamp", pa.timestamp("us", tz="UTC")),
+    ("timestampType", pa.int32()),
+    ("headers", HEADERS_TYPE),
+])  # fmt: skip
+
+
+def as_capture(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Return records with exactly the columns of `CAPTURE_SCHEMA`; those that they lack are null."""
+    arrays = []
+    for field in CAPTURE_SCHEMA:
+        if field.name not in batch.schema.names:
+            arrays.append(pa.nulls(batch.num_rows, field.type))
+        elif field.name == "headers":
+            arrays.append(read_headers(batch.column("headers")))
+        else:
+            arrays.append(batch.column(field.name).cast(field.type))
+    return pa.RecordBatch.from_arrays(arrays, schema=CAPTURE_SCHEMA)

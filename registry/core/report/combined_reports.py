@@ -1,0 +1,137 @@
+"""Combined reports: topics validated against different contracts are one run with one verdict."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeVar
+
+from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
+
+from cdc_contracts.registry.core.report.recorded_evidence import evidence_of, threshold_of
+from cdc_contracts.registry.core.report.report_model import (
+    DeclaredRange,
+    Ledger,
+    OtherFindings,
+    PartitionLedger,
+    PartitionTimeline,
+    RangeCoverage,
+    Report,
+    ReportedChains,
+    ReportSource,
+    VersionSwitch,
+)
+from cdc_contracts.registry.core.report.reported_findings import weight
+from cdc_contracts.registry.core.report.reported_parts import join_parts
+from cdc_contracts.registry.core.report.reported_profile import ReportedTopic
+from cdc_contracts.registry.core.stats.run_evidence import join_evidence
+from cdc_contracts.registry.core.stats.run_verdict import decide_run
+
+P = TypeVar("P", PartitionLedger, PartitionTimeline, ReportedChains, VersionSwitch)
+
+
+def combine_reports(reports: Sequence[Report]) -> Report:
+    """Return the report of a whole run from those of its parts, each of other partitions with a contract of its own.
+
+    What was counted is added; findings stay apart by contract, each with its own denominator.
+    """
+    first = reports[0]
+    if len(reports) == 1:
+        return first
+    evidence = join_evidence([evidence_of(report) for report in reports])
+    contracts = list(dict.fromkeys(report.contract for report in reports))
+    return replace(
+        first,
+        source=_source(reports),
+        contract=", ".join(contracts),
+        verdict=decide_run(evidence, threshold_of(first)).verdict,
+        detection=None,
+        coverage=_coverage([report.coverage for report in reports if report.coverage]),
+        stopped=next((report.stopped for report in reports if report.stopped), None),
+        ledger=_ledger([report.ledger for report in reports]),
+        findings=tuple(sorted((finding for report in reports for finding in report.findings), key=weight)),
+        findings_cut=any(report.findings_cut for report in reports),
+        findings_other=_others([report.findings_other for report in reports if report.findings_other]),
+        versions_seen=_sum(report.versions_seen for report in reports),
+        versions_undecided=sum(report.versions_undecided for report in reports),
+        unproven=tuple(one for report in reports for one in report.unproven or ()),
+        chains=_joined(report.chains or () for report in reports),
+        chains_left_out=sum(report.chains_left_out or 0 for report in reports),
+        timeline=_joined(report.timeline or () for report in reports),
+        switches=_joined(report.switches for report in reports),
+        versions=_ranges(reports),
+        evidence=evidence,
+        parts=join_parts(one for report in reports for one in report.parts or ()),
+        profile=_profiles(reports),
+    )
+
+
+def _ranges(reports: Sequence[Report]) -> tuple[DeclaredRange, ...] | UnsetType:
+    """Return the ranges that declare versions, where some part of the run was validated by them."""
+    ranges = tuple(one for report in reports for one in report.versions or ())
+    return ranges if any(report.versions is not UNSET for report in reports) else UNSET
+
+
+def _profiles(reports: Sequence[Report]) -> tuple[ReportedTopic, ...] | UnsetType:
+    """Return the profiles of all topics, in order of their names."""
+    topics = [one for report in reports for one in report.profile or ()]
+    wanted = any(report.profile is not UNSET for report in reports)
+    return tuple(sorted(topics, key=lambda one: one.topic)) if wanted else UNSET
+
+
+def _source(reports: Sequence[Report]) -> ReportSource:
+    sources = [report.source for report in reports]
+    by_topic = {topic: report for report in reports for topic in report.source.topics or ()}
+    found = {topic: report.detection for topic, report in by_topic.items() if report.detection}
+    return replace(
+        sources[0],
+        topics=tuple(topic for source in sources for topic in source.topics or ()),
+        ranges={topic: found for source in sources for topic, found in (source.ranges or {}).items()},
+        contracts={topic: _contract_of(report) for topic, report in by_topic.items()},
+        detections=found or UNSET,
+    )
+
+
+def _contract_of(report: Report) -> str:
+    """Return the contract of a topic, declared or detected."""
+    found = report.detection
+    return report.contract if not found else f"{report.contract}: {found.reference or found.verdict}"
+
+
+def _coverage(parts: Sequence[RangeCoverage]) -> RangeCoverage:
+    return replace(parts[0], read=sum(one.read for one in parts), of=sum(one.of for one in parts))
+
+
+def _ledger(parts: Sequence[Ledger]) -> Ledger:
+    return Ledger(
+        read=sum(one.read for one in parts),
+        conforming=sum(one.conforming for one in parts),
+        control=sum(one.control for one in parts),
+        tombstone=sum(one.tombstone for one in parts),
+        quarantined=sum(one.quarantined for one in parts),
+        contradicted=sum(one.contradicted or 0 for one in parts),
+        excluded=sum(one.excluded or 0 for one in parts),
+        changes=sum(one.changes for one in parts),
+        partitions=_joined(one.partitions for one in parts),
+    )
+
+
+def _others(parts: Sequence[OtherFindings]) -> OtherFindings:
+    known = [one.findings for one in parts if one.findings is not None]
+    return OtherFindings(
+        findings=sum(known) if len(known) == len(parts) else None, records=sum(one.records for one in parts)
+    )
+
+
+def _sum(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    total: Counter[str] = Counter()
+    for one in counts:
+        for name, value in one.items():
+            total[name] += value
+    return dict(total)
+
+
+def _joined(parts: Iterable[Iterable[P]]) -> tuple[P, ...]:
+    """Return the entries of partitions, in their order."""
+    return tuple(sorted((one for part in parts for one in part), key=lambda one: (one.topic, one.partition)))

@@ -1,0 +1,56 @@
+"""Contradicted runs: what a stream published before evidence turned against the version that it was read by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec import Struct, field
+
+from cdc_contracts.registry.core.common.written_models import Count
+
+_MOST_NAMED = 10
+
+
+class ContradictedRange(Struct, frozen=True, forbid_unknown_fields=True):
+    """Records of a partition."""
+
+    topic: str
+    """Topic."""
+    partition: Count
+    """Partition."""
+    start: Count = field(name="from")
+    """First offset."""
+    end: Count = field(name="to")
+    """The offset after the last."""
+
+
+class ContradictedRun(Struct, frozen=True, forbid_unknown_fields=True):
+    """A published batch with records that the evidence is about."""
+
+    run: str
+    """The id of the run in the output."""
+    batch: Count
+    """The number of the batch."""
+    ranges: tuple[ContradictedRange, ...]
+    """What it read."""
+
+
+class ContradictedRuns(Struct, frozen=True, forbid_unknown_fields=True):
+    """Published batches of a stream with records that later evidence is about, and how to read them again."""
+
+    withheld: Count | None
+    """The batch that was not published because of the evidence; null if all were."""
+    runs: tuple[ContradictedRun, ...]
+    """The published batches, in order."""
+    read_again: tuple[str, ...]
+    """The commands that read them again, to be run one after the other."""
+
+
+def describe_contradicted(found: ContradictedRuns) -> Iterator[str]:
+    """Yield the lines that name the runs and the commands."""
+    if not found.runs:
+        return
+    named = ", ".join(f"{one.run} (batch {one.batch})" for one in found.runs[:_MOST_NAMED])
+    more = f" and {len(found.runs) - _MOST_NAMED:,} more" if len(found.runs) > _MOST_NAMED else ""
+    yield f"Published before evidence against their version was there: {named}{more}. Read them again with"
+    yield from found.read_again

@@ -1,0 +1,63 @@
+"""Report formats, by the extension of the file they are written to, and how they are written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final
+
+from cdc_contracts.registry.core.common.atomic_files import check_place, place_of, write_whole
+from cdc_contracts.registry.core.common.errors import UnavailableError, UsageError
+from cdc_contracts.registry.core.report.html_page import render_page
+from cdc_contracts.registry.core.report.json_documents import render_json
+from cdc_contracts.registry.core.report.report_junit import render_junit
+from cdc_contracts.registry.core.report.report_markdown import render_markdown
+from cdc_contracts.registry.core.report.report_model import Report
+from cdc_contracts.registry.core.report.stored_reports import write_document
+
+
+def render_report(report: Report) -> str:
+    """Return the report as the JSON document that its schema describes."""
+    return render_json(write_document(report))
+
+
+KINDS: Final[Mapping[str, Callable[[Report], str]]] = MappingProxyType(
+    {".json": render_report, ".html": render_page, ".md": render_markdown, ".xml": render_junit}
+)
+
+
+def check_targets(targets: Sequence[Path], *, kept: Sequence[Path] = ()) -> None:
+    """Check, before any work is done, that reports can be written, and none over a file that must be kept.
+
+    Raises UsageError if a file is of no known kind, occurs twice or is a folder, UnavailableError if it cannot
+    be written.
+    """
+    seen: set[Path] = set()
+    for target in targets:
+        if target.suffix not in KINDS:
+            raise UsageError(
+                f"`{target.suffix or target.name}` is not a report format",
+                where=str(target),
+                hint="use .json, .html, .md or .xml (JUnit)",
+            )
+        place = place_of(target)
+        if place in seen:
+            raise UsageError("two reports would be written to the same file", where=str(target))
+        seen.add(place)
+        check_place(target, kept=kept)
+
+
+def write_reports(report: Report, targets: Sequence[Path]) -> None:
+    """Write the report to each file in the kind that its ending asks for; files are written atomically.
+
+    Raises UnavailableError if one cannot be written, after the others.
+    """
+    failures = []
+    for target in targets:
+        try:
+            write_whole(target, KINDS[target.suffix](report))
+        except UnavailableError as error:
+            failures.append(error)
+    if failures:
+        raise failures[0]

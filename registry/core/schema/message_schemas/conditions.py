@@ -1,0 +1,92 @@
+"""Conditions: JSON Schema conditions for messages of a version with a canonical op or a value mapping."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from cdc_contracts.registry.core.contract.catalogue import Version
+from cdc_contracts.registry.core.contract.document_model import ROW_OPS
+from cdc_contracts.registry.core.contract.envelope_model import OpFlag
+from cdc_contracts.registry.core.contract.model import Meaning
+from cdc_contracts.registry.core.contract.value_mappings import ValueMapping
+from cdc_contracts.registry.core.schema.message_schemas.clauses import Clause, all_of, any_of, negate, one_of, within
+
+
+@dataclass(frozen=True, slots=True)
+class MappingCondition:
+    """The mappings of which one holds for the messages of a condition; an empty condition holds for all."""
+
+    condition: Clause
+    mappings: tuple[ValueMapping, ...]
+
+
+def codes_of(meaning: Meaning, op: str) -> list[str]:
+    """Return the op codes that mean a canonical op where no flag decides."""
+    return [code for code, mapped in meaning.ops.items() if mapped == op]
+
+
+def op_is(meaning: Meaning, ops: Sequence[str]) -> dict[str, object]:
+    """Return the condition that matches the messages of some canonical ops. Flags decide first, as in reading."""
+    flags = meaning.envelope.op.flags
+    ways = [
+        all_of([_flag_holds(meaning, flag), *(negate(_flag_holds(meaning, one)) for one in flags[:number])])
+        for number, flag in enumerate(flags)
+        if flag.means in ops
+    ]
+    decided = {op for flag in flags for op in (flag.of or meaning.ops.values())}
+    for deciding in (False, True):
+        codes = [code for op in ops for code in codes_of(meaning, op) if (op in decided) == deciding]
+        if codes:
+            no_flag = [negate(_flag_holds(meaning, flag)) for flag in flags] if deciding else []
+            ways.append(all_of([within(meaning.envelope.op.at, one_of(codes)), *no_flag]))
+    return any_of(ways) if ways else {"not": {}}
+
+
+def op_holds_rows(meaning: Meaning) -> dict[str, object]:
+    """Return the condition that matches messages with rows."""
+    return op_is(meaning, ROW_OPS)
+
+
+def op_is_known(meaning: Meaning) -> dict[str, object]:
+    """Return the schema that rejects unknown op codes, unless a flag decides whatever the code is."""
+    free = [_flag_holds(meaning, flag) for flag in meaning.envelope.op.flags if flag.of is None]
+    known = within(meaning.envelope.op.at, one_of(list(meaning.ops)), required=False)
+    return any_of([*free, known])
+
+
+def mapping_choices(version: Version) -> Iterator[MappingCondition]:
+    """Yield the value mappings of a version with the messages they apply to."""
+    choice = version.meaning.values.mapping
+    named = version.catalogue.mapping
+    if isinstance(choice, str):
+        yield MappingCondition({}, (named(choice),))
+        return
+    every = tuple(named(name) for name in version.mapping_names())
+    if choice.by is None:
+        yield MappingCondition({}, every)
+        return
+    kinds = {kind: within(choice.by, {"type": "string", "pattern": _kind_pattern(kind)}) for kind in choice.map}
+    for name in dict.fromkeys(choice.map.values()):
+        yield MappingCondition(any_of(kinds[kind] for kind in choice.map if choice.map[kind] == name), (named(name),))
+    others = every if choice.otherwise == "parameter" else (named(choice.otherwise),)
+    yield MappingCondition(negate(any_of(kinds.values())), others)
+
+
+def _flag_holds(meaning: Meaning, flag: OpFlag) -> dict[str, object]:
+    holds = within(flag.at, {"const": flag.equals})
+    if flag.of is None:
+        return holds
+    codes = [code for op in flag.of for code in codes_of(meaning, op)]
+    return all_of([within(meaning.envelope.op.at, one_of(codes)), holds])
+
+
+def _kind_pattern(kind: str) -> str:
+    """Return the pattern of the names of a kind of source database: case does not count, nor `_` for a space."""
+    return f"^{''.join('[ _]' if letter in ' _' else any_case(letter) for letter in kind)}$"
+
+
+def any_case(letter: str) -> str:
+    """Return the pattern of a letter in either case; any other character matches itself."""
+    return f"[{letter.upper()}{letter.lower()}]" if letter.isalpha() else re.escape(letter)

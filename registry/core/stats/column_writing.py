@@ -1,0 +1,236 @@
+"""Column writing: how the values of untyped columns are written, and where that changes mid-stream.
+
+In a dialect without source types nothing shows that a column switches from numbers to texts, or from one text layout
+to another, as times did in OMS 3.3.0. So for each partition, table and column the range of offsets in which values
+were written in each way is kept. That is small and exact, and independent of batch limits and the order of merging.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple
+
+from cdc_contracts.registry.core.common.json_messages import kind_of
+from cdc_contracts.registry.core.stats.position_sequences import Stretch
+from cdc_contracts.registry.core.values import Number
+
+MOST_TABLES: Final = 2_000
+
+TEXT: Final = "text"
+NUMBER: Final = "number"
+BOOLEAN: Final = "boolean"
+
+ISO: Final = "ISO date and time"
+SQL: Final = "SQL date and time"
+SECONDS: Final = "seconds since 1970"
+DIGITS: Final = "digits"
+PLAIN: Final = ""
+"""The layout of values that have none of the others."""
+
+_KINDS: Final = {"string": TEXT, "number": NUMBER, "boolean": BOOLEAN}
+FIRST_SECOND: Final = "0946684800"
+LAST_SECOND: Final = "4102444799"
+SECOND_DIGITS: Final = 10
+MOST_DIGITS: Final = 20
+LEAST_DATE_TIME: Final = len("2020-01-02T03:04")
+_DASH, _COLON, _POINT, _MOST = b"-:.4"
+
+
+class Writing(NamedTuple):
+    """A way of writing a value: its JSON kind, and the layout that distinguishes it from others of the kind."""
+
+    kind: str
+    layout: str = PLAIN
+
+    def __str__(self) -> str:
+        return f"{self.kind} ({self.layout})" if self.layout else self.kind
+
+
+_SECONDS_TEXT: Final = Writing(TEXT, SECONDS)
+_DIGITS_TEXT: Final = Writing(TEXT, DIGITS)
+
+
+class WrittenTable(NamedTuple):
+    """Rows of one table in a partition, loaded or changed; `at` is the pointer to the row of an insert.
+
+    `typed` if a table contract gives the types.
+    """
+
+    topic: str
+    partition: int
+    table: str | None
+    subject: str
+    loaded: bool
+    at: str
+    typed: bool
+
+
+class Turn(NamedTuple):
+    """A column of a partition whose values were written in one way, and then in another.
+
+    `clean` is the last offset of a value in the first way; if the ways overlap, it is after the first value in another
+    way.
+    """
+
+    rows: WrittenTable
+    name: str
+    before: Writing
+    after: Writing
+    was: Stretch
+    stretch: Stretch
+
+    @property
+    def clean(self) -> int:
+        return self.was.last.offset
+
+
+Column = dict[Writing, Stretch]
+
+
+@dataclass
+class ColumnWriting:
+    """The ways in which values of each column were written.
+
+    If one value of a kind has no characteristic layout, the layouts of the others are not significant either, and only
+    the kind is kept. Bounded: if there are too many tables, the first by name are kept and `cut` is set.
+    """
+
+    seen: dict[WrittenTable, dict[str, Column]] = field(default_factory=dict)
+    cut: bool = False
+
+    def add(self, rows: WrittenTable, name: str, writing: Writing, stretch: Stretch) -> None:
+        """Count values of a column written in the same way."""
+        self.add_ways(rows, ((name, writing),), stretch)
+
+    def add_ways(self, rows: WrittenTable, ways: Iterable[tuple[str, Writing | None]], stretch: Stretch) -> None:
+        """Count the values of some columns, each with its writing; None for a column without a value."""
+        columns = self.seen.get(rows)
+        if columns is None:
+            columns = {name: {writing: stretch} for name, writing in ways if writing is not None}
+            if columns:
+                self.seen[rows] = columns
+                self._bound()
+            return
+        for name, writing in ways:
+            if writing is not None:
+                _count(columns.setdefault(name, {}), writing, stretch)
+
+    def add_row(self, rows: WrittenTable, row: Mapping[str, Any], stretch: Stretch) -> None:
+        """Count the values of one row."""
+        self.add_ways(rows, ((name, writing_of(value)) for name, value in row.items()), stretch)
+
+    def merge(self, other: ColumnWriting) -> None:
+        """Merge the data of another part of the run; the order of merging does not matter."""
+        self.cut |= other.cut
+        for rows, columns in other.seen.items():
+            mine = self.seen.get(rows)
+            if mine is None:
+                self.seen[rows] = {name: dict(column) for name, column in columns.items()}
+                continue
+            for name, column in columns.items():
+                for writing, stretch in column.items():
+                    _count(mine.setdefault(name, {}), writing, stretch)
+        self._bound()
+
+    def turns(self) -> Iterator[Turn]:
+        """Yield the columns written differently from their first value, by table, name and way."""
+        fractions = self._with_fractions()
+        for rows in heapq.nsmallest(MOST_TABLES, self.seen, key=_order):
+            for name, held in sorted(self.seen[rows].items()):
+                column = _join_seconds(held) if column_key(rows, name) in fractions else held
+                if len(column) > 1:
+                    first = min(column, key=lambda writing: (column[writing].first.offset, writing))
+                    yield from (
+                        Turn(rows, name, first, writing, column[first], column[writing])
+                        for writing in sorted(column)
+                        if writing != first
+                    )
+
+    def counts(self, keys: Collection[Hashable]) -> dict[Hashable, Counter[Writing]]:
+        """Return how many values of some columns were written in each way, over all partitions."""
+        result: dict[Hashable, Counter[Writing]] = {key: Counter() for key in keys}
+        fractions = self._with_fractions() if result else set()
+        for rows, columns in self.seen.items() if result else ():
+            for name, held in columns.items():
+                key = column_key(rows, name)
+                if key in result:
+                    column = _join_seconds(held) if key in fractions else held
+                    result[key].update({writing: stretch.count for writing, stretch in column.items()})
+        return result
+
+    def _with_fractions(self) -> set[Hashable]:
+        """Return the columns of which some values are seconds with a fraction: digits alone are seconds too there."""
+        return {
+            column_key(rows, name)
+            for rows, columns in self.seen.items()
+            for name, column in columns.items()
+            if _SECONDS_TEXT in column
+        }
+
+    def _bound(self) -> None:
+        if len(self.seen) > 2 * MOST_TABLES:
+            kept = heapq.nsmallest(MOST_TABLES, self.seen, key=_order)
+            self.seen = {rows: self.seen[rows] for rows in kept}
+            self.cut = True
+
+
+def column_key(rows: WrittenTable, name: str) -> Hashable:
+    """Return the identity of a column across partitions."""
+    return rows.topic, rows.table, rows.subject, rows.loaded, rows.at, name
+
+
+def writing_of(value: Any) -> Writing | None:
+    """Return how a value of a column is written, None for one that is null, an array or an object."""
+    kind = _KINDS.get(kind_of(value))
+    if kind is None:
+        return None
+    if kind == TEXT:
+        return Writing(TEXT, layout_of(value))
+    return Writing(NUMBER, layout_of_token(value.token)) if isinstance(value, Number) else Writing(kind)
+
+
+def layout_of(text: str) -> str:
+    """Return the layout of a text."""
+    data = text.encode("utf-8", "surrogatepass")
+    if len(data) >= LEAST_DATE_TIME and data[4] == data[7] == _DASH and data[13] == _COLON:
+        return {"T": ISO, " ": SQL}.get(chr(data[10]), PLAIN)
+    if len(data) > SECOND_DIGITS + 1 and data[SECOND_DIGITS] == _POINT and data[0] <= _MOST:
+        return SECONDS if data[:SECOND_DIGITS].isdigit() else PLAIN
+    return DIGITS if len(data) <= MOST_DIGITS and data.isdigit() else PLAIN
+
+
+def layout_of_token(token: str) -> str:
+    """Return the layout of the token of a number."""
+    counts = len(token) == SECOND_DIGITS and token.isdigit() and FIRST_SECOND <= token <= LAST_SECOND
+    return SECONDS if counts else PLAIN
+
+
+def _join_seconds(column: Column) -> Column:
+    """Return the values of a column of seconds, those without a fraction together with the others."""
+    if _DIGITS_TEXT not in column:
+        return column
+    joined = {writing: stretch for writing, stretch in column.items() if writing != _DIGITS_TEXT}
+    digits, others = column[_DIGITS_TEXT], joined.get(_SECONDS_TEXT)
+    joined[_SECONDS_TEXT] = digits if others is None else others.joined(digits)
+    return joined
+
+
+def _count(column: Column, writing: Writing, stretch: Stretch) -> None:
+    """Count values of a column; the stretch is not changed, since the other columns of its rows share it."""
+    if not column:
+        column[writing] = stretch
+        return
+    plain = Writing(writing.kind)
+    if writing.layout and plain in column:
+        writing = plain
+    column[writing] = column[writing].joined(stretch) if writing in column else stretch
+    if not writing.layout:
+        for other in [one for one in column if one.kind == writing.kind and one.layout]:
+            column[plain] = column[plain].joined(column.pop(other))
+
+
+def _order(rows: WrittenTable) -> tuple[Any, ...]:
+    return (rows.table is not None, rows.table or "", *rows[3:], rows.topic, rows.partition)

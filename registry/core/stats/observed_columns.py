@@ -1,0 +1,122 @@
+"""Observed columns: the columns of the rows of each table, with their source types and kinds of values.
+
+Layouts are resolved from them. The observed columns of parts of a run may be merged in any order; not even the order
+of columns depends on it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import heapq
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from cdc_contracts.registry.core.contract.table_contracts import table_name
+
+MOST_TABLES: Final = 20_000
+LONGEST_PART: Final = 1_000
+MOST_SHAPES: Final = 64
+"""If there are more tables, or shapes of one table, the first by name are kept; other columns become text in `_raw`."""
+
+
+class TableName(NamedTuple):
+    """A source table by its parts, as a message names them."""
+
+    database: str | None
+    schema: str | None
+    table: str
+
+    @classmethod
+    def of(cls, database: str | None, schema: str | None, table: str | None) -> TableName:
+        """Return the table of a row. A part longer than any database allows is cut and ends in its digest."""
+        return cls(database and shorten_name(database), schema and shorten_name(schema), shorten_name(table or ""))
+
+    @property
+    def text(self) -> str:
+        """The name as findings and table contracts write it; a part that contains a dot is in backquotes.
+
+        So no two tables of a directory have the same name.
+        """
+        return table_name(*(part and _quote(part) for part in self)) or self.table
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        """The sort key of names: a missing part comes first."""
+        return tuple("" if part is None else f" {part}" for part in self)
+
+
+def shorten_name(part: str) -> str:
+    """Return a name; one that is longer than any database allows is cut and ends in its digest."""
+    if len(part) <= LONGEST_PART:
+        return part
+    digest = hashlib.sha256(part.encode("utf-8", "surrogatepass")).hexdigest()
+    return f"{part[:LONGEST_PART]}…{digest}"
+
+
+def _quote(part: str) -> str:
+    return f"`{part.replace('`', '``')}`" if "." in part or "`" in part else part
+
+
+class ObservedColumn(NamedTuple):
+    """A column of a row: its source type, from the message or its table contract, and its canonical kind."""
+
+    name: str
+    source_type: str | None
+    kind: str | None
+
+
+ObservedRow = tuple[ObservedColumn, ...]
+"""The columns of a row in their order."""
+
+
+@dataclass
+class ObservedColumns:
+    """The shapes that the rows of each table had."""
+
+    shapes: dict[TableName, set[ObservedRow]] = field(default_factory=dict)
+
+    def add(self, table: TableName, shape: ObservedRow) -> None:
+        """Add rows of a table."""
+        known = self.shapes.setdefault(table, set())
+        known.add(shape)
+        if len(known) > 2 * MOST_SHAPES:
+            self.shapes[table] = _first_shapes(known)
+        if len(self.shapes) > 2 * MOST_TABLES:
+            self._bound()
+
+    def merge(self, other: ObservedColumns) -> None:
+        """Merge the data of another part of the run; the order of merging does not matter."""
+        for table, shapes in other.shapes.items():
+            for shape in shapes:
+                self.add(table, shape)
+
+    def tables(self) -> list[TableName]:
+        """Return the tables in order of their names."""
+        return sorted(heapq.nsmallest(MOST_TABLES, self.shapes, key=_order), key=_order)
+
+    def columns(self, table: TableName) -> dict[str, set[tuple[str | None, str | None]]]:
+        """Return the source types and kinds that were observed for each column of a table.
+
+        Columns are in the order of the widest shape; columns that it lacks follow.
+        """
+        found: dict[str, set[tuple[str | None, str | None]]] = {}
+        for shape in sorted(_first_shapes(self.shapes.get(table, ())), key=_rank):
+            for name, source_type, kind in shape:
+                found.setdefault(name, set()).add((source_type, kind))
+        return found
+
+    def _bound(self) -> None:
+        self.shapes = {table: self.shapes[table] for table in self.tables()}
+
+
+def _first_shapes(shapes: Iterable[ObservedRow]) -> set[ObservedRow]:
+    return set(heapq.nsmallest(MOST_SHAPES, shapes, key=_rank))
+
+
+def _rank(shape: ObservedRow) -> tuple[int, tuple[tuple[str, ...], ...]]:
+    return -len(shape), tuple(tuple("" if part is None else f" {part}" for part in one) for one in shape)
+
+
+def _order(table: TableName) -> tuple[str, ...]:
+    return table.order

@@ -1,0 +1,283 @@
+"""Record facts: the contribution of records of one kind to stream statistics, whatever their values.
+
+The fast path computes them once per cached verdict, the reference once per record.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import repeat
+from typing import Any, Final, NamedTuple
+
+from cdc_contracts.registry.core.common.findings import Finding, Severities, rule_id
+from cdc_contracts.registry.core.common.named_tuples import make_all
+from cdc_contracts.registry.core.contract.envelope_schemas import is_integer
+from cdc_contracts.registry.core.contract.known_codes import show_known
+from cdc_contracts.registry.core.contract.model import Meaning
+from cdc_contracts.registry.core.contract.table_contracts import table_name
+from cdc_contracts.registry.core.contract.type_families import type_name_in
+from cdc_contracts.registry.core.message.reading import Reading
+from cdc_contracts.registry.core.stats.column_writing import WrittenTable
+from cdc_contracts.registry.core.stats.finding_onsets import ANY_OP, FindingSeries, Start
+from cdc_contracts.registry.core.stats.finding_tallies import Extent, FindingTally
+from cdc_contracts.registry.core.stats.partition_tallies import Moment, Source
+from cdc_contracts.registry.core.stats.position_sequences import FIRST_HALF, SECOND_HALF, WHOLE, Stretch
+from cdc_contracts.registry.core.stats.second_parts import TimedColumns, timed_columns
+from cdc_contracts.registry.core.stats.stream_statistics import STREAM_CLASSES, ControlKind
+from cdc_contracts.registry.core.stats.table_drift import RowGroup, Shape
+from cdc_contracts.registry.core.stats.tally import Tally
+from cdc_contracts.registry.core.validate.form_selection import TypedColumns
+from cdc_contracts.registry.core.validate.rule_coverage import CoverageItem, coverage_by
+from cdc_contracts.registry.core.validate.validation_context import JudgedMessage
+from cdc_contracts.registry.core.validate.verdicts import CONFORMING, CONTROL, OTHER_DIALECT, UNREADABLE, Verdict
+from cdc_contracts.registry.core.values import Number
+
+DDL: Final = "ddl"
+_KINDS: Final = {"snapshot": "loaded", "delete": "deleted", "update-before": "deleted"}
+_HALVES: Final = {"update-before": FIRST_HALF, "update-after": SECOND_HALF}
+
+
+class Track(NamedTuple):
+    """The positions of a subject: pointer, promised order, and the value that means none."""
+
+    subject: str
+    path: str
+    promise: str
+    null_text: str | None
+    absent_value: int | None
+
+
+class RowFacts(NamedTuple):
+    """The rows of a message: their kind, the pointer to their columns, the columns, and those of the table contract."""
+
+    kind: str
+    at: str
+    shape: Shape
+    listed: Shape | None
+
+
+class WrittenRows(NamedTuple):
+    """The rows of a message of a dialect without types, with all of their columns or those that changed.
+
+    `source` is the pointer to them, `at` that to the row of an insert.
+    """
+
+    source: str
+    at: str
+    loaded: bool
+    typed: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Facts:
+    """What records of one kind have in common: `op` is the canonical op, `code` its code as sent.
+
+    `op_of_code` is the canonical op by the code alone, by which findings are counted: no flag is heeded.
+
+    `track` is None if no order of positions is promised; `control` is the path and the name of an op without rows;
+    `unlisted` the finding on a table that no table contract lists.
+    """
+
+    subject: str
+    contract: str
+    table: str | None
+    op: str
+    op_of_code: str
+    code: str | None
+    half: int
+    track: Track | None
+    rows: RowFacts | None
+    written: WrittenRows | None
+    timed: TimedColumns | None
+    control: tuple[str, str] | None
+    unlisted: Finding | None
+    exercised: tuple[CoverageItem, ...]
+    severities: Severities
+
+    @property
+    def is_statement(self) -> bool:
+        return self.op == DDL and self.control is not None
+
+
+def facts_of(verdict: Verdict, reading: Reading, columns: TypedColumns) -> Facts | None:
+    """Return the facts of a message as a version reads it; None if it is not of the subject."""
+    if verdict.version is None or verdict.outcome in (UNREADABLE, OTHER_DIALECT):
+        return None
+    names, contract, fits = reading.names, verdict.version.reference, bool(verdict.fits)
+    types = columns.types or {}
+    forms = [form for result in types.values() if (form := columns.mapping.form_of(result)) is not None]
+    return Facts(
+        subject=verdict.version.subject,
+        contract=contract,
+        table=table_name(names.database, names.schema, names.table),
+        op=reading.op or "",
+        op_of_code=verdict.version.meaning.ops.get(reading.code or "", ANY_OP),
+        code=None if reading.code is None else show_known(reading.code, verdict.version),
+        half=_HALVES.get(reading.op or "", WHOLE),
+        track=_track(reading, verdict.version.subject) if fits else None,
+        rows=_rows(reading, columns) if fits and reading.holds_rows else None,
+        written=written_rows(reading, columns)
+        if verdict.outcome == CONFORMING and columns.origin != "message"
+        else None,
+        timed=timed_columns(reading, columns) if verdict.outcome == CONFORMING else None,
+        control=(reading.meaning.envelope.op.at, reading.op or "") if verdict.outcome == CONTROL else None,
+        unlisted=_unlisted(reading),
+        exercised=coverage_by(reading, contract, forms if reading.holds_rows else ()),
+        severities=reading.reading_options.severities,
+    )
+
+
+def facts_of_one(judged: JudgedMessage) -> Facts | None:
+    """Return the facts of a record that was validated individually; None if it is no message of the subject."""
+    if judged.reading is None or judged.columns is None:
+        return None
+    return facts_of(judged.verdict, judged.reading, judged.columns)
+
+
+def count_facts(
+    tally: Tally,
+    facts: Facts,
+    sources: Sequence[Source],
+    tables: Sequence[str | None],
+    stretches: Sequence[Stretch],
+) -> None:
+    """Count records of one kind in stretches, each of one partition and table."""
+    statistics = tally.statistics
+    if facts.unlisted is not None:  # first, since a stretch that is kept may grow by later ones
+        for source, table, stretch in zip(sources, tables, stretches, strict=True):
+            tally.add_finding(facts.unlisted, table, _find_unlisted(facts, facts.unlisted, source, stretch))
+    if facts.rows is not None:
+        topics, partitions = zip(*sources, strict=True)
+        rest = (repeat(one) for one in (facts.subject, facts.rows.kind, facts.rows.at, facts.rows.listed))
+        groups = make_all(RowGroup, zip(topics, partitions, tables, *rest))  # noqa: B905  the rest has no end
+        statistics.shapes.add(groups, facts.rows.shape, stretches)
+    if facts.control is not None:
+        for source, stretch in zip(sources, stretches, strict=True):
+            statistics.add_control(ControlKind(*source, *facts.control), stretch)
+
+
+def _find_unlisted(facts: Facts, finding: Finding, source: Source, stretch: Stretch) -> FindingTally:
+    """Return the finding on a table that no table contract lists, as often as its records."""
+    first, last = Moment(*source, *stretch.first), Moment(*source, *stretch.last)
+    series_by_op = {
+        op: FindingSeries(stretch.count, last.offset, starts=[Start(*stretch.first, stretch.count)])
+        for op in (facts.op_of_code, ANY_OP)
+    }
+    extent = Extent(stretch.count, first, last, series_by_op)
+    return FindingTally(
+        finding.severity, Counter({finding.expected: stretch.count}), Counter({finding.observed: stretch.count}),
+        Counter(stretch.ops), Counter(stretch.contracts), {source: extent},
+    )  # fmt: skip
+
+
+def written_table(table: str | None, facts: Facts, rows: WrittenRows, source: Source) -> WrittenTable:
+    """Return the rows of a partition that the values of some records of a table belong to."""
+    return WrittenTable(*source, table, facts.subject, rows.loaded, rows.at, rows.typed)
+
+
+def count_coverage(tally: Tally, facts: Facts, total: int) -> None:
+    """Count the rules that a number of records of one kind exercised, and record the severities of stream findings."""
+    tally.statistics.severities = {name: facts.severities.of(name) for name in STREAM_CLASSES}
+    for one in facts.exercised:
+        tally.statistics.rule_coverage[one] += total
+
+
+def whole_number(value: Any, track: Track) -> int | None:
+    """Return the position in one member; None if it has none."""
+    if type(value) is int:
+        return None if value == track.absent_value else value
+    text = value.token if isinstance(value, Number) and is_integer(value) else value
+    if not isinstance(text, str) or text == track.null_text:
+        return None
+    try:
+        found = int(text)
+    except ValueError:
+        return None
+    return None if found == track.absent_value else found
+
+
+def _track(reading: Reading, subject: str) -> Track | None:
+    """Return the position track; none for a full load, whose rows have no position or a meaningless one (E77)."""
+    place = reading.meaning.envelope.position
+    if place is None or place.at is None or place.rises is None or reading.op == "snapshot":
+        return None
+    return Track(subject, place.at, place.rises, place.null_text, place.absent_value)
+
+
+def _rows(reading: Reading, columns: TypedColumns) -> RowFacts | None:
+    """Return the columns of a complete row: those with a type, otherwise those of an image that is not partial.
+
+    A message without the types that others have says nothing of the columns of its table.
+    """
+    if columns.origin == "message" and columns.types is None:
+        return None
+    sides = reading.meaning.images.of(reading.op or "")
+    for side in (sides.after, sides.before) if sides else ():
+        source = reading.source(side) if side is not None else None
+        if side is None or source is None:
+            continue
+        if columns.origin == "message":
+            types = columns.types or {}
+        elif side.over is not None and source == side.at:
+            continue  # has only the changed columns
+        else:
+            types = dict.fromkeys((reading.rows(source) or [{}])[0], "")
+        at = source if reading.meaning.images.hold_one_row else f"{source}/0"
+        listed = columns.table.types if columns.table is not None else None
+        result = {name: _as_listed(type_, (listed or {}).get(name), reading, columns) for name, type_ in types.items()}
+        shape, kind = tuple(sorted(result.items())), _KINDS.get(reading.op or "", "written")
+        return RowFacts(kind, at, shape, None if listed is None else tuple(sorted(listed.items())))
+    return None
+
+
+def written_rows(reading: Reading, columns: TypedColumns) -> WrittenRows | None:
+    """Return the image with the values of an untyped row: the after image, if there is one."""
+    if columns.origin == "message":
+        return None
+    sides, images = reading.meaning.images.of(reading.op or ""), reading.meaning.images
+    sources = [reading.source(side) for side in (sides.after, sides.before) if side] if sides else []
+    source = next((source for source in sources if source is not None), None)
+    if source is None:
+        return None
+    placed = [op.after.at for name in ("insert", "upsert", "snapshot") if (op := images.of(name)) and op.after]
+    at = placed[0] if placed else source
+    return WrittenRows(source, at if images.hold_one_row else f"{at}/0", reading.op == "snapshot", bool(columns.types))
+
+
+def _as_listed(sent: str, listed: str | None, reading: Reading, columns: TypedColumns) -> str:
+    """Return a type as the table contract names it if both mean the same, otherwise as it was sent."""
+    if not sent or listed is None:
+        return sent
+    types, mapping = reading.meaning.columns.types, columns.mapping
+    known_as = type_name_in(mapping, listed, None if types == "none" else types.table)
+    return listed if known_as is None or mapping.normalise(known_as) == mapping.normalise(sent) else sent
+
+
+def _unlisted(reading: Reading) -> Finding | None:
+    names, tables = reading.names, reading.reading_options.tables
+    if not tables or not names.table or tables.of(names.database, names.schema, names.table) is not None:
+        return None
+    nearest = _nearest(table_name(names.database, names.schema, names.table) or "", tables.names())
+    return Finding(
+        rule=rule_id("unknown-table"),
+        name="unknown-table",
+        severity=reading.reading_options.severities.of("unknown-table"),
+        path=_place_of_table(reading.meaning),
+        expected="a table that the table contracts list" + (f", nearest {nearest}" if nearest else ""),
+        observed="another table",
+    )
+
+
+@lru_cache(maxsize=4096)
+def _nearest(name: str, listed: tuple[str, ...]) -> str | None:
+    found = difflib.get_close_matches(name, listed, 1)
+    return found[0] if found else None
+
+
+def _place_of_table(meaning: Meaning) -> str:
+    place = meaning.envelope.table or meaning.envelope.database_table
+    return (place.at or "") if place is not None else ""

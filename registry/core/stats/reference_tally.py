@@ -1,0 +1,256 @@
+"""Reference tally: records counted one by one with the reference validator only.
+
+Lint validates its sample streams this way, without Arrow; tests require that the kernel gives the same tally.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any, Final
+
+from cdc_contracts.registry.core.common.findings import Finding, rule_id
+from cdc_contracts.registry.core.common.json_messages import kind_of
+from cdc_contracts.registry.core.common.pointers import ABSENT, join_pointer
+from cdc_contracts.registry.core.contract.envelope_schemas import show_code
+from cdc_contracts.registry.core.contract.known_codes import show_known
+from cdc_contracts.registry.core.message.envelope_times import TIME_UNIT
+from cdc_contracts.registry.core.message.reading import Reading, Row
+from cdc_contracts.registry.core.stats.ddl_statements import MOST_CHARACTERS, Statement
+from cdc_contracts.registry.core.stats.finding_onsets import ANY_OP, FindingSeries, Start
+from cdc_contracts.registry.core.stats.finding_overlaps import OverlapPlace, faults_on_columns
+from cdc_contracts.registry.core.stats.finding_tallies import Extent, FindingExample, FindingTally, key_of
+from cdc_contracts.registry.core.stats.message_profiles import profile_message
+from cdc_contracts.registry.core.stats.partition_tallies import Moment, PartitionTally, Source
+from cdc_contracts.registry.core.stats.position_sequences import Point, PositionStep, Segment, SequenceLine, Stretch
+from cdc_contracts.registry.core.stats.range_evidence import exclusions
+from cdc_contracts.registry.core.stats.read_offsets import ReadOffsets
+from cdc_contracts.registry.core.stats.record_facts import (
+    count_coverage,
+    count_facts,
+    facts_of_one,
+    whole_number,
+    written_table,
+)
+from cdc_contracts.registry.core.stats.second_parts import count_parts
+from cdc_contracts.registry.core.stats.tally import Tally
+from cdc_contracts.registry.core.stats.topic_profiles import TopicProfiles
+from cdc_contracts.registry.core.stats.version_runs import Run
+from cdc_contracts.registry.core.validate.validation_context import JudgedMessage, ValidationContext
+from cdc_contracts.registry.core.validate.verdicts import (
+    AMBIGUOUS,
+    CONFORMING,
+    CONTROL,
+    OTHER_DIALECT,
+    TOMBSTONE,
+    UNREADABLE,
+    Verdict,
+)
+from cdc_contracts.registry.core.values import Number, describe_shape
+
+MOST_BYTES: Final = 32 * 1024
+"""The number of bytes of a value that are kept as an example: more than is ever shown."""
+
+_LEDGER = {CONFORMING: "conforming", CONTROL: "control", TOMBSTONE: "tombstone"}
+
+
+_NESTED: Final = ("array", "object")
+
+
+def account(validation: ValidationContext, source: Source, values: Iterable[tuple[int, bytes | None]]) -> Tally:
+    """Return the tally of the records of a partition, given by offset and value."""
+    tally = Tally()
+    for offset, value in values:
+        tally.merge(account_of(validation.judge(value), source, Point(offset, None)))
+    return tally
+
+
+def account_of(
+    judged: JudgedMessage, source: Source, point: Point, value: bytes | None = None, *, show_values: bool = False
+) -> Tally:
+    """Return the tally of one record, given its verdict and its coordinates.
+
+    `value` becomes the example of its findings; observed values are reduced to their shapes unless `show_values`.
+    """
+    offset, moment = point.offset, Moment(*source, *point)
+    outcome, version = judged.verdict.outcome, judged.verdict.version
+    tally = Tally()
+    counts = PartitionTally(
+        read=1, changes=len(judged.changes), first_offset=offset, last_offset=offset,
+        first_timestamp=point.timestamp, last_timestamp=point.timestamp,
+    )  # fmt: skip
+    setattr(counts, _LEDGER.get(outcome, "quarantined"), 1)
+    tally.partitions[source], tally.spans[source] = counts, [(offset, offset)]
+    tally.outcomes[outcome] += 1
+    table = judged.table if outcome not in (UNREADABLE, OTHER_DIALECT) else None
+    if outcome not in (TOMBSTONE, UNREADABLE, OTHER_DIALECT):
+        tally.readable[table] += 1
+    op = _canonical_op(judged)
+    _count_versions(tally, judged.verdict, source, point)
+    if outcome != TOMBSTONE:
+        tally.note_lasts(source, op, {table: offset, None: offset})
+    example = None if value is None else make_example(judged.verdict, source, offset, value)
+    _add_findings(tally, judged, moment, table, example, show_values=show_values)
+    if judged.reading is not None and judged.reading.reading_options.profiled:
+        tally.profiles = TopicProfiles()
+        profile_message(tally.profiles, judged, source.topic, point.timestamp)
+    facts = facts_of_one(judged)
+    statements = [offset] if facts is not None and facts.is_statement else []
+    if statements and judged.control is not None and judged.control.ddl_text:
+        tally.statements.append(Statement(*moment, table, judged.control.ddl_text[:MOST_CHARACTERS]))
+    tally.statistics.shapes.add_read(*source, ReadOffsets([(offset, offset)], statements))
+    if facts is not None and version is not None and judged.reading is not None:
+        contract = version.reference
+        ops = {facts.code: 1} if facts.code is not None else {}
+        count_facts(tally, facts, [source], [facts.table], [Stretch(1, point, point, {contract: 1}, ops)])
+        count_coverage(tally, facts, 1)
+        if facts.written is not None:
+            written = written_table(facts.table, facts, facts.written, source)
+            stretch = Stretch(1, point, point, {contract: 1}, dict(ops))
+            for row in judged.reading.rows(facts.written.source) or ():
+                tally.statistics.writing.add_row(written, row, stretch)
+        if facts.timed is not None:
+            count_parts(tally.statistics.parts, facts.timed, judged.reading, source.topic, facts.table)
+        if facts.track is not None:
+            result = whole_number(judged.reading.at(facts.track.path), facts.track)
+            step = None if result is None else PositionStep(point, result, facts.half, contract)
+            line = SequenceLine(*source, *facts.track[:3])
+            tally.statistics.sequences.add(line, [Segment(offset, offset, step, step)])
+    return tally
+
+
+def _add_findings(
+    tally: Tally,
+    judged: JudgedMessage,
+    moment: Moment,
+    table: str | None,
+    example: FindingExample | None,
+    *,
+    show_values: bool,
+) -> None:
+    """Count the findings of one record, and which it has at once."""
+    source, point, op = Source(*moment[:2]), Point(*moment[2:]), _canonical_op(judged)
+    for finding in judged.verdict.findings:
+        found = _once(finding, judged, moment, show_values=show_values)
+        found.extents[source].series_by_op |= {lane: _series_of_one(point) for lane in (op, ANY_OP)}
+        found.example = example
+        tally.add_finding(finding, table, found)
+    faults = faults_on_columns(key_of(finding, table) for finding in judged.verdict.findings)
+    if faults:
+        version = judged.verdict.version
+        code = None if judged.code is None or version is None else show_known(judged.code, version)
+        tally.overlaps.add(faults, OverlapPlace(table, source, code), 1)
+
+
+def observed_code(reading: Reading, finding: Finding) -> str | None:
+    """Return the unknown code that a finding is about, as it was sent; None if it is neither text nor number."""
+    value = reading.at(finding.path)
+    return show_code(value.token if isinstance(value, Number) else value) if isinstance(value, str | Number) else None
+
+
+def make_example(verdict: Verdict, source: tuple[str, int], offset: int, value: bytes) -> FindingExample:
+    """Return a record as an example: its bytes as far as they may be shown, and the digest of the whole record."""
+    ours = verdict.outcome not in (UNREADABLE, OTHER_DIALECT)
+    known = verdict.version.reference if verdict.version is not None and ours else None
+    digest = hashlib.sha256(value).hexdigest() if len(value) > MOST_BYTES else None
+    return FindingExample(*source, offset, value[:MOST_BYTES], len(value), digest, known)
+
+
+def _count_versions(tally: Tally, verdict: Verdict, source: Source, point: Point) -> None:
+    """Count which version a record proves, or that it proves none, and which it excludes."""
+    tally.excluded = exclusions(verdict, source, point.offset)
+    if len(verdict.fits) == 1:
+        reference = verdict.fits[0].reference
+        tally.seen[reference] += 1
+        tally.runs[source] = [Run(reference, point.offset, point.offset, 1, point.timestamp, point.timestamp)]
+    elif verdict.undecided:
+        tally.undecided += 1
+        tally.differing += verdict.differs and verdict.outcome != AMBIGUOUS
+
+
+def _canonical_op(judged: JudgedMessage) -> str:
+    """Return the canonical op by the code alone, or ANY_OP if the code is unknown."""
+    version, outcome = judged.verdict.version, judged.verdict.outcome
+    if version is None or judged.code is None or outcome in (TOMBSTONE, UNREADABLE, OTHER_DIALECT):
+        return ANY_OP
+    return version.meaning.ops.get(judged.code, ANY_OP)
+
+
+def _series_of_one(point: Point) -> FindingSeries:
+    return FindingSeries(1, point.offset, starts=[Start(point.offset, point.timestamp, 1)])
+
+
+def _once(finding: Finding, judged: JudgedMessage, moment: Moment, *, show_values: bool) -> FindingTally:
+    version = judged.verdict.version
+    observed = _observed(finding, judged) if show_values else finding.observed
+    return FindingTally(
+        finding.severity, Counter({finding.expected: 1}), Counter({observed: 1}),
+        Counter({show_known(judged.code, version): 1} if judged.code is not None and version is not None else {}),
+        Counter({version.reference: 1} if version else {}),
+        {Source(moment.topic, moment.partition): Extent(1, moment, moment)},
+        _kinds(finding, judged, show_values=show_values),
+    )  # fmt: skip
+
+
+def _observed(finding: Finding, judged: JudgedMessage) -> str:
+    """Return the value that a finding is about, as far as it is one value that may be shown."""
+    reading = judged.reading
+    if reading is None:
+        return finding.observed
+    if finding.name == "unknown-enum":
+        return observed_code(reading, finding) or finding.observed
+    if finding.name != "value-form" or finding.rule == rule_id("value-form", TIME_UNIT) or _is_irregular(judged):
+        return finding.observed
+    texts = (sent_text(value) for value in _values_at(reading, finding.path))
+    shown = (text for text in texts if text is not None and describe_shape(text) == finding.observed)
+    return next(map(show_code, shown), finding.observed)
+
+
+def _kinds(finding: Finding, judged: JudgedMessage, *, show_values: bool) -> Counter[str]:
+    """Count the kinds and shapes of the values of a wrong kind that a finding is about."""
+    if finding.name != "type-change" or finding.observed in _NESTED or judged.reading is None or _is_irregular(judged):
+        return Counter()
+    values = [value for value in _values_at(judged.reading, finding.path) if kind_of(value) == finding.observed]
+    texts = [text for value in values if (text := sent_text(value)) is not None]
+    return Counter(f"{finding.observed} {show_code(text) if show_values else describe_shape(text)}" for text in texts)
+
+
+def sent_text(value: Any) -> str | None:
+    """Return a value as its text was sent; None for null."""
+    if value is None:
+        return None
+    if isinstance(value, bool):
+        return str(value).lower()
+    return value.token if isinstance(value, Number) else str(value)
+
+
+def _rows_by_pointer(reading: Reading) -> dict[str, list[Row]]:
+    """Return the rows of every image that the op of a message has, by pointer."""
+    sides = reading.meaning.images.of(reading.op or "")
+    pointers = [pointer for side in (sides.before, sides.after) if side for pointer in (side.at, side.either, side.over)
+                if pointer is not None] if sides else []  # fmt: skip
+    return {pointer: reading.rows(pointer) or [] for pointer in pointers}
+
+
+def _values_at(reading: Reading, path: str) -> list[Any]:
+    """Return the values of a column in every row, or the member, that the path of a finding names."""
+    for pointer, rows in _rows_by_pointer(reading).items():
+        for infix in ("/0", ""):
+            head = f"{pointer}{infix}/"
+            found = [row[name] for row in rows for name in row if head + join_pointer(name)[1:] == path]
+            if found:
+                return found
+    value = reading.at(path)
+    return [] if value is ABSENT else [value]
+
+
+def _is_irregular(judged: JudgedMessage) -> bool:
+    """Return whether a column holds an array or object, or a member should have been one.
+
+    A batch has no place for such records, and leaves them out of what it counts here.
+    """
+    rows = _rows_by_pointer(judged.reading).values() if judged.reading is not None else ()
+    nested = (isinstance(value, list | dict) for of_image in rows for row in of_image for value in row.values())
+    findings = (one for one in judged.verdict.findings if one.name == "type-change")
+    return any(nested) or any(kind in one.expected for one in findings for kind in _NESTED)

@@ -1,0 +1,60 @@
+"""Stream statistics: properties that no single message shows, kept small and mergeable in any order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from cdc_contracts.registry.core.stats.column_writing import ColumnWriting
+from cdc_contracts.registry.core.stats.position_sequences import Sequences, Stretch
+from cdc_contracts.registry.core.stats.second_parts import SecondParts
+from cdc_contracts.registry.core.stats.table_drift import TableShapes
+from cdc_contracts.registry.core.validate.rule_coverage import RuleCoverage
+
+STREAM_CLASSES: Final = ("other-version", "table-schema", "order", "control-share", "not-exercised")
+
+
+class ControlKind(NamedTuple):
+    """Messages of a partition without rows, by op; `path` is the pointer to the op."""
+
+    topic: str
+    partition: int
+    path: str
+    op: str
+
+
+@dataclass
+class StreamStatistics:
+    """The order of positions, the shapes of rows, the writing of columns, control messages, and rule coverage.
+
+    `controls` are the messages without rows, `rule_coverage` are the exercised rules, `parts` the parts of seconds of
+    Avro records that do not say what these count.
+
+    `severities` has the severities in this run of the drift classes that only a stream shows.
+    """
+
+    sequences: Sequences = field(default_factory=Sequences)
+    shapes: TableShapes = field(default_factory=TableShapes)
+    writing: ColumnWriting = field(default_factory=ColumnWriting)
+    parts: SecondParts = field(default_factory=SecondParts)
+    controls: dict[ControlKind, Stretch] = field(default_factory=dict)
+    rule_coverage: RuleCoverage = field(default_factory=RuleCoverage)
+    severities: dict[str, str] = field(default_factory=dict)
+
+    def add_control(self, kind: ControlKind, stretch: Stretch) -> None:
+        """Count messages without rows."""
+        if kind in self.controls:
+            self.controls[kind].add(stretch)
+        else:
+            self.controls[kind] = stretch
+
+    def merge(self, other: StreamStatistics) -> None:
+        """Merge the statistics of another part of the run; the order of merging does not matter."""
+        self.sequences.merge(other.sequences)
+        self.shapes.merge(other.shapes)
+        self.writing.merge(other.writing)
+        self.parts.merge(other.parts)
+        for kind, stretch in other.controls.items():
+            self.add_control(kind, stretch)
+        self.rule_coverage.update(other.rule_coverage)
+        self.severities |= other.severities

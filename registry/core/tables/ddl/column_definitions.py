@@ -1,0 +1,200 @@
+"""Column definitions in DDL: the name, the type as the database stores it, NULL and key constraints."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from cdc_contracts.registry.core.contract.table_contracts import TableColumn
+from cdc_contracts.registry.core.tables.ddl.grammars import MYSQL, ORACLE, Grammar
+from cdc_contracts.registry.core.tables.ddl.tokens import PLAIN, TEXT, DdlError, Word, Words
+
+_LONGEST_FLOAT: Final = 24
+"""The highest precision in bits that MySQL stores as FLOAT."""
+_EXACT: Final = ("DECIMAL", "NUMBER")
+_WHOLE_IF_ONE: Final = 1
+
+
+@dataclass(frozen=True)
+class Definition:
+    """A column, and whether it is the primary key by itself; a virtual one is computed when it is read."""
+
+    name: str
+    column: TableColumn
+    primary: bool
+    virtual: bool
+    line: int
+
+
+@dataclass
+class _Traits:
+    nullable: bool = True
+    primary: bool = False
+    unique: bool = False
+    generated: bool = False
+    stored: bool = False
+    comment: str | None = None
+
+
+_TRAITS: Final = (
+    (("NOT", "NULL", "DISABLE"), "nullable", True),
+    (("NOT", "NULL"), "nullable", False),
+    (("DEFAULT", "ON", "NULL"), "nullable", False),
+    (("AS", "IDENTITY"), "nullable", False),
+    (("AS",), "generated", True),
+    (("STORED",), "stored", True),
+    (("PERSISTENT",), "stored", True),
+    (("UNIQUE", "KEY"), "unique", True),
+    (("PRIMARY", "KEY"), "primary", True),
+    (("KEY",), "primary", True),
+)
+"""The properties of a column by the words after its type; the first that matches counts."""
+
+
+def name_of(word: Word, grammar: Grammar) -> str:
+    """Return a name as the database stores it."""
+    return grammar.fold(word.text) if word.kind == PLAIN else word.text
+
+
+def read_name(words: Words, grammar: Grammar) -> tuple[str, ...]:
+    """Return the name that comes next by its parts. Raises DdlError if none does."""
+    parts = [words.take_name("a name")]
+    while words.takes("."):
+        parts.append(words.take_name("a name"))
+    return tuple(name_of(part, grammar) for part in parts)
+
+
+def is_sent(definition: Definition, grammar: Grammar) -> bool:
+    """Return whether changes of a column are logged: Oracle computes virtual ones when they are read."""
+    return not definition.virtual or grammar.name != ORACLE.name
+
+
+def is_column(words: Words, grammar: Grammar) -> bool:
+    """Return whether the next part of a table is a column, and no key or constraint."""
+    return not any(words.sees(*phrase) for phrase in grammar.elements)
+
+
+def read_column(words: Words, grammar: Grammar) -> Definition:
+    """Return the column that some words define; a virtual one need not say its type.
+
+    Raises DdlError if they define none.
+    """
+    first = words.take_name("the name of a column")
+    name = name_of(first, grammar)
+    untyped = grammar.name == ORACLE.name and (words.sees("AS", "(") or words.sees("GENERATED", "ALWAYS", "AS", "("))
+    stored, serial = ("", False) if untyped else read_type(words, grammar)
+    traits = _read_traits(words)
+    nullable = traits.nullable and not traits.primary and not serial
+    virtual = traits.generated and not traits.stored
+    column = TableColumn(type=stored, nullable=nullable, comment=traits.comment)
+    return Definition(name, column, traits.primary, virtual, first.line)
+
+
+def read_type(words: Words, grammar: Grammar) -> tuple[str, bool]:
+    """Return a type as the database names it, and whether it is one that cannot be NULL by itself."""
+    begin = words.take_name("the type of a column")
+    if begin.says("NOT", "NULL", "DEFAULT", "PRIMARY", "UNIQUE", "COMMENT", "CONSTRAINT", "GENERATED", "AS"):
+        raise DdlError("a column has no type", begin.line)
+    words.at -= 1
+    phrase = next((one for one in grammar.phrases if words.sees(*one)), None)
+    if phrase is not None:
+        words.takes(*phrase)
+        base = " ".join(phrase)
+    else:
+        base = _dotted(words)
+    arguments = _arguments(words) if words.sees("(") else None
+    endings = []
+    while ending := next((one for one in grammar.endings if words.sees(*one)), None):
+        words.takes(*ending)
+        more = _arguments(words) if words.sees("(") else None
+        endings.append(" ".join(ending) + _bracketed(more))
+    return _as_stored(base, arguments, endings, grammar), base == "SERIAL" and grammar.name == MYSQL.name
+
+
+def _dotted(words: Words) -> str:
+    """Return a name of a type; one that a user made may name its schema. A quoted one stays as it is."""
+    parts = [words.take("a type")]
+    while words.takes("."):
+        parts.append(words.take_name("a type"))
+    return ".".join(part.text.upper() if part.kind == PLAIN else part.text for part in parts)
+
+
+def _arguments(words: Words) -> list[str]:
+    """Return the parameters of a type, texts as they are written."""
+    return [_argument(part.words) for part in words.take_group().split()]
+
+
+def _argument(words: Sequence[Word]) -> str:
+    """Return one of them; only the scale of an exact number may be negative, and its sign belongs to it."""
+    between = "" if words and words[0].says("-") else " "
+    return between.join(_text(one) if one.kind == TEXT else one.text.upper() for one in words)
+
+
+def _text(word: Word) -> str:
+    """Return a text in the quotes that the database prints, which takes others too."""
+    if not word.written.startswith('"'):
+        return word.written
+    inside = word.text.replace("\\", "\\\\").replace("'", "''")
+    return f"'{inside}'"
+
+
+def _as_stored(base: str, arguments: list[str] | None, endings: list[str], grammar: Grammar) -> str:
+    if arguments is None and base in grammar.bare:
+        named = grammar.bare[base]
+    else:
+        base = grammar.synonyms.get(base, base)
+        arguments = _completed(base, arguments)
+        named = base + _bracketed(arguments) if arguments is not None else grammar.bare.get(base, base)
+        if grammar.name == MYSQL.name and base == "FLOAT" and _is_double(arguments):
+            named = "DOUBLE"
+        if grammar.name == MYSQL.name and base == "YEAR":
+            named = "YEAR"
+    if "ZEROFILL" in endings:
+        endings = ["UNSIGNED", "ZEROFILL"]
+    words = [named, *(ending for ending in dict.fromkeys(endings) if ending != "SIGNED")]
+    return " ".join(_spelled(word, grammar) for word in words)
+
+
+def _completed(base: str, arguments: list[str] | None) -> list[str] | None:
+    """Return the arguments as they are stored: a number with a precision and no scale is an integer."""
+    if base not in _EXACT or arguments is None:
+        return arguments
+    if arguments == ["*"]:
+        return None
+    precision = "38" if arguments[0] == "*" else arguments[0]
+    return [precision, arguments[1] if len(arguments) > _WHOLE_IF_ONE else "0"]
+
+
+def _is_double(arguments: list[str] | None) -> bool:
+    return (
+        arguments is not None and len(arguments) == 1 and arguments[0].isdigit() and int(arguments[0]) > _LONGEST_FLOAT
+    )
+
+
+def _bracketed(arguments: list[str] | None) -> str:
+    return "" if arguments is None else f"({','.join(arguments)})"
+
+
+def _spelled(word: str, grammar: Grammar) -> str:
+    """Return a word of a type in the case of the database; the members of an ENUM keep theirs."""
+    name, bracket, rest = word.partition("(")
+    quoted = "'" in rest or '"' in rest
+    return grammar.spell(name) + bracket + (rest if quoted else grammar.spell(rest))
+
+
+def _read_traits(words: Words) -> _Traits:
+    """Return the constraints of a column after its type; expressions in brackets are skipped."""
+    traits = _Traits()
+    while words:
+        said = next(((name, value) for phrase, name, value in _TRAITS if words.takes(*phrase)), None)
+        if said is not None:
+            setattr(traits, *said)
+        elif words.sees("("):
+            words.take_group()
+        elif words.takes("COMMENT"):
+            text = words.peek()
+            traits.comment = text.text if text is not None and text.kind == TEXT else None
+        else:
+            words.at += 1
+    return traits

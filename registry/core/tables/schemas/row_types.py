@@ -1,0 +1,84 @@
+"""Row types: the text of a Python module with the type of the rows of one table, as `change.row` has them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date, datetime
+from decimal import Decimal
+from keyword import iskeyword
+from typing import Final
+
+from cdc_contracts.registry.core.contract.catalogue import Version
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.contract.table_contracts import TableContract
+from cdc_contracts.registry.core.tables.canonical.plain_values import plain_type
+from cdc_contracts.registry.core.validate.form_selection import FormSelection
+from cdc_contracts.registry.core.values import FORMS, ValueForm
+
+_HEAD: Final = '''"""Rows of {table} as `change.row` has them, read under {reference}.
+
+A value that its type cannot hold stays text and is named in `change.kept_as_text`, as `0000-00-00` is: hence `| str`.
+A partial image has only the columns that were sent; `after_complete` says whether it is one.
+"""
+
+import datetime as dt
+import decimal
+from typing import TypedDict, cast
+
+from cdc_contracts import Change
+
+'''
+_TAIL: Final = '''
+
+def row_of(change: Change) -> Row:
+    """Return the row of a change of this table. Raises ValueError for another table."""
+    if change.table != {table!r}:
+        raise ValueError({refusal!r} + str(change.table))
+    return cast(Row, change.row)
+'''
+_NAMES: Final = {Decimal: "decimal.Decimal", date: "dt.date", datetime: "dt.datetime"}
+_ANY: Final = "int | float | decimal.Decimal | bool | bytes | dt.date | dt.datetime | str"
+_EXACT: Final = frozenset({int, bytes, bool, str})
+"""The types that hold every canonical text of their kinds."""
+
+
+def row_types_module(version: Version, table: TableContract, reading_options: ReadingOptions) -> str:
+    """Return a module with `Row`, a TypedDict with the type of each column, and `row_of`, which gives a row that type.
+
+    A column whose type the dialect writes in words of its own may hold any value.
+    """
+    columns = dict(_columns(version, table, reading_options))
+    if all(name.isidentifier() and not iskeyword(name) and not name.startswith("__") for name in columns):
+        body = "".join(f"    {name}: {type_}\n" for name, type_ in columns.items())
+        declared = f'\nclass Row(TypedDict):\n    """A row; None is NULL."""\n\n{body}'
+    else:
+        body = "".join(f"    {name!r}: {type_},\n" for name, type_ in columns.items())
+        declared = f'Row = TypedDict("Row", {{\n{body}}})\n'
+    name = table.table.rpartition(".")[2]
+    head = _HEAD.format(table=_safe(table.table), reference=version.reference)
+    return head + declared + _TAIL.format(table=name, refusal=f"not a row of {name}: ")
+
+
+def _columns(version: Version, table: TableContract, reading_options: ReadingOptions) -> Iterator[tuple[str, str]]:
+    forms = FormSelection(version, reading_options)
+    for name, source_type in table.types.items():
+        form_name = forms.form_of_type(forms.mapping, source_type)
+        form = None if form_name is None else FORMS[form_name]
+        types = [_ANY] if form is None else _types(forms, form, source_type, table)
+        if table.may_be_null(name):
+            types.append("None")
+        yield name, " | ".join(types)
+
+
+def _types(forms: FormSelection, form: ValueForm, source_type: str, table: TableContract) -> list[str]:
+    """Return the types of the values of a form: what they are read as, and text if some may stay as they were sent."""
+    found = plain_type(source_type, form.kind)
+    kept = forms.lenient(form) or forms.context_of(form, table).keep_invalid
+    narrow = found is int and form.kind in ("decimal", "number")  # a fraction would stay text
+    stays = found is not str and (kept or narrow or found not in _EXACT)
+    return [_NAMES.get(found, found.__name__), *(["str"] if stays else [])]
+
+
+def _safe(text: str) -> str:
+    """Return a text that may stand in a docstring."""
+    return "".join(one if one.isprintable() and one not in '"\\' else "_" for one in text)

@@ -1,0 +1,136 @@
+"""Candidates: every version of the catalogue compared with one message: which fit it, and why others do not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from cdc_contracts.registry.core.common.findings import ERROR, Finding
+from cdc_contracts.registry.core.common.json_messages import Unreadable
+from cdc_contracts.registry.core.contract.catalogue import Catalogue, Version
+from cdc_contracts.registry.core.contract.discriminators import holds
+from cdc_contracts.registry.core.contract.phrases import describe_test
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.message.transport import JsonTransport
+from cdc_contracts.registry.core.validate.reference_validator import Judgement, ReferenceValidator
+from cdc_contracts.registry.core.validate.validation_context import ValidationContext
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """The result of one version for one value.
+
+    `marks` are the discriminators that do not hold, in words. `judgement` is None if the version's transport cannot
+    read the value. `members` is the number of required top-level members that are present.
+    """
+
+    version: Version
+    marks: tuple[str, ...]
+    judgement: Judgement | None
+    members: float
+
+    @property
+    def marked(self) -> bool:
+        """Whether all discriminators hold, and holding them means that the subject claims the message."""
+        return self.judgement is not None and not self.marks and self.version.meaning.claim is None
+
+    @property
+    def on_request(self) -> bool:
+        """Whether the version would accept the message, but only if the user declares it."""
+        return self.conforms and not self.marks and self.version.meaning.claim is not None
+
+    @property
+    def conforms(self) -> bool:
+        return self.judgement is not None and self.judgement.fits
+
+    @property
+    def fits(self) -> bool:
+        return self.marked and self.conforms
+
+    @property
+    def errors(self) -> tuple[Finding, ...]:
+        if self.judgement is None:
+            return ()
+        return tuple(finding for finding in self.judgement.findings if finding.severity == ERROR)
+
+    @property
+    def distance(self) -> tuple[int, int, int]:
+        """How far the message is from the version: errors, then missing discriminators, then other findings."""
+        findings = self.judgement.findings if self.judgement is not None else ()
+        return len(self.errors), len(self.marks), len(findings)
+
+    @property
+    def why_not(self) -> str | None:
+        """Why the message is not of this version: the first missing discriminator, or the first finding."""
+        if self.judgement is None:
+            return f"the value cannot be read as {self.version.meaning.transport}"
+        if self.marks:
+            more = f", and {len(self.marks) - 1} more" if self.marks[1:] else ""
+            return f"requires that {self.marks[0]}{more}"
+        if self.errors:
+            first, *rest = self.errors
+            more = f" (and {len(rest)} more)" if rest else ""
+            at = first.path or "the message"
+            return f"{first.rule} at {at}: expected {first.expected}, observed {first.observed}{more}"
+        return None if self.version.meaning.claim is None else "any product may write such messages: declare it"
+
+
+def weigh(value: bytes, validations: Sequence[ValidationContext]) -> list[Candidate]:
+    """Return the result of every version of some subjects for a value, in catalogue order."""
+    text = next(
+        (_open(value, validation) for validation in validations if isinstance(validation.wire, JsonTransport)), None
+    )
+    return [candidate for validation in validations for candidate in _weigh_subject(value, validation, text)]
+
+
+def open_validations(
+    catalogue: Catalogue, reading_options: ReadingOptions, judges: dict[Version, ReferenceValidator] | None = None
+) -> list[ValidationContext]:
+    """Return a validation context per subject, with all its versions; they share validators, also existing ones."""
+    made = {} if judges is None else judges
+    return [
+        ValidationContext(catalogue, tuple(catalogue.versions(subject)), reading_options, subject, made=made)
+        for subject in catalogue.subjects()
+    ]
+
+
+def find_nearest(candidates: Sequence[Candidate]) -> Candidate | None:
+    """Return the candidate with the fewest errors among those whose discriminators hold; None if there is none.
+
+    If no discriminators hold, at least half of the required members have to be present.
+    """
+    marked = [one for one in candidates if one.marked]
+    near = marked or [
+        one
+        for one in candidates
+        if one.judgement is not None and one.version.meaning.claim is None and 2 * one.members >= 1
+    ]
+    return min(near, key=lambda one: (*one.distance, -one.version.number), default=None)
+
+
+def read_alike(candidates: Sequence[Candidate]) -> bool:
+    """Return whether some candidates that fit a message all read the same from it."""
+    result = [(one.judgement.changes, one.judgement.control) for one in candidates if one.judgement is not None]
+    return all(one == result[0] for one in result)
+
+
+def _open(value: bytes, validation: ValidationContext) -> dict[str, Any] | None:
+    try:
+        return validation.wire.open(value)
+    except Unreadable:
+        return None
+
+
+def _weigh_subject(value: bytes, validation: ValidationContext, text: dict[str, Any] | None) -> Iterator[Candidate]:
+    """Yield the result of each version; `text` is the message of the value read as JSON."""
+    message = text if isinstance(validation.wire, JsonTransport) else _open(value, validation)
+    for judge in validation.judges:
+        if message is None:
+            yield Candidate(judge.version, (), None, 0.0)
+            continue
+        required = judge.version.schema.get("required", [])
+        present = round(sum(name in message for name in required) / len(required), 2) if required else 0.0
+        result = zip(judge.meaning.discriminators, judge.version.resolved["discriminators"], strict=True)
+        marks = tuple(describe_test(words) for test, words in result if not holds(test, message))
+        yield Candidate(judge.version, marks, judge.judge(message), present)

@@ -1,0 +1,34 @@
+from collections.abc import Iterator
+
+from cdc_contracts.registry.core.common.findings import WARNING
+from cdc_contracts.registry.core.validate.drift_rule import DriftRule
+from cdc_contracts.registry.core.validate.partial_images import (
+    has_partial_row,
+    partial_keys_in_full,
+    rename_changed_column,
+)
+from cdc_contracts.registry.core.validate.rule_view import Breach, RuleView
+
+
+def check(view: RuleView) -> Iterator[Breach]:
+    """The same of `old` and `data`; where versions exchange the two, `data` holds the whole row if either does."""
+    yield from partial_keys_in_full(view)
+    reading, types = view.reading, view.reading.types
+    if not types or not any(entry.key_chain for entry in reading.meaning.version_evidence):
+        return
+    for side in view.sides():
+        below = reading.rows(side.over) if side.over else None
+        pairs = zip(reading.rows(side.at) or (), below or (), strict=False)
+        if any(types.keys() <= row.keys() and not types.keys() <= full.keys() for row, full in pairs):
+            yield Breach(side.over or "", "the whole row", "changed columns")
+
+
+RULE = DriftRule(
+    name="old-keys-in-data", severity=WARNING,
+    says="An image of changed columns has no column that the full image lacks. If versions of the subject swap the "
+    "two images, it is an error when the image of changed columns holds the whole row and the full image does not.",
+    action="Check for a column filter that affects only one of the images.",
+    good='"old": [{"total": "1"}] with "data": [{"id": "7", "total": "2"}]',
+    bad='"old": [{"sum": "1"}] with "data": [{"id": "7", "total": "2"}]',
+    check=check, exercised_by=has_partial_row, breaks=rename_changed_column, listed_at=6,
+)  # fmt: skip

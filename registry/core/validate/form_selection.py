@@ -1,0 +1,119 @@
+"""Form selection for the columns of a message under one version: source types, and the form of each value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+from cdc_contracts.registry.core.common.json_messages import kind_of
+from cdc_contracts.registry.core.common.time_zones import Zone
+from cdc_contracts.registry.core.contract.catalogue import Version
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.contract.table_contracts import TableContract
+from cdc_contracts.registry.core.contract.value_mappings import ValueMapping
+from cdc_contracts.registry.core.message.reading import Reading
+from cdc_contracts.registry.core.message.schema_violations import SchemaJudge
+from cdc_contracts.registry.core.values import FORMS, Context, ValueForm
+from cdc_contracts.registry.core.values.type_bounds import TypeBound, bound_of
+
+_WIRE_KINDS = {"string": "text", "number": "number", "boolean": "boolean", "null": "text"}
+
+
+@dataclass(frozen=True)
+class TypedColumns:
+    """The columns of one message: their source types, the origin of these, and how their values are read.
+
+    `table` knows the zone of zone-less timestamps.
+    """
+
+    types: dict[str, str] | None
+    origin: str
+    table: TableContract | None
+    mapping: ValueMapping
+
+    def sent_type(self, name: str) -> str | None:
+        """Return the type that the message itself names for a column."""
+        return self.types.get(name) if self.types is not None and self.origin == "message" else None
+
+
+class FormSelection:
+    """How one version reads the values of columns, under the reading options of a run."""
+
+    def __init__(self, version: Version, reading_options: ReadingOptions) -> None:
+        self._version, self._options = version, reading_options
+        self._form_of_type = lru_cache(4096)(ValueMapping.form_of)
+        self._context = lru_cache(1024)(self._build_context)
+        self._schema = lru_cache(1024)(self._build_schema)
+
+    @cached_property
+    def mapping(self) -> ValueMapping:
+        """The value mapping of messages that do not state the kind of their source."""
+        return self.mapping_for(None)
+
+    def mapping_for(self, kind: str | None) -> ValueMapping:
+        """Return the value mapping of messages from a kind of source database."""
+        name = self._version.meaning.values.mapping_for(kind, self._options.parameters.get("source_mode"))
+        return self._version.catalogue.mapping(name)
+
+    def columns_of(self, reading: Reading) -> TypedColumns:
+        """Return the source types of a message's columns: from the message, otherwise from its table contract."""
+        names = reading.names
+        table = self._options.tables.of(names.database, names.schema, names.table)
+        mapping = self._version.catalogue.mapping(reading.mapping_name)
+        if not isinstance(self._version.meaning.columns.types, str):  # none
+            return TypedColumns(reading.types, "message", table, mapping)
+        return (
+            TypedColumns(table.types, "table", table, mapping) if table else TypedColumns(None, "none", None, mapping)
+        )
+
+    def form_of(self, columns: TypedColumns, name: str, value: Any) -> ValueForm | None:
+        """Return the form that a column's value has to have; None if its source type is not in the mapping.
+
+        A column without a type is read by the JSON kind of the value.
+        """
+        source_type = columns.types.get(name) if columns.types is not None else None
+        if source_type is None:
+            kind = _WIRE_KINDS.get(kind_of(value))
+            return None if kind is None else FORMS[columns.mapping.form_of_kind(kind)]
+        form = self._form_of_type(columns.mapping, source_type)
+        return None if form is None else FORMS[form]
+
+    def context_of(self, form: ValueForm, table: TableContract | None, mapping: ValueMapping | None = None) -> Context:
+        """Return the context of a form; a table's zone overrides the parameter."""
+        return self._context(form, self._options.timestamp_zone(table), mapping or self.mapping)
+
+    def schema_of(self, form: ValueForm, table: TableContract | None, mapping: ValueMapping) -> SchemaJudge:
+        """Return the validator of the schema of a form in the same context."""
+        return self._schema(form, self._options.timestamp_zone(table), mapping)
+
+    def bound_of(self, form: ValueForm, declared: str | None, sent: str | None) -> TypeBound | None:
+        """Return the bound of a column's values: by the type in its table contract, otherwise by that in the message.
+
+        No document says that messages tell whether an integer is unsigned.
+        """
+        if declared is not None:
+            return bound_of(declared, form.kind)
+        return None if sent is None else bound_of(sent, form.kind, tells_sign=False)
+
+    def form_of_type(self, mapping: ValueMapping, source_type: str) -> str | None:
+        """Return the name of the form of a source type, None if it is not in the mapping."""
+        return self._form_of_type(mapping, source_type)
+
+    def _build_context(self, form: ValueForm, zone: Zone | None, mapping: ValueMapping) -> Context:
+        keep, literal = mapping.keeps_invalid(form.name), mapping.invalid_literal(form.name)
+        if not form.records or self._version.meaning.avro is None:
+            return Context(zone, keep, literal, zeros_left_out=mapping.leaves_out_zeros(form.name))
+        return Context(zone, keep, literal, self._options.second_digits(self._version.meaning.avro.fraction))
+
+    def _build_schema(self, form: ValueForm, zone: Zone | None, mapping: ValueMapping) -> SchemaJudge:
+        return _schema_of(form, self._context(form, zone, mapping))
+
+    def lenient(self, form: ValueForm) -> bool:
+        """Return whether the form is undocumented in this version, so that other text is kept with a warning."""
+        return self._version.meaning.leaves_open(form.kind)
+
+
+@lru_cache(1024)
+def _schema_of(form: ValueForm, context: Context) -> SchemaJudge:
+    return SchemaJudge(dict(form.schema_in(context)))

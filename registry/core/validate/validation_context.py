@@ -1,0 +1,337 @@
+"""Validation context of a run: its subjects, versions and reading options, and the reference validation of a record."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Final
+
+from cdc_contracts.registry.core.common.errors import UsageError
+from cdc_contracts.registry.core.common.json_messages import Unreadable
+from cdc_contracts.registry.core.contract.catalogue import Catalogue, Version
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.contract.table_contracts import table_name
+from cdc_contracts.registry.core.contract.version_ranges import VersionRanges
+from cdc_contracts.registry.core.message.canonical_changes import Change, Control
+from cdc_contracts.registry.core.message.reading import Reading
+from cdc_contracts.registry.core.message.transport import Transport
+from cdc_contracts.registry.core.validate.decoded_changes import ColumnKinds
+from cdc_contracts.registry.core.validate.form_selection import TypedColumns
+from cdc_contracts.registry.core.validate.reference_validator import Judgement, ReferenceValidator
+from cdc_contracts.registry.core.validate.verdicts import (
+    AMBIGUOUS,
+    CONFORMING,
+    CONTROL,
+    DRIFTED,
+    OTHER_DIALECT,
+    TOMBSTONE,
+    UNREADABLE,
+    Case,
+    Opinion,
+    Same,
+    Verdict,
+    decide,
+    foreign,
+    unreadable,
+)
+
+AUTO: Final = "auto"
+"""What is declared where the contract is to be found out."""
+
+NOT_OF_SUBJECT: Final = frozenset({UNREADABLE, OTHER_DIALECT, DRIFTED})
+"""Outcomes of a record that another subject of the same topic may take."""
+
+
+@dataclass(frozen=True)
+class DetectedSubjects:
+    """The subjects that messages of topics follow, the most frequent first, and the versions that evidence favours."""
+
+    subjects: tuple[str, ...]
+    preferences: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Undetected:
+    """A validation context that has to be detected from the messages."""
+
+    catalogue: Catalogue
+    reading_options: ReadingOptions
+    declared: str = AUTO
+
+
+@dataclass(frozen=True)
+class JudgedMessage:
+    """The verdict of one record, with the changes or the control message where it has them, its table and op code.
+
+    `reading` and `columns` are the message as the version of the verdict reads it, where there is one; `kinds` are the
+    canonical kinds of its columns where their types decide them. `alternatives` are an ambiguous message as each of the
+    versions reads it that it may follow.
+    """
+
+    verdict: Verdict
+    changes: tuple[Change, ...] = ()
+    control: Control | None = None
+    table: str | None = None
+    code: str | None = None
+    reading: Reading | None = field(default=None, compare=False, repr=False)
+    columns: TypedColumns | None = field(default=None, compare=False, repr=False)
+    kinds: ColumnKinds | None = field(default=None, compare=False, repr=False)
+    alternatives: tuple[JudgedMessage, ...] = field(default=(), compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class ValidationContext:
+    """The versions that a record may follow (`judged`), among all versions of their subject.
+
+    `preferences` are versions that the evidence of other records favours: they decide what is ambiguous by itself.
+    `beside` are other subjects in the same topics: a record that is not of the subject is validated against the first
+    of them that accepts it. `ranges` declare versions by range. Then this is the context of records that no range
+    covers: they belong to no version (`left_open`), and those that would conform are ambiguous.
+    """
+
+    catalogue: Catalogue
+    judged: tuple[Version, ...]
+    reading_options: ReadingOptions
+    declared: str
+    preferences: tuple[Version, ...] = ()
+    beside: tuple[str, ...] = ()
+    ranges: VersionRanges | None = None
+    left_open: bool = False
+    made: dict[Version, ReferenceValidator] = field(default_factory=dict, repr=False, compare=False)
+    """The validators created so far; contexts of one catalogue with the same options may share them."""
+
+    @property
+    def subject(self) -> str:
+        return self.judged[0].subject
+
+    @cached_property
+    def judges(self) -> tuple[ReferenceValidator, ...]:
+        """One reference validator for each version of the subject, lowest version first."""
+        return tuple(map(self.judge_of, self.catalogue.versions(self.subject)))
+
+    @cached_property
+    def companions(self) -> tuple[ValidationContext, ...]:
+        """The validation context of every other subject in the same topics."""
+        return tuple(
+            replace(self, judged=tuple(self.catalogue.versions(other)), beside=(), ranges=None) for other in self.beside
+        )
+
+    @cached_property
+    def declared_scopes(self) -> dict[str, ValidationContext]:
+        """The validation context of every version that ranges declare, by reference."""
+        return {
+            reference: ValidationContext(
+                self.catalogue, (self.catalogue.version(reference),), self.reading_options, reference, made=self.made
+            )
+            for reference in (self.ranges.contracts if self.ranges is not None else ())
+        }
+
+    def at(self, topic: str, partition: int, offset: int, timestamp: int | None) -> ValidationContext:
+        """Return the context for the record at these coordinates; `timestamp` is in microseconds."""
+        found = self.ranges.find(topic, partition, offset, timestamp) if self.ranges is not None else None
+        return self if found is None else self.declared_scopes[found.contract]
+
+    @property
+    def detected(self) -> DetectedSubjects:
+        """The subjects that records are validated against, as a value that can be pickled."""
+        return DetectedSubjects((self.subject, *self.beside), tuple(version.reference for version in self.preferences))
+
+    @property
+    def preferred(self) -> Version | None:
+        """The version of the subject that decides what is ambiguous by itself, if there is one."""
+        return next((version for version in self.preferences if version.subject == self.subject), None)
+
+    @property
+    def wire(self) -> Transport:
+        """How messages of the subject are read from values."""
+        return self.judges[-1].wire
+
+    @cached_property
+    def others(self) -> tuple[ValidationContext, ...]:
+        """The validation context of every other subject that might claim a message, in catalogue order."""
+        return tuple(
+            ValidationContext(
+                self.catalogue, tuple(self.catalogue.versions(subject)), self.reading_options, subject, made=self.made
+            )
+            for subject in self.catalogue.subjects()
+            if subject != self.subject
+        )
+
+    @cached_property
+    def kin(self) -> tuple[ValidationContext, ...]:
+        """The other subjects with the same transport as ours."""
+        return tuple(validation for validation in self.others if validation.wire.transport == self.wire.transport)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 over everything that decides outcomes: contracts, reading options, and the versions validated."""
+        parts = [self.declared, self.reading_options.identity()]
+        if self.preferences or self.beside:
+            parts.append(f"{self.detected}")
+        if self.ranges is not None:
+            parts.append(self.ranges.identity)
+        parts += [version.fingerprint for version in self.catalogue.versions(self.subject)]
+        parts += [version.fingerprint for validation in self.others for version in validation.judged]
+        return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+    def judge(self, value: bytes | None) -> JudgedMessage:
+        """Return the reference outcome of one record, with its decoded content, under any subject of the topic."""
+        judged = self.judge_by_subject(value)
+        if judged.verdict.outcome in NOT_OF_SUBJECT:
+            taken_by = next((companion for companion in self.companions if companion.claims_value(value)), None)
+            return judged if taken_by is None else taken_by.judge_by_subject(value)
+        return judged
+
+    def judge_by_subject(self, value: bytes | None) -> JudgedMessage:
+        """Return the same by the first subject only."""
+        if value is None:
+            return JudgedMessage(Verdict(TOMBSTONE, None, ()))
+        try:
+            message = self.wire.open(value)
+        except Unreadable as error:
+            return JudgedMessage(self._unreadable(value, error))
+        return self.judge_message(message, value)
+
+    def judge_message(self, message: dict[str, Any], value: bytes) -> JudgedMessage:
+        """Return the same of a value that is parsed already."""
+        judgements = self.judgements(message)
+        result = {judgement.version: (judgement.changes, judgement.control) for judgement in judgements}
+        verdict = decide(
+            self.case(
+                message,
+                [judgement.opinion for judgement in judgements],
+                same=lambda versions: all(result[version] == result[versions[0]] for version in versions),
+                claimed_by=self.claimant(message, value),
+            )
+        )
+        read = next((one for one in judgements if one.version is verdict.version), judgements[-1])
+        names, code = read.reading.names, read.reading.code
+        table = table_name(names.database, names.schema, names.table)
+        if verdict.outcome in (CONFORMING, CONTROL) and verdict.version is not None:
+            return JudgedMessage(verdict, read.changes, read.control, table, code, read.reading, read.columns)
+        alternatives = tuple(
+            JudgedMessage(
+                replace(verdict, version=one.version), one.changes, None, table, code, one.reading, one.columns
+            )
+            for one in judgements
+            if verdict.outcome == AMBIGUOUS and one.fits and one.version in self.judged
+        )  # fmt: skip
+        return JudgedMessage(
+            verdict, table=table, code=code, reading=read.reading, columns=read.columns, alternatives=alternatives
+        )
+
+    def _unreadable(self, value: bytes, error: Unreadable) -> Verdict:
+        """Return the verdict of a value without a message; one of another transport may be another subject's."""
+        others = [validation for validation in self.others if validation.wire.transport != self.wire.transport]
+        claimed_by = join_claimants(validation.subject for validation in others if validation.claims_value(value))
+        if claimed_by is not None:
+            return foreign(self.subject, self.judged[-1], claimed_by)
+        return unreadable(error.cause, self.wire.expected, error.observed)
+
+    def judgements(self, message: dict[str, Any]) -> list[Judgement]:
+        """Return the judgement of each version of the subject on a parsed message."""
+        return [judge.judge(message) for judge in self.judges]
+
+    def case(self, message: dict[str, Any], opinions: Sequence[Opinion], *, same: Same, claimed_by: str | None) -> Case:
+        """Return everything that the outcome of a parsed message depends on."""
+        return Case(
+            subject=self.subject,
+            op_pointer=self.judges[0].meaning.envelope.op.at,
+            judged=self.judged,
+            opinions=opinions,
+            same=same,
+            claimed_by=claimed_by,
+            members=list(message),
+            required=self.judged[-1].schema.get("required", []),
+            preferred=self.preferred,
+            left_open=self.left_open,
+        )
+
+    def claimant(self, message: dict[str, Any], value: bytes) -> str | None:
+        """Return the other subjects that claim a message: their discriminators hold, ours do not, and it fits them.
+
+        Each reads the value its own way: Avro subjects differ in what the last part of a time counts.
+        """
+        if any(judge.claims(message) for judge in self.judges):
+            return None
+        alike = self.wire.transport == "json"
+        return join_claimants(
+            validation.subject
+            for validation in self.kin
+            if (validation.claims(message) if alike else validation.claims_value(value))
+        )
+
+    def claims(self, message: dict[str, Any]) -> bool:
+        """Return whether the subject's discriminators hold and the version they belong to finds no error."""
+        return any(
+            judge.meaning.claim is None and judge.claims(message) and judge.judge(message).fits for judge in self.judges
+        )
+
+    def claims_value(self, value: bytes | None) -> bool:
+        """Return the same for a value that may not be a message."""
+        try:
+            return value is not None and self.claims(self.wire.open(value))
+        except Unreadable:
+            return False
+
+    def judge_of(self, version: Version) -> ReferenceValidator:
+        """Return the reference validator of any version under the reading options of the context."""
+        if version not in self.made:
+            self.made[version] = ReferenceValidator(version, self.reading_options)
+        return self.made[version]
+
+
+def join_claimants(subjects: Iterable[str]) -> str | None:
+    """Return the subjects that claim a message as one text, None if there are none."""
+    return ", ".join(subjects) or None
+
+
+def open_validation(catalogue: Catalogue, reference: str, reading_options: ReadingOptions) -> ValidationContext:
+    """Return the validation context that a reference names. Raises UsageError if there is no such contract."""
+    return ValidationContext(catalogue, tuple(catalogue.resolve(reference)), reading_options, reference)
+
+
+def open_detected(
+    catalogue: Catalogue, detected: DetectedSubjects, reading_options: ReadingOptions
+) -> ValidationContext:
+    """Return the validation context of detected subjects: all versions of each. Raises UsageError as above."""
+    first, *beside = detected.subjects
+    preferences = tuple(map(catalogue.version, detected.preferences))
+    return ValidationContext(
+        catalogue, tuple(catalogue.versions(first)), reading_options, AUTO, preferences, tuple(beside)
+    )
+
+
+def open_ranges(catalogue: Catalogue, ranges: VersionRanges, reading_options: ReadingOptions) -> ValidationContext:
+    """Return the validation context of ranges that declare versions. Raises UsageError if there is no such."""
+    subjects = sorted({catalogue.version(reference).subject for reference in ranges.contracts})
+    if not subjects:
+        raise UsageError(
+            f"no range says which version {', '.join(ranges.topics[:3]) or 'a topic'} is written in",
+            where=ranges.where,
+            hint="add one, as in `0: [{contract: SYSTEM/DIALECT@N}]`",
+        )
+    first, *beside = subjects
+    judged = tuple(catalogue.versions(first))
+    return ValidationContext(
+        catalogue, judged, reading_options, ", ".join(subjects), beside=tuple(beside), ranges=ranges, left_open=True
+    )  # fmt: skip
+
+
+def open_again(
+    catalogue: Catalogue,
+    declared: str,
+    detected: DetectedSubjects,
+    ranges: VersionRanges | None,
+    reading_options: ReadingOptions,
+) -> ValidationContext:
+    """Return the validation context that gave this description of itself. Raises UsageError as those above."""
+    if ranges is not None:
+        return open_ranges(catalogue, ranges, reading_options)
+    return (
+        open_detected(catalogue, detected, reading_options)
+        if declared == AUTO
+        else open_validation(catalogue, declared, reading_options)
+    )

@@ -1,0 +1,58 @@
+# ruff: noqa: S105 - a token is a JSON number here
+"""BIT columns: the unsigned integer of big-endian bytes; leading zero bytes do not count."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from cdc_contracts.registry.core.values import integers
+from cdc_contracts.registry.core.values.byte_strings import decode_base64, decode_hex, encode_base64
+from cdc_contracts.registry.core.values.form_values import BrokenValue, Context, Value
+
+WORD: Final = 8
+"""Bytes of the longest bit field."""
+MOST: Final = (1 << 8 * WORD) - 1
+_LETTER: Final = "[A-Za-z0-9+/]"
+BASE64: Final = f"(?:{_LETTER}{{4}}){{0,2}}(?:{_LETTER}{{2}}[AEIMQUYcgkosw048]=|{_LETTER}[AQgw]==)?"
+HEX: Final = f"(?:[0-9A-F]{{2}}){{0,{WORD}}}"
+
+
+def read_bit_number(token: str, context: Context) -> Value:
+    """Read an unsigned integer of up to 64 bits."""
+    if token.startswith("-") and token != "-0":
+        raise BrokenValue
+    value = integers.read_integer(token, context)
+    if int(value.text) > MOST:
+        raise BrokenValue
+    return value
+
+
+def read_bit_base64(text: str, _context: Context) -> Value:
+    """Read the unsigned integer whose bytes are given in Base64."""
+    return Value(_write_unsigned(decode_base64(text)))
+
+
+def read_bit_hex(text: str, _context: Context) -> Value:
+    """Read the unsigned integer whose bytes are given in hex."""
+    return Value(_write_unsigned(decode_hex(text)))
+
+
+def write_bit_base64(text: str, _context: Context) -> str:
+    """Write an unsigned integer as Base64 of as few bytes as it needs, at least one."""
+    return encode_base64(_to_bytes(text))
+
+
+def write_bit_hex(text: str, _context: Context) -> str:
+    """Write an unsigned integer as hex of as few bytes as it needs, at least one."""
+    return _to_bytes(text).hex().upper()
+
+
+def _write_unsigned(data: bytes) -> str:
+    if len(data) > WORD:
+        raise BrokenValue
+    return str(int.from_bytes(data, "big"))
+
+
+def _to_bytes(text: str) -> bytes:
+    number = int(text)
+    return number.to_bytes(max(1, (number.bit_length() + 7) // 8), "big")

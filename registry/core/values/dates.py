@@ -1,0 +1,59 @@
+"""Dates: `YYYY-MM-DD` and days since 1970-01-01."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from cdc_contracts.registry.core.common.exact_number import Number
+from cdc_contracts.registry.core.values.civil_time import FIRST_DAY, LAST_DAY, count_days, find_date, has_date
+from cdc_contracts.registry.core.values.form_values import BrokenValue, Context, Value
+from cdc_contracts.registry.core.values.integers import INTEGER
+
+DATE: Final = "([0-9]{4})-([0-9]{2})-([0-9]{2})"
+SQL_DATE: Final = re.compile(DATE)
+INT64_CHARACTERS: Final = 20
+
+
+def read_date(text: str, context: Context) -> Value:
+    """Read `YYYY-MM-DD`."""
+    parts = SQL_DATE.fullmatch(text)
+    if parts is None:
+        raise BrokenValue
+    return Value(text) if has_date(*map(int, parts.groups())) else context.keep(text)
+
+
+def read_days(token: str, _context: Context) -> Value:
+    """Read days since 1970-01-01 within the years 0000 to 9999."""
+    return Value(format_date(read_count(token, FIRST_DAY, LAST_DAY)))
+
+
+def read_count(token: str, first: int, last: int) -> int:
+    """Read an integer token within a range.
+
+    Raises BrokenValue: it is no integer, or lies outside.
+    """
+    if len(token) > INT64_CHARACTERS or not INTEGER.fullmatch(token) or not first <= int(token) <= last:
+        raise BrokenValue
+    return int(token)
+
+
+def format_date(days: int) -> str:
+    """Write a date; a year over 9999 takes as many digits as it needs."""
+    year, month, day = find_date(days)
+    return f"{year:04d}-{month:02d}-{day:02d}"
+
+
+def parse_date(text: str) -> int:
+    """Give the days from 1970-01-01 to a canonical date.
+
+    Raises ValueError: the text has other parts.
+    """
+    year, month, day = map(int, text.split("-"))
+    days: int = count_days(year, month, day)
+    return days
+
+
+def write_days(text: str, _context: Context) -> Number:
+    """Write a date as days since 1970-01-01."""
+    return Number(str(parse_date(text)))

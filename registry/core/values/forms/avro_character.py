@@ -1,0 +1,18 @@
+"""Text, decoded from its charset."""
+
+from __future__ import annotations
+
+from cdc_contracts.registry.core.values import integers, plain_texts
+from cdc_contracts.registry.core.values.named_records import record_form
+from cdc_contracts.registry.core.values.value_form import Examples, NativeCheck
+
+FORM = record_form(
+    "avro-character",
+    "text",
+    "Character",
+    doc=__doc__,
+    reader=plain_texts.read_text,
+    writer=integers.write_text,
+    native=(NativeCheck("ANY_TEXT", record="Character"),),
+    examples=Examples(good=(('"Character red apple"', "red apple"),), bad=('"Character! klingon YWJj"', '"Character"')),
+)

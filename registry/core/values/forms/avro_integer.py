@@ -1,0 +1,18 @@
+"""Digits of a whole number."""
+
+from __future__ import annotations
+
+from cdc_contracts.registry.core.values import integers
+from cdc_contracts.registry.core.values.named_records import record_form
+from cdc_contracts.registry.core.values.value_form import Examples, NativeCheck
+
+FORM = record_form(
+    "avro-integer",
+    "integer",
+    "Integer",
+    doc=__doc__,
+    reader=integers.read_integer,
+    writer=integers.write_text,
+    native=(NativeCheck("INTEGERS", record="Integer"),),
+    examples=Examples(good=(('"Integer 42"', "42"),), bad=('"Integer "', '"Integer 007"', '"Integer +1"')),
+)

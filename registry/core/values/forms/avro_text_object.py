@@ -1,0 +1,18 @@
+"""Text."""
+
+from __future__ import annotations
+
+from cdc_contracts.registry.core.values import integers, plain_texts
+from cdc_contracts.registry.core.values.named_records import record_form
+from cdc_contracts.registry.core.values.value_form import Examples, NativeCheck
+
+FORM = record_form(
+    "avro-text-object",
+    "text",
+    "TextObject",
+    doc=__doc__,
+    reader=plain_texts.read_text,
+    writer=integers.write_text,
+    native=(NativeCheck("ANY_TEXT", record="TextObject"),),
+    examples=Examples(good=(('"TextObject {}"', "{}"),), bad=('"TextObject"',)),
+)

@@ -1,0 +1,20 @@
+"""Any number, kept exactly, of a column whose type is not known."""
+
+from __future__ import annotations
+
+from cdc_contracts.registry.core.values import decimals, integers
+from cdc_contracts.registry.core.values.form_schemas import NUMBER, any_of
+from cdc_contracts.registry.core.values.value_form import Examples, NativeCheck, ValueForm
+
+FORM = ValueForm(
+    "json-number",
+    "number",
+    NUMBER,
+    "raw",
+    schema=any_of("number"),
+    doc=__doc__,
+    reader=decimals.read_decimal,
+    writer=integers.write_number,
+    native=(NativeCheck("DECIMALS"),),
+    examples=Examples(good=(("12.5", "12.5"),)),
+)

@@ -1,0 +1,44 @@
+"""Any text, as it is; the empty text is not null."""
+
+from __future__ import annotations
+
+from cdc_contracts.registry.core.values import integers, plain_texts
+from cdc_contracts.registry.core.values.form_schemas import TEXT, any_of
+from cdc_contracts.registry.core.values.value_form import Examples, NativeCheck, ValueForm
+
+FORM = ValueForm(
+    "text",
+    "text",
+    TEXT,
+    "text",
+    schema=any_of("string"),
+    doc=__doc__,
+    reader=plain_texts.read_text,
+    writer=integers.write_text,
+    native=(NativeCheck("ANY_TEXT"),),
+    examples=Examples(
+        good=(('"red apple"', "red apple"),),
+        edges=(
+            "",
+            " ",
+            "NULL",
+            "null",
+            "0",
+            "0000-00-00",
+            'say "yes"',
+            "back\\slash",
+            "it's",
+            "line\nbreak",
+            "tab\there",
+            "苹果",
+            "\U0001f34e",
+            "é",
+            "e\u0301",
+            "<b>&amp;</b>",
+            "{}",
+            "a,b;c",
+            "%s",
+            "\u2028",
+        ),
+    ),
+)

@@ -1,0 +1,46 @@
+# ruff: noqa: S105 - a token is a JSON number here
+"""Integers of any size, and years."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from cdc_contracts.registry.core.common.exact_number import Number
+from cdc_contracts.registry.core.values.form_values import LIMIT, BrokenValue, Context, Flag, Value
+
+INTEGER: Final = re.compile("-?(?:0|[1-9][0-9]*)")
+FIRST_YEAR: Final = 1901
+LAST_YEAR: Final = 2155
+YEAR: Final = re.compile("0|0000|19(?:0[1-9]|[1-9][0-9])|20[0-9]{2}|21(?:[0-4][0-9]|5[0-5])")
+
+
+def read_integer(token: str, _context: Context) -> Value:
+    """Read the digits of an integer."""
+    if not INTEGER.fullmatch(token):
+        raise BrokenValue
+    if len(token) > LIMIT:
+        raise BrokenValue(Flag.TOO_LONG)
+    return Value("0" if token == "-0" else token)
+
+
+def read_year(token: str, _context: Context) -> Value:
+    """Read a year, 0 or 1901 to 2155; canonical are four digits."""
+    if not YEAR.fullmatch(token):
+        raise BrokenValue
+    return Value(token.zfill(4))
+
+
+def write_number(text: str, _context: Context) -> Number:
+    """Write the text as the token of a JSON number."""
+    return Number(text)
+
+
+def write_text(text: str, _context: Context) -> str:
+    """Write the text unchanged."""
+    return text
+
+
+def write_year_number(text: str, _context: Context) -> Number:
+    """Write a year without leading zeros."""
+    return Number(str(int(text)))

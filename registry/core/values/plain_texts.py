@@ -1,0 +1,38 @@
+"""Plain texts, which stay unchanged, and booleans."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from cdc_contracts.registry.core.common.exact_number import Number
+from cdc_contracts.registry.core.values.form_values import BrokenValue, Context, Flag, Value
+
+BOOLEANS: Final = {"0": "false", "1": "true"}
+DIGITS: Final = {"false": "0", "true": "1"}
+
+
+def read_text(text: str, _context: Context) -> Value:
+    """Read any text unchanged."""
+    return Value(text)
+
+
+def read_undocumented(text: str, _context: Context) -> Value:
+    """Read any text, with a note: no document shows how values of the type are written."""
+    return Value(text, Flag.NOTED)
+
+
+def read_boolean_digit(token: str, _context: Context) -> Value:
+    """Read 0 or 1."""
+    if token not in BOOLEANS:
+        raise BrokenValue
+    return Value(BOOLEANS[token])
+
+
+def write_boolean_digit(text: str, _context: Context) -> Number:
+    """Write a boolean as 0 or 1."""
+    return Number(DIGITS[text])
+
+
+def write_boolean(text: str, _context: Context) -> bool:
+    """Write a boolean."""
+    return text == "true"

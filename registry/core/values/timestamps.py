@@ -1,0 +1,76 @@
+"""Timestamps: instants and wall-clock times as counts of seconds or milliseconds since 1970."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from cdc_contracts.registry.core.common.exact_number import Number
+from cdc_contracts.registry.core.values.civil_time import DAY, FIRST_DAY, LAST_DAY
+from cdc_contracts.registry.core.values.dates import read_count
+from cdc_contracts.registry.core.values.datetimes import format_moment, parse_moment
+from cdc_contracts.registry.core.values.day_times import trim_fraction
+from cdc_contracts.registry.core.values.form_values import BrokenValue, Context, Flag, Value
+
+SECONDS: Final = re.compile("[0-9]{1,12}")
+SECONDS_FRACTION: Final = re.compile(r"([0-9]{1,12})(\.[0-9]{1,9})?")
+MILLIS_FRACTION: Final = re.compile(r"([1-9][0-9]{12})(\.[0-9]{1,9})?")
+MOST_DIGITS: Final = 12
+LAST_SECOND: Final = (LAST_DAY + 1) * DAY - 1
+FIRST_MILLI: Final = FIRST_DAY * DAY * 1000
+LAST_MILLI: Final = (LAST_DAY + 1) * DAY * 1000 - 1
+
+
+def read_seconds(token: str, _context: Context) -> Value:
+    """Read up to twelve digits of seconds, to the year 9999."""
+    if not SECONDS.fullmatch(token) or int(token) > LAST_SECOND:
+        raise BrokenValue
+    return Value(format_moment(int(token), "Z"))
+
+
+def read_seconds_fraction(text: str, _context: Context) -> Value:
+    """Read up to twelve digits of seconds, to the year 9999, and up to nine of a fraction."""
+    parts = SECONDS_FRACTION.fullmatch(text)
+    if parts is None or int(parts[1]) > LAST_SECOND:
+        raise BrokenValue
+    return Value(format_moment(int(parts[1]), trim_fraction(parts[2]) + "Z"))
+
+
+def read_millis_wallclock(token: str, _context: Context) -> Value:
+    """Read milliseconds within the years 0000 to 9999 of a clock without zone."""
+    return Value(_format_millis(read_count(token, FIRST_MILLI, LAST_MILLI), ""))
+
+
+def read_millis_instant(token: str, _context: Context) -> Value:
+    """Read milliseconds within the years 0000 to 9999 in UTC."""
+    return Value(_format_millis(read_count(token, FIRST_MILLI, LAST_MILLI), "Z"))
+
+
+def read_millis_fraction(token: str, _context: Context) -> Value:
+    """Read the whole milliseconds. What the digits after the point count is not documented: always noted."""
+    parts = MILLIS_FRACTION.fullmatch(token)
+    if parts is None:
+        raise BrokenValue
+    return Value(_format_millis(int(parts[1]), "Z"), Flag.NOTED)
+
+
+def _format_millis(millis: int, suffix: str) -> str:
+    seconds, rest = divmod(millis, 1000)
+    return format_moment(seconds, trim_fraction(f".{rest:03d}") + suffix)
+
+
+def write_seconds(text: str, _context: Context) -> Number:
+    """Write a time as whole seconds."""
+    return Number(str(parse_moment(text)[0]))
+
+
+def write_seconds_fraction(text: str, _context: Context) -> str:
+    """Write a time as text of seconds with its fraction."""
+    seconds, fraction = parse_moment(text)
+    return f"{seconds}.{fraction}" if fraction else str(seconds)
+
+
+def write_millis(text: str, _context: Context) -> Number:
+    """Write a time as whole milliseconds."""
+    seconds, fraction = parse_moment(text)
+    return Number(str(seconds * 1000 + int(fraction.ljust(3, "0"))))

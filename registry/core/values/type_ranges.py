@@ -1,0 +1,148 @@
+"""Type ranges: the values that a column of a source type can hold, and those that another type cannot."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from cdc_contracts.registry.core.values.source_types import parse_source_type
+
+SAME: Final = "same"
+WIDER: Final = "wider"
+NARROWER: Final = "narrower"
+SHORTER: Final = "shorter"
+"""Only fewer characters or bytes than before: a text is kept whole, however long it is."""
+OTHER: Final = "other"
+UNKNOWN: Final = "unknown"
+
+_LISTED: Final = re.compile(r"\s*(enum|set)\s*\(", re.IGNORECASE)
+_LENGTH: Final = re.compile(r"\(\s*([0-9]{1,9})")
+_MEMBERS: Final = re.compile(r"'((?:[^'\\]|''|\\.)*)'")
+_INTEGERS: Final[Mapping[str, int]] = {
+    "TINYINT": 8, "SMALLINT": 16, "MEDIUMINT": 24, "INT": 32, "INTEGER": 32, "BIGINT": 64, "INT64": 64,
+}  # fmt: skip
+_EXACT: Final = frozenset({"DECIMAL", "NUMERIC", "DEC", "FIXED", "NUMBER"})
+_FLOATS: Final[Mapping[str, int]] = {
+    "FLOAT": 32, "BINARY FLOAT": 32, "DOUBLE": 64, "DOUBLE PRECISION": 64, "REAL": 64, "BINARY DOUBLE": 64,
+}  # fmt: skip
+_UNBOUNDED: Final = 1 << 32
+"""Also of what no database takes without a length: messages name such types, and the length stays unknown."""
+_LENGTHS: Final[Mapping[str, tuple[str, int]]] = {
+    "CHAR": ("text", 1), "NCHAR": ("text", 1), "VARCHAR": ("text", _UNBOUNDED), "VARCHAR2": ("text", _UNBOUNDED),
+    "NVARCHAR2": ("text", _UNBOUNDED), "NVARCHAR": ("text", _UNBOUNDED), "TINYTEXT": ("text", 255),
+    "TEXT": ("text", 65_535), "MEDIUMTEXT": ("text", 16_777_215), "LONGTEXT": ("text", _UNBOUNDED),
+    "CLOB": ("text", _UNBOUNDED), "NCLOB": ("text", _UNBOUNDED), "STRING": ("text", _UNBOUNDED),
+    "LONG": ("text", _UNBOUNDED), "BINARY": ("bytes", 1), "VARBINARY": ("bytes", _UNBOUNDED),
+    "RAW": ("bytes", _UNBOUNDED), "TINYBLOB": ("bytes", 255), "BLOB": ("bytes", 65_535),
+    "MEDIUMBLOB": ("bytes", 16_777_215), "LONGBLOB": ("bytes", _UNBOUNDED), "LONG RAW": ("bytes", _UNBOUNDED),
+    "BYTES": ("bytes", _UNBOUNDED), "BIT": ("bit", 1),
+}  # fmt: skip
+_TIMES: Final = frozenset({"DATETIME", "TIMESTAMP", "TIME"})
+_PLAIN: Final = frozenset({"DATE", "YEAR", "JSON", "BOOLEAN", "BOOL", "XMLTYPE", "ROWID", "UROWID", "BFILE"})
+_ORACLE_DIGITS: Final = 6
+"""So many digits of a second a TIMESTAMP of Oracle has where it does not say."""
+
+
+@dataclass(frozen=True)
+class TypeRange:
+    """A type by what its values can be.
+
+    `family` is integer, decimal, float, text, bytes, bit, enum, set, or the name of a type that stands alone. Of a
+    number, `whole` digits stand before the point and `scale` behind; None means as many as there are. `low` and `high`
+    bound an integer; `size` is the length of text and bytes, the bits of a float, the digits of a second.
+    """
+
+    family: str
+    low: int = 0
+    high: int = 0
+    whole: int | None = None
+    scale: int | None = None
+    size: int = 0
+    members: tuple[str, ...] = ()
+
+    @property
+    def precision(self) -> int | None:
+        """The digits of an exact number, None if it does not say."""
+        return None if self.whole is None or self.scale is None else self.whole + self.scale
+
+
+@lru_cache(maxsize=4096)
+def read_range(text: str) -> TypeRange | None:
+    """Return the range of a type, None if the name is not known."""
+    listed = _LISTED.match(text)
+    if listed is not None:
+        return TypeRange(listed[1].lower(), members=tuple(_MEMBERS.findall(text)))
+    result = parse_source_type(text)
+    name, length = result.name, _LENGTH.search(text)
+    size = None if length is None else int(length[1])
+    if name in _INTEGERS:
+        bits = _INTEGERS[name]
+        low, high = (0, 2**bits - 1) if result.unsigned else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+        return TypeRange("integer", low=low, high=high)
+    if name in _EXACT:
+        digits = result.digits
+        if digits is not None:
+            return TypeRange("decimal", whole=digits.whole, scale=digits.fraction)
+        return TypeRange("decimal") if name == "NUMBER" else TypeRange("decimal", whole=10, scale=0)
+    if name in _FLOATS:
+        return TypeRange("float", size=_FLOATS[name])
+    if name in _LENGTHS:
+        family, default = _LENGTHS[name]
+        return TypeRange(family, size=default if size is None else size)
+    if name in _TIMES or name.startswith(("TIMESTAMP WITH", "INTERVAL")):
+        return TypeRange(name.lower(), size=(_ORACLE_DIGITS if " " in name else 0) if size is None else size)
+    return TypeRange(name.lower()) if name in _PLAIN else None
+
+
+def compare_types(old: str, new: str) -> str:
+    """Return what a column of the new type does with values of the old one: one of the words above."""
+    if " ".join(old.upper().split()) == " ".join(new.upper().split()) and "'" not in old:
+        return SAME
+    before, after = read_range(old), read_range(new)
+    if before is None or after is None:
+        return SAME if old == new else UNKNOWN
+    if before == after:
+        return SAME
+    numbers = ("integer", "decimal")
+    if before.family in numbers and after.family in numbers:
+        return WIDER if _holds_numbers(after, before) else NARROWER
+    if before.family != after.family:
+        return OTHER
+    return _COMPARISONS.get(before.family, _by_size)(before, after)
+
+
+def _holds_numbers(wide: TypeRange, narrow: TypeRange) -> bool:
+    if wide.family == "integer" and narrow.family == "integer":
+        return wide.low <= narrow.low and narrow.high <= wide.high
+    if wide.family == "integer":
+        if narrow.whole is None or narrow.scale is None or narrow.scale > 0:
+            return False
+        bound: int = 10**narrow.whole - 1
+        return wide.low <= -bound and bound <= wide.high
+    if wide.whole is None or wide.scale is None:
+        return True
+    if narrow.family == "integer":
+        return max(len(str(narrow.high)), len(str(abs(narrow.low)))) <= wide.whole
+    if narrow.whole is None or narrow.scale is None:
+        return False
+    return narrow.whole <= wide.whole and narrow.scale <= wide.scale
+
+
+def _by_length(before: TypeRange, after: TypeRange) -> str:
+    return WIDER if after.size >= before.size else SHORTER
+
+
+def _by_size(before: TypeRange, after: TypeRange) -> str:
+    return WIDER if after.size >= before.size else NARROWER
+
+
+def _by_members(before: TypeRange, after: TypeRange) -> str:
+    return WIDER if set(before.members) <= set(after.members) else NARROWER
+
+
+_COMPARISONS: Final[Mapping[str, Callable[[TypeRange, TypeRange], str]]] = {
+    "text": _by_length, "bytes": _by_length, "enum": _by_members, "set": _by_members,
+}  # fmt: skip

@@ -1,0 +1,140 @@
+# ruff: noqa: S105 - a token is a JSON number here
+"""Value form: how one source type is written, what reads it and what writes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from cdc_contracts.registry.core.common.exact_number import Number
+from cdc_contracts.registry.core.values.form_values import BrokenValue, Context, Flag, Value
+from cdc_contracts.registry.core.values.fractions import has_trailing_zeros
+from cdc_contracts.registry.core.values.plain_texts import read_text
+
+if TYPE_CHECKING:
+    from datetime import timezone
+    from zoneinfo import ZoneInfo
+
+
+@dataclass(frozen=True, slots=True)
+class NativeCheck:
+    """The form in C (`forms.h`) that decides usual values of a value form, and the whole numbers that they lie between.
+
+    `writes` says whether C writes the same canonical texts too, `record` which record of an Avro image holds the value.
+    """
+
+    form: str
+    least: int = -(2**63)
+    most: int = 2**63 - 1
+    writes: bool = True
+    record: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Examples:
+    """Examples of a form: values as JSON texts, with what they read as, and values that it refuses.
+
+    `edges` are canonical texts on which consumers fail; one form of each canonical kind has them.
+    """
+
+    good: tuple[tuple[str, str], ...]
+    bad: tuple[str, ...] = ()
+    edges: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ValueForm:
+    """How one source type is written on the wire.
+
+    `kind` is its canonical kind, `wire` the JSON kinds it takes besides null (`text`, `number`, `boolean`).
+    `decoder` says what the parser of batches makes of the values of a column that holds nothing else: `text`, `int`,
+    `bool`, `raw` (tokens of JSON numbers; texts too where `wire` holds `text`) or `text-or-int`.
+
+    `schema` is a JSON Schema fragment for one value or null: what it refuses is BROKEN, but it knows no calendar.
+    """
+
+    name: str
+    kind: str
+    wire: frozenset[str]
+    decoder: str
+    schema: Mapping[str, Any]
+    doc: str | None
+    """How a value looks, in words; the docstring of the form's file."""
+    reader: Callable[[str, Context], Value]
+    """Reads the text of a string, the token of a number, or `true` and `false`."""
+    writer: Callable[[str, Context], str | Number | bool]
+    examples: Examples
+    native: tuple[NativeCheck, ...] = ()
+    """What decides its values in C, one for each of `records`; without it they are all read by `reader`."""
+    records: tuple[str, ...] = ()
+    """The records of an Avro image that hold its values; none for values of JSON."""
+
+    @property
+    def says(self) -> str:
+        """How a value looks, in words."""
+        return " ".join((self.doc or "").split())
+
+    @property
+    def example(self) -> str:
+        """A usual value as JSON text."""
+        return self.examples.good[0][0]
+
+    @property
+    def takes_any_text(self) -> bool:
+        """Whether every text is a value of the form, and its own canonical text."""
+        return self.reader is read_text and "text" in self.wire
+
+    @property
+    def needs_zone(self) -> bool:
+        """Whether its values are instants only where their zone is given."""
+        return self.name == "sql-datetime-instant"
+
+    def kind_in(self, zone: ZoneInfo | timezone | None) -> str:
+        """Return the canonical kind of values in a zone: without one, local times stay wall-clock times."""
+        return "datetime" if self.needs_zone and zone is None else self.kind
+
+    def read(self, value: str | Number | bool, context: Context) -> Value:  # noqa: FBT001 - a JSON value
+        """Read one value of a JSON kind in `wire`.
+
+        Raises BrokenValue: the value does not have this form, or is a number too long to keep.
+        """
+        if isinstance(value, bool):
+            return self.reader("true" if value else "false", context)
+        token = value.token if isinstance(value, Number) else str(value)
+        if token == "-0" and isinstance(value, Number) and self.decoder in ("int", "text-or-int"):
+            token = "0"  # as the parser sees the integer -0
+        return self._read_token(token, context)
+
+    def write(self, text: str, context: Context) -> str | Number | bool:
+        """Write a JSON value that reads back to this canonical text.
+
+        Raises BrokenValue: the form cannot carry the text.
+        """
+        if text == context.invalid_literal and "text" in self.wire:
+            return text
+        try:
+            value = self.writer(text, context)
+        except (ValueError, ArithmeticError, LookupError) as error:
+            raise BrokenValue from error
+        if self.read(value, context).text != text:
+            raise BrokenValue
+        return value
+
+    def schema_in(self, context: Context) -> Mapping[str, Any]:
+        """Give `schema`, widened by the literal that the mapping takes for an invalid time."""
+        literal = context.invalid_literal
+        if literal is None or "pattern" not in self.schema:
+            return self.schema
+        escaped = "".join(
+            letter if letter.isalnum() or letter in " -:" else f"\\u{ord(letter):04x}" for letter in literal
+        )
+        return {**self.schema, "pattern": f"{self.schema['pattern']}|^{escaped}$"}
+
+    def _read_token(self, token: str, context: Context) -> Value:
+        if token == context.invalid_literal and "text" in self.wire:
+            return Value(token, Flag.INVALID)
+        value = self.reader(token, context)
+        if context.zeros_left_out and value.flag == Flag.OK and has_trailing_zeros(token):
+            return replace(value, flag=Flag.NOTED)
+        return value
