@@ -43,7 +43,7 @@ from cdc_contracts.registry.core.engine.message_validator import MessageValidato
 from cdc_contracts.registry.core.validate.decoded_changes import ColumnKinds, value_kinds
 from cdc_contracts.registry.core.validate.validation_context import (
     AUTO,
-    JudgedMessage,
+    ValidatedMessage,
     ValidationContext,
     open_ranges,
     open_validation,
@@ -167,35 +167,35 @@ class Contract:
     @property
     def versions(self) -> tuple[str, ...]:
         """The versions that messages may follow, lowest first."""
-        return tuple(version.reference for version in self._validation.judged)
+        return tuple(version.reference for version in self._validation.validated)
 
     def __repr__(self) -> str:
         return f"contract({self.reference!r})"
 
     def check(self, message: Message) -> CheckedMessage:
         """Validate one message. Drift is in the result, never an exception."""
-        judged = self._judge(message, decodes=False)
-        verdict = judged.verdict
+        validated = self._validator(message, decodes=False)
+        verdict = validated.verdict
         return CheckedMessage(
             outcome=verdict.outcome,
             contract=verdict.version.reference if verdict.version is not None else None,
             undecided=verdict.undecided,
-            table=judged.table,
+            table=validated.table,
             findings=as_findings(verdict.findings),
         )
 
     def decode(self, message: Message) -> DecodedMessage:
         """Validate one message and return its row changes as Python values; none if it does not conform."""
-        judged = self._judge(message, decodes=True)
-        verdict = judged.verdict
+        validated = self._validator(message, decodes=True)
+        verdict = validated.verdict
         return DecodedMessage(
             outcome=verdict.outcome,
             contract=verdict.version.reference if verdict.version is not None else None,
             undecided=verdict.undecided,
-            table=judged.table,
+            table=validated.table,
             findings=as_findings(verdict.findings),
-            changes=tuple(self._undecided(judged) if judged.alternatives else self._changes(judged)),
-            control=read_control(judged.control) if judged.control is not None else None,
+            changes=tuple(self._undecided(validated) if validated.alternatives else self._changes(validated)),
+            control=read_control(validated.control) if validated.control is not None else None,
         )
 
     def explain(self, message: Message, *, show_values: bool = False) -> Explanation:
@@ -253,12 +253,12 @@ class Contract:
 
         return BatchValidator(self._validation)
 
-    def _judge(self, message: Message, *, decodes: bool) -> JudgedMessage:
+    def _validator(self, message: Message, *, decodes: bool) -> ValidatedMessage:
         value, scope = value_of(message), self._scope(message)
         validator = self._messages.get(scope.declared)
         if validator is None:
             validator = self._messages.setdefault(scope.declared, MessageValidator(scope))
-        return validator.judge(value, decodes=decodes)
+        return validator.validate(value, decodes=decodes)
 
     def _scope(self, message: Message) -> ValidationContext:
         """Return the validation context of a message. Raises UsageError if it is not in a topic of a versions file."""
@@ -270,25 +270,25 @@ class Contract:
             ranges.of_named([place.topic])
         return self._validation.at(*place)
 
-    def _undecided(self, judged: JudgedMessage) -> Iterator[UndecidedChange]:
+    def _undecided(self, validated: ValidatedMessage) -> Iterator[UndecidedChange]:
         """Yield the changes of an ambiguous message, each with its readings."""
-        known = {str(one.verdict.version): self._changes(one) for one in judged.alternatives}
+        known = {str(one.verdict.version): self._changes(one) for one in validated.alternatives}
         for index in range(max(map(len, known.values()))):
             readings = {name: changes[index] for name, changes in known.items() if index < len(changes)}
             facts = {one.name: getattr([*readings.values()][-1], one.name) for one in fields(ChangeFacts)}
             yield UndecidedChange(**facts, readings=FrozenDict(readings))
 
-    def _changes(self, judged: JudgedMessage) -> list[Change]:
-        version, reading, columns = judged.verdict.version, judged.reading, judged.columns
-        if not judged.changes or version is None or reading is None or columns is None:
+    def _changes(self, validated: ValidatedMessage) -> list[Change]:
+        version, reading, columns = validated.verdict.version, validated.reading, validated.columns
+        if not validated.changes or version is None or reading is None or columns is None:
             return []
-        if judged.kinds is not None:
-            read_value = plain_readers(judged.kinds)
-            return [read_change(change, read_value, read_value) for change in judged.changes]
-        kinds = value_kinds(reading, columns, self._validation.judge_of(version).forms)
+        if validated.kinds is not None:
+            read_value = plain_readers(validated.kinds)
+            return [read_change(change, read_value, read_value) for change in validated.changes]
+        kinds = value_kinds(reading, columns, self._validation.validator_of(version).forms)
         return [
             read_change(change, *(plain_readers(ColumnKinds(side, columns.types or {})) for side in sides))
-            for change, sides in zip(judged.changes, kinds, strict=True)
+            for change, sides in zip(validated.changes, kinds, strict=True)
         ]
 
 

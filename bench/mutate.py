@@ -1,9 +1,9 @@
-"""Mutants of the judging kernel and the rules: which of them the generic tests notice.
+"""Mutants of the validating kernel and the rules: which of them the generic tests notice.
 
     python bench/mutate.py [--sample N | --each N | --all] [--minutes M] [--seed S] [--only PART ...] [--every-version]
 
 A mutant is one function with one thing changed: a comparison, a condition, a constant, a statement left out. It is put
-into a forked process that holds everything else already, and judged by what the suite demands of every contract: the
+into a forked process that holds everything else already, and validated by what the suite demands of every contract: the
 verdicts of good and broken records in both orders and within long blocks, every column of all outputs, the columns
 sighted and the counts of it all, as the reference has them. A demand that never runs the statement that is mutated is
 not asked; the one that killed the last mutant is asked first. What nothing notices is printed, for `docs/mutation.md`
@@ -105,7 +105,7 @@ Columns = dict[str, dict[str, list[Any]]]
 
 @dataclass(frozen=True)
 class ComparisonRequest:
-    """Records of one version, in the order they are judged in, and what they have to come to."""
+    """Records of one version, in the order they are validated in, and what they have to come to."""
 
     told: str
     declared: str
@@ -121,18 +121,21 @@ class ComparisonRequest:
         return self._keeps_verdicts(FastValidator(scope_of(self.declared)), self.values)
 
     def backwards_and_again(self) -> bool:
-        judge = FastValidator(scope_of(self.declared))
-        return self._keeps_verdicts(judge, self.values[::-1]) and self._keeps_verdicts(judge, self.values)
+        validator = FastValidator(scope_of(self.declared))
+        return self._keeps_verdicts(validator, self.values[::-1]) and self._keeps_verdicts(validator, self.values)
 
     def without_images(self) -> bool:
-        judge, batches = FastValidator(scope_of(self.declared)), absent_and_null_images(CATALOGUE.version(self.told))
-        return all(self._keeps_verdicts(judge, values) for values in batches)
+        validator, batches = (
+            FastValidator(scope_of(self.declared)),
+            absent_and_null_images(CATALOGUE.version(self.told)),
+        )
+        return all(self._keeps_verdicts(validator, values) for values in batches)
 
     def in_long_blocks(self) -> bool:
         return self._keeps_verdicts(FastValidator(scope_of(self.declared)), self.block)
 
     def together(self) -> bool:
-        return not FastValidator(scope_of(self.declared)).judge(self.alike, texts=True).alone
+        return not FastValidator(scope_of(self.declared)).validate(self.alike, texts=True).alone
 
     def rows(self) -> bool:
         return rows_of(scope_of(self.declared), within_a_batch(self.values)) == (self.columns, self.sighted)
@@ -153,8 +156,8 @@ class ComparisonRequest:
             self.numbers,
         )
 
-    def _keeps_verdicts(self, judge: FastValidator, values: Sequence[bytes | None]) -> bool:
-        found = map(shown, by_fast_path(judge, values))
+    def _keeps_verdicts(self, validator: FastValidator, values: Sequence[bytes | None]) -> bool:
+        found = map(shown, by_fast_path(validator, values))
         return all(one == self.verdicts[value] for value, one in zip(values, found, strict=True))
 
 
@@ -222,16 +225,16 @@ def demands_of(version: Version) -> Iterator[ComparisonRequest]:
         if declared == version.subject and len(CATALOGUE.versions(version.subject)) < 2:  # noqa: PLR2004
             continue
         validation, records = scope_of(declared), within_a_batch(values)
-        judged = judged_by_reference(validation, records)
-        told = reference_rows(judged)
+        validated = judged_by_reference(validation, records)
+        told = reference_rows(validated)
         columns = without_order({name: dict(expected_columns(name, told[name])) for name in OUTPUTS})
-        verdicts = {value: shown(one.verdict) for value, (_, one) in zip(values, judged, strict=True)}
+        verdicts = {value: shown(one.verdict) for value, (_, one) in zip(values, validated, strict=True)}
         some = [value for value in values if value][:: len(values) // 6]
         goods, drifting = pairs_of(version, alike_drifts)
         alike = (*goods, *drifting) if version.meaning.transport == "json" else ()
-        sighted = sighted_by_reference(one for _, one in judged)
+        sighted = sighted_by_reference(one for _, one in validated)
         block = in_blocks(conforming(values, verdicts), some)
-        counts = counts_by_reference(judged)
+        counts = counts_by_reference(validated)
         yield ComparisonRequest(version.reference, declared, values, block, alike, verdicts, columns, sighted, counts)
 
 
@@ -278,7 +281,9 @@ def topic_demands() -> Iterator[TopicDemand]:
         plain = judged_by_reference(validation, mixed)
         if validation.ranges is not None:
             places = [[one[name] for name in ("topic", "partition", "offset", "timestamp")] for one, _ in plain]
-            plain = [(one, validation.at(*at).judge(one["value"])) for at, (one, _) in zip(places, plain, strict=True)]
+            plain = [
+                (one, validation.at(*at).validate(one["value"])) for at, (one, _) in zip(places, plain, strict=True)
+            ]
         told = reference_rows(plain)
         columns = without_order({name: dict(expected_columns(name, told[name])) for name in OUTPUTS})
         total = Tally()
@@ -291,7 +296,7 @@ def topic_counts(tally: Tally) -> Any:
     """Return what the records of a topic come to, however they are cut."""
     findings = {key: (one.severity, one.count, one.expected, one.contracts) for key, one in tally.findings.items()}
     runs = {source: leave_out_open(runs) for source, runs in tally.runs.items()}
-    return tally.partitions, tally.outcomes, tally.readable, findings, tally.stakes, runs
+    return tally.partitions, tally.outcomes, tally.readable, findings, tally.evidence_by_message, runs
 
 
 # --- mutants
@@ -548,7 +553,7 @@ def shown_check(check: Any) -> str:
 
 
 def drawn(told: argparse.Namespace) -> tuple[list[Mutant], int]:
-    """Return the mutants to judge in order, and of how many they were drawn; so many of each file come in turns."""
+    """Return the mutants to validate in order, and of how many they were drawn; so many of each file come in turns."""
     only = told.only or [""]
     by_file = [[one for one in mutants_of(file) if any(part in one.place for part in only)] for file in TARGETS]
     mutants = [one for found in by_file for one in found]
@@ -565,7 +570,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sample", type=int, default=250, help="so many mutants, drawn by the seed")
     parser.add_argument("--each", type=int, default=0, help="so many mutants of each file instead")
-    parser.add_argument("--minutes", type=float, default=float("inf"), help="judge no other mutant after so long")
+    parser.add_argument("--minutes", type=float, default=float("inf"), help="validate no other mutant after so long")
     parser.add_argument("--all", action="store_true", help="every mutant")
     parser.add_argument("--seed", type=int, default=16)
     parser.add_argument("--every-version", action="store_true", help="demand all of it of all 31 versions")
@@ -576,7 +581,7 @@ def main() -> None:
     demands = [one for version in versions for one in demands_of(version)]
     checks = open_checks(check for one in (*demands, *topic_demands()) for check in one.checks)
     mutants, total = drawn(told)
-    print(f"{sum(len(one.values) for one in demands):,} records judged, of {len(versions)} versions; "
+    print(f"{sum(len(one.values) for one in demands):,} records validated, of {len(versions)} versions; "
           f"{len(mutants):,} of {total:,} mutants, seed {told.seed}; "
           f"ready after {time.monotonic() - started:.0f} s", flush=True)  # fmt: skip
     outcomes: dict[str, Counter[str]] = {}

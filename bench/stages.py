@@ -37,7 +37,7 @@ STAGES: dict[str, tuple[Any, str]] = {
     "check values, write texts": (fast_validator.ValueColumns, "validate"),
     "flags of values": (fast_validator.FastValidator, "_flags"),
     "group records": (fast_validator, "group_records"),
-    "decide verdicts": (fast_validator.FastValidator, "judge"),
+    "decide verdicts": (fast_validator.FastValidator, "validate"),
     "count": (kernel.Kernel, "_count"),
     "rows: images, facts, columns": (kernel, "decode_rows"),
     "maps and columns of changes/ alone": (change_rows, "make_changes"),

@@ -32,7 +32,7 @@ def audit_topic(
     brokers: run_options.Brokers,
     reading: run_options.RunOptions,
     stream: follow_options.Following,
-    judging: RangedValidationOptions,
+    validating: RangedValidationOptions,
     profiling: ProfileOptions,
     names: Annotated[
         list[str] | None, typer.Argument(metavar="TOPIC", help="Topics, or --pattern or --all.", show_default=False)
@@ -49,10 +49,12 @@ def audit_topic(
     """Validate every message in a range of one or more topics, or follow them."""
     kept = [brokers.since_last, profiling.against]
     report_output.check_targets(report, new_baseline=new_baseline, known=baseline, kept=kept)
-    check_new_versions(new_versions, [*(report or ()), new_baseline, baseline, *kept, judging.versions])
+    check_new_versions(new_versions, [*(report or ()), new_baseline, baseline, *kept, validating.versions])
     known = report_output.open_baseline(baseline)
-    against = profiling.open_baseline(judging.open_severities())
-    judge = profiling.judge(partial(judging.open_validation, reading=reading, show_values=show_values), against)
+    against = profiling.open_baseline(validating.open_severities())
+    validator = profiling.validate(
+        partial(validating.open_validation, reading=reading, show_values=show_values), against
+    )
     if topic_options.is_followed(stream, reading, brokers):
         if new_versions is not None:
             raise UsageError(
@@ -61,17 +63,17 @@ def audit_topic(
             )
         ending = follow_options.Ending(fail_on, as_json, report, known, new_baseline, against, allow_empty)
         topic_options.follow_audit(
-            names, reading, brokers, judging.contract, judge, judging.ranged_topics, stream, ending
+            names, reading, brokers, validating.contract, validator, validating.ranged_topics, stream, ending
         )
         return
     bookmarks = topic_options.open_bookmarks(brokers)
     opened = topic_options.open_inputs(
-        names, reading, brokers, judging.contract, judge, bookmarks, judging.ranged_topics
+        names, reading, brokers, validating.contract, validator, bookmarks, validating.ranged_topics
     )
     with run_options.open_engine(reading, brokers) as engine:
         result, code = run_options.watch_audit(engine, opened(engine), fail_on, reading.time_limit)
         if new_versions is not None:
-            write_versions(result, new_versions, judging.open_reading_options()[0])
+            write_versions(result, new_versions, validating.open_reading_options()[0])
         run_options.finish(
             result, code, as_json=as_json, targets=report, known=known, new_baseline=new_baseline,
             bookmarks=bookmarks, against=against, allow_empty=allow_empty,
@@ -88,7 +90,7 @@ def audit_file(
         ),
     ],
     reading: run_options.RunOptions,
-    judging: RangedValidationOptions,
+    validating: RangedValidationOptions,
     profiling: ProfileOptions,
     whole: Annotated[bool, typer.Option("--whole", help="Each file is one message.")] = False,
     fail_on: FailOn = "warning",
@@ -102,16 +104,16 @@ def audit_file(
     """Validate every message of files: .jsonl (one per line), .parquet (a capture), .json (one message)."""
     kept = [*paths, profiling.against]
     report_output.check_targets(report, new_baseline=new_baseline, known=baseline, kept=kept)
-    check_new_versions(new_versions, [*(report or ()), new_baseline, baseline, *kept, judging.versions])
+    check_new_versions(new_versions, [*(report or ()), new_baseline, baseline, *kept, validating.versions])
     known = report_output.open_baseline(baseline)
-    against = profiling.open_baseline(judging.open_severities())
-    validation = profiling.judge(judging.open_validation, against)(reading=reading, show_values=show_values)
+    against = profiling.open_baseline(validating.open_severities())
+    validation = profiling.validate(validating.open_validation, against)(reading=reading, show_values=show_values)
     source = run_options.open_files(paths, reading.start, reading.end, whole=whole, sample=reading.sample, stdin=True)
     fitted = fit_validation(validation, source.spans, some=run_options.names_partitions(reading.start, reading.end))
     with run_options.open_engine(reading) as engine:
         result, code = run_options.watch_audit(engine, [(source, fitted)], fail_on, reading.time_limit)
         if new_versions is not None:
-            write_versions(result, new_versions, judging.open_reading_options()[0])
+            write_versions(result, new_versions, validating.open_reading_options()[0])
         run_options.finish(
             result, code, as_json=as_json, targets=report, known=known, new_baseline=new_baseline, against=against,
         )  # fmt: skip

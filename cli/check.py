@@ -33,7 +33,7 @@ _FEW = 64
 @spread
 def check(
     paths: Annotated[list[str], typer.Argument(metavar="FILE...|-", help="Files, or - for standard input.")],
-    judging: RangedValidationOptions,
+    validating: RangedValidationOptions,
     whole: Annotated[bool, typer.Option("--whole", help="Each file, or the input, is one message.")] = False,
     fail_on: FailOn = "warning",
     show_values: ShowValues = False,
@@ -49,7 +49,7 @@ def check(
     from cdc_contracts.registry.core.report.stored_reports import write_document
     from cdc_contracts.registry.core.stats.partition_tallies import Source
 
-    asked = judging.open_validation(show_values=show_values)
+    asked = validating.open_validation(show_values=show_values)
     plan = None if paths == [STDIN] else plan_files([Path(path) for path in paths], whole=whole)
     data = sys.stdin.buffer.read() if plan is None else b""
     read_batches, open_checker = _one_by_one() if _are_few(plan, data) or not has_extra("arrow") else _by_kernel()

@@ -201,6 +201,6 @@ def _lint(drafted: ContractFolder, target: Path) -> int:
         console.print_line(
             f"{finding.file}: {finding.severity} {finding.rule}: expected {finding.expected}; found {finding.observed}"
         )
-    if report.judged and not report.findings:
+    if report.validated and not report.findings:
         console.say("lint: no findings")
-    return 1 if any(finding.severity == "error" for finding in report.findings) or not report.judged else 0
+    return 1 if any(finding.severity == "error" for finding in report.findings) or not report.validated else 0

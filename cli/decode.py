@@ -29,7 +29,7 @@ def decode_topic(
     client: ConnectionOptions,
     output: output_options.OutputOptions,
     stream: follow_options.DecodeFollowing,
-    judging: RangedValidationOptions,
+    validating: RangedValidationOptions,
     start: run_options.From = None,
     end: run_options.Until = "latest",
     fail_on: FailOn = "error",
@@ -46,7 +46,7 @@ def decode_topic(
     stream.check(refused={"--until": end != "latest"})
     output.check(local=chosen.local)
     report_output.check_targets(report)
-    validation = judging.open_validation(topics)
+    validation = validating.open_validation(topics)
     wanted, connection = run_options.parse_topic_options(start, end, client)
     if stream.follow:
         place = follow_options.StreamPlace(connection, topics, wanted if start else None, chosen)
@@ -69,7 +69,7 @@ def decode_file(
         typer.Argument(metavar="PATH...", help="Files or folders: .jsonl, .ndjson, .parquet, .json, .avro."),
     ],
     output: output_options.OutputOptions,
-    judging: RangedValidationOptions,
+    validating: RangedValidationOptions,
     start: run_options.From = None,
     end: run_options.Until = "latest",
     whole: Annotated[bool, typer.Option("--whole", help="Each file is one message.")] = False,
@@ -81,7 +81,7 @@ def decode_file(
     """Decode the messages of files into DIR/changes, tables, control, quarantine and ledger."""
     report_output.check_targets(report, kept=paths)
     output.check(local=chosen.local)
-    validation = judging.open_validation()
+    validation = validating.open_validation()
     source = run_options.open_files(paths, start, end, whole=whole)
     validation = fit_validation(validation, source.spans, some=run_options.names_partitions(start, end))
     with run_options.start_engine(chosen, kafka=False, formats=[output.table_format]) as engine:

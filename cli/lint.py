@@ -47,5 +47,5 @@ def lint(
     report = lint_paths(paths or [], beside=check_folders(contracts))
     review = review_lint(report)
     print_findings(review, chosen, targets, fail_on)
-    if review.fails(fail_on) or not report.judged:
+    if review.fails(fail_on) or not report.validated:
         raise typer.Exit(1)

@@ -32,7 +32,7 @@ def _quarantine_only() -> None:
 def replay_quarantine(
     *,
     directory: Annotated[str, typer.Argument(metavar="DIR", help="The directory of `decode --to`.")],
-    judging: RangedValidationOptions,
+    validating: RangedValidationOptions,
     topics: Annotated[
         list[str] | None, typer.Option("--topic", metavar="TOPIC", help="Replay only this topic. Repeatable.")
     ] = None,
@@ -58,7 +58,7 @@ def replay_quarantine(
     found, source = _open(directory, topics or ())
     output = _options(found, directory, schema, trust_contract=trust_contract)
     output.check(local=chosen.local)
-    validation = judging.open_validation(source.read_topics)
+    validation = validating.open_validation(source.read_topics)
     if not source.waiting:
         report_output.print_report(
             replaying.report_nothing(source, validation, fail_on), as_json=as_json, targets=report
@@ -120,8 +120,8 @@ def _finish(decoded: DecodedRun, source: QuarantineInput, *, as_json: bool, targ
         console.say("none of them conforms; all stay in quarantine")
     else:
         replay = decoded.record.replay
-        judged, replayed = (replay.judged, replay.replayed) if replay is not None else (0, 0)
+        validated, replayed = (replay.validated, replay.replayed) if replay is not None else (0, 0)
         does = "already exists" if decoded.again else "is published"
-        console.say(f"replay {decoded.run} {does}: {replayed:,} decoded, {judged - replayed:,} stay in quarantine")
+        console.say(f"replay {decoded.run} {does}: {replayed:,} decoded, {validated - replayed:,} stay in quarantine")
         output_options.print_tables(decoded.record.tables)
     raise typer.Exit(EXIT_CODES[decoded.report.verdict])

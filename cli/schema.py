@@ -93,8 +93,8 @@ def schema(
     if tables is None and table is None:
         console.write(_message_schema(open_catalogue(contracts).version(reference or ""), kind, topic))
         return
-    judged = validation_options.ValidationOptions(folders=contracts, tables=tables, parameters=parameters)
-    catalogue, reading_options, _ = judged.open_reading_options()
+    validated = validation_options.ValidationOptions(folders=contracts, tables=tables, parameters=parameters)
+    catalogue, reading_options, _ = validated.open_reading_options()
     version = catalogue.version(reference or "")
     chosen = _choose(reading_options, table)
     console.write(

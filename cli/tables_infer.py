@@ -49,9 +49,11 @@ def infer_topic(
 ) -> None:
     """Infer a contract for each table with rows in the messages of topics, and show the evidence."""
     check_output(output)
-    judging = ValidationOptions(contract=contract, folders=folders, table=table, parameters=parameters)
-    judge = partial(judging.open_validation, reading=reading)
-    opened = topic_options.open_inputs(names, reading, brokers, contract, judge, topic_options.open_bookmarks(brokers))
+    validating = ValidationOptions(contract=contract, folders=folders, table=table, parameters=parameters)
+    validator = partial(validating.open_validation, reading=reading)
+    opened = topic_options.open_inputs(
+        names, reading, brokers, contract, validator, topic_options.open_bookmarks(brokers)
+    )
     with run_options.open_engine(reading, brokers) as engine:
         _infer(engine, opened(engine), reading, output, replace=replace, as_json=as_json)
 
@@ -74,8 +76,8 @@ def infer_file(
 ) -> None:
     """Infer a contract for each table with rows in the messages of files, and show the evidence."""
     check_output(output)
-    judging = ValidationOptions(contract=contract, folders=folders, table=table, parameters=parameters)
-    validation = judging.open_validation(reading=reading)
+    validating = ValidationOptions(contract=contract, folders=folders, table=table, parameters=parameters)
+    validation = validating.open_validation(reading=reading)
     source = run_options.open_files(paths, reading.start, reading.end, whole=whole, sample=reading.sample)
     with run_options.open_engine(reading) as engine:
         _infer(engine, [(source, validation)], reading, output, replace=replace, as_json=as_json)

@@ -39,13 +39,13 @@ class MessagePlace(ConnectionOptions):
 def why(
     words: Annotated[list[str], typer.Argument(metavar="FILE|-|topic TOPIC", help="Where the message is.")],
     place: MessagePlace,
-    judging: RangedValidationOptions,
+    validating: RangedValidationOptions,
     show_values: Annotated[bool, typer.Option("--show-values", help="Show row values instead of shapes.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Explain one message: every member, the nearest contract, which of its rules it breaks and why."""
     topics = [words[1]] if _names_a_topic(words) else []
-    asked = judging.open_validation(topics)
+    asked = validating.open_validation(topics)
     found = _read_topic(topics[0], place) if topics else _read_file(words[0], place)
     _print_result(_explain(found, asked, show_values=show_values), found, as_json=as_json)
 

@@ -92,12 +92,12 @@ def decode_input(
     runs.begun.check_cut_off(run, spans)
     runs.begun.check_repeats(run, dropped=output.drop_duplicates)
     try:
-        judged = attempt.judge(watch)
+        validated = attempt.validate(watch)
         report = build_report(
-            judged.tally,
+            validated.tally,
             catalogue=validation.catalogue,
             contract=validation.declared,
-            source=source.describe(judged.tally, spans),
+            source=source.describe(validated.tally, spans),
             spans=spans,
             fail_on=fail_on,
             detection=detection,
@@ -106,17 +106,17 @@ def decode_input(
             earlier=earlier,
         )
         withheld = None if output.trust_contract else decide_run(evidence_of(report), fail_on).withheld
-        moved = replay is None or any(one.read > one.quarantined for one in judged.tally.partitions.values())
+        moved = replay is None or any(one.read > one.quarantined for one in validated.tally.partitions.values())
         record = None
         if withheld is None and moved:
-            record, report = attempt.publish(judged, report)
+            record, report = attempt.publish(validated, report)
     except BaseException:
         engine.halt()
         attempt.discard()
         raise
     if record is None:
         attempt.discard()
-    return DecodedRun(judged.tally, report, run, output.directory, withheld, record)
+    return DecodedRun(validated.tally, report, run, output.directory, withheld, record)
 
 
 def _name(
@@ -148,7 +148,7 @@ def _recorded(output: Output, past: PastRuns, run: str, fail_on: str) -> Decoded
             hint="choose another directory"
             + (", or give --replace to write it again" if output.tables.replaceable else ""),
         )
-    output.runs.tidy(record)
+    output.runs.objects(record)
     return DecodedRun(None, decide_again(report, fail_on), run, output.directory, record=record, again=True)
 
 

@@ -49,7 +49,7 @@ class QuarantineReplay:
         counts = tally.partitions.values()
         return RecordedReplay(
             of=tuple(self.source.waiting),
-            judged=sum(one.read for one in counts),
+            validated=sum(one.read for one in counts),
             replayed=sum(one.read - one.quarantined for one in counts),
         )
 

@@ -23,15 +23,15 @@ BATCH = 700
 SHOWN = 5
 
 
-def by_fast_path(judge: FastValidator, values: Sequence[bytes | None]) -> list[Verdict]:
+def by_fast_path(validator: FastValidator, values: Sequence[bytes | None]) -> list[Verdict]:
     """Return one verdict per value, having checked that each got exactly one."""
-    batch_result = judge.judge(values, texts=True)
+    batch_result = validator.validate(values, texts=True)
     found: dict[int, list[Verdict]] = {number: [] for number in range(len(values))}
     for group_result in batch_result.group_results:
         for number in group_result.record_group.numbers.tolist():
             found[number].append(group_result.verdict)
-    for number, judged in batch_result.alone:
-        found[number].append(judged.verdict)
+    for number, validated in batch_result.alone:
+        found[number].append(validated.verdict)
     assert sorted(batch_result.tombstones) == [number for number, value in enumerate(values) if value is None]
     assert [number for number, verdicts in found.items() if len(verdicts) != (values[number] is not None)] == []
     return [verdicts[0] if verdicts else Verdict("tombstone", None, ()) for verdicts in found.values()]
@@ -42,11 +42,14 @@ def by_reference(validations: Sequence[ValidationContext], value: bytes) -> list
     try:
         message = validations[0].wire.open(value)
     except Unreadable:
-        return [validation.judge(value).verdict for validation in validations]
-    judgements = validations[0].judgements(message)
-    reported = {judgement.version: (judgement.changes, judgement.control) for judgement in judgements}
+        return [validation.validate(value).verdict for validation in validations]
+    version_verdicts = validations[0].version_verdicts(message)
+    reported = {
+        version_verdict.version: (version_verdict.changes, version_verdict.control)
+        for version_verdict in version_verdicts
+    }
     claimed_by = validations[0].claimant(message, value)
-    opinions = [judgement.opinion for judgement in judgements]
+    opinions = [version_verdict.opinion for version_verdict in version_verdicts]
 
     def same(versions: Sequence[Version]) -> bool:
         return all(reported[version] == reported[versions[0]] for version in versions)
@@ -70,14 +73,16 @@ def shown_finding(finding: Finding) -> tuple[str, ...]:
     return (finding.rule, finding.name, finding.severity, finding.path, finding.expected, observed)
 
 
-def differences(judge: FastValidator, values: Sequence[bytes], expected: Sequence[Verdict]) -> list[str]:
+def differences(validator: FastValidator, values: Sequence[bytes], expected: Sequence[Verdict]) -> list[str]:
     """Return where the fast path says something else."""
     found = []
     for start in range(0, len(values), BATCH):
         batch = values[start : start + BATCH]
-        for value, mine, wanted in zip(batch, by_fast_path(judge, batch), expected[start : start + BATCH], strict=True):
+        for value, mine, wanted in zip(
+            batch, by_fast_path(validator, batch), expected[start : start + BATCH], strict=True
+        ):
             if shown(mine) != shown(wanted):
-                found.append(f"{judge.validation.declared}: {value[:3000]!r}\n"
+                found.append(f"{validator.validation.declared}: {value[:3000]!r}\n"
                              f"  fast      {shown(mine)}\n  reference {shown(wanted)}")  # fmt: skip
     return found
 

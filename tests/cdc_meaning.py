@@ -13,7 +13,7 @@ from itertools import islice, product
 import jsonschema
 from schema_pairs import messages
 
-from cdc_contracts.registry.authoring.compat.json_schema.bundled_schemas import FAST_JUDGES
+from cdc_contracts.registry.authoring.compat.json_schema.bundled_schemas import FAST_VALIDATORS
 from cdc_contracts.registry.core.schema.json_schemas.schema_drafts import draft_of
 
 MESSAGES = messages()
@@ -153,7 +153,7 @@ def choices(schema, is_chosen):
 
 
 def few(schema, is_chosen):
-    """Return the choices of a schema. Raises OverflowError if there are too many to judge a message by."""
+    """Return the choices of a schema. Raises OverflowError if there are too many to validate a message by."""
     found = list(islice(choices(schema, is_chosen), MOST_CHOICES + 1))
     if len(found) > MOST_CHOICES:
         raise OverflowError
@@ -191,7 +191,7 @@ def readings(text, is_chosen):
     found = [schema, *(one for one in few(schema, is_chosen) if one != schema)]
     if is_chosen is has_closed and "minProperties" in text:
         found += [without_counts(one) for one in found]
-    return [(one, FAST_JUDGES[draft_of(schema)](one, offline=True, validate_formats=False)) for one in found]
+    return [(one, FAST_VALIDATORS[draft_of(schema)](one, offline=True, validate_formats=False)) for one in found]
 
 
 @cache

@@ -14,16 +14,16 @@ from cdc_contracts.registry.core.stats.partition_tallies import Source
 from cdc_contracts.registry.core.stats.position_sequences import Point
 from cdc_contracts.registry.core.stats.reference_tally import account_of
 from cdc_contracts.registry.core.stats.tally import Tally
-from cdc_contracts.registry.core.validate.validation_context import JudgedMessage, ValidationContext
+from cdc_contracts.registry.core.validate.validation_context import ValidatedMessage, ValidationContext
 
-Judgements = Sequence[tuple[Mapping[str, Any], JudgedMessage]]
+Judgements = Sequence[tuple[Mapping[str, Any], ValidatedMessage]]
 """Records, times as microseconds, and what the reference says of each."""
 
 
-def counts_by_reference(judged: Judgements) -> dict[str, Any]:
+def counts_by_reference(validated: Judgements) -> dict[str, Any]:
     """Return what records come to one by one."""
     tally = Tally()
-    for record, one in judged:
+    for record, one in validated:
         point = Point(record["offset"], record.get("timestamp"))
         tally.merge(account_of(one, Source(record["topic"], record["partition"]), point))
     return counts_of(tally)
@@ -53,10 +53,10 @@ def counts_of(tally: Tally) -> dict[str, Any]:
     }
 
 
-def sighted_by_reference(judged: Iterable[JudgedMessage]) -> Any:
+def sighted_by_reference(validated: Iterable[ValidatedMessage]) -> Any:
     """Return the columns of the rows that records give one by one, as `shown_sightings` does."""
     seen = ObservedColumns()
-    for one in judged:
+    for one in validated:
         seen.merge(observe_columns(BatchResult(pa.array([None], pa.string()), alone=[(0, one)])))
     return shown_sightings(seen)
 
@@ -67,11 +67,15 @@ def shown_sightings(observed: ObservedColumns) -> Any:
 
 
 def unlike_counts(
-    validation: ValidationContext, tally: Tally, observed: ObservedColumns, judged: Judgements, but: Sequence[str] = ()
+    validation: ValidationContext,
+    tally: Tally,
+    observed: ObservedColumns,
+    validated: Judgements,
+    but: Sequence[str] = (),
 ) -> list[str]:
     """Return which numbers of the kernel are not those of the reference, some left out."""
     mine = counts_of(tally) | {"observed": shown_sightings(observed)}
-    wanted = counts_by_reference(judged) | {"observed": sighted_by_reference(one for _, one in judged)}
+    wanted = counts_by_reference(validated) | {"observed": sighted_by_reference(one for _, one in validated)}
     return [
         f"{validation.declared}: {name} {mine[name]!r:.1500}, not {wanted[name]!r:.1500}"
         for name in wanted

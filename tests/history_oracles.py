@@ -45,7 +45,7 @@ class Outcome:
         return len(self.published)
 
 
-def judge(
+def validate(
     history: History,
     contract: str | None = None,
     *,
@@ -108,7 +108,7 @@ def _verdict(report: Report) -> str:
 
 @dataclass(frozen=True)
 class Judged:
-    """A history by its shape and seed, the contract it was judged under, what was said of it, and its evidence."""
+    """A history by its shape and seed, the contract it was validated under, what was said of it, and its evidence."""
 
     seed: int
     shape: HistoryShape
@@ -141,37 +141,37 @@ class Judged:
 
 
 def judge_all(made: Iterable[tuple[History, str | None]]) -> list[Judged]:
-    return [_judged(history, declared) for history, declared in made]
+    return [_validated_messages(history, declared) for history, declared in made]
 
 
-def _judged(history: History, declared: str | None) -> Judged:
-    outcome = judge(history, declared)
+def _validated_messages(history: History, declared: str | None) -> Judged:
+    outcome = validate(history, declared)
     of_all, of_published = (evidence_of(history, declared, among) for among in (None, outcome.published))
     return Judged(history.seed, history.shape, declared, outcome, of_all, of_published, outliers_shown(history))
 
 
 def judge_swapped(seeds: Iterable[int]) -> list[Judged]:
-    """Judge histories under a version that reads their UPDATEs the wrong way round."""
+    """Validate histories under a version that reads their UPDATEs the wrong way round."""
     return judge_all(map(swapped_history, seeds))
 
 
 def judge_honest(seeds: Iterable[int]) -> list[Judged]:
-    """Judge histories under the version they are written in."""
+    """Validate histories under the version they are written in."""
     return judge_all((history, history.shape.version) for history in map(random_history, seeds))
 
 
 def judge_detected(seeds: Iterable[int]) -> list[Judged]:
-    """Judge histories of one version each without a contract."""
+    """Validate histories of one version each without a contract."""
     return judge_all((history, None) for history in map(random_history, seeds))
 
 
 def judge_switched(seeds: Iterable[int]) -> list[Judged]:
-    """Judge histories whose producers switch in mid-topic, without a contract."""
+    """Validate histories whose producers switch in mid-topic, without a contract."""
     return judge_all((history, None) for history in map(switched_history, seeds))
 
 
 def judge_outliers(seeds: Iterable[int]) -> list[Judged]:
-    """Judge long histories, of which a few messages are written in another version, under the version of the rest."""
+    """Validate long histories, of which a few messages are written in another version, under the version of the rest."""
     return judge_all((history, history.shape.version) for history in map(outlier_history, seeds))
 
 
@@ -180,7 +180,7 @@ def verdicts_by_batches(seed: int, *, swapped: bool) -> set[str]:
     history, declared = swapped_history(seed) if swapped else (random_history(seed), None)
     sizes = {-(-len(history.records) // parts) for parts in (1, 7, 400)}
     return {
-        judge(history, declared or history.shape.version, size=size, mixed=mixed).verdict
+        validate(history, declared or history.shape.version, size=size, mixed=mixed).verdict
         for size in sizes
         for mixed in (False, True)
     }

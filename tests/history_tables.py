@@ -25,20 +25,20 @@ from history_oracles import (
 from random_histories import random_history
 
 
-def table_of(judged: Sequence[Judged]) -> str:
+def table_of(validated: Sequence[Judged]) -> str:
     """Return verdicts by the evidence that histories hold, and what was published otherwise than it was."""
     lines = [
         f"{'verdict':14}{'by message':>12}" + "".join(f"{strength:>10}" for strength in STRENGTHS) + "   exchanged"
     ]
     for verdict in VERDICTS:
-        mine = [one for one in judged if one.outcome.verdict == verdict]
+        mine = [one for one in validated if one.outcome.verdict == verdict]
         proven = sum(one.outcome.by_message for one in mine)
         by = Counter(one.evidence.strength for one in mine if not one.outcome.by_message)
         published = [one for one in mine if one.outcome.exchanged]
         rows = sum(one.outcome.exchanged for one in published)
         counts = "".join(f"{by[strength]:10}" for strength in STRENGTHS)
         lines.append(f"{verdict:14}{proven:12}{counts}   {rows} rows of {len(published)} histories")
-    wrong, gaps = [one for one in judged if one.is_published_wrong], [one for one in judged if _has_gaps(one)]
+    wrong, gaps = [one for one in validated if one.is_published_wrong], [one for one in validated if _has_gaps(one)]
     doubted = Counter(one.outcome.verdict for one in gaps)
     return "\n".join([
         *lines,
@@ -47,11 +47,11 @@ def table_of(judged: Sequence[Judged]) -> str:
     ])  # fmt: skip
 
 
-def table_of_detections(judged: Sequence[Judged]) -> str:
+def table_of_detections(validated: Sequence[Judged]) -> str:
     """Return how often rows were published otherwise than they were without a contract, and how much was left open."""
     lines = []
     for name, kept in (("shown by links in order", True), ("others", False)):
-        mine = [one for one in judged if kept == one.is_placed]
+        mine = [one for one in validated if kept == one.is_placed]
         outcomes = [one.outcome for one in mine]
         exchanged = [one for one in outcomes if one.exchanged]
         shares = [one.open / max(1, one.open + one.published_messages) for one in outcomes]
@@ -67,11 +67,11 @@ def table_of_detections(judged: Sequence[Judged]) -> str:
     return "\n".join(lines)
 
 
-def table_of_outliers(judged: Sequence[Judged]) -> str:
+def table_of_outliers(validated: Sequence[Judged]) -> str:
     """Return the verdicts on histories with messages of another version, by whether neighbours show one of these."""
     lines = []
     for name, kept in (("shown by neighbours", True), ("not shown", False)):
-        mine = [one for one in judged if kept == (one.shown > 0)]
+        mine = [one for one in validated if kept == (one.shown > 0)]
         verdicts = Counter(one.outcome.verdict for one in mine)
         rows = sum(one.outcome.exchanged for one in mine)
         told = ", ".join(f"{verdicts[verdict]} {verdict}" for verdict in VERDICTS)

@@ -14,7 +14,7 @@ from cdc_contracts.registry.core.message.canonical_changes import Change, Contro
 from cdc_contracts.registry.core.records.output_schemas import CHANGES_SCHEMA, CONTROL_SCHEMA, QUARANTINE_SCHEMA
 from cdc_contracts.registry.core.stats.observed_columns import ObservedColumns
 from cdc_contracts.registry.core.stats.tally import Tally
-from cdc_contracts.registry.core.validate.validation_context import JudgedMessage, ValidationContext
+from cdc_contracts.registry.core.validate.validation_context import ValidatedMessage, ValidationContext
 from cdc_contracts.registry.core.validate.verdicts import QUARANTINED
 
 OUTPUTS = {"changes": CHANGES_SCHEMA, "control": CONTROL_SCHEMA, "quarantine": QUARANTINE_SCHEMA}
@@ -27,13 +27,13 @@ class ReferenceRow:
     """One row that the reference validator writes: its record, and the result of the record."""
 
     record: Mapping[str, Any]
-    judged: JudgedMessage
+    validated: ValidatedMessage
     row: Change | Control | None = None
     index: int = 0
 
     @property
     def contract(self) -> str | None:
-        version = self.judged.verdict.version
+        version = self.validated.verdict.version
         return None if version is None else version.reference
 
 
@@ -41,7 +41,7 @@ def findings_of(told: ReferenceRow) -> list[dict[str, str]]:
     return [
         {"rule": one.rule, "class": one.name, "severity": one.severity, "path": one.path,
          "expected": one.expected, "observed": one.observed}
-        for one in told.judged.verdict.findings
+        for one in told.validated.verdict.findings
     ]  # fmt: skip
 
 
@@ -59,7 +59,7 @@ COLUMNS: dict[str, dict[str, Callable[[ReferenceRow], Any]]] = {
         **{one.name: of_row(one.name) for one in fields(Change)},
         **COORDINATES,
         "contract": lambda told: told.contract,
-        "undecided": lambda told: told.judged.verdict.undecided,
+        "undecided": lambda told: told.validated.verdict.undecided,
         "row_index": lambda told: told.index,
         "kafka_timestamp": of_record("timestamp"),
         "kafka_key": of_record("key"),
@@ -71,7 +71,7 @@ COLUMNS: dict[str, dict[str, Callable[[ReferenceRow], Any]]] = {
     },
     "quarantine": {
         **COORDINATES,
-        "outcome": lambda told: told.judged.verdict.outcome,
+        "outcome": lambda told: told.validated.verdict.outcome,
         "contract": lambda told: told.contract,
         "findings": findings_of,
         "key": of_record("key"),
@@ -117,17 +117,17 @@ def tables_of(parts: Sequence[Written]) -> dict[str, pa.Table]:
 
 def judged_by_reference(
     validation: ValidationContext, records: pa.RecordBatch
-) -> list[tuple[dict[str, Any], JudgedMessage]]:
+) -> list[tuple[dict[str, Any], ValidatedMessage]]:
     """Return each record, times as microseconds, with the result of the reference validator."""
     place = records.schema.get_field_index("timestamp")
     plain = records.set_column(place, "timestamp", records.column("timestamp").cast(pa.int64()))
-    return [(record, validation.judge(record["value"])) for record in plain.to_pylist()]
+    return [(record, validation.validate(record["value"])) for record in plain.to_pylist()]
 
 
-def reference_rows(judged: Iterable[tuple[dict[str, Any], JudgedMessage]]) -> dict[str, list[ReferenceRow]]:
+def reference_rows(validated: Iterable[tuple[dict[str, Any], ValidatedMessage]]) -> dict[str, list[ReferenceRow]]:
     """Return the rows of each output that the reference validator writes, in order of record and row."""
     told: dict[str, list[ReferenceRow]] = {name: [] for name in OUTPUTS}
-    for record, one in judged:
+    for record, one in validated:
         told["changes"] += (ReferenceRow(record, one, change, place) for place, change in enumerate(one.changes))
         if one.control is not None:
             told["control"].append(ReferenceRow(record, one, one.control))
@@ -162,14 +162,14 @@ def unlike_columns(
     value without a layout does not look for layouts in that column again.
     """
     records = within_a_batch(values)
-    parts, judged = list((kernel or Kernel(validation)).decode(records)), judged_by_reference(validation, records)
+    parts, validated = list((kernel or Kernel(validation)).decode(records)), judged_by_reference(validation, records)
     tally, observed = Tally(), ObservedColumns()
     for one in parts:
         tally.merge(one.tally)
         observed.merge(one.observed)
     return [
-        *unlike_rows(validation, tables_of(parts), reference_rows(judged)),
-        *unlike_counts(validation, tally, observed, judged, but=() if kernel is None else ("writing",)),
+        *unlike_rows(validation, tables_of(parts), reference_rows(validated)),
+        *unlike_counts(validation, tally, observed, validated, but=() if kernel is None else ("writing",)),
     ]
 
 

@@ -283,7 +283,7 @@ def _some_columns(image: Any) -> Sequence[Any]:
 def alike_drifts(reading: Reading) -> Iterator[Mutant]:
     """Yield the message of one row with a member more, and with a column more or of another kind in one image."""
     if any(isinstance(value, list) and len(value) > 1 for _, value, _ in _images(reading)):
-        return  # rows that differ in their columns are judged by themselves
+        return  # rows that differ in their columns are validated by themselves
     yield put(reading.message, {("zz_new",): Number("1")})
     for place, value, row in _images(reading):
         yield put(reading.message, {place: _with_row(value, {**row, "zz_new": "1"})})

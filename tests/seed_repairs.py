@@ -14,7 +14,7 @@ from typing import Literal
 Siblings = Mapping[str, str]
 """The texts of the same section by name, as printed."""
 Without = Literal["unreadable", "refused", "remarked", "told-otherwise", "unseen"]
-"""What becomes of a sample that lacks just this repair. What is unseen no judge of a single message can tell."""
+"""What becomes of a sample that lacks just this repair. What is unseen no validator of a single message can tell."""
 
 STRING = r'"(?:[^"\\]|\\.)*"'
 

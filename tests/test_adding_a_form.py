@@ -50,7 +50,7 @@ print(json.dumps([flags is None, texts.to_pylist()]))
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory):
     tree = copy_of_the_repository(tmp_path_factory.mktemp("form"))
-    (tree / "registry" / "values" / "forms" / "epoch_seconds_text.py").write_text(NEW_FORM)
+    (tree / "registry" / "core" / "values" / "forms" / "epoch_seconds_text.py").write_text(NEW_FORM)
     return tree
 
 
@@ -79,7 +79,7 @@ def test_a_form_is_one_file_and_the_pages_are_written_from_it(tree):
 
 @pytest.mark.skipif(native_library() is None, reason="no native part was compiled here, or it is switched off")
 def test_a_form_of_known_primitives_is_decided_and_written_in_c(tree):
-    folder = Path("registry", "engine", "native")
+    folder = Path("registry", "core", "engine", "native")
     shutil.copyfile(native_library()._name, tree / folder / "libcdc_native.so")
     paths = os.pathsep.join(map(str, (tree / ".src", tree / "tests")))
     environment = {**os.environ, "PYTHONPATH": paths}

@@ -63,7 +63,7 @@ def values_of(reference: str, example: FactExample) -> list[bytes]:
 def accepts(reference: str, values: list[bytes], reading_options: ReadingOptions) -> bool:
     """Say whether a contract accepts messages: one by itself, several also by what they say together."""
     if len(values) == 1:
-        verdict = open_validation(CATALOGUE, reference, reading_options).judge(values[0]).verdict
+        verdict = open_validation(CATALOGUE, reference, reading_options).validate(values[0]).verdict
         only_notes = {finding.severity for finding in verdict.findings} <= {INFO}
         return verdict.outcome in ("conforming", "control") and only_notes
     return contract(reference).check_batch(values).verdict == "pass"
@@ -84,7 +84,7 @@ def rules_broken(reference: str, example: FactExample) -> list[str]:
     sample, validation = sample_of(reference, example), scope_of(reference)
     values = values_of(reference, example)
     if len(values) == 1:
-        return [finding.rule for finding in validation.judge(values[0]).verdict.findings]
+        return [finding.rule for finding in validation.validate(values[0]).verdict.findings]
     if example.then:
         return [finding.rule for finding in contract(reference).check_batch(values).findings]
     tally = account(validation, Source(sample.file.name, 0), list(enumerate(values)))

@@ -111,10 +111,10 @@ def scope_of(reference, **reading_options):
 
 @cache
 def _scope(reference):
-    return replace(open_validation(CATALOGUE, reference, PLAIN), made=_JUDGES)
+    return replace(open_validation(CATALOGUE, reference, PLAIN), made=_VALIDATORS)
 
 
-_JUDGES = {}
+_VALIDATORS = {}
 
 
 def expressed_op(version, op: str) -> str:

@@ -15,9 +15,9 @@ from importlib import import_module
 from types import MappingProxyType
 
 _HOMES = MappingProxyType({
-    "CdcContractsError": "registry.common.errors",
-    "UndecidedError": "registry.common.errors",
-    "UsageError": "registry.common.errors",
+    "CdcContractsError": "registry.core.common.errors",
+    "UndecidedError": "registry.core.common.errors",
+    "UsageError": "registry.core.common.errors",
     "audit": "api.spark_frames",
     "contract": "api.contracts",
     "decode": "api.spark_frames",

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from cdc_contracts.registry.core.report.profile_baseline import ProfileBaseline
     from cdc_contracts.registry.core.validate.validation_context import Undetected, ValidationContext
 
-    Judge = Callable[..., ValidationContext | Undetected]
+    ValidationOpener = Callable[..., ValidationContext | Undetected]
     """Opens the validation context of an input."""
 
 
@@ -38,18 +38,18 @@ class ProfileOptions:
 
         return read_profile_baseline(self.against, severities)
 
-    def judge(self, judge: Judge, baseline: ProfileBaseline | None) -> Judge:
+    def validate(self, validate: ValidationOpener, baseline: ProfileBaseline | None) -> ValidationOpener:
         """Return what opens the validation context of an input, with a profile if requested.
 
         It raises UsageError if the baseline is of another contract.
         """
         if not self.profile and baseline is None:
-            return judge
+            return validate
 
         def profiled(*names: Any, **options: Any) -> ValidationContext | Undetected:
             from cdc_contracts.registry.core.validate.validation_context import Undetected
 
-            validation = judge(*names, **options)
+            validation = validate(*names, **options)
             if baseline is not None:
                 baseline.check(validation.declared)
             reading_options = replace(validation.reading_options, profiled=True)

@@ -82,7 +82,7 @@ class EngineName(StrEnum):
 
 
 class Wrapping(StrEnum):
-    """The wrapping another tool put around the messages: `registry.message.unwrapping.WRAPPINGS`, a slow import."""
+    """The wrapping another tool put around the messages: `message.unwrapping.WRAPPINGS`, a slow import."""
 
     BASE64 = "base64"
     CONNECT_JSON = "connect-json"

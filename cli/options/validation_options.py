@@ -81,8 +81,8 @@ class ValidationOptions:
         Without a contract it is to be detected. Raises UsageError if the contract is not known or an option is
         malformed, if both a versions file and a contract are given, or if the file does not mention a topic.
         """
-        judging = self if contract is None else replace(self, contract=contract)
-        return judging._open(topics, reading, show_values=show_values)  # noqa: SLF001  the same with another contract
+        validating = self if contract is None else replace(self, contract=contract)
+        return validating._open(topics, reading, show_values=show_values)  # noqa: SLF001  the same with another contract
 
     def open_severities(self) -> Severities:
         """Return the severities of this run. Raises UsageError if an option is malformed."""

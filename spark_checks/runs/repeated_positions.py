@@ -32,7 +32,7 @@ def look_for_repeats(
     runs: RunDirectory,
     finished: PastRuns,
     place: SinkPlace,
-    judged: DecodeResult,
+    validated: DecodeResult,
     catalogue: Catalogue,
     *,
     query: str | None,
@@ -43,14 +43,14 @@ def look_for_repeats(
     promises that positions never decrease: otherwise a position may legitimately occur again at any time. The batches
     of a stream, `query`, are compared as the parts of one run.
     """
-    lines = judged.positions.whole()
-    promises = {line.subject: _promise(catalogue, line.subject) for line in lines}
-    compared = plan_comparison(lines, (one for one in finished if one.run != place.run), promises, query)
+    lines = validated.positions.whole()
+    constraints = {line.subject: _constraint(catalogue, line.subject) for line in lines}
+    compared = plan_comparison(lines, (one for one in finished if one.run != place.run), constraints, query)
     if not compared.lines:
         return Repeats()
-    own = [part.path for part in judged.parts if part.table == "changes"]
+    own = [part.path for part in validated.parts if part.table == "changes"]
     earlier = list(_changes_of(runs, finished, compared.earlier))
-    alone = [subject for subject, promise in promises.items() if promise in _EACH_ITS_OWN]
+    alone = [subject for subject, constraint in constraints.items() if constraint in _EACH_ITS_OWN]
     found = find_repeats(engine, RepeatSearch(place, own, earlier, compared.lines, alone, compared.skipped))
     return replace(found, earlier=compared.earlier)
 
@@ -70,14 +70,14 @@ class RowComparison:
 def plan_comparison(
     lines: Mapping[PositionLine, PositionStretch],
     past: Iterable[PastRun],
-    promises: Mapping[str, str | None],
+    constraints: Mapping[str, str | None],
     query: str | None,
 ) -> RowComparison:
-    """Return the comparison that misses no repeat; `promises` are the position orders that subjects promise."""
+    """Return the comparison that misses no repeat; `constraints` are the position orders that subjects promise."""
     again, earlier, skipped = set[PositionLine](), set[str](), list[tuple[PositionLine, int]]()
-    shared, others = _look_back(lines, past, promises, query)
+    shared, others = _look_back(lines, past, constraints, query)
     for line, stretch in lines.items():
-        each_its_own = promises[line.subject] in _EACH_ITS_OWN
+        each_its_own = constraints[line.subject] in _EACH_ITS_OWN
         if stretch.comes_again(each_its_own=each_its_own):
             again.add(line)
         before = sorted(shared[line], key=lambda pair: pair[1].end)
@@ -93,7 +93,7 @@ def plan_comparison(
 def _look_back(
     lines: Mapping[PositionLine, PositionStretch],
     past: Iterable[PastRun],
-    promises: Mapping[str, str | None],
+    constraints: Mapping[str, str | None],
     query: str | None,
 ) -> tuple[Mapping[PositionLine, list[tuple[PastRun, PositionStretch]]], Mapping[PositionLine, list[int]]]:
     """Return, by line, earlier stretches that may share a position, and the starts of all other earlier stretches."""
@@ -104,7 +104,7 @@ def _look_back(
             stretch, result = lines[line], one.positions[line]
             back = stretch.start - result.end
             near = query is not None and one.query == query and back <= _LOOK_BACK
-            if back > 0 and (near or promises[line.subject] in _ORDERED):
+            if back > 0 and (near or constraints[line.subject] in _ORDERED):
                 if result.shares(stretch):
                     shared[line].append((one, result))
                 else:
@@ -125,7 +125,7 @@ def _first_between(stretches: Sequence[PositionStretch], starts: Sequence[int]) 
             yield starts[at]
 
 
-def _promise(catalogue: Catalogue, subject: str) -> str | None:
+def _constraint(catalogue: Catalogue, subject: str) -> str | None:
     place = catalogue.versions(subject)[-1].meaning.envelope.position
     return None if place is None else place.rises
 

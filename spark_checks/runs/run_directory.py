@@ -128,12 +128,12 @@ class RunDirectory:
         self._folder.write_document(f"{RUNS}/{record.run}.json", write_record(record))
         for run in replaced:
             self._remove_run(run)
-        self.tidy(record)
+        self.objects(record)
         self.begun.forget(record.run)
         if before is not None:
             self._remove(before.paths - record.paths)
 
-    def tidy(self, record: RunRecord) -> None:
+    def objects(self, record: RunRecord) -> None:
         """Remove files left by killed attempts at a finished run, and the runs it replaces."""
         kept = record.paths
         for folder in {*map(_folder, kept), *(f"{one}/run={record.run}" for one in (*OUTPUTS, *_without_rows(record)))}:

@@ -47,7 +47,7 @@ class RecordedReplay(Struct, frozen=True):
     """The runs whose quarantine was read, and how many of the records are decoded now."""
 
     of: tuple[str, ...]
-    judged: int
+    validated: int
     replayed: int
 
 

@@ -167,7 +167,7 @@ class Attempt:
         """The runs that no longer count once this one is published, including an earlier run of the same name."""
         return frozenset({self.run, *(past.run for past in self.replaces)})
 
-    def judge(self, watch: Watch | None = None) -> DecodeResult:
+    def validate(self, watch: Watch | None = None) -> DecodeResult:
         """Validate every record and write the results, in tasks that read each record once.
 
         Raises LedgerError if the counts do not add up.
@@ -179,12 +179,12 @@ class Attempt:
             keeps_changes=output.keeps_changes, shape=output.shape,
         )  # fmt: skip
         work = decode_work(describe_validation(self.validation), plan, watch)
-        judged = merge_results(read_results(self.engine.run_in_order(self.source, work, mergeable=True)))
-        noted = 0 if output.keeps_changes else judged.rows.total()
-        check_rows(judged.tally, judged.parts, noted, replay=self.replay is not None)
-        return judged
+        validated = merge_results(read_results(self.engine.run_in_order(self.source, work, mergeable=True)))
+        noted = 0 if output.keeps_changes else validated.rows.total()
+        check_rows(validated.tally, validated.parts, noted, replay=self.replay is not None)
+        return validated
 
-    def publish(self, judged: DecodeResult, report: Report) -> tuple[RunRecord, Report]:
+    def publish(self, validated: DecodeResult, report: Report) -> tuple[RunRecord, Report]:
         """Type the rows, write the ledger, and publish the run by writing its record last.
 
         Return the record, and the report with the repeated rows.
@@ -197,14 +197,14 @@ class Attempt:
         repeats = Repeats()
         if output.keeps_changes:
             repeats = look_for_repeats(
-                self.engine, runs, comparable, self.place, judged, validation.catalogue, query=query
+                self.engine, runs, comparable, self.place, validated, validation.catalogue, query=query
             )
             report = replace(report, repeats=repeats.report(dropped=output.drop_duplicates))
-        resets, emptied = self._finalize(judged, past)
+        resets, emptied = self._finalize(validated, past)
         if self.replay is None and not output.tables.replaceable:
             runs.begun.add(self._begun(comparable))
-        tables = self._type(judged, repeats, emptied)
-        ledger = ledger_rows(judged.tally, spans, repeats.by_source(), dropped=output.drop_duplicates)
+        tables = self._type(validated, repeats, emptied)
+        ledger = ledger_rows(validated.tally, spans, repeats.by_source(), dropped=output.drop_duplicates)
         if self.replay is not None:
             ledger = moved_rows(ledger)
         record = RunRecord(
@@ -216,13 +216,13 @@ class Attempt:
             table_contracts_fingerprint=validation.reading_options.tables.fingerprint,
             ranges=write_ranges(self._reach if resets else spans),  # needed to rebuild current rows
             counts=sum_rows(ledger),
-            files=write_files([*judged.parts, *repeats.parts, *write_table(self.place, "ledger", ledger)]),
+            files=write_files([*validated.parts, *repeats.parts, *write_table(self.place, "ledger", ledger)]),
             table_format=output.tables.name,
             table_schema=output.tables.schema,
             table_layout=UNSET if output.shape == NESTED else output.shape,
             tables=tables,
             repeats=repeats.report(dropped=output.drop_duplicates),
-            positions=write_positions(judged.positions.whole()),
+            positions=write_positions(validated.positions.whole()),
             topics=dict(sorted(self.topics.items())),
             upheavals=tuple(resets),
             stream=write_stream(self.key),
@@ -230,7 +230,7 @@ class Attempt:
             drops_repeats=output.drop_duplicates,
             redacted=output.redact and self.replay is None,
             outputs=UNSET if output.keeps_changes else (TABLES,),
-            replay=self.replay.record(judged.tally) if self.replay is not None else None,
+            replay=self.replay.record(validated.tally) if self.replay is not None else None,
         )
         runs.commit(record, report, replaced=self.gone - {self.run}, check=self._check)
         return record, report
@@ -258,40 +258,40 @@ class Attempt:
         return Quarantine.REDACTED if self.output.redact else Quarantine.WHOLE
 
     def _finalize(
-        self, judged: DecodeResult, past: PastRuns
+        self, validated: DecodeResult, past: PastRuns
     ) -> tuple[tuple[TableReset, ...], dict[TableName, Emptyings]]:
         """Finalize the layouts of tables; return the statements that empty tables, by table."""
         known = past.layouts(without=self.gone)
         contracts = self.validation.reading_options.tables
         layouts = resolve_run_layouts(
-            known, contracts, judged.observed, judged.statements, judged.rows.keys(), self.output.shape
+            known, contracts, validated.observed, validated.statements, validated.rows.keys(), self.output.shape
         )
-        resets = finalize_resets(judged.resets.all(), {**known, **layouts})
+        resets = finalize_resets(validated.resets.all(), {**known, **layouts})
         others = [one for one in past if one.run not in self.gone]
         emptied = find_emptied(resets, self._reach, others, {**known, **layouts})
         self._layouts = {**{name: known[name] for name, one in emptied.items() if one.new and name in known}, **layouts}
         return resets, emptied
 
     def _type(
-        self, judged: DecodeResult, repeats: Repeats, emptied: Mapping[TableName, Emptyings]
+        self, validated: DecodeResult, repeats: Repeats, emptied: Mapping[TableName, Emptyings]
     ) -> tuple[RecordedTable, ...]:
         """Write the rows of `changes/` to the typed tables; a layout without rows is only recorded."""
-        changes = [part for part in judged.parts if part.table == "changes"]
-        provisional: Sequence[ProvisionalWrite] = judged.typed
+        changes = [part for part in validated.parts if part.table == "changes"]
+        provisional: Sequence[ProvisionalWrite] = validated.typed
         dropped: Counter[TableName] = Counter()
         if self.output.drop_duplicates and repeats.parts:
             changes = drop_repeats(self.engine, self.place, changes, repeats.parts)
             dropped = repeats.by_table()
             remove_parts(self.place, [part for one in provisional for part in one.write.parts])
             provisional = ()
-        concerned = judged.rows.keys() | {name for name, one in emptied.items() if one.new}
+        concerned = validated.rows.keys() | {name for name, one in emptied.items() if one.new}
         layouts = {name: layout for name, layout in self._layouts.items() if name in concerned}
         if not self.output.keeps_changes:
             provisional = self._read_again(provisional, layouts)
         key = self.key or WriteKey(self.run, 0)
         order = WriteOrder(self.place, key, changes, layouts, emptied, provisional)
         written = self.output.tables.write(self.engine, order)
-        check_typed(judged.rows, dropped, written.rows)
+        check_typed(validated.rows, dropped, written.rows)
         return write_tables(self._layouts, written)
 
     def _read_again(self, typed: Sequence[ProvisionalWrite], layouts: Layouts) -> list[ProvisionalWrite]:

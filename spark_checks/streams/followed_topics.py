@@ -28,7 +28,7 @@ from cdc_contracts.spark_checks.streams.checkpoints import Checkpoint
 from cdc_contracts.spark_checks.streams.contradicted_batches import Reread, with_contradicted
 from cdc_contracts.spark_checks.streams.stream_batches import Observer, Pace
 from cdc_contracts.spark_checks.streams.stream_resumption import Wanted, check_checkpoint, check_output, open_epoch
-from cdc_contracts.spark_checks.streams.streaming import Follow, JudgedBatch
+from cdc_contracts.spark_checks.streams.streaming import Follow, ValidatedBatch
 from cdc_contracts.spark_checks.tables.typed_tables import WriteKey
 
 if TYPE_CHECKING:
@@ -49,13 +49,13 @@ def open_audit(
 ) -> Follow | None:
     """Return an audit of a stream, ready to run; None if it was stopped before. Raises as `open_epoch` does."""
 
-    def judge(source: TopicInput, within: ValidationContext, key: WriteKey, _earlier: RowChanges) -> JudgedBatch:
-        return JudgedBatch(audit_input(SparkEngine(session), source, within, fail_on=fail_on).tally)
+    def validate(source: TopicInput, within: ValidationContext, key: WriteKey, _earlier: RowChanges) -> ValidatedBatch:
+        return ValidatedBatch(audit_input(SparkEngine(session), source, within, fail_on=fail_on).tally)
 
     epoch = open_epoch(session, checkpoint, wanted, validation, wait=_wait(pace), stop=stop, say=say)
     if epoch is None:
         return None
-    return Follow(session, checkpoint, epoch, judge, observer, fail_on=fail_on, say=say)
+    return Follow(session, checkpoint, epoch, validate, observer, fail_on=fail_on, say=say)
 
 
 def open_decode(
@@ -80,7 +80,7 @@ def open_decode(
     does.
     """
 
-    def judge(source: TopicInput, within: ValidationContext, key: WriteKey, earlier: RowChanges) -> JudgedBatch:
+    def validate(source: TopicInput, within: ValidationContext, key: WriteKey, earlier: RowChanges) -> ValidatedBatch:
         decoded = decode_input(SparkEngine(session), source, within, output, fail_on=fail_on, key=key, earlier=earlier)
         for line in describe_unfollowed(decoded.record):
             say(f"batch {key.number}: {line}")
@@ -88,8 +88,8 @@ def open_decode(
         if output.redact:  # the totals of a stream are stored with its rows
             forget_examples(tally)
         if not output.keeps_changes or decoded.withheld is not None:
-            return JudgedBatch(tally, None, decoded.withheld)
-        return JudgedBatch(tally, _repeats_besides(decoded.report.repeats or NO_REPEATS, output, key))
+            return ValidatedBatch(tally, None, decoded.withheld)
+        return ValidatedBatch(tally, _repeats_besides(decoded.report.repeats or NO_REPEATS, output, key))
 
     def audit_again(source: TopicInput, within: ValidationContext, key: WriteKey, report: Report) -> Tally:
         try:
@@ -113,7 +113,14 @@ def open_decode(
     annotate = partial(with_contradicted, published=partial(_published, checkpoint, output), reread=reread)
     trusted = output.trust_contract
     return Follow(
-        session, checkpoint, epoch, judge, observer, fail_on=fail_on, say=say, annotate=None if trusted else annotate
+        session,
+        checkpoint,
+        epoch,
+        validate,
+        observer,
+        fail_on=fail_on,
+        say=say,
+        annotate=None if trusted else annotate,
     )
 
 

@@ -156,13 +156,13 @@ def open_epoch(
     found = _finalize_validation(session, wanted, validation, setup, starts or {}, wait, stop, say)
     if found is None:
         return None
-    judged, detection = found
+    validated, detection = found
     if isinstance(validation, Undetected) and detection is not None and setup.detected is None:
-        detected = {"subjects": list(judged.detected.subjects), "preferences": list(judged.detected.preferences)}
+        detected = {"subjects": list(validated.detected.subjects), "preferences": list(validated.detected.preferences)}
         setup = structs.replace(setup, detected=detected, detection=detection.report())
     if setup != known:
         checkpoint.keep_setup(setup)
-    return Epoch(wanted, setup, judged, detection, starts)
+    return Epoch(wanted, setup, validated, detection, starts)
 
 
 def _same_topics(
@@ -222,8 +222,8 @@ def _finalize_validation(
         return validation, None
     if setup.detected is not None and setup.detection is not None:
         detected = DetectedSubjects(tuple(setup.detected["subjects"]), tuple(setup.detected["preferences"]))
-        judged = open_detected(validation.catalogue, detected, validation.reading_options)
-        return judged, read_detection(setup.detection, validation.catalogue, detected)
+        validated = open_detected(validation.catalogue, detected, validation.reading_options)
+        return validated, read_detection(setup.detection, validation.catalogue, detected)
     result = False
     while stop.reason is None:
         source = read_topics(

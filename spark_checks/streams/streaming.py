@@ -50,7 +50,7 @@ _HOW_TO_GO_ON: Final = (
 )
 
 
-class JudgedBatch(NamedTuple):
+class ValidatedBatch(NamedTuple):
     """The tally of a batch, the repeated rows if rows are kept, and if nothing was published, why."""
 
     tally: Tally
@@ -58,7 +58,7 @@ class JudgedBatch(NamedTuple):
     withheld: str | None = None
 
 
-Judge = Callable[[TopicInput, ValidationContext, WriteKey, RowChanges], JudgedBatch]
+BatchValidation = Callable[[TopicInput, ValidationContext, WriteKey, RowChanges], ValidatedBatch]
 """Does the work of a batch, unless it is done already; it gets the row changes of the earlier batches."""
 Annotate = Callable[[Report, Mapping[Source, Span], int | None], Report]
 """Adds to a report of a stream what its output holds of the ranges read, given the batch that was withheld."""
@@ -68,13 +68,13 @@ class Follow:
     """One start of a stream. `whole` has the totals since the stream began, `own` those of this start."""
 
     def __init__(
-        self, session: SparkSession, checkpoint: Checkpoint, epoch: Epoch, judge: Judge, observer: Observer,
-        *, fail_on: str, say: Say, annotate: Annotate | None = None,
+        self, session: SparkSession, checkpoint: Checkpoint, epoch: Epoch, validator: BatchValidation,
+        observer: Observer, *, fail_on: str, say: Say, annotate: Annotate | None = None,
     ) -> None:  # fmt: skip
         self._session = session
         self._checkpoint = checkpoint
         self._epoch = epoch
-        self._judge = judge
+        self._validator = validator
         self._observer = observer
         self._fail_on = fail_on
         self._say = say
@@ -231,14 +231,14 @@ class Follow:
                 raise _NotNow
             self._idle.clear()
         try:
-            self._judge_batch(number)
+            self._validate_batch(number)
         except BaseException as error:  # noqa: BLE001
             self._failure = error
             raise _Failed from None  # Spark would write the error to its log
         finally:
             self._idle.set()
 
-    def _judge_batch(self, number: int) -> None:
+    def _validate_batch(self, number: int) -> None:
         begun, wanted = time.monotonic(), self._epoch.wanted
         self._observer.note_begin()
         spans = self._checkpoint.spans(number)
@@ -252,19 +252,19 @@ class Follow:
         source = wanted.input(by_topic(there or bounds_of(spans)), headers=wanted.command == DECODE)
         source = replace(source, idle=idle)
         try:
-            judged = self._judge(source, validation, key, self.whole.tally.chains)
+            validated = self._validator(source, validation, key, self.whole.tally.chains)
         except RecordsGone as error:
             raise RecordsGone(
                 error.what, where=error.where, hint="Follow with a new checkpoint --from earliest, and with "
                 "--new-epoch where rows are kept; and let the topic keep its records longer (retention.ms).",
             ) from error  # fmt: skip
-        self.whole.add(number, judged.tally, spans, judged.repeats)
-        if judged.withheld is not None:
-            raise self._withhold(number, judged.withheld)
+        self.whole.add(number, validated.tally, spans, validated.repeats)
+        if validated.withheld is not None:
+            raise self._withhold(number, validated.withheld)
         self._checkpoint.keep_rolling(number, write_rolling(self.whole))
-        self.own.add(number, judged.tally, spans, judged.repeats)
+        self.own.add(number, validated.tally, spans, validated.repeats)
         self._done = number
-        batch, report = StreamBatch(number, spans, judged.tally, time.monotonic() - begun), self.report(self.whole)
+        batch, report = StreamBatch(number, spans, validated.tally, time.monotonic() - begun), self.report(self.whole)
         self._observer.note_batch(batch, report)
         self._name_contradicted(report)
 

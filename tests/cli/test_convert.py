@@ -29,7 +29,7 @@ from cdc_contracts.registry.core.records.record_batches import CAPTURE_SCHEMA
 CATALOGUE = shipped_catalogue()
 CANAL = CATALOGUE.version("dts/canal@2")
 OF_JSON = [version for version in CATALOGUE.all_versions() if version.meaning.transport == "json"]
-OWN = Path(__file__).parents[1] / "registry/authoring/lint/contracts"
+OWN = Path(__file__).parents[1] / "registry/lint/contracts"
 MOMENT = datetime(2026, 3, 1, 12, 0, 0, 123000, UTC)
 
 

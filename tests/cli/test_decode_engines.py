@@ -267,7 +267,7 @@ def test_a_stream_is_refused(capsys):
 @pytest.mark.parametrize(
     "trap",
     [
-        pytest.param("runs.transactions:Attempt.judge", marks=pytest.mark.nightly),
+        pytest.param("runs.transactions:Attempt.validate", marks=pytest.mark.nightly),
         pytest.param("runs.transactions:write_table", marks=pytest.mark.nightly),
         "runs.run_directory:RunDirectory._finalize_files",
     ],

@@ -1,6 +1,6 @@
 """Drifts that begin in mid-stream, in four partitions: one finding with class, path and first offset, and no other.
 
-The suite judges short streams by the engine that needs no JVM. CDC_CONTRACTS_DRIFTS=long judges 20,000 messages by both
+The suite validates short streams by the engine that needs no JVM. CDC_CONTRACTS_DRIFTS=long validates 20,000 messages by both
 engines, in any order of the partitions.
 """
 

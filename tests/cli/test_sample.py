@@ -33,7 +33,7 @@ CANNOT = {
 def test_samples_of_a_version_conform_to_it(version):
     validation = open_validation(CATALOGUE, version.reference, ReadingOptions())
     outcomes = [
-        validation.judge(message).verdict
+        validation.validate(message).verdict
         for message in sample_messages(version, 60, seed=3, reading_options=ReadingOptions())
     ]
 
@@ -56,7 +56,7 @@ def test_every_tenth_message_shows_the_drift_that_is_asked_for(version):
             made[drift] = False
             continue
         made[drift] = True
-        verdicts = [validation.judge(message).verdict for message in messages]
+        verdicts = [validation.validate(message).verdict for message in messages]
         assert [drift in {finding.name for finding in verdict.findings} for verdict in verdicts].count(True) == 1
 
     assert {drift for drift, done in made.items() if not done} - {"other-version"} == cannot
@@ -68,7 +68,7 @@ def test_the_other_way_of_placing_rows_is_shown_by_the_next_event_that_can():
     messages = sample_messages(
         CATALOGUE.version("dts/canal@2"), 60, seed=1, reading_options=ReadingOptions(), drift="other-version"
     )
-    found = [validation.judge(message).verdict.outcome for message in messages]
+    found = [validation.validate(message).verdict.outcome for message in messages]
     assert 3 <= found.count("other-version") <= 6
 
 

@@ -67,7 +67,7 @@ def test_table_contracts_that_are_wrong_are_reported_by_key(tmp_path, capsys, te
 
 
 def test_contracts_of_the_settings_are_known_to_every_command(tmp_path, capsys):
-    own = Path(__file__).parents[1] / "registry/authoring/lint/contracts"
+    own = Path(__file__).parents[1] / "registry/lint/contracts"
     (tmp_path / "cdc-contracts.yaml").write_text(f"contracts: [{own}]\n")
     for command in (
         ["show", "acme/plain@1"],

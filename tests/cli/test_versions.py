@@ -1,4 +1,4 @@
-"""`--versions` and `--write-versions`: a topic that changes versions in mid-stream, judged part by part."""
+"""`--versions` and `--write-versions`: a topic that changes versions in mid-stream, validated part by part."""
 
 import json
 import re
@@ -180,18 +180,18 @@ class TestSettings:
         ],
     )
     def test_each_topic_is_judged_by_what_says_most_of_it(self, options, expected):
-        judging = RangedValidationOptions(**options)
+        validating = RangedValidationOptions(**options)
         assigned = assign_validations(
-            ["orders", "more"], judging.contract, judging.open_validation, judging.ranged_topics
+            ["orders", "more"], validating.contract, validating.open_validation, validating.ranged_topics
         )
         assert [
             (validation.declared, names, validation.ranges is not None) for validation, names in assigned
         ] == expected
 
     def test_a_file_on_the_command_line_has_to_name_every_topic(self, here):
-        judging = RangedValidationOptions(versions=here / "v.yaml")
+        validating = RangedValidationOptions(versions=here / "v.yaml")
         with pytest.raises(UsageError, match="does not mention topic more"):
-            assign_validations(["orders", "more"], None, judging.open_validation, judging.ranged_topics)
+            assign_validations(["orders", "more"], None, validating.open_validation, validating.ranged_topics)
 
     def test_topics_of_one_run_are_judged_in_one_way(self):
         assert RangedValidationOptions().open_validation(["orders"]).ranges is not None

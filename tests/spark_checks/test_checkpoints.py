@@ -1,4 +1,4 @@
-"""What is kept beside a checkpoint: ranges of batches, what they are judged by, and what all of them came to."""
+"""What is kept beside a checkpoint: ranges of batches, what they are validated by, and what all of them came to."""
 
 import json
 import pickle

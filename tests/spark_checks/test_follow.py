@@ -77,14 +77,14 @@ def test_an_audit_that_ends_between_its_totals_and_the_commit_of_spark_counts_no
 ):  # fmt: skip
     topic = make_topic([(0, value) for value in VALUES[-60:]])
     follow = ["audit", topic, "--follow", "--once", "--checkpoint", "ck", "--max-offsets", "30"]
-    judge = Follow._judge_batch
+    validate = Follow._validate_batch
 
     def end_before_the_commit(self, number):
-        judge(self, number)
+        validate(self, number)
         raise OSError("the machine is gone")
 
     with monkeypatch.context() as patch:
-        patch.setattr(Follow, "_judge_batch", end_before_the_commit)
+        patch.setattr(Follow, "_validate_batch", end_before_the_commit)
         assert call(*follow)[0] == 3
     assert [path.name for path in here.glob("ck/_cdc/rolling/*")] == ["0"]
     assert not list(here.glob("ck/commits/[0-9]*"))

@@ -39,8 +39,8 @@ def kill_at(point, table_format="parquet", *, victim="all", call=1):
     )
     trap, moment, among = {
         "offsets are logged": ("streams.streaming:Follow._take", "before", None),
-        "before judging": ("runs.transactions:Attempt.judge", "before", None),
-        "changes, control, quarantine written": ("runs.transactions:Attempt.judge", "after", None),
+        "before validating": ("runs.transactions:Attempt.validate", "before", None),
+        "changes, control, quarantine written": ("runs.transactions:Attempt.validate", "after", None),
         "before typed rows": (f"{tables}.write", "before", None),
         "before the current rows of a table": ("tables.lakehouse.current_rows:CurrentTables.merge", "before", None),
         "between current rows and deletions": ("tables.lakehouse.current_rows:_merge_deleted", "before", None),
@@ -51,14 +51,14 @@ def kill_at(point, table_format="parquet", *, victim="all", call=1):
         "ledger written": ("runs.transactions:write_table", "after", None),
         "before the run record": (_RECORD[0], "before", _RECORD[1]),
         "run record there": (_RECORD[0], "after", _RECORD[1]),
-        "before Spark's commit": ("streams.streaming:Follow._judge_batch", "after", None),
+        "before Spark's commit": ("streams.streaming:Follow._validate_batch", "after", None),
     }[point]
     trap = trap if trap.startswith("pathlib") else _CHECKS + trap
     return Kill(point, victim, trap, moment, call, among)
 
 
 POINTS = (
-    "offsets are logged", "before judging", "changes, control, quarantine written", "before typed rows",
+    "offsets are logged", "before validating", "changes, control, quarantine written", "before typed rows",
     "typed rows written", "before the ledger", "ledger written", "before the run record", "run record there",
     "before Spark's commit",
 )  # fmt: skip
@@ -159,7 +159,7 @@ def test_an_audit_that_is_killed_neither_loses_nor_repeats_a_record_in_its_rolli
     ended = command.run_to_the_end([
         Kill("before the totals are kept", "all", step, "before", 2),
         Kill("totals are kept", "driver", step, "after", 1),
-        Kill("before Spark's commit", "all", _CHECKS + "streams.streaming:Follow._judge_batch", "after", 1),
+        Kill("before Spark's commit", "all", _CHECKS + "streams.streaming:Follow._validate_batch", "after", 1),
     ])  # fmt: skip
     assert ended.code == 1, ended.said[-3000:]
     whole = Command((*given, str(tmp_path / "whole.json")), tmp_path / "whole")
@@ -193,7 +193,7 @@ def test_a_stream_has_the_same_result_however_often_it_is_killed(broker, topic, 
         ]
     command = following(broker, topic, tmp_path / "killed", table_format)
     ended = command.run_to_the_end(
-        kills, last=Kill("a task's Python", "worker", _CHECKS + "runs.transactions:Attempt.judge")
+        kills, last=Kill("a task's Python", "worker", _CHECKS + "runs.transactions:Attempt.validate")
     )
     check_end(ended, tmp_path / "killed" / "out", topic, log)
     tell(command, table_format)

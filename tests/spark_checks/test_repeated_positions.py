@@ -39,10 +39,10 @@ def repeated(changes, *, each_its_own):
     return found
 
 
-@pytest.mark.parametrize("promise", [RISING, NOT_FALLING, ONCE_EACH, None])
+@pytest.mark.parametrize("constraint", [RISING, NOT_FALLING, ONCE_EACH, None])
 @pytest.mark.parametrize("spelled", ["{}", "file:{}"])
-def test_batches_find_together_what_one_run_finds(promise, spelled):
-    draw = random.Random(f"{promise}{spelled}")
+def test_batches_find_together_what_one_run_finds(constraint, spelled):
+    draw = random.Random(f"{constraint}{spelled}")
     found_any = read_less = 0
     for _ in range(100):
         steps = draw.choices([-3, -1, 0, 1, 2], [1, 1, 4, 10, 4], k=draw.randint(2, 40))
@@ -53,16 +53,16 @@ def test_batches_find_together_what_one_run_finds(promise, spelled):
             seen = Positions()
             seen.note(rows([spelled.format(position) for _, position, _ in changes[start:end]], start=start))
             lines = seen.whole()
-            plan = plan_comparison(lines, past, {LINE.subject: promise}, "query")
+            plan = plan_comparison(lines, past, {LINE.subject: constraint}, "query")
             if LINE in plan.lines:
                 read = [row for run in plan.earlier for row in changes[cuts[int(run)] : cuts[int(run) + 1]]]
                 between = [(offset, None, "") for _, offset in plan.skipped]
                 together = sorted([*read, *between, *changes[start:end]], key=lambda row: row[0])
-                reported = repeated(together, each_its_own=promise in (RISING, ONCE_EACH))
+                reported = repeated(together, each_its_own=constraint in (RISING, ONCE_EACH))
                 found |= {offset: first for offset, first in reported.items() if offset >= start}
             read_less += len(plan.earlier) < number
             past.append(PastRun(str(number), "", (), {}, (), lines, query="query"))
-        assert found == repeated(changes, each_its_own=promise in (RISING, ONCE_EACH))
+        assert found == repeated(changes, each_its_own=constraint in (RISING, ONCE_EACH))
         found_any += bool(found)
     assert found_any > 20
     assert (read_less > 20) is (spelled == "{}")

@@ -96,7 +96,7 @@ def test_replayed_records_give_the_rows_that_they_had_given_from_the_start(spark
 def test_the_ledger_of_the_directory_adds_up_over_runs_and_replays(paths, direct, replayed):
     out, decoded = replayed
     records, sums = sum(path.read_bytes().count(b"\n") for path in paths), ledger_of(out)
-    assert decoded.record.replay.judged == records
+    assert decoded.record.replay.validated == records
     assert decoded.record.replay.replayed == records - 1
     assert decoded.report.ledger.read == records
     assert (sums["read"], sums["quarantined"]) == (records, 1)

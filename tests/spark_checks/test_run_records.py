@@ -46,7 +46,7 @@ RECORD = RunRecord(
 WRITTEN = {
     "run": "a", "attempt": "k", "replaces": ["old"], "contract": "x@1", "contract_fingerprint": "f",
     "table_contracts_fingerprint": "g", "stream": {"query": "query", "batch": 3}, "redacted": True,
-    "replay": {"of": ["b"], "judged": 4, "replayed": 3}, "topics": {"t": "Zk3"},
+    "replay": {"of": ["b"], "validated": 4, "replayed": 3}, "topics": {"t": "Zk3"},
     "range": [
         {"topic": "t", "partition": 0, "start": 0, "end": 5}, {"topic": "t", "partition": 1, "start": 2, "end": 9},
     ],

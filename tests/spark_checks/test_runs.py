@@ -132,7 +132,7 @@ def test_a_run_that_was_replaced_does_not_count_even_where_its_record_is_left(ru
         killed.commit(over, NOTHING, replaced={"bbbb"} - {run})
         assert [past.run for past in RunDirectory(killed.directory).past()] == [run]
         assert [path.parent.name for path in (tmp_path.parent / token).rglob("*.parquet")] == [f"run={run}"]
-    fresh.tidy(fresh.find("bbbb"))
+    fresh.objects(fresh.find("bbbb"))
     assert [path.parent.name for path in tmp_path.rglob("*.parquet")] == ["run=bbbb"]
     # And back again: the attempts tell which of the two is the newer.
     shutil.copytree(tmp_path, tmp_path.parent / "between")

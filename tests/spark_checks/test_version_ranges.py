@@ -41,7 +41,7 @@ def sent(partition):
     """The changes of a partition as they were sent, by offset."""
     validations = {one: scope_of(one) for one in (OLD, NEW)}
     return {
-        offset: validations[OLD if offset < SWITCHES[partition] else NEW].judge(value).changes
+        offset: validations[OLD if offset < SWITCHES[partition] else NEW].validate(value).changes
         for offset, value in enumerate(messages(partition))
     }
 

@@ -27,7 +27,7 @@ from cdc_contracts.registry.core.common.json_messages import parse_message
 from cdc_contracts.registry.core.common.pointers import join_pointer, split_pointer
 from cdc_contracts.registry.core.contract.catalogue import ENVELOPE
 from cdc_contracts.registry.core.generate.message_outlines import narrow_to
-from cdc_contracts.registry.core.message.schema_violations import SchemaJudge
+from cdc_contracts.registry.core.message.schema_violations import SchemaCheck
 from cdc_contracts.registry.core.schema.schema_documents import JSON, SchemaDocument
 
 if TYPE_CHECKING:
@@ -56,12 +56,12 @@ class _Side:
 
     def accepts(self, message: Any) -> bool:
         """Return whether the whole schema takes a message."""
-        return SchemaJudge(self.document).fits(message)
+        return SchemaCheck(self.document).fits(message)
 
     def takes(self, message: Message) -> bool:
         """Return whether a message may be of this kind: its codes are among those of the schema."""
         shapes = {key: self.document[key] for key in ("properties", "$defs") if key in self.document}
-        return SchemaJudge(_only(shapes, message)).fits(message)
+        return SchemaCheck(_only(shapes, message)).fits(message)
 
     def place(self, place: TextPlace | None, message: Message | None) -> TextPlace | None:
         """Return where a part of the narrowed schema is in the file: in a branch that applies, else outside."""
@@ -75,7 +75,7 @@ class _Side:
 
     def _holding(self, message: Message) -> Iterator[int]:
         for number, branch in enumerate(self.document.get("allOf", ())):
-            if not SchemaJudge(branch["if"]).violations(message):
+            if not SchemaCheck(branch["if"]).violations(message):
                 yield number
 
 

@@ -9,18 +9,18 @@ from cdc_contracts.registry.authoring.drafting.message_members import SampleMess
 from cdc_contracts.registry.core.common.extras import has_extra
 from cdc_contracts.registry.core.message.reading import Reading, non_column_members
 from cdc_contracts.registry.core.records.input_files import PlainRecords
-from cdc_contracts.registry.core.validate.validation_context import JudgedMessage, ValidationContext
+from cdc_contracts.registry.core.validate.validation_context import ValidatedMessage, ValidationContext
 
 _TOPIC: Final = "messages"
 _Row = dict[str, str | None] | None
 
 
 def find_lost_rows(
-    validation: ValidationContext, judged: Sequence[tuple[SampleMessage, JudgedMessage]]
+    validation: ValidationContext, validated: Sequence[tuple[SampleMessage, ValidatedMessage]]
 ) -> Iterator[tuple[str, str]]:
     """Yield the place of each message whose rows do not come out, and what is wrong with them."""
-    by_batch = _decode(validation, [message.value for message, _ in judged])
-    for number, (message, one) in enumerate(judged):
+    by_batch = _decode(validation, [message.value for message, _ in validated])
+    for number, (message, one) in enumerate(validated):
         reading, rows = one.reading, [(change.before, change.after) for change in one.changes]
         if reading is None or not reading.holds_rows:
             continue

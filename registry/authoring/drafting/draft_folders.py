@@ -30,7 +30,7 @@ from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.generate.contract_samples import changes_document, find_samples
 from cdc_contracts.registry.core.message.transport import open_transport
 from cdc_contracts.registry.core.schema.message_schemas.schema_files import lay_out, write_message_files
-from cdc_contracts.registry.core.validate.validation_context import JudgedMessage, ValidationContext, open_validation
+from cdc_contracts.registry.core.validate.validation_context import ValidatedMessage, ValidationContext, open_validation
 from cdc_contracts.registry.core.validate.verdicts import CONFORMING, CONTROL
 from cdc_contracts.registry.core.values import Number
 
@@ -143,8 +143,8 @@ def _may_take(version: Version, messages: Sequence[SampleMessage]) -> bool:
 
 def _all_fit(catalogue: Catalogue, version: Version, messages: Sequence[SampleMessage]) -> bool:
     validation = open_validation(catalogue, version.reference, ReadingOptions())
-    judged = (validation.judge(message.value) for message in messages)
-    return all(one.verdict.outcome in _FITTING and not _heavy(one) for one in judged)
+    validated = (validation.validate(message.value) for message in messages)
+    return all(one.verdict.outcome in _FITTING and not _heavy(one) for one in validated)
 
 
 def _lookalikes(version: Version, messages: Sequence[SampleMessage]) -> list[str]:
@@ -231,14 +231,14 @@ class _Attempt:
         Raises UndetectedError if a row does not come out as it is in its message.
         """
         version, validation = self.version(), self._validation()
-        judged = [(message, validation.judge(message.value)) for message in self.messages]
-        lost = next(find_lost_rows(validation, judged), None)
+        validated = [(message, validation.validate(message.value)) for message in self.messages]
+        lost = next(find_lost_rows(validation, validated), None)
         if lost is not None:
             raise UndetectedError(
                 f"no contract was found that gives every row of these messages: {lost[1]}", where=lost[0],
                 hint="give messages of one kind; " + VOCABULARY,
             )  # fmt: skip
-        read = [(message, one.reading) for message, one in judged if one.reading is not None]
+        read = [(message, one.reading) for message, one in validated if one.reading is not None]
         unread = find_unread(version, read, None if self.base is None else self.base.schema)
         asked = set() if self.draft is None else self.draft.envelope.asked
         self.open_members = unread_questions(
@@ -259,17 +259,17 @@ class _Attempt:
         """Return samples with what they decode to, a few of each kind of message, and how many could not be made."""
         validation, files, left_out = self._validation(), dict[str, bytes](), 0
         for name, message in self._chosen():
-            value, judged = message.value, validation.judge(message.value)
+            value, validated = message.value, validation.validate(message.value)
             if not keep_values:
                 value = self._rewritten(message)
-                judged = validation.judge(value)
-            if judged.verdict.outcome not in _FITTING:
+                validated = validation.validate(value)
+            if validated.verdict.outcome not in _FITTING:
                 left_out += 1
                 continue
-            if judged.verdict.outcome == CONFORMING and not judged.changes:
+            if validated.verdict.outcome == CONFORMING and not validated.changes:
                 continue  # its row is missing, which the contract allows: it shows nothing
             files[f"{self.own}/samples/{name}.json"] = value
-            files[f"{self.own}/samples/{name}.change.json"] = _changes(judged)
+            files[f"{self.own}/samples/{name}.change.json"] = _changes(validated)
         return files, left_out
 
     def _rewritten(self, message: SampleMessage) -> bytes:
@@ -347,12 +347,12 @@ class _Attempt:
         self.write(files)
         try:
             validation = self._validation()
-            judged = [(message, validation.judge(message.value)) for message in self.messages]
+            validated = [(message, validation.validate(message.value)) for message in self.messages]
         except UsageError as error:
             return [("", "", error.where, error.what)]
         return [
             (one.rule, one.path, message.place, f"expected {one.expected}, observed {one.observed}")
-            for message, result in judged
+            for message, result in validated
             if result.verdict.outcome not in _FITTING or _heavy(result)
             for one in result.verdict.findings or ()
         ]
@@ -364,12 +364,12 @@ class _Attempt:
         return Catalogue([*self.catalogue.roots, self.folder])
 
 
-def _heavy(judged: JudgedMessage) -> bool:
-    return any(finding.severity != "info" for finding in judged.verdict.findings)
+def _heavy(validated: ValidatedMessage) -> bool:
+    return any(finding.severity != "info" for finding in validated.verdict.findings)
 
 
-def _changes(judged: JudgedMessage) -> bytes:
-    return (json.dumps(changes_document(judged), ensure_ascii=False, indent=2) + "\n").encode()
+def _changes(validated: ValidatedMessage) -> bytes:
+    return (json.dumps(changes_document(validated), ensure_ascii=False, indent=2) + "\n").encode()
 
 
 def _to_json(value: Any) -> str:

@@ -28,7 +28,7 @@ class UnreadMember:
 
 
 def find_unread(
-    version: Version, judged: Iterable[tuple[SampleMessage, Reading]], known: Mapping[str, Any] | None = None
+    version: Version, validated: Iterable[tuple[SampleMessage, Reading]], known: Mapping[str, Any] | None = None
 ) -> dict[Parts, UnreadMember]:
     """Return the members of messages that a version does not read, besides those that the schema `known` describes."""
     envelope = {split_pointer(pointer) for name in _SECTIONS for pointer in _pointers(version.resolved.get(name))}
@@ -36,7 +36,7 @@ def find_unread(
     envelope |= {split_pointer(pointer) for reads in rules for pointer in reads.places}
     images = {split_pointer(pointer) for pointer in version.meaning.images.pointers()}
     found: dict[Parts, UnreadMember] = {}
-    for message, reading in judged:
+    for message, reading in validated:
         for parts, value in _unread(message.content, (), envelope | _images(reading), _columns(reading)):
             if (known is not None and _describes(known, parts)) or (parts in images and not _holds(value)):
                 continue

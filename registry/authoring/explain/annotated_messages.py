@@ -84,16 +84,16 @@ class AnnotatedMessage:
 
 
 def take_apart(
-    judge: ReferenceValidator, message: dict[str, Any], table: str | None, *, show_values: bool
+    validator: ReferenceValidator, message: dict[str, Any], table: str | None, *, show_values: bool
 ) -> AnnotatedMessage:
     """Return a message annotated by the contract of a validator, at most 400 members and 20 rows."""
-    reading = Reading(judge.meaning, message, judge.reading_options)
+    reading = Reading(validator.meaning, message, validator.reading_options)
     show = _Show(values=show_values)
-    parts = list(_Envelope(judge, reading, show).parts())
-    images = list(_rows(judge, reading, show))
+    parts = list(_Envelope(validator, reading, show).parts())
+    images = list(_rows(validator, reading, show))
     return AnnotatedMessage(
         op=reading.op,
-        code=None if reading.code is None else show_known(reading.code, judge.version),
+        code=None if reading.code is None else show_known(reading.code, validator.version),
         table=table,
         parts=tuple(parts[:MOST_MEMBERS]),
         images=tuple(images[:MOST_ROWS]),
@@ -131,15 +131,15 @@ class _Show:
 class _Envelope:
     """The members of one message, each with the fact that the contract reads from it."""
 
-    def __init__(self, judge: ReferenceValidator, reading: Reading, show: _Show) -> None:
-        self._judge, self._reading, self._show = judge, reading, show
-        self._disclosure = disclosure_of(judge.version)
+    def __init__(self, validator: ReferenceValidator, reading: Reading, show: _Show) -> None:
+        self._validator, self._reading, self._show = validator, reading, show
+        self._disclosure = disclosure_of(validator.version)
         self._columns = {
             name for at in reading.meaning.images.pointers() for row in reading.rows(at) or () for name in row
         }
         self._columns |= set(reading.types or ())
         self._facts = dict(self._read_facts())
-        self._described = {member.at: member.meaning for member in describe_members(judge.version.schema)}
+        self._described = {member.at: member.meaning for member in describe_members(validator.version.schema)}
         self._whole = {pointer for pointer in reading.meaning.images.pointers() if pointer}
         columns = reading.meaning.columns
         if columns.codes is not None:
@@ -257,8 +257,8 @@ class _Envelope:
             yield meaning.columns.hints.at, ("schema block", "never used to decode", False)
 
 
-def _rows(judge: ReferenceValidator, reading: Reading, show: _Show) -> Iterator[RowPart]:
-    columns, roles = judge.forms.columns_of(reading), _roles(reading)
+def _rows(validator: ReferenceValidator, reading: Reading, show: _Show) -> Iterator[RowPart]:
+    columns, roles = validator.forms.columns_of(reading), _roles(reading)
     sources: list[tuple[str | None, str, str | None]] = [
         (role, source, side.over if source == side.at else None)
         for role, side in roles.items()
@@ -270,12 +270,12 @@ def _rows(judge: ReferenceValidator, reading: Reading, show: _Show) -> Iterator[
         below = (reading.rows(over) or []) if over is not None else []
         for index, row in enumerate(reading.rows(source) or ()):
             under = below[index] if index < len(below) else {}
-            shown = _columns(judge, columns, show, (row, source), (under, over or source))
+            shown = _columns(validator, columns, show, (row, source), (under, over or source))
             yield RowPart(role, source, index, tuple(shown))
 
 
 def _columns(
-    judge: ReferenceValidator, columns: TypedColumns, show: _Show, own: tuple[Row, str], under: tuple[Row, str]
+    validator: ReferenceValidator, columns: TypedColumns, show: _Show, own: tuple[Row, str], under: tuple[Row, str]
 ) -> Iterator[ColumnPart]:
     types: Mapping[str, str] = columns.types or {}
     for name in dict.fromkeys([*types, *under[0], *own[0]]):
@@ -283,20 +283,20 @@ def _columns(
         if name not in row:
             yield ColumnPart(name, own[1], types.get(name), None, "absent", None, "absent")
         else:
-            yield _column(judge, columns, show, name, row[name], at)
+            yield _column(validator, columns, show, name, row[name], at)
 
 
 def _column(
-    judge: ReferenceValidator, columns: TypedColumns, show: _Show, name: str, value: Any, at: str
+    validator: ReferenceValidator, columns: TypedColumns, show: _Show, name: str, value: Any, at: str
 ) -> ColumnPart:
     source_type = (columns.types or {}).get(name)
     untyped = source_type is None and columns.origin != "none"
-    form = None if untyped else judge.forms.form_of(columns, name, value)
+    form = None if untyped else validator.forms.form_of(columns, name, value)
     wire = show.wire(value)
     text, state = None, "untyped" if form is None else "null" if value is None else "broken"
     if form is not None and value is not None and not isinstance(value, dict | list) and kind_of(value) in _takes(form):
         try:
-            read = form.read(value, judge.forms.context_of(form, columns.table, columns.mapping))
+            read = form.read(value, validator.forms.context_of(form, columns.table, columns.mapping))
             text, state = show.text(read.text), _STATES.get(read.flag, "ok")
         except BrokenValue:
             text = None

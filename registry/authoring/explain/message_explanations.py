@@ -29,7 +29,7 @@ from cdc_contracts.registry.core.message.unreadable_bytes import ParseFault, fin
 from cdc_contracts.registry.core.message.wrapping_guesses import guess_wrapping
 from cdc_contracts.registry.core.records.record_origins import FoundPlace
 from cdc_contracts.registry.core.validate.candidates import Candidate, find_nearest, open_validations, read_alike, weigh
-from cdc_contracts.registry.core.validate.validation_context import JudgedMessage, ValidationContext
+from cdc_contracts.registry.core.validate.validation_context import ValidatedMessage, ValidationContext
 from cdc_contracts.registry.core.validate.verdicts import (
     AMBIGUOUS,
     OTHER_DIALECT,
@@ -113,20 +113,22 @@ def explain_message(
     validations = open_validations(catalogue, reading_options)
     candidates = weigh(value, validations)
     if validation is not None:
-        judged = validation.judge(value)
+        validated = validation.validate(value)
     else:
-        validation, judged, choice = _choose(value, validations, candidates, reading_options)
-    verdict = judged.verdict
-    version = verdict.version or (validation.judged[-1] if validation is not None else None)
+        validation, validated, choice = _choose(value, validations, candidates, reading_options)
+    verdict = validated.verdict
+    version = verdict.version or (validation.validated[-1] if validation is not None else None)
     message, fault = _open(value, validation, reading_options, show_values=show_values)
     if verdict.outcome != UNREADABLE:
         fault = None
     wrapping = guess_wrapping(message) if message is not None and verdict.outcome == OTHER_DIALECT else None
     inside = (fault.inside or None) if fault is not None else wrapping.inside if wrapping is not None else None
-    judge = next((one for one in validation.judges if one.version is version), None) if validation is not None else None
+    validator = (
+        next((one for one in validation.validators if one.version is version), None) if validation is not None else None
+    )
     anatomy = (
-        take_apart(judge, message, judged.table, show_values=show_values)
-        if judge is not None and message is not None
+        take_apart(validator, message, validated.table, show_values=show_values)
+        if validator is not None and message is not None
         else None
     )
     findings = explain_findings(verdict.findings, version, anatomy, fits=verdict.fits)
@@ -173,7 +175,7 @@ def _choose(
     validations: Sequence[ValidationContext],
     candidates: Sequence[Candidate],
     reading_options: ReadingOptions,
-) -> tuple[ValidationContext | None, JudgedMessage, str]:
+) -> tuple[ValidationContext | None, ValidatedMessage, str]:
     """Return the validation context of the most similar subject, the outcome under it, and why it was chosen."""
     relatives = _relatives(value, validations[0])
     other_format = _explain_other_format(value, validations, candidates, relatives)
@@ -183,25 +185,25 @@ def _choose(
     asked = fitting or [one for one in candidates if one.on_request]
     near = asked[0] if asked else find_nearest(candidates)
     if near is None:
-        return None, JudgedMessage(_without_contract(value, reading_options)), "no contract comes close"
+        return None, ValidatedMessage(_without_contract(value, reading_options)), "no contract comes close"
     validation = next(validation for validation in validations if validation.subject == near.version.subject)
-    judged = validation.judge(value)
+    validated = validation.validate(value)
     if fitting and read_alike(fitting) and not any(one.reads == "other" for one, _ in relatives):
         return (
             validation,
-            judged,
+            validated,
             "the first that fits; all that fit read it the same way" if fitting[1:] else "the only one that fits",
         )
     if asked:
         why = "the message fits several contracts" if fitting[1:] else "any product may write such a message"
         why = f"{relatives[0][0].name} may have written it as well" if fitting and relatives else why
-        return validation, replace(judged, verdict=_undecided(validation, judged.verdict, asked)), why
+        return validation, replace(validated, verdict=_undecided(validation, validated.verdict, asked)), why
     if near.marked:
-        return validation, judged, "the closest match among those whose discriminators hold"
+        return validation, validated, "the closest match among those whose discriminators hold"
     verdict = foreign(f"the discriminators of {near.version}", near.version, f"does not hold: {'; '.join(near.marks)}")
-    findings = near.judgement.findings if near.judgement is not None else ()
+    findings = near.version_verdict.findings if near.version_verdict is not None else ()
     verdict = replace(verdict, findings=(*verdict.findings, *findings))
-    return validation, replace(judged, verdict=verdict), _describe_nearness(near, candidates)
+    return validation, replace(validated, verdict=verdict), _describe_nearness(near, candidates)
 
 
 def _relatives(value: bytes, validation: ValidationContext) -> list[tuple[Relative, bool]]:
@@ -219,14 +221,14 @@ def _explain_other_format(
     validations: Sequence[ValidationContext],
     candidates: Sequence[Candidate],
     relatives: Sequence[tuple[Relative, bool]],
-) -> tuple[ValidationContext, JudgedMessage, str] | None:
+) -> tuple[ValidationContext, ValidatedMessage, str] | None:
     """Return the explanation of a message that shows a relative; None if some other contract accepts it."""
     for relative, marked in relatives:
         if marked and not any(one.fits and one.version.subject not in relative.near for one in candidates):
             validation = next(validation for validation in validations if validation.subject == relative.near[0])
-            verdict = foreign("a contract of the catalogue", validation.judged[-1], f"what {relative.name} writes")
+            verdict = foreign("a contract of the catalogue", validation.validated[-1], f"what {relative.name} writes")
             why = f"the closest match; {relative.name} is not in the catalogue"
-            return validation, replace(validation.judge(value), verdict=verdict), why
+            return validation, replace(validation.validate(value), verdict=verdict), why
     return None
 
 
@@ -244,7 +246,7 @@ def _describe_nearness(near: Candidate, candidates: Sequence[Candidate]) -> str:
 def _undecided(validation: ValidationContext, verdict: Verdict, asked: Sequence[Candidate]) -> Verdict:
     """Return the verdict of a message that several contracts accept, or whose contract has to be declared."""
     versions = tuple(one.version for one in asked)
-    at = validation.judges[0].meaning.envelope.op.at
+    at = validation.validators[0].meaning.envelope.op.at
     named = ", ".join(version.reference for version in versions)
     if not any(one.fits for one in asked):
         named += ", or any other product that writes plain rows"
@@ -274,14 +276,14 @@ def _open(
 
 def _others(candidates: Sequence[Candidate], verdict: Verdict) -> list[Other]:
     """Return the other versions: first those that fit, then by decreasing similarity."""
-    judged = next((one for one in candidates if one.version is verdict.version), None)
+    validated = next((one for one in candidates if one.version is verdict.version), None)
     result = []
     for one in candidates:
-        if one is not judged:
+        if one is not validated:
             fits = one.fits or one.version in verdict.fits
-            alike = read_alike([judged, one]) if fits and judged is not None and judged.conforms else None
+            alike = read_alike([validated, one]) if fits and validated is not None and validated.conforms else None
             why = None if fits else one.why_not
-            far = (not fits, one.judgement is None, one.members == 0, one.distance)
+            far = (not fits, one.version_verdict is None, one.members == 0, one.distance)
             result.append(
                 (far, Other(one.version.reference, fits, alike, one.members, one.marks, len(one.errors), why))
             )

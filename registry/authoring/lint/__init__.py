@@ -57,7 +57,7 @@ def run_lint(run: LintRun) -> LintReport:
     own = [version for version in run.versions if version.subject != CANONICAL]
     return LintReport(
         findings=tuple(sorted(counting, key=lambda one: (one.file, one.line or 0, one.rule, one.path, one.observed))),
-        judged=not run.inconsistent,
+        validated=not run.inconsistent,
         checked={
             "contracts": len(own),
             "samples": sum(len(run.samples[version.reference]) for version in own),

@@ -92,12 +92,12 @@ class LintFinding:
 class LintReport:
     """The result of linting: findings by file and line, how much was checked, and what comments ignore.
 
-    `judged` is False if samples were not validated because some contract is inconsistent; `shipped` is True if
+    `validated` is False if samples were not validated because some contract is inconsistent; `shipped` is True if
     nothing was named or found, so that the shipped contracts were linted.
     """
 
     findings: tuple[LintFinding, ...]
-    judged: bool
+    validated: bool
     checked: Mapping[str, int] = field(default_factory=dict)
     ignored: tuple[tuple[LintFinding, Ignore], ...] = ()
     shipped: bool = False

@@ -22,7 +22,7 @@ from cdc_contracts.registry.core.stats.reference_tally import account
 from cdc_contracts.registry.core.stats.run_findings import finalize
 from cdc_contracts.registry.core.stats.tally import Tally
 from cdc_contracts.registry.core.validate.reference_validator import ReferenceValidator
-from cdc_contracts.registry.core.validate.validation_context import JudgedMessage, ValidationContext
+from cdc_contracts.registry.core.validate.validation_context import ValidatedMessage, ValidationContext
 
 
 class LintRun(LintInput):
@@ -48,7 +48,7 @@ class LintRun(LintInput):
         return [version.reference for version in self.catalogue.all_versions() if not self._is_sound(version)]
 
     @cached_property
-    def judged(self) -> dict[str, list[tuple[Sample, JudgedMessage]]]:
+    def validated(self) -> dict[str, list[tuple[Sample, ValidatedMessage]]]:
         """The results of validating the samples under lint; nothing as long as some contract is inconsistent."""
         if self.inconsistent:
             return {}
@@ -57,14 +57,16 @@ class LintRun(LintInput):
         for version in self.versions:
             if version.subject == CANONICAL:
                 continue
-            reading_options, judges = plain, shared
+            reading_options, validators = plain, shared
             if self.samples[version.reference].table_files:
                 try:
-                    reading_options, judges = self.samples[version.reference].reading_options(), {}
+                    reading_options, validators = self.samples[version.reference].reading_options(), {}
                 except WRONG:
                     continue
-            validation = ValidationContext(self.catalogue, (version,), reading_options, version.reference, made=judges)
-            found[version.reference] = list(self._judged(version, validation))
+            validation = ValidationContext(
+                self.catalogue, (version,), reading_options, version.reference, made=validators
+            )
+            found[version.reference] = list(self._validated_messages(version, validation))
         return found
 
     @cached_property
@@ -115,14 +117,16 @@ class LintRun(LintInput):
             except (Unreadable, CdcContractsError):
                 continue
 
-    def _judged(self, version: Version, validation: ValidationContext) -> Iterator[tuple[Sample, JudgedMessage]]:
+    def _validated_messages(
+        self, version: Version, validation: ValidationContext
+    ) -> Iterator[tuple[Sample, ValidatedMessage]]:
         is_json = version.meaning.transport == "json"  # what an Avro record holds depends on the options
         parsed = {sample.file.name: message for sample, message in self.messages[version.reference] if is_json}
         for sample in self.samples[version.reference]:
             if sample.drifts or sample.file.name not in parsed:
-                yield sample, validation.judge(sample.value)
+                yield sample, validation.validate(sample.value)
             else:
-                yield sample, validation.judge_message(parsed[sample.file.name], sample.value)
+                yield sample, validation.validate_message(parsed[sample.file.name], sample.value)
 
     def _is_sound(self, version: Version) -> bool:
         meaning = self.meanings.get(version.reference)

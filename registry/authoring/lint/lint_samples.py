@@ -13,7 +13,7 @@ from cdc_contracts.registry.core.common.pointers import join_pointer
 if TYPE_CHECKING:
     from cdc_contracts.registry.authoring.lint.lint_run import LintRun
     from cdc_contracts.registry.core.generate.contract_samples import Sample
-    from cdc_contracts.registry.core.validate.validation_context import JudgedMessage
+    from cdc_contracts.registry.core.validate.validation_context import ValidatedMessage
 
 HOLDING: Final = ("conforming", "control")
 
@@ -24,10 +24,10 @@ _LONGEST: Final = 60
 NOWHERE: Final = object()
 
 
-def judged_samples(run: LintRun, *, drifts: bool) -> Iterator[tuple[Sample, JudgedMessage]]:
+def validated_samples(run: LintRun, *, drifts: bool) -> Iterator[tuple[Sample, ValidatedMessage]]:
     """Yield the samples under lint that drift, or those that conform, with their verdicts."""
-    for entries in run.judged.values():
-        yield from ((sample, judged) for sample, judged in entries if sample.drifts is drifts)
+    for entries in run.validated.values():
+        yield from ((sample, validated) for sample, validated in entries if sample.drifts is drifts)
 
 
 def expectation_of(sample: Sample) -> Any:

@@ -21,7 +21,7 @@ class ReviewedChange:
     """The result of reviewing a change. `error` says why nothing was compared, where that is so."""
 
     review: Review
-    judged: bool
+    validated: bool
     error: CdcContractsError | None
 
     def exit_code(self, fail_on: str) -> int:
@@ -29,7 +29,7 @@ class ReviewedChange:
 
         What could not be compared never passes.
         """
-        if self.review.fails(fail_on) or not self.judged:
+        if self.review.fails(fail_on) or not self.validated:
             return EXIT_CODES[DRIFT]
         return self.error.exit_code if self.error else verdict_of(self.review)
 
@@ -50,7 +50,7 @@ def review_change(
     except CdcContractsError as error:
         result = f"nothing was compared: {error.what}"
         return ReviewedChange(
-            Review("ci", linted.annotations, linted.checked, (*linted.notes, result)), report.judged, error
+            Review("ci", linted.annotations, linted.checked, (*linted.notes, result)), report.validated, error
         )
     return ReviewedChange(
         Review(
@@ -59,6 +59,6 @@ def review_change(
             {**linted.checked, "published": compared.checked["contracts"]},
             (*linted.notes, *compared.notes),
         ),
-        report.judged,
+        report.validated,
         None,
     )

@@ -58,7 +58,7 @@ def refuse_incompatible(plan: SyncPlan, wanted: Holdings, held: Holdings) -> Non
         if not earlier or is_unfinished(subject, held):
             continue
         for schema in schemas:
-            refusal = _judge(earlier, schema, wanted, held)
+            refusal = _validator(earlier, schema, wanted, held)
             if refusal is not None:
                 plan.refusals.append(refusal)
             earlier = [*earlier, schema]
@@ -89,7 +89,7 @@ def level_of(subject: str, wanted: Holdings, held: Holdings) -> tuple[Level, Pol
         ) from error
 
 
-def _judge(earlier: Sequence[HeldSchema], new: HeldSchema, wanted: Holdings, held: Holdings) -> PlanRefusal | None:
+def _validator(earlier: Sequence[HeldSchema], new: HeldSchema, wanted: Holdings, held: Holdings) -> PlanRefusal | None:
     level, policy = level_of(new.subject, wanted, held)
     if level is Level.NONE or any(one.type not in (JSON, AVRO) for one in (*earlier, new)):
         return None

@@ -37,7 +37,7 @@ class TableColumn(Document):
 class TableContract(Document):
     """One source table: `database.table`, its columns, primary key and the zone of its zone-less timestamps.
 
-    `version` counts what its owner published of it, as `NAME@N`; no message is judged by it.
+    `version` counts what its owner published of it, as `NAME@N`; no message is validated by it.
     """
 
     table: str

@@ -171,16 +171,16 @@ class _Classification:
         alone = len(same) == 1 and (verdict != AMBIGUOUS or not relatives)
         version = same[0] if alone else None
         others = [one for one in versions if one is not version and (version is not None or one.subject != subject)]
-        judged = tuple(same) if subject and not (verdict == AMBIGUOUS and relatives) else ()
+        validated = tuple(same) if subject and not (verdict == AMBIGUOUS and relatives) else ()
         preferences = (version,) if version is not None and verdict != AMBIGUOUS else ()
-        proofs = self._proofs_against(judged, preferences)
+        proofs = self._proofs_against(validated, preferences)
         return Detection(
             verdict=verdict,
             subject=subject,
             version=version,
             candidates=self.evidence_list.candidates(versions),
             equivalent=tuple(one.reference for one in others) if verdict == LIKELY else (),
-            detected=judged,
+            detected=validated,
             nearest=None,
             evidence=(*self.evidence_list.evidence(versions), *self.evidence_list.unmatched(versions)),
             messages=self.accumulator.messages,
@@ -194,16 +194,16 @@ class _Classification:
         if not versions:
             return self._unknown(next(side for side in mixture.detected if isinstance(side, Relative)))
         subjects = {side.subject if isinstance(side, Version) else side.name for side in mixture.detected}
-        judged = mixture.judged()
+        validated = mixture.validated()
         preferences = tuple(self._preferences(list(dict.fromkeys(version.subject for version in versions))))
-        proofs = self._proofs_against(judged, preferences)
+        proofs = self._proofs_against(validated, preferences)
         return Detection(
             verdict=MIXED,
             subject=versions[0].subject if len(subjects) == 1 else None,
             version=None,
             candidates=self.evidence_list.candidates(versions),
             equivalent=tuple(dict.fromkeys(one.reference for part in mixture.parts for one in part.equals)),
-            detected=judged,
+            detected=validated,
             nearest=None,
             evidence=(
                 *self.evidence_list.detected(mixture.detected),
@@ -213,7 +213,7 @@ class _Classification:
             messages=self.accumulator.messages,
             finalize=describe_mixture(mixture, proofs),
             preferences=preferences,
-            settled=bool(judged) and not proofs,
+            settled=bool(validated) and not proofs,
         )
 
     def _timeline(self) -> tuple[Version, ...]:
@@ -291,7 +291,7 @@ class _Classification:
         """Return the contract nearest to most of the messages that no contract accepts."""
         accumulator = self.accumulator
         validations = (
-            open_validations(accumulator.catalogue, accumulator.reading_options, accumulator.validators.judges)
+            open_validations(accumulator.catalogue, accumulator.reading_options, accumulator.validators.validators)
             if accumulator.samples
             else []
         )
@@ -312,7 +312,7 @@ class _Classification:
             if len(left) == 1 and isinstance(left[0], Version):
                 yield left[0]
 
-    def _proofs_against(self, judged: Sequence[Version], preferences: Sequence[Version]) -> Mapping[str, int]:
+    def _proofs_against(self, validated: Sequence[Version], preferences: Sequence[Version]) -> Mapping[str, int]:
         """Return the versions, with counts of messages, that keep the subjects' messages from having one reading.
 
         If versions of a subject accept messages and decode them differently, one has to be preferred, and no message
@@ -321,7 +321,7 @@ class _Classification:
         preferred = {version.subject: version for version in preferences}
         own = {
             senders: next(
-                (one.subject for one in judged if any(one.subject == it.subject for it in senders.versions)), ""
+                (one.subject for one in validated if any(one.subject == it.subject for it in senders.versions)), ""
             )
             for senders in self.weights.senders
         }

@@ -222,7 +222,7 @@ class EvidenceAccumulator:
         version = next(iter(message_evidence.fits))
         reading = Reading(version.meaning, dict(message_evidence.message), self.reading_options)
         written = (
-            written_rows(reading, self.validators.judges[version].forms.columns_of(reading))
+            written_rows(reading, self.validators.validators[version].forms.columns_of(reading))
             if reading.holds_rows
             else None
         )

@@ -11,7 +11,7 @@ from cdc_contracts.registry.core.common.json_messages import Unreadable
 from cdc_contracts.registry.core.contract.catalogue import Catalogue, Version
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.detect.relatives import Relative, read_relatives
-from cdc_contracts.registry.core.validate.reference_validator import Judgement, ReferenceValidator
+from cdc_contracts.registry.core.validate.reference_validator import ReferenceValidator, VersionVerdict
 
 _SAID_OR_NOT: Final = frozenset({"transaction", "position", "event_time", "event_time_text", "process_time", "tenant"})
 
@@ -34,7 +34,7 @@ class MessageEvidence:
 
     place: RecordPlace
     message: Mapping[str, Any]
-    fits: Mapping[Version, Judgement]
+    fits: Mapping[Version, VersionVerdict]
     refused: Mapping[Version, Finding]
     may_be: tuple[Relative, ...] = ()
     marked: tuple[Relative, ...] = ()
@@ -58,32 +58,34 @@ class CatalogueValidators:
     """The reference validators of all versions of a catalogue, applied to one message at a time."""
 
     def __init__(self, catalogue: Catalogue, reading_options: ReadingOptions) -> None:
-        self.judges = {version: ReferenceValidator(version, reading_options) for version in catalogue.all_versions()}
+        self.validators = {
+            version: ReferenceValidator(version, reading_options) for version in catalogue.all_versions()
+        }
         self._relatives = read_relatives(catalogue)
         by_wire: dict[str, list[ReferenceValidator]] = {}
-        for judge in self.judges.values():
-            by_wire.setdefault(judge.meaning.transport, []).append(judge)
+        for validator in self.validators.values():
+            by_wire.setdefault(validator.meaning.transport, []).append(validator)
         self._json = by_wire.pop("json", [])
-        self._binary = [judge for judges in by_wire.values() for judge in judges]
+        self._binary = [validator for validators in by_wire.values() for validator in validators]
 
     def add(self, place: RecordPlace, value: bytes) -> MessageEvidence:
         """Return the evidence of a value; a value that is not a message gives none."""
         opened = _open(self._json[:1], value)
         if opened:
             ((_, message),) = opened
-            found = [(judge, message) for judge in self._json]
+            found = [(validator, message) for validator in self._json]
         else:
             found = _open(self._binary, value)
-        fits: dict[Version, Judgement] = {}
+        fits: dict[Version, VersionVerdict] = {}
         refused: dict[Version, Finding] = {}
-        for judge, message in found:
-            if not judge.claims(message):
+        for validator, message in found:
+            if not validator.claims(message):
                 continue
-            judgement = judge.judge(message)
-            if judgement.fits:
-                fits[judge.version] = judgement
+            version_verdict = validator.validate(message)
+            if version_verdict.fits:
+                fits[validator.version] = version_verdict
             else:
-                refused[judge.version] = next(one for one in judgement.findings if one.severity == ERROR)
+                refused[validator.version] = next(one for one in version_verdict.findings if one.severity == ERROR)
         message = found[0][1] if found else {}
         may_be = tuple(relative for relative in self._relatives if opened and relative.may_be(message))
         marked = tuple(relative for relative in may_be if relative.marked(message))
@@ -99,12 +101,12 @@ def _agree(one: Any, other: Any) -> bool:
     return all(mine == theirs or (name in _SAID_OR_NOT and None in (mine, theirs)) for name, mine, theirs in result)
 
 
-def _open(judges: Sequence[ReferenceValidator], value: bytes) -> list[tuple[ReferenceValidator, dict[str, Any]]]:
+def _open(validators: Sequence[ReferenceValidator], value: bytes) -> list[tuple[ReferenceValidator, dict[str, Any]]]:
     """Return the message of a value as each validator reads it; nothing if none can read it."""
     found = []
-    for judge in judges:
+    for validator in validators:
         try:
-            found.append((judge, judge.wire.open(value)))
+            found.append((validator, validator.wire.open(value)))
         except Unreadable:
             continue
     return found

@@ -39,7 +39,7 @@ class Mixture:
     def detected(self) -> list[Side]:
         return [part.side for part in self.parts]
 
-    def judged(self) -> tuple[Version, ...]:
+    def validated(self) -> tuple[Version, ...]:
         """Return the versions to validate against, without those easily confused with a relative in the same topic."""
         return tuple(side for side in self.detected if isinstance(side, Version) and not self._may_be_taken_for(side))
 
@@ -94,8 +94,8 @@ class Mixture:
             name_of(side): sum(n for senders, n in left.items() if {side, most} <= {*senders.sides}) for side in sides
         }
         enough = {True: counts[name_of(most)], False: (1 - 1 / SHARE) * counts[name_of(most)]}
-        rivals = [side for side in sides if shares[name_of(side)] >= enough[isinstance(side, Relative)]]
-        unbeaten = self.accumulator.votes.unbeaten(rivals)
+        candidate_subjects = [side for side in sides if shares[name_of(side)] >= enough[isinstance(side, Relative)]]
+        unbeaten = self.accumulator.votes.unbeaten(candidate_subjects)
         others = [side for side in unbeaten if isinstance(side, Relative) and side.reads == "other"]
         return others[0] if others else max(unbeaten, key=lambda side: counts[name_of(side)])
 

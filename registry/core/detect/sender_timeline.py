@@ -218,7 +218,9 @@ def _is_of_another_range(message: SampledMessage, ranges: VersionRanges) -> bool
 
 def moment_in(message_evidence: MessageEvidence) -> tuple[int, int]:
     """Return the event time and the position of the rows of a message, 0 where there is none."""
-    changes = next((judgement.changes for judgement in message_evidence.fits.values() if judgement.changes), ())
+    changes = next(
+        (version_verdict.changes for version_verdict in message_evidence.fits.values() if version_verdict.changes), ()
+    )
     return max(map(moment_of, changes), default=(0, 0))
 
 
@@ -226,6 +228,6 @@ def parted_subjects(message_evidence: MessageEvidence) -> Iterator[str]:
     """Yield the subjects of which some versions accept a message and decode it differently."""
     fits = message_evidence.fits
     for subject in dict.fromkeys(version.subject for version in fits):
-        changes = [judgement.changes for version, judgement in fits.items() if version.subject == subject]
+        changes = [version_verdict.changes for version, version_verdict in fits.items() if version.subject == subject]
         if any(one != changes[0] for one in changes):
             yield subject

@@ -86,8 +86,12 @@ class Weights:
         """
         unbeaten = [one for one in sides if not any(self.beats(other, one) for other in sides)]
         found = [one for one in unbeaten if all(self.is_outlier(other, self.alone(other, [one])) for other in sides)]
-        rivals = [one for one in unbeaten if one not in found]
-        return [one for one in found if not any(self.votes.beats(rival, one) - WEAK for rival in rivals)]
+        candidate_subjects = [one for one in unbeaten if one not in found]
+        return [
+            one
+            for one in found
+            if not any(self.votes.beats(candidate_subject, one) - WEAK for candidate_subject in candidate_subjects)
+        ]
 
     def fits_nearly_all(self, side: Side) -> bool:
         """Return whether a side accepts all messages except outliers, counting those that no side accepts."""

@@ -40,7 +40,7 @@ _REFUSED: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 _decode_any: Final = msgspec.json.Decoder().decode
 _MOST_EXTRAS: Final = 64
 _MOST_COLUMNS: Final = 4096
-_MOST_LESSONS: Final = 512
+_MOST_LEARNED_FIELDS: Final = 512
 _MOST_REFUSALS: Final = 8
 _BLOCK: Final = 256
 
@@ -66,7 +66,7 @@ class Parser:
         self._families: OrderedDict[Any, int] = OrderedDict()
         self._extras: list[str] = []
         self._widened: frozenset[str] = frozenset()
-        self._lessons = 0
+        self._learned_fields = 0
         self._made = 0
         self._guess = ShapeGuess(plan, [at for at in self._names if at not in self._free])
         self._read_key = make_key_reader(plan)
@@ -80,11 +80,13 @@ class Parser:
         """Return the values by layout. Every record is in exactly one group."""
         result = Sorted(tombstones=values.tombstones())
         sound = values.are_readable(MAX_DEPTH)
-        tidy = values.are_objects(0 if self._reading_options.strict_json else self._reading_options.max_bytes) & sound
+        objects = (
+            values.are_objects(0 if self._reading_options.strict_json else self._reading_options.max_bytes) & sound
+        )
         for start in range(0, len(values), _BLOCK):
             stop = min(start + _BLOCK, len(values))
-            if not (tidy[start:stop].all() and self._sort_alike(values, start, stop, result)):
-                self._sort_mixed(values, tidy, sound, start, stop, result)
+            if not (objects[start:stop].all() and self._sort_alike(values, start, stop, result)):
+                self._sort_mixed(values, objects, sound, start, stop, result)
         self._verify(values, result)
         return result
 
@@ -103,7 +105,7 @@ class Parser:
     def _sort_mixed(
         self,
         values: MessageValues,
-        tidy: NDArray[np.bool_],
+        objects: NDArray[np.bool_],
         sound: NDArray[np.bool_],
         start: int,
         stop: int,
@@ -113,18 +115,18 @@ class Parser:
         guess = self._guess.open()
         guessed: dict[RowShape, tuple[list[int], list[bytes]]] = {}
         limit, strict = self._reading_options.max_bytes, self._reading_options.strict_json
-        for number, (value, is_tidy) in enumerate(
-            zip(values.array.slice(start, stop - start).to_pylist(), tidy[start:stop].tolist(), strict=True), start
+        for number, (value, is_object) in enumerate(
+            zip(values.array.slice(start, stop - start).to_pylist(), objects[start:stop].tolist(), strict=True), start
         ):
             if value is None:
                 continue
             if not sound[number]:
-                result.solo.append(number)
+                result.ungrouped.append(number)
                 continue
             shape = guess(value)
             if shape is None or len(value) > limit or (strict and has_duplicates(value)):
                 self._resolve(number, value, result)
-            elif is_tidy:
+            elif is_object:
                 numbers, alike = guessed.setdefault(shape, ([], []))
                 numbers.append(number)
                 alike.append(value)
@@ -176,11 +178,11 @@ class Parser:
         """Find or make the shape of one value and decode it, extending its layout where necessary."""
         shape = self._find(value) if len(value) <= self._reading_options.max_bytes else None
         if shape is None or (self._reading_options.strict_json and has_duplicates(value)):
-            result.solo.append(number)
+            result.ungrouped.append(number)
             return
         if guessed:
             self._guess.remember(value, shape)
-        for attempt in (self._strict_of, self._loose_of, self._taught):
+        for attempt in (self._strict_of, self._loose_of, self._learned):
             layout = attempt(shape, value)
             if layout is None:
                 continue
@@ -194,7 +196,7 @@ class Parser:
                 if shape.refusals > _MOST_REFUSALS:
                     shape.strict = shape.loose
             return
-        result.solo.append(number)
+        result.ungrouped.append(number)
 
     def _find(self, value: bytes) -> RowShape | None:
         try:
@@ -219,14 +221,14 @@ class Parser:
             shape = RowShape(key, columns, types is not None) if shape is None else shape
             self._shapes[key] = shape
             _bound(self._shapes)
-        if shape.built_for != self._lessons or shape.strict is None:
+        if shape.built_for != self._learned_fields or shape.strict is None:
             self._build(shape)
         return shape
 
     def _like_learnt(self, key: tuple[Any, ...], value: bytes) -> RowShape | None:
         """Return a shape with the columns learnt last if the rows of a value have exactly these, in this order."""
         like = self._learnt
-        if like is None or like.built_for != self._lessons or (self._plan.by_kind and like.key[-1] != key[-1]):
+        if like is None or like.built_for != self._learned_fields or (self._plan.by_kind and like.key[-1] != key[-1]):
             return None
         try:
             like.strict.decode(value)  # type: ignore[union-attr]
@@ -241,7 +243,7 @@ class Parser:
         shape.strict, shape.loose = (self._layout(shape, family, loose=loose) for loose in (False, True))
         if shape.refusals > _MOST_REFUSALS:
             shape.strict = shape.loose
-        shape.built_for = self._lessons
+        shape.built_for = self._learned_fields
 
     def _family(self, shape: RowShape) -> int:
         """Return the number of the family of shapes with these types and columns."""
@@ -269,9 +271,9 @@ class Parser:
     def _loose_of(self, shape: RowShape, value: bytes) -> Layout | None:
         return shape.loose
 
-    def _taught(self, shape: RowShape, value: bytes) -> Layout | None:
+    def _learned(self, shape: RowShape, value: bytes) -> Layout | None:
         """Extend the layouts to fit this value, and return the loose one; None if there is nothing to learn."""
-        if max(self._lessons, shape.lessons) >= _MOST_LESSONS:
+        if max(self._learned_fields, shape.learned_fields) >= _MOST_LEARNED_FIELDS:
             return None
         try:
             message = parse_message(
@@ -282,8 +284,8 @@ class Parser:
         members, columns = self._learn_members(message, "", self._plan.properties), self._learn_columns(message, shape)
         if not (members or columns):
             return None
-        self._lessons += members  # all shapes have the members
-        shape.lessons += columns
+        self._learned_fields += members  # all shapes have the members
+        shape.learned_fields += columns
         self._build(shape)
         if columns and not self._plan.types_at and not any(column.typed for column in shape.columns):
             self._learnt = shape

@@ -64,9 +64,9 @@ class BatchPositions:
             return
         before, after = self.positions[:-1], self.positions[1:]
         adjacent = places[1:] == places[:-1]
-        if line.promise != ONCE_EACH:
+        if line.constraint != ONCE_EACH:
             self._count(sequences, line, GOES_BACK, adjacent & (after < before))
-        if line.promise != NOT_FALLING and (same := adjacent & (after == before)).any():
+        if line.constraint != NOT_FALLING and (same := adjacent & (after == before)).any():
             pairs = (self.halves[:-1] != WHOLE) & (self.halves[1:] == SECOND_HALF)
             self._count(sequences, line, REPEATS, same & ~pairs)
 

@@ -22,7 +22,7 @@ from cdc_contracts.registry.core.stats.column_writing import WrittenTable
 from cdc_contracts.registry.core.stats.observed_columns import ObservedRow
 from cdc_contracts.registry.core.stats.record_facts import Facts, facts_of
 from cdc_contracts.registry.core.validate.form_selection import TypedColumns
-from cdc_contracts.registry.core.validate.validation_context import JudgedMessage
+from cdc_contracts.registry.core.validate.validation_context import ValidatedMessage
 from cdc_contracts.registry.core.validate.verdicts import Opinion, Verdict
 
 
@@ -45,7 +45,7 @@ class CachedVerdict:
     _facts_by_verdict: dict[Any, Facts | None] = field(default_factory=dict, repr=False)
     shapes: dict[int, ObservedRow] = field(default_factory=dict, repr=False)
     """The columns that the types of its records name, by the place of the version: found when first asked for."""
-    strangers: dict[str, Reading | None] = field(default_factory=dict, repr=False)
+    foreign_records: dict[str, Reading | None] = field(default_factory=dict, repr=False)
     """How another subject would read its records, by their own: found when first asked for."""
     plain: dict[WrittenTable, set[tuple[str, str]]] = field(default_factory=dict, repr=False)
     """The columns with a value of a kind that has no layout: the layouts of its other values mean nothing there."""
@@ -177,12 +177,12 @@ class BatchResult:
 
     texts: pa.Array
     group_results: list[GroupResult] = field(default_factory=list)
-    alone: list[tuple[int, JudgedMessage]] = field(default_factory=list)
+    alone: list[tuple[int, ValidatedMessage]] = field(default_factory=list)
     tombstones: list[int] = field(default_factory=list)
 
     def having(self, outcomes: Collection[str]) -> set[int]:
         """Return the numbers of the records with one of these outcomes."""
-        numbers = {number for number, judged in self.alone if judged.verdict.outcome in outcomes}
+        numbers = {number for number, validated in self.alone if validated.verdict.outcome in outcomes}
         for group_result in self.group_results:
             if group_result.verdict.outcome in outcomes:
                 numbers.update(group_result.record_group.numbers.tolist())
@@ -191,7 +191,7 @@ class BatchResult:
     def leave_out(self, numbers: Collection[int]) -> None:
         """Drop the results of some records: they are validated elsewhere."""
         left_out = set(numbers)
-        self.alone = [(number, judged) for number, judged in self.alone if number not in left_out]
+        self.alone = [(number, validated) for number, validated in self.alone if number not in left_out]
         group_results = []
         for group_result in self.group_results:
             record_group = group_result.record_group

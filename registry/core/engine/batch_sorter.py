@@ -21,7 +21,7 @@ Numbers = NDArray[np.int64]
 _BLOCK: Final = 256
 """So many messages are parsed to learn of what shape the others may be."""
 _MOST_INT: Final = 2**40
-_MOST_LESSONS: Final = 4
+_MOST_LEARNED_FIELDS: Final = 4
 """So often in one batch."""
 
 
@@ -30,7 +30,7 @@ class SortedBatch:
     """The records of a batch by layout, and the numbers of those for the reference validator and of tombstones."""
 
     decoded_batches: list[DecodedBatch] = field(default_factory=list)
-    solo: list[int] = field(default_factory=list)
+    ungrouped: list[int] = field(default_factory=list)
     tombstones: list[int] = field(default_factory=list)
 
 
@@ -39,7 +39,7 @@ class BatchSorter:
 
     def __init__(self, parser: Parser, scanner: Scanner) -> None:
         self._parser, self._scanner = parser, scanner
-        self._block, self._lessons = (1, _MOST_INT) if is_eager() else (_BLOCK, _MOST_LESSONS)
+        self._block, self._learned_fields = (1, _MOST_INT) if is_eager() else (_BLOCK, _MOST_LEARNED_FIELDS)
 
     def sort(self, values: MessageValues) -> SortedBatch:
         """Return the values by layout."""
@@ -52,7 +52,7 @@ class BatchSorter:
             return result
         found, rest = self._scanner.scan(values, rest)
         result.decoded_batches += found
-        for _ in range(self._lessons):
+        for _ in range(self._learned_fields):
             if len(rest) < 2 * self._block:
                 break
             shape = self._parse(values, rest[: self._block], result)
@@ -68,7 +68,7 @@ class BatchSorter:
         if not len(numbers):
             return None
         parsed = self._parser.sort(values if len(numbers) == len(values) else values.take(numbers))
-        result.solo += numbers[parsed.solo].tolist()
+        result.ungrouped += numbers[parsed.ungrouped].tolist()
         result.decoded_batches += [
             lay_out(shape, layout, numbers[places].tolist(), records)
             for layout, (shape, places, records) in parsed.groups.items()

@@ -45,11 +45,11 @@ _MOST_DIGITS: Final = 18
 
 
 def count_statistics(
-    judged: Sequence[tuple[Batch, BatchResult]], tally: Tally, runs: Mapping[Source, ReadRuns]
+    validated: Sequence[tuple[Batch, BatchResult]], tally: Tally, runs: Mapping[Source, ReadRuns]
 ) -> None:
     """Add the records of a validated batch to the statistics of their stream; parts of the batch may interleave."""
     counted = [
-        one for batch, batch_result in judged if (one := _count_part(batch_result, batch, tally.statistics)).facts
+        one for batch, batch_result in validated if (one := _count_part(batch_result, batch, tally.statistics)).facts
     ]
     statements: dict[Source, list[int]] = {}
     for part in counted:
@@ -80,13 +80,13 @@ def _count_part(batch_result: BatchResult, batch: Batch, statistics: StreamStati
             result.append(WrittenGroup(record_group, facts, tables))
     note_writing(statistics.writing, result, batch)
     note_parts(statistics.parts, result, batch)
-    for number, judged in batch_result.alone:
-        alone = facts_of_one(judged)
-        if alone is not None and judged.reading is not None:
-            values = [judged.reading.at(alone.track.path)] if alone.track is not None else None
-            tables = Tables(np.zeros(1, np.int64), [judged.reading.names], [alone.table])
+    for number, validated in batch_result.alone:
+        alone = facts_of_one(validated)
+        if alone is not None and validated.reading is not None:
+            values = [validated.reading.at(alone.track.path)] if alone.track is not None else None
+            tables = Tables(np.zeros(1, np.int64), [validated.reading.names], [alone.table])
             counted.take(alone, tables, np.array([number]), values, np.array([0]))
-            counted.take_rows(statistics, alone, number, judged.reading)
+            counted.take_rows(statistics, alone, number, validated.reading)
     return counted
 
 

@@ -20,8 +20,8 @@ from cdc_contracts.registry.core.engine.image_digests import (
     images_of_one,
     moments_of_one,
 )
-from cdc_contracts.registry.core.engine.image_placings import Placing, is_followed
 from cdc_contracts.registry.core.engine.text_digests import Digests, mix
+from cdc_contracts.registry.core.engine.versions_by_order import PlacedVersions, is_followed
 from cdc_contracts.registry.core.message.reading import Reading, TableNames
 from cdc_contracts.registry.core.records.record_batches import Batch, split_by_code
 from cdc_contracts.registry.core.stats.chain_evidence import ChainLine
@@ -31,26 +31,28 @@ from cdc_contracts.registry.core.stats.row_changes import CHANGE, LOAD, RowChang
 
 
 def follow_rows(
-    parts: Sequence[tuple[Batch, BatchResult]], placings: Mapping[str, Placing], runs: Mapping[Source, ReadRuns]
+    parts: Sequence[tuple[Batch, BatchResult]],
+    versions_by_order: Mapping[str, PlacedVersions],
+    runs: Mapping[Source, ReadRuns],
 ) -> RowChanges:
     """Return the row changes of the parts of a batch, which have these runs of offsets."""
     followed = RowChanges()
     found: dict[ChainLine, list[NDArray[Any]]] = {}
     for batch, batch_result in parts:
-        for subject, rows in _Collector(batch, batch_result, placings, followed.tables).rows():
+        for subject, rows in _Collector(batch, batch_result, versions_by_order, followed.tables).rows():
             of_source = dict(split_by_code(rows.sources)) if len(batch.sources) > 1 else {0: slice(None)}
             for place, pair in enumerate(batch.sources):
                 mine = rows.changes[of_source.get(place, slice(0))]
                 found.setdefault(ChainLine(*pair, subject), []).append(mine)
-    if not found and all(placing.strangers for placing in placings.values()):
+    if not found and all(placed_versions.foreign_records for placed_versions in versions_by_order.values()):
         return followed  # no message resembles one of theirs
     for pair, read in runs.items():
         followed.read(*pair, read.spans)
-        for subject, placing in placings.items():
+        for subject, placed_versions in versions_by_order.items():
             line = ChainLine(*pair, subject)
-            if placing.strangers and line not in found:
+            if placed_versions.foreign_records and line not in found:
                 continue
-            followed.open_line(line, placing.readings)
+            followed.open_line(line, placed_versions.readings)
             for changes in found.get(line, ()):
                 followed.add_array(line, changes)
     return followed
@@ -74,16 +76,25 @@ class _Collector:
     """The row changes of one validated batch, by subject."""
 
     def __init__(
-        self, batch: Batch, batch_result: BatchResult, placings: Mapping[str, Placing], tables: dict[int, str | None]
+        self,
+        batch: Batch,
+        batch_result: BatchResult,
+        versions_by_order: Mapping[str, PlacedVersions],
+        tables: dict[int, str | None],
     ) -> None:
-        self._batch, self._batch_result, self._placings, self._tables = batch, batch_result, placings, tables
+        self._batch, self._batch_result, self._versions_by_order, self._tables = (
+            batch,
+            batch_result,
+            versions_by_order,
+            tables,
+        )
 
     def rows(self) -> Iterator[tuple[str, _Rows]]:
         """Yield the row changes with their subject."""
         chosen = [
             group_result
             for group_result in self._batch_result.group_results
-            if is_followed(group_result.verdict, self._placings) and self._readings(group_result)
+            if is_followed(group_result.verdict, self._versions_by_order) and self._readings(group_result)
         ]
         opened = digest_batches([group_result.record_group for group_result in chosen])
         for same in self._read_alike(chosen):
@@ -97,18 +108,18 @@ class _Collector:
                 tables = join_tables([self._tables_of(group_result) for group_result in same])
                 yield same[0].verdict.fits[0].subject, self._placed(changes, numbers, moments, tables)
         alone = [
-            (number, judged)
-            for number, judged in self._batch_result.alone
-            if is_followed(judged.verdict, self._placings)
+            (number, validated)
+            for number, validated in self._batch_result.alone
+            if is_followed(validated.verdict, self._versions_by_order)
         ]
-        for number, judged in alone:
-            result = self._placings[judged.verdict.fits[0].subject].readings_of(judged)
-            kind = self._kind(result[0], judged.verdict.fits[0].subject) if result else LOAD
+        for number, validated in alone:
+            result = self._versions_by_order[validated.verdict.fits[0].subject].readings_of(validated)
+            kind = self._kind(result[0], validated.verdict.fits[0].subject) if result else LOAD
             changes = _changes([images_of_one(reading) for reading in result], kind) if result else None
             if changes is not None:
                 moments = [np.array([moment]) for moment in moments_of_one(result[0])]
                 tables = table_of_all(result[0].names, 1)
-                yield judged.verdict.fits[0].subject, self._placed(changes, np.array([number]), moments, tables)
+                yield validated.verdict.fits[0].subject, self._placed(changes, np.array([number]), moments, tables)
 
     def _read_alike(self, group_results: Sequence[GroupResult]) -> list[list[GroupResult]]:
         """Return the results together whose records are read in the same way: they are read at once."""
@@ -120,7 +131,7 @@ class _Collector:
         return list(found.values())
 
     def _kind(self, reading: Reading, subject: str) -> int:
-        return self._placings[subject].kind_of(reading.op)
+        return self._versions_by_order[subject].kind_of(reading.op)
 
     def _tables_of(self, group_result: GroupResult) -> Tables:
         """Return the tables of records as the first way reads them."""
@@ -130,23 +141,23 @@ class _Collector:
         return record_group.tables(0)
 
     def _readings(self, group_result: GroupResult) -> list[Reading]:
-        """Return how each placing reads the records of a result; if only one placing fits, its reading counts for both.
+        """Return how each image order reads the records of a result; if only one fits, its reading counts for both.
 
-        Empty if the other placing is that of strangers and the records cannot be theirs.
+        Empty if the other image order is that of foreign records and the records cannot be theirs.
         """
         fits, cached_verdict = group_result.verdict.fits, group_result.record_group.cached_verdict
-        placing = self._placings[fits[0].subject]
+        placed_versions = self._versions_by_order[fits[0].subject]
         places = [
             next(
                 (at for at, one in enumerate(cached_verdict.opinions) if one.version in way and one.version in fits),
                 None,
             )
-            for way in placing.versions
+            for way in placed_versions.versions
         ]
         readings = [None if place is None else cached_verdict.readings[place] for place in places]
-        if placing.strangers:
-            readings[0] = _read_strangely(cached_verdict, fits[0].subject, placing)
-        return placing.of_both(readings)
+        if placed_versions.foreign_records:
+            readings[0] = _read_strangely(cached_verdict, fits[0].subject, placed_versions)
+        return placed_versions.of_both(readings)
 
     def _placed(
         self,
@@ -181,11 +192,11 @@ def _way_of(reading: Reading) -> tuple[Any, ...]:
     return id(reading.meaning), reading.op, tuple(sources), tuple(reading.primary_key or ())
 
 
-def _read_strangely(cached_verdict: CachedVerdict, subject: str, placing: Placing) -> Reading | None:
-    """Return how a stranger reads records of one kind, whatever their table is called."""
-    if subject not in cached_verdict.strangers:
-        cached_verdict.strangers[subject] = placing.stranger(cached_verdict.readings[0])
-    return cached_verdict.strangers[subject]
+def _read_strangely(cached_verdict: CachedVerdict, subject: str, placed_versions: PlacedVersions) -> Reading | None:
+    """Return how a foreign record reads records of one kind, whatever their table is called."""
+    if subject not in cached_verdict.foreign_records:
+        cached_verdict.foreign_records[subject] = placed_versions.foreign_record(cached_verdict.readings[0])
+    return cached_verdict.foreign_records[subject]
 
 
 _IMAGES: Final = (("before", "after"), ("other_before", "other_after"))

@@ -39,8 +39,8 @@ def runs_of(parts: Sequence[tuple[Batch, BatchResult]], validation: ValidationCo
 def _verdicts(batch_result: BatchResult) -> Iterator[tuple[Verdict, Any]]:
     for group_result in batch_result.group_results:
         yield group_result.verdict, group_result.record_group.numbers.tolist()
-    for number, judged in batch_result.alone:
-        yield judged.verdict, [number]
+    for number, validated in batch_result.alone:
+        yield validated.verdict, [number]
 
 
 def name_run(verdict: Verdict, validation: ValidationContext) -> str:

@@ -15,7 +15,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from cdc_contracts.registry.core.engine.layout_parts import FormUse
-from cdc_contracts.registry.core.values import FIRST_MISFIT, NOTED_MISFIT, BrokenValue, Flag, Number
+from cdc_contracts.registry.core.engine.single_values import read_value
+from cdc_contracts.registry.core.values import Flag, Number
 
 _MOST_VALUES: Final = 1 << 15
 _MOST_CHARACTERS: Final = 1 << 22
@@ -87,35 +88,10 @@ def read_values(
     return distinct.flags(codes), distinct.texts(codes) if texts else None
 
 
-def read_value(use: FormUse, value: Any) -> tuple[str | None, int]:
-    """Return the canonical text and the flag of one value, FIRST_MISFIT and more where its type does not hold it.
-
-    The text is None where the value is broken, and is kept as sent where the use of the form is lenient.
-    """
-    sent = _as_sent(value)
-    try:
-        read = use.form.read(sent, use.context)
-    except BrokenValue as broken:
-        lenient = use.lenient and broken.flag == Flag.BROKEN
-        return (sent.token if isinstance(sent, Number) else str(sent)) if lenient else None, broken.flag
-    if use.bound is None or read.flag not in (Flag.OK, Flag.NOTED):
-        return read.text, read.flag
-    misfit = use.bound.judge(read.text)
-    if not misfit:
-        return read.text, read.flag
-    return read.text, FIRST_MISFIT + misfit + (NOTED_MISFIT if read.flag == Flag.NOTED else 0)
-
-
 @lru_cache(maxsize=512)
 def _remembered(use: FormUse) -> list[DistinctValues]:
     """Return the only place for the distinct values of a use, which are replaced when they are too many."""
     return [DistinctValues(use)]
-
-
-def _as_sent(value: Any) -> Any:
-    if type(value) is int:
-        return Number(str(value))
-    return Number(value.decode()) if type(value) is bytes else value
 
 
 def _key_of(value: Any) -> Any:

@@ -47,8 +47,8 @@ from cdc_contracts.registry.core.message.reading import Reading
 from cdc_contracts.registry.core.message.transport import AvroTransport
 from cdc_contracts.registry.core.records.message_values import MessageValues
 from cdc_contracts.registry.core.validate.drift_rule import reads_of
-from cdc_contracts.registry.core.validate.reference_validator import Judgement
-from cdc_contracts.registry.core.validate.validation_context import JudgedMessage, ValidationContext
+from cdc_contracts.registry.core.validate.reference_validator import VersionVerdict
+from cdc_contracts.registry.core.validate.validation_context import ValidatedMessage, ValidationContext
 from cdc_contracts.registry.core.validate.verdicts import foreign
 
 _MOST_CACHED_VERDICTS: Final = 20_000
@@ -60,10 +60,12 @@ class FastValidator:
 
     def __init__(self, validation: ValidationContext) -> None:
         self.validation = validation
-        self._judges = validation.judges
+        self._validators = validation.validators
         self._claims = Claims(validation, FastValidator)
-        meanings = [judge.meaning for judge in self._judges]
-        self._plan: LayoutPlan | None = make_plan(meanings, [judge.version.schema for judge in self._judges])
+        meanings = [validator.meaning for validator in self._validators]
+        self._plan: LayoutPlan | None = make_plan(
+            meanings, [validator.version.schema for validator in self._validators]
+        )
         self._cached_verdicts: OrderedDict[Any, CachedVerdict] = OrderedDict()
         self._kinds: OrderedDict[Any, int] = OrderedDict()
         self._made = 0
@@ -79,7 +81,7 @@ class FastValidator:
         parser = Parser(plan, options, self._columns.make_columns, self._columns.make_column)
         return BatchSorter(parser, Scanner(plan, parser.identified_by, options))
 
-    def judge(self, given: Sequence[bytes | None], *, texts: bool) -> BatchResult:
+    def validate(self, given: Sequence[bytes | None], *, texts: bool) -> BatchResult:
         """Return the result of each value of a batch. With `texts`, canonical texts are written as well.
 
         Without, it is not checked whether versions that fit a record would read it differently.
@@ -94,19 +96,19 @@ class FastValidator:
             for part, differs in (split_by_reading(one, found) if texts else [(one, frozenset())])
             for claimed, claimed_by in split_by_claim(part, claimants)
         )
-        batch_result.alone = list(self._judge_alone(sorted(alone), values))
+        batch_result.alone = list(self._validate_alone(sorted(alone), values))
         if not texts:
-            batch_result.alone = [(number, _without_differences(judged)) for number, judged in batch_result.alone]
+            batch_result.alone = [(number, _without_differences(validated)) for number, validated in batch_result.alone]
         return batch_result
 
-    def _judge_alone(self, numbers: Sequence[int], values: MessageValues) -> Iterator[tuple[int, JudgedMessage]]:
+    def _validate_alone(self, numbers: Sequence[int], values: MessageValues) -> Iterator[tuple[int, ValidatedMessage]]:
         """Validate ungrouped records by the reference; records of another transport are identified by their claims."""
         validation, strange = self.validation, self._claims.foreign(numbers, values)
         for number in numbers:
             if number in strange:
-                yield number, JudgedMessage(foreign(validation.subject, validation.judged[-1], strange[number]))
+                yield number, ValidatedMessage(foreign(validation.subject, validation.validated[-1], strange[number]))
             else:
-                yield number, validation.judge_by_subject(values[number])
+                yield number, validation.validator_by_subject(values[number])
 
     def claimed_values(self, values: MessageValues) -> NDArray[np.bool_]:
         """Say for each value whether the subject's discriminators hold and one of its versions finds no error."""
@@ -143,7 +145,7 @@ class FastValidator:
         tables = [pool_columns(decoded_batch, value_columns) for decoded_batch in decoded_batches]
         value_columns.validate(texts=texts)
         found: list[RecordGroup] = []
-        alone = list(in_order.solo)
+        alone = list(in_order.ungrouped)
         for decoded_batch, columns in zip(decoded_batches, tables, strict=True):
             value_flags = self._flags(decoded_batch, columns, self._plan)
             texts_of: dict[int, ImageTexts] = {}
@@ -151,7 +153,7 @@ class FastValidator:
             batch_tables = None
             if self._plain_names:
                 reading_options = self.validation.reading_options
-                batch_tables = BatchTables(decoded_batch, self._judges[-1].meaning, reading_options.table)
+                batch_tables = BatchTables(decoded_batch, self._validators[-1].meaning, reading_options.table)
             alone += decoded_batch.numbers[sorted(decoded_batch.unfit)].tolist()
             for group in groups:
                 family = decoded_batch.layout.family
@@ -187,20 +189,22 @@ class FastValidator:
 
     @cached_property
     def _compares_blocks(self) -> bool:
-        return any(reads_of(judge.meaning).blocks for judge in self._judges)
+        return any(reads_of(validator.meaning).blocks for validator in self._validators)
 
     @cached_property
-    def _judged(self) -> frozenset[int] | None:
+    def _validated_messages(self) -> frozenset[int] | None:
         """The indices of the validated versions if all versions differ in value forms only, otherwise None."""
         result = [
-            {key: value for key, value in judge.version.resolved.items() if key not in _NOT_OF_GROUPS}
-            for judge in self._judges
+            {key: value for key, value in validator.version.resolved.items() if key not in _NOT_OF_GROUPS}
+            for validator in self._validators
         ]
-        schemas = [judge.version.schema for judge in self._judges]
+        schemas = [validator.version.schema for validator in self._validators]
         record_group = all(one == result[0] for one in result) and all(schema == schemas[0] for schema in schemas)
         if not record_group or self._columns.untyped or self.validation.reading_options.severities.raised:
             return None
-        return frozenset(index for index, judge in enumerate(self._judges) if judge.version in self.validation.judged)
+        return frozenset(
+            index for index, validator in enumerate(self._validators) if validator.version in self.validation.validated
+        )
 
     def _flags(
         self, decoded_batch: DecodedBatch, columns: ColumnTable, plan: LayoutPlan
@@ -218,16 +222,16 @@ class FastValidator:
             own = column_flags(decoded_batch, rows, index, values, uses, whole[pointer])
             if is_asked(rows.image, rows.image.columns[index].name, self._claims.asked):
                 own += kind_flags(decoded_batch, rows, index, values)
-            if self._judged is not None and own:
+            if self._validated_messages is not None and own:
                 readers |= readers_of_flags(rows, index, own)
             value_flags += own
         value_flags += completion_flags(decoded_batch, columns, plan, value_flags)
         if self._compares_blocks:
-            value_flags += hint_flags(decoded_batch, columns, self._judges[-1].meaning)
+            value_flags += hint_flags(decoded_batch, columns, self._validators[-1].meaning)
         if self._columns.compares_wire_text:
-            value_flags += key_flags(decoded_batch, columns, self._judges[-1].meaning)
-        if self._judged is not None and value_flags:
-            value_flags = fold_flags(value_flags, readers, self._judged)
+            value_flags += key_flags(decoded_batch, columns, self._validators[-1].meaning)
+        if self._validated_messages is not None and value_flags:
+            value_flags = fold_flags(value_flags, readers, self._validated_messages)
         value_flags += object_flags(decoded_batch, self._claims.asked)
         return value_flags + text_flags(decoded_batch, plan.discrete - self._plain_names, self._claims.asked_texts)
 
@@ -240,14 +244,14 @@ class FastValidator:
         if key in self._cached_verdicts:
             return self._cached_verdicts[key]
         first = values[decoded_batch.numbers[group.positions[0]]] or b""
-        judged = self._judge_first(first, decoded_batch.layout, self._kind_of(key[:2]))
-        if judged is not None and judged.fitting() and any(kind == ODD for kind, *_ in group.value_flags):
+        validated = self._validate_first(first, decoded_batch.layout, self._kind_of(key[:2]))
+        if validated is not None and validated.fitting() and any(kind == ODD for kind, *_ in group.value_flags):
             return None  # what a version accepts is read, and only the reference reads arrays and objects
-        if judged is not None:
-            self._cached_verdicts[key] = judged
+        if validated is not None:
+            self._cached_verdicts[key] = validated
             if len(self._cached_verdicts) > _MOST_CACHED_VERDICTS:
                 self._cached_verdicts.popitem(last=False)
-        return judged
+        return validated
 
     def _disclaims(self, decoded_batch: DecodedBatch, group: VerdictGroup, values: MessageValues) -> bool:
         """Return whether the discriminators of no version hold for a group."""
@@ -255,7 +259,7 @@ class FastValidator:
             message = self.validation.wire.parse(values[decoded_batch.numbers[group.positions[0]]] or b"")
         except Unreadable:
             return False
-        return not any(judge.claims(message) for judge in self._judges)
+        return not any(validator.claims(message) for validator in self._validators)
 
     def _kind_of(self, key: tuple[Any, ...]) -> int:
         """Return the number of the records of a family with a grouping key, whatever the flags of their values."""
@@ -266,23 +270,26 @@ class FastValidator:
                 self._kinds.popitem(last=False)
         return self._kinds[key]
 
-    def _judge_first(self, value: bytes, layout: Layout, kind: int) -> CachedVerdict | None:
+    def _validate_first(self, value: bytes, layout: Layout, kind: int) -> CachedVerdict | None:
         """Have the reference validate the first message of a group; None if each has to be validated there."""
         try:
             message = self.validation.wire.parse(value)
         except Unreadable:
             return None
-        judgements = self.validation.judgements(message)
-        readings = tuple(Reading(judge.meaning, message, self.validation.reading_options) for judge in self._judges)
-        claims = tuple(judge.claims(message) for judge in self._judges)
+        version_verdicts = self.validation.version_verdicts(message)
+        readings = tuple(
+            Reading(validator.meaning, message, self.validation.reading_options) for validator in self._validators
+        )
+        claims = tuple(validator.claims(message) for validator in self._validators)
         return CachedVerdict(
-            opinions=tuple(judgement.opinion for judgement in judgements),
+            opinions=tuple(version_verdict.opinion for version_verdict in version_verdicts),
             claims=claims,
             readings=readings,
             columns=tuple(
-                judge.forms.columns_of(reading) for judge, reading in zip(self._judges, readings, strict=True)
+                validator.forms.columns_of(reading)
+                for validator, reading in zip(self._validators, readings, strict=True)
             ),
-            facts=tuple(_facts(judgement) for judgement in judgements),
+            facts=tuple(_facts(version_verdict) for version_verdict in version_verdicts),
             kind=kind,
             candidates=() if any(claims) else self._candidates(message, layout),
         )
@@ -295,15 +302,19 @@ class FastValidator:
         return self._claims.candidates(message, common)
 
 
-def _without_differences(judged: JudgedMessage) -> JudgedMessage:
+def _without_differences(validated: ValidatedMessage) -> ValidatedMessage:
     """Return the result for a record without the comparison of what versions read differently."""
-    return replace(judged, verdict=replace(judged.verdict, differs=False)) if judged.verdict.differs else judged
+    return (
+        replace(validated, verdict=replace(validated.verdict, differs=False))
+        if validated.verdict.differs
+        else validated
+    )
 
 
-def _facts(judgement: Judgement) -> Any:
+def _facts(version_verdict: VersionVerdict) -> Any:
     """Return what a version reads from a message besides the images of its rows."""
-    if not judgement.changes:
-        return (len(judgement.changes), judgement.control)
+    if not version_verdict.changes:
+        return (len(version_verdict.changes), version_verdict.control)
     images: dict[str, Any] = {
         "before": None,
         "after": None,
@@ -313,4 +324,4 @@ def _facts(judgement: Judgement) -> Any:
         "before_complete": None,
         "after_complete": None,
     }
-    return len(judgement.changes), replace(judgement.changes[0], **images)
+    return len(version_verdict.changes), replace(version_verdict.changes[0], **images)

@@ -22,7 +22,7 @@ class FlagReaders:
 
 
 def fold_flags(
-    value_flags: Sequence[tuple[ValueFlag, Mask]], readers: Mapping[ValueFlag, FlagReaders], judged: frozenset[int]
+    value_flags: Sequence[tuple[ValueFlag, Mask]], readers: Mapping[ValueFlag, FlagReaders], validated: frozenset[int]
 ) -> list[tuple[ValueFlag, Mask]]:
     """Fold the flags that only other versions raise, on records on which the validated versions raise none.
 
@@ -30,12 +30,12 @@ def fold_flags(
     record, its grouping key alone decides whether it fits; of the other versions it then matters only whether they
     accept it too. This holds for versions that differ in value forms only, and for default severities.
     """
-    others = {version for found in readers.values() for version in found.all} - judged
+    others = {version for found in readers.values() for version in found.all} - validated
     if not others:
         return list(value_flags)
     touched = np.zeros(len(value_flags[0][1]), np.bool_)
     for value_flag, mask in value_flags:
-        if value_flag not in readers or readers[value_flag].all & judged:
+        if value_flag not in readers or readers[value_flag].all & validated:
             touched |= mask
     folded = [(value_flag, mask & touched) for value_flag, mask in value_flags]
     for version in sorted(others):

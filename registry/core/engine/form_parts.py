@@ -18,11 +18,11 @@ from cdc_contracts.registry.core.values import Flag
 
 FormPart = list[Any] | ScannedPart
 """Values as the parser made them, or where the scanner found them."""
-JudgedPart = tuple[NDArray[np.uint8] | None, pa.Array | None]
+ValidatedPart = tuple[NDArray[np.uint8] | None, pa.Array | None]
 """The flags of some values, None where all is well, and their canonical texts, where these are wanted."""
 
 
-def validate_part(part: FormPart, use: FormUse, *, texts: bool) -> JudgedPart:
+def validate_part(part: FormPart, use: FormUse, *, texts: bool) -> ValidatedPart:
     """Return the flags of some values, and with `texts` their canonical texts."""
     if isinstance(part, list):
         return read_values(part, use, texts=texts)
@@ -46,7 +46,7 @@ def validate_part(part: FormPart, use: FormUse, *, texts: bool) -> JudgedPart:
     return flags, text
 
 
-def join_flags(found: Sequence[JudgedPart], parts: Sequence[FormPart]) -> NDArray[np.uint8] | None:
+def join_flags(found: Sequence[ValidatedPart], parts: Sequence[FormPart]) -> NDArray[np.uint8] | None:
     """Return the flags of all parts one after the other; None if there are none."""
     if all(flags is None for flags, _ in found):
         return None

@@ -16,18 +16,18 @@ from cdc_contracts.registry.core.engine.batch_results import BatchResult
 from cdc_contracts.registry.core.engine.decoded_rows import DecodedRows
 from cdc_contracts.registry.core.engine.dialect_runs import runs_of
 from cdc_contracts.registry.core.engine.fast_validator import FastValidator
-from cdc_contracts.registry.core.engine.image_placings import placings_of
 from cdc_contracts.registry.core.engine.output_writers import decode_rows, write_control, write_quarantine
 from cdc_contracts.registry.core.engine.range_counts import count_range_evidence
 from cdc_contracts.registry.core.engine.range_lookup import RangeFinder
 from cdc_contracts.registry.core.engine.row_columns import observe_columns
 from cdc_contracts.registry.core.engine.table_exclusion import exclude
 from cdc_contracts.registry.core.engine.tallying import count, count_parts
+from cdc_contracts.registry.core.engine.versions_by_order import versions_by_order_of
 from cdc_contracts.registry.core.message.unwrapping import WRAPPINGS, unwrap
 from cdc_contracts.registry.core.records.record_batches import Batch, cut
 from cdc_contracts.registry.core.stats.observed_columns import ObservedColumns
 from cdc_contracts.registry.core.stats.tally import Tally
-from cdc_contracts.registry.core.validate.validation_context import NOT_OF_SUBJECT, JudgedMessage, ValidationContext
+from cdc_contracts.registry.core.validate.validation_context import NOT_OF_SUBJECT, ValidatedMessage, ValidationContext
 from cdc_contracts.registry.core.validate.verdicts import unreadable
 
 _COLLECT_EVERY: Final = 64
@@ -59,12 +59,12 @@ class Kernel:
 
     def __init__(self, validation: ValidationContext) -> None:
         self.validation = validation
-        self._judge = FastValidator(validation)
-        self._companions = [Kernel(companion) for companion in validation.companions]
+        self._validator = FastValidator(validation)
+        self._other_subjects = [Kernel(other_subject) for other_subject in validation.other_subjects]
         self._finder = RangeFinder(validation.ranges) if validation.ranges is not None else None
         self._declared = {reference: Kernel(declared) for reference, declared in validation.declared_scopes.items()}
-        self._several = len(validation.judged) > 1 and not validation.left_open
-        self.placings = placings_of(validation)
+        self._several = len(validation.validated) > 1 and not validation.left_open
+        self.versions_by_order = versions_by_order_of(validation)
 
     def audit(self, records: pa.RecordBatch) -> Tally:
         """Return the tally of the records."""
@@ -123,12 +123,12 @@ class Kernel:
         """Return the tally of the parts of a batch; runs extend over all of them, however the subjects alternate."""
         options = self.validation.reading_options
         total = count_parts(
-            parts, show_values=options.show_values, placings=self.placings, profiled=options.profiled
+            parts, show_values=options.show_values, versions_by_order=self.versions_by_order, profiled=options.profiled
         )  # fmt: skip
-        if self._companions:
+        if self._other_subjects:
             total.runs = runs_of(parts, self.validation)
         if self._finder is not None:
-            total.stakes = count_range_evidence(parts, self._finder)
+            total.evidence_by_message = count_range_evidence(parts, self._finder)
         return total
 
     def _parts(self, batch: Batch, *, texts: bool) -> Iterator[tuple[Batch, BatchResult]]:
@@ -146,30 +146,32 @@ class Kernel:
         No message may stop a run: the record is quarantined whole, and the finding names what failed.
         """
         try:
-            batch_result = self._judge.judge(batch.values, texts=texts)
-            strangers = self._strangers(batch_result, batch) if self._companions else {}
-        except Exception as error:  # noqa: BLE001  whatever a message does, the rest has to be judged
+            batch_result = self._validator.validate(batch.values, texts=texts)
+            foreign_records = self._foreign_records(batch_result, batch) if self._other_subjects else {}
+        except Exception as error:  # noqa: BLE001  whatever a message does, the rest has to be validated
             if len(batch) > 1:
                 middle = len(batch) // 2
                 yield from self._batch_results(Batch(batch.records.slice(0, middle)), texts=texts)
                 yield from self._batch_results(Batch(batch.records.slice(middle)), texts=texts)
                 return
-            verdict = unreadable("not-judged", EXPECTED, f"a message that cannot be judged: {type(error).__name__}")
-            batch_result, strangers = (
-                BatchResult(pa.array([None], pa.string()), alone=[(0, JudgedMessage(verdict))]),
+            verdict = unreadable(
+                "not-validated", EXPECTED, f"a message that cannot be validated: {type(error).__name__}"
+            )
+            batch_result, foreign_records = (
+                BatchResult(pa.array([None], pa.string()), alone=[(0, ValidatedMessage(verdict))]),
                 {},
             )
-        for other, numbers in strangers.items():
+        for other, numbers in foreign_records.items():
             batch_result.leave_out(numbers)
             yield from other._batch_results(Batch(batch.records.take(pa.array(numbers))), texts=texts or other._several)  # noqa: SLF001
         yield batch, batch_result
 
-    def _strangers(self, batch_result: BatchResult, batch: Batch) -> dict[Kernel, list[int]]:
+    def _foreign_records(self, batch_result: BatchResult, batch: Batch) -> dict[Kernel, list[int]]:
         """Return the records that are not of the subject, by the kernel of the other subject that accepts them."""
         numbers = sorted(batch_result.having(NOT_OF_SUBJECT))
         found: dict[Kernel, list[int]] = {}
-        for other in self._companions:
-            claimed = other._judge.claimed_values(batch.values.take(np.array(numbers))) if numbers else ()  # noqa: SLF001
+        for other in self._other_subjects:
+            claimed = other._validator.claimed_values(batch.values.take(np.array(numbers))) if numbers else ()  # noqa: SLF001
             taken = [number for number, fits in zip(numbers, claimed, strict=True) if fits]
             if taken:
                 found[other] = taken
@@ -205,14 +207,14 @@ def paced(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 def open_wrapped(batch: Batch, wrapping: str) -> tuple[Batch, Batch, BatchResult]:
     """Return the unwrapped messages of a batch, and the records without this wrapping, with their findings."""
     values: list[bytes | None] = []
-    failures: list[JudgedMessage] = []
+    failures: list[ValidatedMessage] = []
     closed = np.zeros(len(batch), np.bool_)
     for number, value in enumerate(batch.values):
         try:
             values.append(unwrap(value, wrapping))
         except Unreadable as error:
             closed[number] = True
-            failures.append(JudgedMessage(unreadable(error.cause, WRAPPINGS[wrapping], error.observed)))
+            failures.append(ValidatedMessage(unreadable(error.cause, WRAPPINGS[wrapping], error.observed)))
     opened = batch.records.filter(pa.array(~closed))
     place = opened.schema.get_field_index("value")
     opened = opened.set_column(place, "value", pa.array(values, pa.binary()))

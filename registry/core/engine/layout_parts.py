@@ -132,7 +132,7 @@ class RowShape:
     loose: Layout | None = None
     built_for: int = -1
     refusals: int = 0
-    lessons: int = 0
+    learned_fields: int = 0
 
     @cached_property
     def by_name(self) -> dict[str, int]:

@@ -23,11 +23,11 @@ from cdc_contracts.registry.core.message.reading import Reading, non_column_memb
 from cdc_contracts.registry.core.validate.decoded_changes import ColumnKinds, control_of, decode_changes
 from cdc_contracts.registry.core.validate.drift_rule import DriftRule, reads_of, rules_of
 from cdc_contracts.registry.core.validate.form_selection import TypedColumns
-from cdc_contracts.registry.core.validate.reference_validator import Judgement, ReferenceValidator, table_of_column
+from cdc_contracts.registry.core.validate.reference_validator import ReferenceValidator, VersionVerdict, table_of_column
 from cdc_contracts.registry.core.validate.rule_inputs import join_reads
 from cdc_contracts.registry.core.validate.rule_view import RuleView
-from cdc_contracts.registry.core.validate.table_promises import is_null
-from cdc_contracts.registry.core.validate.validation_context import JudgedMessage, ValidationContext
+from cdc_contracts.registry.core.validate.table_constraints import is_null
+from cdc_contracts.registry.core.validate.validation_context import ValidatedMessage, ValidationContext
 from cdc_contracts.registry.core.validate.verdicts import AMBIGUOUS, CONFORMING, CONTROL, Opinion, Verdict, decide
 
 _MOST_KINDS: Final = 2_000
@@ -66,11 +66,11 @@ class MessageValidator:
 
     def __init__(self, validation: ValidationContext) -> None:
         self._validation = validation
-        self._judges = validation.judges
+        self._validators = validation.validators
         self._kinds: dict[Hashable, _MessageKind] = {}
         self._columns: dict[Hashable, ColumnReading] = {}
 
-    def judge(self, value: bytes | None, *, decodes: bool) -> JudgedMessage:
+    def validate(self, value: bytes | None, *, decodes: bool) -> ValidatedMessage:
         """Return the outcome of one message as `ValidationContext.judge` does, its changes if `decodes`.
 
         Where one version is declared, `differs` is not found out.
@@ -79,10 +79,10 @@ class MessageValidator:
             try:
                 message = self._validation.wire.open(value)
             except Unreadable:
-                return self._validation.judge(value)
-            judged = self._judge_known(message, value, decodes=decodes)
-            return self._validation.judge_message(message, value) if judged is None else judged
-        return self._validation.judge(value)
+                return self._validation.validate(value)
+            validated = self._validate_known(message, value, decodes=decodes)
+            return self._validation.validate_message(message, value) if validated is None else validated
+        return self._validation.validate(value)
 
     @cached_property
     def _keys(self) -> MessageKeys | None:
@@ -90,8 +90,8 @@ class MessageValidator:
         validation = self._validation
         if validation.ranges is not None or validation.left_open or validation.beside:
             return None
-        meanings = [judge.meaning for judge in self._judges]
-        plan = make_plan(meanings, [judge.version.schema for judge in self._judges])
+        meanings = [validator.meaning for validator in self._validators]
+        plan = make_plan(meanings, [validator.version.schema for validator in self._validators])
         if plan is None:
             return None
         hidden = {
@@ -104,20 +104,21 @@ class MessageValidator:
     def _rules(self) -> tuple[tuple[DriftRule, ...], ...]:
         """The rules of each version that are asked of every message: they compare more than a key holds."""
         return tuple(
-            tuple(rule for rule in rules_of(judge.meaning) if _compares(rule, judge)) for judge in self._judges
+            tuple(rule for rule in rules_of(validator.meaning) if _compares(rule, validator))
+            for validator in self._validators
         )
 
     @cached_property
     def _compares(self) -> bool:
         return any(self._rules)
 
-    def _judge_known(self, message: dict[str, Any], value: bytes, *, decodes: bool) -> JudgedMessage | None:
+    def _validate_known(self, message: dict[str, Any], value: bytes, *, decodes: bool) -> ValidatedMessage | None:
         """Return the outcome of a message by that of an earlier one; None if the reference has to validate it."""
         if self._keys is None:
             return None
         try:
             key, rows = self._keys.read(message)
-            readings = _Readings(self._judges, message)
+            readings = _Readings(self._validators, message)
             if self._compares:
                 key = (key, self._breaches(readings))
             kind = self._kinds.get(key)
@@ -137,19 +138,19 @@ class MessageValidator:
     def _breaches(self, readings: _Readings) -> Hashable:
         """Return what the rules that compare members say of a message."""
         found = []
-        for place, (judge, rules) in enumerate(zip(self._judges, self._rules, strict=True)):
+        for place, (validator, rules) in enumerate(zip(self._validators, self._rules, strict=True)):
             reading = readings[place]
             if rules and reading.op is not None:
-                view = RuleView(reading, judge.version.catalogue.mapping(reading.mapping_name))
+                view = RuleView(reading, validator.version.catalogue.mapping(reading.mapping_name))
                 found.append(tuple((rule.name, *rule.check(view)) for rule in rules))
         return tuple(found)
 
     def _open_kind(self, key: Hashable, readings: _Readings) -> _MessageKind:
-        columns = tuple(judge.forms.columns_of(readings[place]) for place, judge in enumerate(self._judges))
+        columns = tuple(validator.forms.columns_of(readings[place]) for place, validator in enumerate(self._validators))
         if len(self._kinds) >= _MOST_KINDS:
             self._kinds.clear()
             self._columns.clear()
-        kinds = tuple(_kinds_of(judge, typed) for judge, typed in zip(self._judges, columns, strict=True))
+        kinds = tuple(_kinds_of(validator, typed) for validator, typed in zip(self._validators, columns, strict=True))
         kind = self._kinds[key] = _MessageKind(columns, kinds)
         return kind
 
@@ -174,7 +175,8 @@ class MessageValidator:
 
     def _open_column(self, kind: _MessageKind, name: str, value: Any) -> ColumnReading:
         uses = tuple(
-            use_form(judge, columns, name, value) for judge, columns in zip(self._judges, kind.columns, strict=True)
+            use_form(validator, columns, name, value)
+            for validator, columns in zip(self._validators, kind.columns, strict=True)
         )
         typed = all(name in (columns.types or {}) for columns in kind.columns)
         never_null = any(is_null(table_of_column(columns, name), name, None) for columns in kind.columns)
@@ -188,23 +190,29 @@ class MessageValidator:
 
     def _examine(self, message: dict[str, Any]) -> _KnownVerdict | None:
         """Have the reference validate the first message with its key and signs; None where its verdict is its own."""
-        judgements = self._validation.judgements(message)
-        if not any(judge.claims(message) for judge in self._judges) or all(not one.fits for one in judgements):
+        version_verdicts = self._validation.version_verdicts(message)
+        if not any(validator.claims(message) for validator in self._validators) or all(
+            not one.fits for one in version_verdicts
+        ):
             return None
         return _KnownVerdict(
-            opinions=tuple(one.opinion for one in judgements),
-            fitting=tuple(place for place, one in enumerate(judgements) if one.fits),
-            tables=tuple(_table_of(one) for one in judgements),
-            codes=tuple(one.reading.code for one in judgements),
+            opinions=tuple(one.opinion for one in version_verdicts),
+            fitting=tuple(place for place, one in enumerate(version_verdicts) if one.fits),
+            tables=tuple(_table_of(one) for one in version_verdicts),
+            codes=tuple(one.reading.code for one in version_verdicts),
         )
 
     def _decide(
         self, known: _KnownVerdict, kind: _MessageKind, message: dict[str, Any], readings: _Readings, *,
         decodes: bool,
-    ) -> JudgedMessage | None:  # fmt: skip
+    ) -> ValidatedMessage | None:  # fmt: skip
         changes: dict[int, tuple[Change, ...]] = {}
         alike: Hashable = None
-        if len(known.fitting) > 1 and len(self._validation.judged) > 1 and known.opinions[known.fitting[0]].holds_rows:
+        if (
+            len(known.fitting) > 1
+            and len(self._validation.validated) > 1
+            and known.opinions[known.fitting[0]].holds_rows
+        ):
             changes = {place: self._decode(kind, readings[place], place) for place in known.fitting}
             listed = list(changes.values())
             alike = tuple(map(listed.index, listed))
@@ -219,7 +227,7 @@ class MessageValidator:
         place = next(at for at, opinion in enumerate(known.opinions) if opinion.version is verdict.version)
         control = None
         found: tuple[Change, ...] = ()
-        alternatives: tuple[JudgedMessage, ...] = ()
+        alternatives: tuple[ValidatedMessage, ...] = ()
         if decodes and verdict.outcome == CONTROL:
             control = control_of(readings[place])
         elif decodes and verdict.outcome == CONFORMING:
@@ -230,17 +238,17 @@ class MessageValidator:
                     replace(verdict, version=known.opinions[at].version), known, kind, readings[at], at, read
                 )
                 for at, read in changes.items()
-                if known.opinions[at].version in self._validation.judged
+                if known.opinions[at].version in self._validation.validated
             )  # fmt: skip
-        judged = self._result(verdict, known, kind, readings[place], place, found)
-        return replace(judged, control=control, alternatives=alternatives) if control or alternatives else judged
+        validated = self._result(verdict, known, kind, readings[place], place, found)
+        return replace(validated, control=control, alternatives=alternatives) if control or alternatives else validated
 
     def _result(
         self, verdict: Verdict, known: _KnownVerdict, kind: _MessageKind, reading: Reading, place: int,
         changes: tuple[Change, ...],
-    ) -> JudgedMessage:  # fmt: skip
+    ) -> ValidatedMessage:  # fmt: skip
         kinds = None if kind.untyped else kind.kinds[place]
-        return JudgedMessage(
+        return ValidatedMessage(
             verdict, changes, None, known.tables[place], known.codes[place], reading, kind.columns[place], kinds
         )
 
@@ -257,23 +265,23 @@ class MessageValidator:
 class _Readings:
     """A message as each version reads it, by the place of the version; made when first asked for."""
 
-    def __init__(self, judges: Sequence[ReferenceValidator], message: dict[str, Any]) -> None:
-        self._judges, self._message = judges, message
+    def __init__(self, validators: Sequence[ReferenceValidator], message: dict[str, Any]) -> None:
+        self._validators, self._message = validators, message
         self._made: dict[int, Reading] = {}
 
     def __getitem__(self, place: int) -> Reading:
         found = self._made.get(place)
         if found is None:
-            judge = self._judges[place]
-            found = self._made[place] = Reading(judge.meaning, self._message, judge.reading_options)
+            validator = self._validators[place]
+            found = self._made[place] = Reading(validator.meaning, self._message, validator.reading_options)
         return found
 
 
-def _kinds_of(judge: ReferenceValidator, columns: TypedColumns) -> ColumnKinds | None:
+def _kinds_of(validator: ReferenceValidator, columns: TypedColumns) -> ColumnKinds | None:
     """Return the canonical kinds of columns by their types; None if messages have none."""
     if not columns.types:
         return None
-    forms = {name: judge.forms.form_of(columns, name, None) for name in columns.types}
+    forms = {name: validator.forms.form_of(columns, name, None) for name in columns.types}
     return ColumnKinds({name: form.kind for name, form in forms.items() if form is not None}, columns.types)
 
 
@@ -281,11 +289,11 @@ def _same(changes: dict[Version, tuple[Change, ...]], versions: Sequence[Version
     return all(changes.get(version) == changes.get(versions[0]) for version in versions)
 
 
-def _table_of(judgement: Judgement) -> str | None:
-    names = judgement.reading.names
+def _table_of(version_verdict: VersionVerdict) -> str | None:
+    names = version_verdict.reading.names
     return table_name(names.database, names.schema, names.table)
 
 
-def _compares(rule: DriftRule, judge: ReferenceValidator) -> bool:
-    reads = rule.reads(judge.meaning)
+def _compares(rule: DriftRule, validator: ReferenceValidator) -> bool:
+    reads = rule.reads(validator.meaning)
     return bool(reads.joined or reads.blocks)

@@ -16,7 +16,7 @@ from cdc_contracts.registry.core.contract.envelope_schemas import show_code
 from cdc_contracts.registry.core.engine.batch_results import BatchResult, RecordGroup
 from cdc_contracts.registry.core.message.envelope_times import TIME_UNIT
 from cdc_contracts.registry.core.stats.reference_tally import observed_code
-from cdc_contracts.registry.core.validate.table_promises import NO_INSTANT, NO_SUCH_TIME
+from cdc_contracts.registry.core.validate.table_constraints import NO_INSTANT, NO_SUCH_TIME
 from cdc_contracts.registry.core.values import FIRST_MISFIT, NOTED_MISFIT, Flag, Number, describe_shape
 from cdc_contracts.registry.core.values.fractions import TRAILING_ZEROS
 
@@ -105,7 +105,9 @@ def findings_by_record(batch_result: BatchResult) -> list[tuple[int, tuple[Findi
                 for finding, shape in zip(findings, shapes, strict=True)
             )
             found.append((number, tuple(result)))
-    found += [(number, judged.verdict.findings) for number, judged in batch_result.alone if judged.verdict.findings]
+    found += [
+        (number, validated.verdict.findings) for number, validated in batch_result.alone if validated.verdict.findings
+    ]
     return sorted(found, key=lambda entry: entry[0])
 
 

@@ -45,9 +45,9 @@ def decode_rows(batch_result: BatchResult, batch: Batch) -> DecodedRows:
     for group_result in batch_result.group_results:
         if group_result.verdict.outcome == CONFORMING:
             _add_group_result(rows, group_result)
-    for number, judged in batch_result.alone:
-        for index, change in enumerate(judged.changes):
-            rows.add_change(number, index, change, judged.verdict)
+    for number, validated in batch_result.alone:
+        for index, change in enumerate(validated.changes):
+            rows.add_change(number, index, change, validated.verdict)
     return rows.as_rows(batch_result.texts, batch)
 
 
@@ -60,9 +60,9 @@ def write_control(batch_result: BatchResult, batch: Batch) -> pa.RecordBatch:
             index = group_result.place
             for number, reading in group_result.record_group.reread(index, batch.values):
                 found.append((number, reference, control_of(reading)))
-    for number, judged in batch_result.alone:
-        if judged.control is not None and judged.verdict.version is not None:
-            found.append((number, judged.verdict.version.reference, judged.control))
+    for number, validated in batch_result.alone:
+        if validated.control is not None and validated.verdict.version is not None:
+            found.append((number, validated.verdict.version.reference, validated.control))
     found.sort(key=lambda entry: entry[0])
     numbers = pa.array([number for number, _, _ in found], pa.int64())
     columns: dict[str, Any] = {"contract": [reference for _, reference, _ in found]}
@@ -85,10 +85,10 @@ def write_quarantine(batch_result: BatchResult, batch: Batch) -> pa.RecordBatch:
                     for one, shape in zip(plain, shapes, strict=True)
                 ]
                 found.append((number, verdict, documents))
-    for number, judged in batch_result.alone:
-        if judged.verdict.outcome in QUARANTINED:
-            documents = [finding.as_document() for finding in judged.verdict.findings]
-            found.append((number, judged.verdict, documents))
+    for number, validated in batch_result.alone:
+        if validated.verdict.outcome in QUARANTINED:
+            documents = [finding.as_document() for finding in validated.verdict.findings]
+            found.append((number, validated.verdict, documents))
     found.sort(key=lambda entry: entry[0])
     numbers = pa.array([number for number, _, _ in found], pa.int64())
     columns: dict[str, Any] = {

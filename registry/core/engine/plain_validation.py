@@ -1,6 +1,6 @@
 """Plain validation: records one by one by the reference validator, with the tally that the kernel gives them.
 
-It needs neither numpy nor pyarrow; a command that has both validates batches by the kernel instead.
+It needs neither numpy nor pyarrow; a command that has both validators batches by the kernel instead.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from cdc_contracts.registry.core.common.findings import Finding
 from cdc_contracts.registry.core.common.json_messages import EXPECTED
 from cdc_contracts.registry.core.contract.table_contracts import table_name
 from cdc_contracts.registry.core.engine.dialect_runs import name_run
-from cdc_contracts.registry.core.engine.image_placings import is_followed, placings_of
+from cdc_contracts.registry.core.engine.versions_by_order import is_followed, versions_by_order_of
 from cdc_contracts.registry.core.message.envelope_times import read_time
 from cdc_contracts.registry.core.message.reading import Reading
 from cdc_contracts.registry.core.records.input_files import PlainRecords
@@ -28,7 +28,7 @@ from cdc_contracts.registry.core.stats.row_changes import RowChange, RowChanges
 from cdc_contracts.registry.core.stats.tally import Tally
 from cdc_contracts.registry.core.stats.version_runs import Run
 from cdc_contracts.registry.core.validate.rule_view import complete_rows
-from cdc_contracts.registry.core.validate.validation_context import JudgedMessage, ValidationContext
+from cdc_contracts.registry.core.validate.validation_context import ValidatedMessage, ValidationContext
 from cdc_contracts.registry.core.validate.verdicts import CONFORMING, CONTROL, OTHER_VERSION, Verdict, unreadable
 
 _LARGEST: Final = 2**63 - 1
@@ -43,7 +43,7 @@ class PlainValidation:
     def __init__(self, validation: ValidationContext) -> None:
         self.validation = validation
         self._tally = Tally()
-        self._placings = placings_of(validation)
+        self._versions_by_order = versions_by_order_of(validation)
         self._changes = RowChanges()
 
     def check(self, records: PlainRecords) -> Iterator[tuple[Source, int, Sequence[Finding]]]:
@@ -54,56 +54,56 @@ class PlainValidation:
             if findings:
                 yield source, offset, findings
 
-    def add(self, source: Source, offset: int, value: bytes | None) -> JudgedMessage:
+    def add(self, source: Source, offset: int, value: bytes | None) -> ValidatedMessage:
         """Validate and count one record, and return its verdict."""
         point, scope = Point(offset, None), self.validation.at(*source, offset, None)
         try:
-            judged = scope.judge(value)
-        except Exception as error:  # noqa: BLE001  whatever a message does, the rest has to be judged
-            judged = JudgedMessage(
-                unreadable("not-judged", EXPECTED, f"a message that cannot be judged: {type(error).__name__}")
+            validated = scope.validate(value)
+        except Exception as error:  # noqa: BLE001  whatever a message does, the rest has to be validated
+            validated = ValidatedMessage(
+                unreadable("not-validated", EXPECTED, f"a message that cannot be validated: {type(error).__name__}")
             )
         tally = account_of(
-            judged, source, point, value, show_values=self.validation.reading_options.show_values
+            validated, source, point, value, show_values=self.validation.reading_options.show_values
         )  # fmt: skip
-        if self.validation.companions:
-            name = name_run(judged.verdict, self.validation)
+        if self.validation.other_subjects:
+            name = name_run(validated.verdict, self.validation)
             tally.runs = {source: [Run(name, offset, offset, 1)]} if name else {}
-        if self.validation.ranges is not None and judged.verdict.fits:
+        if self.validation.ranges is not None and validated.verdict.fits:
             ranges = self.validation.ranges.ranges_of(*source)
             number = next((place for place, one in enumerate(ranges) if one.holds(offset, None)), None)
             if number is not None:
-                tally.stakes[*source, number] = _evidence(judged.verdict, offset)
+                tally.evidence_by_message[*source, number] = _evidence(validated.verdict, offset)
         self._tally.merge(tally)
-        self._follow(judged, source, point)
-        return judged
+        self._follow(validated, source, point)
+        return validated
 
     def finish(self) -> Tally:
         """Return the tally of all records; nothing is added afterwards."""
         self._tally.chains = self._changes
         return self._tally
 
-    def _follow(self, judged: JudgedMessage, source: Source, point: Point) -> None:
+    def _follow(self, validated: ValidatedMessage, source: Source, point: Point) -> None:
         """Add the row changes of a record."""
         self._changes.read(*source, [(point.offset, point.offset)])
-        for subject, placing in self._placings.items():
-            if not placing.strangers:
-                self._changes.open_line(ChainLine(*source, subject), placing.readings)
-        if not is_followed(judged.verdict, self._placings):
+        for subject, placed_versions in self._versions_by_order.items():
+            if not placed_versions.foreign_records:
+                self._changes.open_line(ChainLine(*source, subject), placed_versions.readings)
+        if not is_followed(validated.verdict, self._versions_by_order):
             return
-        subject = judged.verdict.fits[0].subject
-        placing = self._placings[subject]
-        readings = placing.readings_of(judged)
+        subject = validated.verdict.fits[0].subject
+        placed_versions = self._versions_by_order[subject]
+        readings = placed_versions.readings_of(validated)
         if not readings:
             return
-        changes = _row_changes([_images(reading) for reading in readings], placing.kind_of(readings[0].op))
+        changes = _row_changes([_images(reading) for reading in readings], placed_versions.kind_of(readings[0].op))
         if changes is None:
             return
         names, line = readings[0].names, ChainLine(*source, subject)
         table = digest_name(source.topic, names.tenant, names.database, names.schema, names.table)
         event, position = _event_time(readings[0]), _position(readings[0])
         self._changes.tables[table] = table_name(names.database, names.schema, names.table)
-        self._changes.open_line(line, placing.readings)
+        self._changes.open_line(line, placed_versions.readings)
         self._changes.add(line, [
             one._replace(key=mix(one.key ^ table), table=table, offset=point.offset, event=event, position=position)
             for one in changes

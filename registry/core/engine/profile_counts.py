@@ -72,10 +72,10 @@ class _Cells:
     within: Numbers
 
 
-def count_profiles(judged: Sequence[tuple[Batch, BatchResult]]) -> TopicProfiles:
+def count_profiles(validated: Sequence[tuple[Batch, BatchResult]]) -> TopicProfiles:
     """Return the profiles of the conforming records of a validated batch, given in parts."""
     profiles = TopicProfiles()
-    for batch, batch_result in judged:
+    for batch, batch_result in validated:
         of_image: dict[tuple[int, ProfiledImage], list[_ProfiledGroup]] = {}
         timed: dict[tuple[int, int], list[_ProfiledGroup]] = {}
         for one in _conforming(batch_result):

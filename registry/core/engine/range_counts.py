@@ -18,7 +18,7 @@ def count_range_evidence(
     parts: Sequence[tuple[Batch, BatchResult]], finder: RangeFinder
 ) -> dict[RangeKey, RangeEvidence]:
     """Return the range evidence of a batch that was validated in parts."""
-    stakes: dict[RangeKey, RangeEvidence] = {}
+    evidence_by_message: dict[RangeKey, RangeEvidence] = {}
     for batch, batch_result in parts:
         for verdict, records in _concerned(batch_result):
             for place in np.unique(batch.source_of[records]).tolist():
@@ -26,9 +26,9 @@ def count_range_evidence(
                 mine = records[batch.source_of[records] == place]
                 numbers = finder.numbers(batch, topic, partition, mine)
                 for number in np.unique(numbers[numbers != NOWHERE]).tolist():
-                    range_evidence = stakes.setdefault((topic, partition, number), RangeEvidence())
-                    range_evidence.merge(_stake(verdict, batch.offsets[mine[numbers == number]]))
-    return stakes
+                    range_evidence = evidence_by_message.setdefault((topic, partition, number), RangeEvidence())
+                    range_evidence.merge(_evidence_of_message(verdict, batch.offsets[mine[numbers == number]]))
+    return evidence_by_message
 
 
 def _concerned(batch_result: BatchResult) -> Iterator[tuple[Verdict, NDArray[np.int64]]]:
@@ -36,12 +36,12 @@ def _concerned(batch_result: BatchResult) -> Iterator[tuple[Verdict, NDArray[np.
     for group_result in batch_result.group_results:
         if group_result.verdict.fits:
             yield group_result.verdict, group_result.record_group.numbers
-    for number, judged in batch_result.alone:
-        if judged.verdict.fits:
-            yield judged.verdict, np.array([number])
+    for number, validated in batch_result.alone:
+        if validated.verdict.fits:
+            yield validated.verdict, np.array([number])
 
 
-def _stake(verdict: Verdict, offsets: NDArray[np.int64]) -> RangeEvidence:
+def _evidence_of_message(verdict: Verdict, offsets: NDArray[np.int64]) -> RangeEvidence:
     if verdict.outcome == OTHER_VERSION:
         first = verdict.findings[0]
         return RangeEvidence(proof=VersionProof(int(offsets.min()), first.path, first.expected, first.observed))

@@ -11,14 +11,14 @@ from cdc_contracts.registry.core.engine.layout_parts import Layout, RowShape
 
 @dataclass
 class Sorted:
-    """The records of a batch by layout, as their numbers in the batch; `solo` go to the reference validator.
+    """The records of a batch by layout, as their numbers in the batch; `ungrouped` go to the reference validator.
 
     `guessed` are the records whose shape is not verified yet.
     """
 
     groups: dict[Layout, tuple[RowShape, list[int], list[Any]]] = field(default_factory=dict)
     guessed: dict[tuple[RowShape, Layout], tuple[list[int], list[Any]]] = field(default_factory=dict)
-    solo: list[int] = field(default_factory=list)
+    ungrouped: list[int] = field(default_factory=list)
     tombstones: list[int] = field(default_factory=list)
 
     def guess(self, shape: RowShape, layout: Layout, numbers: Iterable[int], records: Iterable[Any]) -> None:

@@ -39,10 +39,10 @@ def observe_columns(batch_result: BatchResult) -> ObservedColumns:
                 if found not in shapes:
                     shapes[found] = _with_untyped(typed, found)
                 seen.add(TableName.of(names.database, names.schema, names.table), shapes[found])
-    for _, judged in batch_result.alone:
-        if judged.changes and judged.reading is not None and judged.columns is not None:
-            typed = _typed_shape(judged.columns, judged.reading)
-            seen.add(_name_of(judged.reading), _with_untyped(typed, tuple(_names_in(judged.changes))))
+    for _, validated in batch_result.alone:
+        if validated.changes and validated.reading is not None and validated.columns is not None:
+            typed = _typed_shape(validated.columns, validated.reading)
+            seen.add(_name_of(validated.reading), _with_untyped(typed, tuple(_names_in(validated.changes))))
     return seen
 
 

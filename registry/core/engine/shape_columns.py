@@ -30,7 +30,7 @@ class ShapeColumns:
 
     def __init__(self, validation: ValidationContext, plan: LayoutPlan | None) -> None:
         self._validation, self._plan = validation, plan
-        self._judges = validation.judges
+        self._validators = validation.validators
         self._kind_uses: dict[ValueMapping, tuple[FormUse, ...]] = {}
 
     def make_columns(self, types: dict[str, str] | None, names: tuple[Any, ...]) -> list[LayoutColumn]:
@@ -43,7 +43,7 @@ class ShapeColumns:
     def _typed_column(self, name: str, source_type: str, names: tuple[Any, ...]) -> LayoutColumn:
         table = self._table_of(names)
         declared = table.types.get(name) if table is not None else None
-        uses = tuple(self._use(judge, source_type, names, declared) for judge in self._judges)
+        uses = tuple(self._use(validator, source_type, names, declared) for validator in self._validators)
         wanted = [decoder_kinds.decoder_of_form(use.form) for use in uses if use is not None]
         decoder = decoder_kinds.join_decoders(wanted) if len(wanted) == len(uses) else decoder_kinds.WIDE
         return LayoutColumn(name, decoder, uses, never_null=declared is not None and not table.may_be_null(name))  # type: ignore[union-attr]
@@ -53,7 +53,7 @@ class ShapeColumns:
         kind = {"number": "number", "boolean": "boolean"}.get(kind_of(value), "text")
         names = shape.key[-len(self._plan.names_at) :] if self._plan and self._plan.names_at else ()
         source = names[-1] if self._plan and self._plan.by_kind else None
-        mapping = self._judges[-1].forms.mapping_for(source if isinstance(source, str) else None)
+        mapping = self._validators[-1].forms.mapping_for(source if isinstance(source, str) else None)
         if mapping not in self._kind_uses:
             self._kind_uses[mapping] = tuple(self._kind_use(kind, mapping) for kind in _KIND_DECODERS)
         uses = self._kind_uses[mapping]
@@ -61,21 +61,21 @@ class ShapeColumns:
         return LayoutColumn(name, decoder, uses, typed=False, by_kind=not shape.has_types, sure=value is not None)
 
     def _use(
-        self, judge: ReferenceValidator, source_type: str, names: tuple[Any, ...], declared: str | None
+        self, validator: ReferenceValidator, source_type: str, names: tuple[Any, ...], declared: str | None
     ) -> FormUse | None:
-        mapping = judge.version.catalogue.mapping(self._read_names(names, judge.meaning).mapping_name)
+        mapping = validator.version.catalogue.mapping(self._read_names(names, validator.meaning).mapping_name)
         name = mapping.form_of(source_type)
         if name is None:
             return None
         form = FORMS[name]
-        bound = judge.forms.bound_of(form, declared, None if self.untyped else source_type)
-        context = judge.forms.context_of(form, self._table_of(names), mapping)
-        return FormUse(form, context, judge.forms.lenient(form), bound, declared=declared is not None)
+        bound = validator.forms.bound_of(form, declared, None if self.untyped else source_type)
+        context = validator.forms.context_of(form, self._table_of(names), mapping)
+        return FormUse(form, context, validator.forms.lenient(form), bound, declared=declared is not None)
 
     def _kind_use(self, kind: str, mapping: ValueMapping) -> FormUse:
-        judge = self._judges[-1]
+        validator = self._validators[-1]
         form = FORMS[mapping.form_of_kind(kind)]
-        return FormUse(form, judge.forms.context_of(form, None, mapping), lenient=False)
+        return FormUse(form, validator.forms.context_of(form, None, mapping), lenient=False)
 
     def _table_of(self, names: tuple[Any, ...]) -> TableContract | None:
         if not self._validation.reading_options.tables:
@@ -93,17 +93,17 @@ class ShapeColumns:
                 for part in above:
                     place = place.setdefault(part, {})
                 place[last] = name
-        return Reading(meaning or self._judges[-1].meaning, message, self._validation.reading_options)
+        return Reading(meaning or self._validators[-1].meaning, message, self._validation.reading_options)
 
     @cached_property
     def untyped(self) -> bool:
         """Whether messages lack the types of their columns."""
-        return self._judges[-1].meaning.columns.types == "none"
+        return self._validators[-1].meaning.columns.types == "none"
 
     @cached_property
     def compares_wire_text(self) -> bool:
         """Whether a rule compares values by their texts on the wire."""
-        return any(reads_of(judge.meaning).joined for judge in self._judges)
+        return any(reads_of(validator.meaning).joined for validator in self._validators)
 
 
 def pool_columns(decoded_batch: DecodedBatch, value_columns: ValueColumns) -> ColumnTable:

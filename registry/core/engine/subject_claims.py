@@ -26,7 +26,7 @@ _FEW: Final = 8
 _NONE: Final = np.zeros(0, np.int64)
 
 
-class Rival(Protocol):
+class CandidateSubject(Protocol):
     """The validator of another subject."""
 
     validation: ValidationContext
@@ -39,10 +39,12 @@ class Rival(Protocol):
 class Claims:
     """The claims of all other subjects on messages that a validation context does not recognise."""
 
-    def __init__(self, validation: ValidationContext, judge_of: Callable[[ValidationContext], Rival]) -> None:
+    def __init__(
+        self, validation: ValidationContext, validator_of: Callable[[ValidationContext], CandidateSubject]
+    ) -> None:
         self._scope = validation
-        self._judge_of = judge_of
-        self._known: dict[str, Rival] = {}
+        self._validator_of = validator_of
+        self._known: dict[str, CandidateSubject] = {}
         self._kinds: dict[Version, dict[str, frozenset[str]]] = {}
 
     @cached_property
@@ -51,8 +53,8 @@ class Claims:
         return frozenset(
             at
             for validation in self._scope.kin
-            for judge in validation.judges
-            for at in pointers_of(judge.meaning.discriminators)
+            for validator in validation.validators
+            for at in pointers_of(validator.meaning.discriminators)
         )
 
     @cached_property
@@ -61,8 +63,8 @@ class Claims:
         return asked_texts(
             test
             for validation in self._scope.kin
-            for judge in validation.judges
-            for test in judge.meaning.discriminators
+            for validator in validation.validators
+            for test in validator.meaning.discriminators
         )
 
     def candidates(self, message: dict[str, Any], common: CommonMembers) -> tuple[str, ...]:
@@ -71,27 +73,27 @@ class Claims:
             validation.subject
             for validation in self._scope.kin
             if any(
-                judge.meaning.claim is None
-                and all(may_hold(test, message, common.alike) for test in judge.meaning.discriminators)
-                and not self._refuses_kinds(judge, message, common)
-                for judge in validation.judges
+                validator.meaning.claim is None
+                and all(may_hold(test, message, common.alike) for test in validator.meaning.discriminators)
+                and not self._refuses_kinds(validator, message, common)
+                for validator in validation.validators
             )
         )
 
-    def _refuses_kinds(self, judge: ReferenceValidator, message: dict[str, Any], common: CommonMembers) -> bool:
+    def _refuses_kinds(self, validator: ReferenceValidator, message: dict[str, Any], common: CommonMembers) -> bool:
         """Return whether a version refuses the kind of a member that a message has in common with those like it."""
-        if judge.version not in self._kinds:
-            self._kinds[judge.version] = declared_kinds(judge.version.schema)
+        if validator.version not in self._kinds:
+            self._kinds[validator.version] = declared_kinds(validator.version.schema)
         places = {
             at
-            for at, kinds in self._kinds[judge.version].items()
+            for at, kinds in self._kinds[validator.version].items()
             if (found := follow(message, split_pointer(at))) is not ABSENT
             and kind_of(found) not in kinds
             and common.at(at) is not Alike.NOTHING
         }
         return bool(places) and any(
             finding.severity == ERROR and finding.name == "type-change" and finding.path in places
-            for finding in judge.judge(message).findings
+            for finding in validator.validate(message).findings
         )
 
     def claimants(self, groups: Iterable[RecordGroup], values: MessageValues) -> Mapping[int, str]:
@@ -120,15 +122,15 @@ class Claims:
             if len(numbers) <= _FEW:
                 taken = [number for number in numbers.tolist() if validation.claims_value(values[number])]
             else:
-                taken = numbers[self._rival(validation).claimed_values(values.take(numbers))].tolist()
+                taken = numbers[self._candidate_subject(validation).claimed_values(values.take(numbers))].tolist()
             for number in taken:
                 found.setdefault(number, []).append(validation.subject)
         return {number: ", ".join(subjects) for number, subjects in found.items()}
 
-    def _rival(self, validation: ValidationContext) -> Rival:
+    def _candidate_subject(self, validation: ValidationContext) -> CandidateSubject:
         """Return the validator of another subject, made on first use."""
         if validation.subject not in self._known:
-            self._known[validation.subject] = self._judge_of(validation)
+            self._known[validation.subject] = self._validator_of(validation)
         return self._known[validation.subject]
 
 
@@ -140,7 +142,7 @@ def may_be_of(validation: ValidationContext, values: MessageValues) -> NDArray[n
     if validation.wire.transport != "json":
         return np.ones(len(values), np.bool_)
     may_be = np.zeros(len(values), np.bool_)
-    for texts in {frozenset(needed_texts(judge.meaning.discriminators)) for judge in validation.judges}:
+    for texts in {frozenset(needed_texts(validator.meaning.discriminators)) for validator in validation.validators}:
         held = np.ones(len(values), np.bool_)
         for text in texts:
             held &= values.hold(f'"{text}"'.encode())

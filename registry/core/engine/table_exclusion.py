@@ -30,9 +30,9 @@ def exclude(batch_result: BatchResult, batch: Batch, selection: Selection) -> tu
             kept.group_results.append(GroupResult(verdict, chosen))
         if not taken.all():
             _count(tally, record_group.numbers[~taken], batch)
-    for number, judged in batch_result.alone:
-        if _is_taken(selection, judged.verdict, judged.table):
-            kept.alone.append((number, judged))
+    for number, validated in batch_result.alone:
+        if _is_taken(selection, validated.verdict, validated.table):
+            kept.alone.append((number, validated))
         else:
             _count(tally, np.array([number]), batch)
     return kept, tally

@@ -14,7 +14,6 @@ from cdc_contracts.registry.core.engine.batch_statistics import count_statistics
 from cdc_contracts.registry.core.engine.batch_tables import Tables, join_tables
 from cdc_contracts.registry.core.engine.chain_links import follow_rows
 from cdc_contracts.registry.core.engine.finding_counts import add_findings, find_series
-from cdc_contracts.registry.core.engine.image_placings import Placing
 from cdc_contracts.registry.core.engine.profile_counts import count_profiles
 from cdc_contracts.registry.core.engine.verdict_records import (
     Numbers,
@@ -25,6 +24,7 @@ from cdc_contracts.registry.core.engine.verdict_records import (
     records_of_group,
     time_of,
 )
+from cdc_contracts.registry.core.engine.versions_by_order import PlacedVersions
 from cdc_contracts.registry.core.records.record_batches import NO_TIMESTAMP, Batch
 from cdc_contracts.registry.core.stats.ddl_statements import keep_first
 from cdc_contracts.registry.core.stats.finding_tallies import FindingExample
@@ -43,29 +43,31 @@ from cdc_contracts.registry.core.validate.verdicts import (
 )
 
 _LATEST: Final = 2**63 - 1
-NO_PLACINGS: Final[Mapping[str, Placing]] = MappingProxyType({})
+NO_PLACINGS: Final[Mapping[str, PlacedVersions]] = MappingProxyType({})
 
 
-def count(batch_result: BatchResult, batch: Batch, *, placings: Mapping[str, Placing] = NO_PLACINGS) -> Tally:
+def count(
+    batch_result: BatchResult, batch: Batch, *, versions_by_order: Mapping[str, PlacedVersions] = NO_PLACINGS
+) -> Tally:
     """Return the tally of a validated batch; observed values are reduced to their shapes."""
-    return count_parts([(batch, batch_result)], placings=placings)
+    return count_parts([(batch, batch_result)], versions_by_order=versions_by_order)
 
 
 def count_parts(
-    judged: Sequence[tuple[Batch, BatchResult]],
+    validated: Sequence[tuple[Batch, BatchResult]],
     *,
     show_values: bool = False,
-    placings: Mapping[str, Placing] = NO_PLACINGS,
+    versions_by_order: Mapping[str, PlacedVersions] = NO_PLACINGS,
     profiled: bool = False,
 ) -> Tally:
     """Return the tally of the parts of a batch, whose records may interleave.
 
-    Observed values are reduced to their shapes unless `show_values`. `placings` has the subjects whose key chains are
-    followed. Only if `profiled`, the tally has profiles.
+    Observed values are reduced to their shapes unless `show_values`. `versions_by_order` has the subjects whose key
+    chains are followed. Only if `profiled`, the tally has profiles.
     """
     tallies, parts, versions = list[Tally](), list[PartitionRecords](), list[str]()
     proven: list[tuple[Batch, Numbers]] = []
-    for batch, batch_result in judged:
+    for batch, batch_result in validated:
         tally, mine, proofs = _count_part(batch_result, batch, versions, show_values=show_values)
         tallies.append(tally)
         parts += mine
@@ -73,15 +75,15 @@ def count_parts(
     total = tallies[0] if tallies else Tally()
     for tally in tallies[1:]:
         total.merge(tally)
-    runs = read_runs(batch for batch, _ in judged)
-    if placings:
-        total.chains = follow_rows(judged, placings, runs)
-    count_statistics(judged, total, runs)
+    runs = read_runs(batch for batch, _ in validated)
+    if versions_by_order:
+        total.chains = follow_rows(validated, versions_by_order, runs)
+    count_statistics(validated, total, runs)
     total.spans = {source: found.spans for source, found in runs.items()}
     find_series(total, parts, runs)
     _find_runs(total, proven, versions)
     if profiled:
-        total.profiles = count_profiles(judged)
+        total.profiles = count_profiles(validated)
     return total
 
 
@@ -90,7 +92,7 @@ def _count_part(
 ) -> tuple[Tally, list[PartitionRecords], Numbers]:
     """Return the tally of one part without series and runs, its records, and which of `versions` each proves, or -1."""
     result = join_groups([records_of_group(one, batch, values=show_values) for one in batch_result.group_results])
-    result += [record_alone(number, judged, batch, values=show_values) for number, judged in batch_result.alone]
+    result += [record_alone(number, validated, batch, values=show_values) for number, validated in batch_result.alone]
     if batch_result.tombstones:
         nothing = Verdict(TOMBSTONE, None, ())
         result.append(VerdictRecords(nothing, np.array(batch_result.tombstones), None, None, 0, [], []))
@@ -196,11 +198,11 @@ def _note(tally: Tally, source: Source, offsets: tuple[int, int], times: tuple[i
     tally.statistics.shapes.add_read(*source, ReadOffsets([offsets]))
 
 
-def _find_runs(tally: Tally, judged: Iterable[tuple[Batch, Numbers]], versions: Sequence[str]) -> None:
+def _find_runs(tally: Tally, validated: Iterable[tuple[Batch, Numbers]], versions: Sequence[str]) -> None:
     """Record the sequence of versions in each partition, from the records that prove one."""
     known: dict[Source, int] = {}
     parts = []
-    for batch, proven in judged if versions else ():
+    for batch, proven in validated if versions else ():
         numbers = np.flatnonzero(proven >= 0)
         places = np.array([known.setdefault(source, len(known)) for source in batch.sources], np.int64)
         parts.append(

@@ -12,7 +12,7 @@ from cdc_contracts.registry.core.common.pointers import join_pointer
 from cdc_contracts.registry.core.engine.decoded_batches import DecodedBatch, Rows
 from cdc_contracts.registry.core.engine.layout_parts import FormUse, Image
 from cdc_contracts.registry.core.engine.value_columns import KIND_NAMES, ColumnValues
-from cdc_contracts.registry.core.validate.table_promises import ZERO_DATE
+from cdc_contracts.registry.core.validate.table_constraints import ZERO_DATE
 from cdc_contracts.registry.core.values import FIRST_RECORD, Flag
 
 ValueFlag = tuple[Any, ...]
@@ -48,7 +48,7 @@ def column_flags(
     if not (column.typed or column.by_kind):
         there = np.ones(rows.total, np.bool_) if values.present is None else values.present
         value_flags.append((("untyped", pointer, column.name), records_of_rows(decoded_batch, rows, there)))
-    value_flags += _promise_flags(decoded_batch, rows, index, values, uses)
+    value_flags += _constraint_flags(decoded_batch, rows, index, values, uses)
     for use in uses:
         flags = values.chunks[use].flags
         if flags is None:
@@ -99,7 +99,7 @@ def _odd_flags(
     return value_flags
 
 
-def _promise_flags(
+def _constraint_flags(
     decoded_batch: DecodedBatch, rows: Rows, index: int, values: ColumnValues, uses: Sequence[FormUse]
 ) -> list[tuple[ValueFlag, Mask]]:
     """Mark the records in which a column breaks its table contract in something other than its type."""

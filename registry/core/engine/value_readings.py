@@ -10,13 +10,13 @@ from collections.abc import Hashable, Sequence
 from typing import Any, Final, NamedTuple
 
 from cdc_contracts.registry.core.common.json_messages import kind_of
-from cdc_contracts.registry.core.engine.distinct_values import read_value
 from cdc_contracts.registry.core.engine.layout_parts import FormUse
 from cdc_contracts.registry.core.engine.message_keys import Unsure
+from cdc_contracts.registry.core.engine.single_values import read_value
 from cdc_contracts.registry.core.validate.decoded_changes import text_as_sent
 from cdc_contracts.registry.core.validate.form_selection import TypedColumns
 from cdc_contracts.registry.core.validate.reference_validator import ReferenceValidator, table_of_column
-from cdc_contracts.registry.core.validate.table_promises import ZERO_DATE
+from cdc_contracts.registry.core.validate.table_constraints import ZERO_DATE
 from cdc_contracts.registry.core.values import FIRST_MISFIT, NOTED_MISFIT, Flag, Number, describe_shape
 
 _MOST_VALUES: Final = 256
@@ -109,13 +109,13 @@ def _read_by(use: FormUse | None, kind: str, value: Any) -> tuple[tuple[str | No
     return (text, kept), (flag, describe_shape(value), text.startswith(ZERO_DATE))
 
 
-def use_form(judge: ReferenceValidator, columns: TypedColumns, name: str, value: Any) -> FormUse | None:
+def use_form(validator: ReferenceValidator, columns: TypedColumns, name: str, value: Any) -> FormUse | None:
     """Return how a version reads a value of a column; None if it does not know the type."""
-    form = judge.forms.form_of(columns, name, value)
+    form = validator.forms.form_of(columns, name, value)
     if form is None:
         return None
     table = table_of_column(columns, name)
     declared = table.types.get(name) if table is not None else None
-    bound = judge.forms.bound_of(form, declared, columns.sent_type(name))
-    context = judge.forms.context_of(form, columns.table, columns.mapping)
-    return FormUse(form, context, judge.forms.lenient(form), bound, declared=declared is not None)
+    bound = validator.forms.bound_of(form, declared, columns.sent_type(name))
+    context = validator.forms.context_of(form, columns.table, columns.mapping)
+    return FormUse(form, context, validator.forms.lenient(form), bound, declared=declared is not None)

@@ -24,7 +24,7 @@ from cdc_contracts.registry.core.stats.finding_tallies import FindingKey, key_of
 from cdc_contracts.registry.core.stats.partition_tallies import Moment, Source
 from cdc_contracts.registry.core.stats.record_facts import DDL
 from cdc_contracts.registry.core.stats.reference_tally import observed_code
-from cdc_contracts.registry.core.validate.validation_context import JudgedMessage
+from cdc_contracts.registry.core.validate.validation_context import ValidatedMessage
 from cdc_contracts.registry.core.validate.verdicts import (
     CONFORMING,
     CONTROL,
@@ -124,19 +124,21 @@ def records_of_group(group_result: GroupResult, batch: Batch, *, values: bool) -
     )  # fmt: skip
 
 
-def record_alone(number: int, judged: JudgedMessage, batch: Batch, *, values: bool) -> VerdictRecords:
+def record_alone(number: int, validated: ValidatedMessage, batch: Batch, *, values: bool) -> VerdictRecords:
     """Return a single record that was validated individually, for counting."""
-    verdict, control = judged.verdict, judged.control
-    table = judged.table if is_ours(verdict) else None
+    verdict, control = validated.verdict, validated.control
+    table = validated.table if is_ours(verdict) else None
     nothing = [None] * len(verdict.findings)
     shapes: list[list[str] | None] = list(nothing)
-    if values and judged.reading is not None:
-        codes = (observed_code(judged.reading, one) if one.name == "unknown-enum" else None for one in verdict.findings)
+    if values and validated.reading is not None:
+        codes = (
+            observed_code(validated.reading, one) if one.name == "unknown-enum" else None for one in verdict.findings
+        )
         shapes = [None if code is None else [code] for code in codes]
-    is_statement = control is not None and judged.reading is not None and judged.reading.op == DDL
+    is_statement = control is not None and validated.reading is not None and validated.reading.op == DDL
     statements = _statement(batch, number, table, control.ddl_text) if control and is_statement else []
     return VerdictRecords(
-        verdict, np.array([number]), table, judged.code, len(judged.changes), shapes, nothing, statements
+        verdict, np.array([number]), table, validated.code, len(validated.changes), shapes, nothing, statements
     )  # fmt: skip
 
 

@@ -24,7 +24,7 @@ from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.contract.sample_folders import open_samples
 from cdc_contracts.registry.core.contract.table_contracts import TableContracts, parse_table_contract
 from cdc_contracts.registry.core.stats.tally import Tally
-from cdc_contracts.registry.core.validate.validation_context import JudgedMessage
+from cdc_contracts.registry.core.validate.validation_context import ValidatedMessage
 
 CHANGES: Final = ".change.json"
 FINDINGS: Final = ".findings.json"
@@ -111,9 +111,9 @@ def find_samples(version: Version) -> Samples:
     return Samples(messages, drifts, streams, tuple(table_files), (*unpaired, *unpaired_drifts, *other_files))
 
 
-def changes_document(judged: JudgedMessage) -> list[dict[str, Any]]:
+def changes_document(validated: ValidatedMessage) -> list[dict[str, Any]]:
     """Return the row changes of a validated sample as `.change.json` writes them."""
-    return [change.as_document(undecided=judged.verdict.undecided) for change in judged.changes]
+    return [change.as_document(undecided=validated.verdict.undecided) for change in validated.changes]
 
 
 def statistics_document(tally: Tally, expected: Any) -> dict[str, Any]:
@@ -142,11 +142,11 @@ def statistics_document(tally: Tally, expected: Any) -> dict[str, Any]:
     }
 
 
-def findings_document(judged: JudgedMessage) -> dict[str, Any]:
+def findings_document(validated: ValidatedMessage) -> dict[str, Any]:
     """Return the outcome and findings of a validated sample as `.findings.json` writes them."""
     return {
-        "outcome": judged.verdict.outcome,
-        "findings": [finding.as_document() for finding in judged.verdict.findings],
+        "outcome": validated.verdict.outcome,
+        "findings": [finding.as_document() for finding in validated.verdict.findings],
     }
 
 

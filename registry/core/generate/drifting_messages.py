@@ -76,7 +76,7 @@ class Drifter:
         return breaks(message) if breaks else iter(())
 
     def _shows(self, value: bytes) -> bool:
-        findings = self.validation.judge(value).verdict.findings
+        findings = self.validation.validate(value).verdict.findings
         if self._rule is not None:
             return any(finding.rule == self._rule.id for finding in findings)
         return any(finding.name == self._drift for finding in findings)

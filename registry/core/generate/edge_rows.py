@@ -29,7 +29,7 @@ def edge_texts(source_type: str) -> tuple[str, ...]:
     family = family_of(source_type)
     bound = bound_of(source_type, family)
     edges = _edges_of(family) or _edges_of("text")
-    return tuple(text for text in edges if bound is None or not bound.judge(text))
+    return tuple(text for text in edges if bound is None or not bound.validate(text))
 
 
 @cache
@@ -97,5 +97,5 @@ def edge_messages(version: Version, table: SourceTable, reading_options: Reading
                 message = renderer.render(event)
             except UsageError:
                 continue
-            if validation.judge(message).verdict.outcome == CONFORMING:
+            if validation.validate(message).verdict.outcome == CONFORMING:
                 yield message

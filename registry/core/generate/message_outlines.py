@@ -11,7 +11,7 @@ from typing import Any, Final
 from cdc_contracts.registry.core.common.linear_patterns import compile_pattern
 from cdc_contracts.registry.core.common.pointers import split_pointer
 from cdc_contracts.registry.core.contract.discriminator_model import Test
-from cdc_contracts.registry.core.message.schema_violations import SchemaJudge
+from cdc_contracts.registry.core.message.schema_violations import SchemaCheck
 from cdc_contracts.registry.core.values import Number
 
 _OMITTED: Final = object()
@@ -164,9 +164,9 @@ def narrow_to(schema: Mapping[str, Any], message: Mapping[str, Any]) -> dict[str
 
 
 @lru_cache(1024)
-def _condition(schema: str) -> SchemaJudge:
+def _condition(schema: str) -> SchemaCheck:
     """Return the validator of a branch's condition: each outline asks the same few."""
-    return SchemaJudge(json.loads(schema))
+    return SchemaCheck(json.loads(schema))
 
 
 def _narrow(schema: Mapping[str, Any], by: Mapping[str, Any]) -> dict[str, Any]:

@@ -59,8 +59,8 @@ class Renderer:
         self._reading_options = reading_options
         self._full_old = full_old
         self._source_kind = source_kind
-        self._judge = ReferenceValidator(version, reading_options)
-        self._mapping = self._judge.forms.mapping_for(source_kind if version.meaning.values.kind_at else None)
+        self._validator = ReferenceValidator(version, reading_options)
+        self._mapping = self._validator.forms.mapping_for(source_kind if version.meaning.values.kind_at else None)
         self._capabilities = capabilities_of(version, reading_options)
         self._outlines: dict[tuple[Any, ...], list[str | Slot]] = {}
         self._columns: dict[SourceTable, ColumnWriters] = {}
@@ -79,7 +79,7 @@ class Renderer:
         outline = self._outlines.get(key)
         if outline is None:
             outline = self._outlines[key] = self._outline(event)
-        return self._judge.wire.write("".join([part if isinstance(part, str) else part(event) for part in outline]))
+        return self._validator.wire.write("".join([part if isinstance(part, str) else part(event) for part in outline]))
 
     def render_all(self, events: Iterable[Event]) -> Iterator[bytes]:
         """Yield the messages of the events whose op the version has."""
@@ -286,7 +286,7 @@ class Renderer:
         else:
             form = FORMS[mapping.form_of(self._written_type(name, source_type)) or "text"]
             family = family_of(source_type)
-        return ColumnWriter(name, form, self._judge.forms.context_of(form, contract, mapping), family)
+        return ColumnWriter(name, form, self._validator.forms.context_of(form, contract, mapping), family)
 
     def _place_ddl(self, event: Event, op: str, facts: Filled) -> None:
         ddl = self.meaning.ddl

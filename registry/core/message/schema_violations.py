@@ -40,7 +40,7 @@ class Violation:
         return join_pointer(*self.parts)
 
 
-class SchemaJudge:
+class SchemaCheck:
     """Validates parsed messages against one JSON Schema. Nothing is fetched from a `$ref`."""
 
     def __init__(self, schema: Mapping[str, Any]) -> None:

@@ -97,22 +97,22 @@ def build_report(
     LedgerError if the counts do not add up.
     """
     tally = replace(tally, findings=dict(tally.findings), folded=tally.folded.copy())
-    judged = [] if contract == AUTO or versions is not None else catalogue.resolve(contract)
-    declared = judged[0].reference if len(judged) == 1 else AUTO
+    validated = [] if contract == AUTO or versions is not None else catalogue.resolve(contract)
+    declared = validated[0].reference if len(validated) == 1 else AUTO
     finalize(tally, catalogue, declared, ranged=versions is not None)
     refutations: list[Refutation] = []
     if versions is not None:
         refutations = list(refute_ranges(tally.chain_evidence(), versions))
-    elif judged:
-        refutations = list(refute(tally.chain_evidence(), [version.reference for version in judged]))
+    elif validated:
+        refutations = list(refute(tally.chain_evidence(), [version.reference for version in validated]))
     tally = with_chains(tally, catalogue, refutations)
     unproven = (
-        find_unproven(tally, judged) if versions is None else list(find_unproven_ranges(tally, versions, catalogue))
+        find_unproven(tally, validated) if versions is None else list(find_unproven_ranges(tally, versions, catalogue))
     )
     if versions is not None:
         objections = find_range_objections(tally, versions, earlier)
     else:
-        read_by = validation.judged if validation is not None else judged
+        read_by = validation.validated if validation is not None else validated
         objections = find_objections(tally, read_by, _preferences(validation, detection), earlier)
     evidence = collect_evidence(tally, objections, unproven=bool(unproven), stopped=stopped is not None)
     verdict = decide_run(evidence, fail_on).verdict

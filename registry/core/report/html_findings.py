@@ -44,9 +44,9 @@ def finding_list(report: Report) -> Markup:
     """Return all findings in the order of the report, which is by weight."""
     findings = report.findings
     if not findings:
-        judged = bool(report.ledger.partitions)
+        validated = bool(report.ledger.partitions)
         return element(
-            "p", "Nothing was found." if judged else "Nothing was validated, so nothing was found.", class_="none"
+            "p", "Nothing was found." if validated else "Nothing was validated, so nothing was found.", class_="none"
         )
     spans = {(one.topic, one.partition): one for one in report.ledger.partitions}
     shown = [_finding(number, one, spans) for number, one in enumerate(findings[:_MOST_FINDINGS], 1)]
@@ -103,13 +103,13 @@ def _facts(finding: ReportedFinding) -> Markup:
         ("Tables", name_of(table_words(finding)) if finding.tables else None),
         ("Expected", None if finding.columns else name_of(finding.expected)),
         ("Similar to", join([name_of(name) for name in similar], ", ") if similar else None),
-        ("Rule", join([name_of(finding.rule), _judged_by(finding)])),
+        ("Rule", join([name_of(finding.rule), _validated_by(finding)])),
         ("Source", sentence(finding.document or "")),
     ]
     return facts(result)
 
 
-def _judged_by(finding: ReportedFinding) -> Markup | None:
+def _validated_by(finding: ReportedFinding) -> Markup | None:
     contract = finding.contract
     return join([" of ", name_of(contract)]) if contract else None
 

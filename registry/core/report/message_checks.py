@@ -78,8 +78,8 @@ def check_batches(
         versions=validation.ranges,
         validation=validation,
     )
-    judged = [version.reference for version in validation.judged]
-    chained = any(stretch.proven for _, stretch in tally.contradicting_stretches(*judged))
+    validated = [version.reference for version in validation.validated]
+    chained = any(stretch.proven for _, stretch in tally.contradicting_stretches(*validated))
     of_stream = {*STREAM_CLASSES, *(("other-version",) if chained else ())}
     for found_in_all in report.findings if print_line else ():
         if found_in_all.name in of_stream and found_in_all.severity != INFO and print_line is not None:

@@ -86,9 +86,9 @@ def add_profile_changes(report: Report, baseline: ProfileBaseline) -> Report:
         for change in compare_profiles(before, now)
     ]
     found = [_finding(report, baseline, topics, change) for topics, change in changes]
-    judged = replace(report, evidence=with_findings(report, found))
+    validated = replace(report, evidence=with_findings(report, found))
     return replace(
-        decide_again(judged, threshold_of(report)),
+        decide_again(validated, threshold_of(report)),
         findings=tuple(sorted([*report.findings, *found[:MOST_CHANGES]], key=weight)),
         findings_cut=report.findings_cut or len(changes) > MOST_CHANGES,
     )

@@ -139,14 +139,14 @@ class Ledger(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The same by partition."""
 
     @property
-    def judged(self) -> int:
-        """How many records were to be judged."""
+    def validated(self) -> int:
+        """How many records were to be validated."""
         return self.read - (self.excluded or 0)
 
     @property
     def valued(self) -> int:
         """How many of them have a value."""
-        return self.judged - self.tombstone
+        return self.validated - self.tombstone
 
 
 class OtherFindings(Struct, frozen=True, forbid_unknown_fields=True):

@@ -36,8 +36,8 @@ _MOST_NAMES: Final = 8
 def headline(report: Report) -> str:
     """Return the sentence behind the verdict."""
     ledger, contracts = report.ledger, _contracts_of(report)
-    judged, valued = ledger.judged, ledger.valued
-    if not judged:
+    validated, valued = ledger.validated, ledger.valued
+    if not validated:
         return "there was nothing to validate" if ledger.read else _unread(report)
     if not valued:
         return "only records without a value were read"
@@ -52,7 +52,7 @@ def headline(report: Report) -> str:
         result = f"{count:,} of {valued:,} messages {why}" + "".join(f", {count:,} {why}" for count, why in more)
     elif report.verdict == PASS or all(one.severity == INFO or one.name == PROFILE for one in report.findings):
         read = " read so far" if report.stopped else ""
-        messages = f"all {judged:,} messages{read} conform" if judged > 1 else f"the one message{read} conforms"
+        messages = f"all {validated:,} messages{read} conform" if validated > 1 else f"the one message{read} conforms"
         changed = report.verdict == DRIFT and any(one.name == PROFILE for one in report.findings)
         result = f"{messages} to {contracts}" + (", but their profile has changed" if changed else "")
     else:

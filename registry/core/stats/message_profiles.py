@@ -19,7 +19,7 @@ from cdc_contracts.registry.core.stats.topic_profiles import (
     bucket_of,
     column_name,
 )
-from cdc_contracts.registry.core.validate.validation_context import JudgedMessage
+from cdc_contracts.registry.core.validate.validation_context import ValidatedMessage
 from cdc_contracts.registry.core.validate.verdicts import CONFORMING
 
 
@@ -54,10 +54,10 @@ def text_of(value: Any, meaning: Meaning) -> str | None:
     return value if meaning.transport == "json" else value.partition(" ")[2]
 
 
-def profile_message(profiles: TopicProfiles, judged: JudgedMessage, topic: str, timestamp: int | None) -> None:
+def profile_message(profiles: TopicProfiles, validated: ValidatedMessage, topic: str, timestamp: int | None) -> None:
     """Add the rows and the lag of a conforming message; `timestamp` is the one of Kafka, in microseconds."""
-    reading, version = judged.reading, judged.verdict.version
-    if judged.verdict.outcome != CONFORMING or reading is None or version is None:
+    reading, version = validated.reading, validated.verdict.version
+    if validated.verdict.outcome != CONFORMING or reading is None or version is None:
         return
     until = lag_until(reading.meaning)
     if until is not None:

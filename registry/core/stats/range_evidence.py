@@ -55,10 +55,12 @@ class RangeEvidence:
         self.proof = min((one for one in (self.proof, other.proof) if one is not None), default=None)
 
 
-def merge_range_evidence(stakes: dict[RangeKey, RangeEvidence], more: Mapping[RangeKey, RangeEvidence]) -> None:
+def merge_range_evidence(
+    evidence_by_message: dict[RangeKey, RangeEvidence], more: Mapping[RangeKey, RangeEvidence]
+) -> None:
     """Add range evidence to other range evidence."""
     for key, range_evidence in more.items():
-        stakes.setdefault(key, RangeEvidence()).merge(range_evidence)
+        evidence_by_message.setdefault(key, RangeEvidence()).merge(range_evidence)
 
 
 def merge_exclusions(excluded: dict[str, VersionExclusion], more: Mapping[str, VersionExclusion]) -> None:
@@ -81,8 +83,8 @@ def exclusions(verdict: Verdict, source: Source, offset: int) -> dict[str, Versi
     return {version.reference: exclusion for version in others if version not in fits}
 
 
-def contradicted(stakes: Mapping[RangeKey, RangeEvidence]) -> Iterable[tuple[RangeKey, int, VersionProof]]:
+def contradicted(evidence_by_message: Mapping[RangeKey, RangeEvidence]) -> Iterable[tuple[RangeKey, int, VersionProof]]:
     """Yield the ranges with a proof against their version and records that depend on it, in order."""
-    for key, range_evidence in sorted(stakes.items()):
+    for key, range_evidence in sorted(evidence_by_message.items()):
         if range_evidence.differing and range_evidence.proof is not None:
             yield key, range_evidence.differing, range_evidence.proof

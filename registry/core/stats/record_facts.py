@@ -32,7 +32,7 @@ from cdc_contracts.registry.core.stats.table_drift import RowGroup, Shape
 from cdc_contracts.registry.core.stats.tally import Tally
 from cdc_contracts.registry.core.validate.form_selection import TypedColumns
 from cdc_contracts.registry.core.validate.rule_coverage import CoverageItem, coverage_by
-from cdc_contracts.registry.core.validate.validation_context import JudgedMessage
+from cdc_contracts.registry.core.validate.validation_context import ValidatedMessage
 from cdc_contracts.registry.core.validate.verdicts import CONFORMING, CONTROL, OTHER_DIALECT, UNREADABLE, Verdict
 from cdc_contracts.registry.core.values import Number
 
@@ -46,7 +46,7 @@ class Track(NamedTuple):
 
     subject: str
     path: str
-    promise: str
+    constraint: str
     null_text: str | None
     absent_value: int | None
 
@@ -131,11 +131,11 @@ def facts_of(verdict: Verdict, reading: Reading, columns: TypedColumns) -> Facts
     )
 
 
-def facts_of_one(judged: JudgedMessage) -> Facts | None:
+def facts_of_one(validated: ValidatedMessage) -> Facts | None:
     """Return the facts of a record that was validated individually; None if it is no message of the subject."""
-    if judged.reading is None or judged.columns is None:
+    if validated.reading is None or validated.columns is None:
         return None
-    return facts_of(judged.verdict, judged.reading, judged.columns)
+    return facts_of(validated.verdict, validated.reading, validated.columns)
 
 
 def count_facts(

@@ -37,7 +37,7 @@ from cdc_contracts.registry.core.stats.second_parts import count_parts
 from cdc_contracts.registry.core.stats.tally import Tally
 from cdc_contracts.registry.core.stats.topic_profiles import TopicProfiles
 from cdc_contracts.registry.core.stats.version_runs import Run
-from cdc_contracts.registry.core.validate.validation_context import JudgedMessage, ValidationContext
+from cdc_contracts.registry.core.validate.validation_context import ValidatedMessage, ValidationContext
 from cdc_contracts.registry.core.validate.verdicts import (
     AMBIGUOUS,
     CONFORMING,
@@ -62,45 +62,45 @@ def account(validation: ValidationContext, source: Source, values: Iterable[tupl
     """Return the tally of the records of a partition, given by offset and value."""
     tally = Tally()
     for offset, value in values:
-        tally.merge(account_of(validation.judge(value), source, Point(offset, None)))
+        tally.merge(account_of(validation.validate(value), source, Point(offset, None)))
     return tally
 
 
 def account_of(
-    judged: JudgedMessage, source: Source, point: Point, value: bytes | None = None, *, show_values: bool = False
+    validated: ValidatedMessage, source: Source, point: Point, value: bytes | None = None, *, show_values: bool = False
 ) -> Tally:
     """Return the tally of one record, given its verdict and its coordinates.
 
     `value` becomes the example of its findings; observed values are reduced to their shapes unless `show_values`.
     """
     offset, moment = point.offset, Moment(*source, *point)
-    outcome, version = judged.verdict.outcome, judged.verdict.version
+    outcome, version = validated.verdict.outcome, validated.verdict.version
     tally = Tally()
     counts = PartitionTally(
-        read=1, changes=len(judged.changes), first_offset=offset, last_offset=offset,
+        read=1, changes=len(validated.changes), first_offset=offset, last_offset=offset,
         first_timestamp=point.timestamp, last_timestamp=point.timestamp,
     )  # fmt: skip
     setattr(counts, _LEDGER.get(outcome, "quarantined"), 1)
     tally.partitions[source], tally.spans[source] = counts, [(offset, offset)]
     tally.outcomes[outcome] += 1
-    table = judged.table if outcome not in (UNREADABLE, OTHER_DIALECT) else None
+    table = validated.table if outcome not in (UNREADABLE, OTHER_DIALECT) else None
     if outcome not in (TOMBSTONE, UNREADABLE, OTHER_DIALECT):
         tally.readable[table] += 1
-    op = _canonical_op(judged)
-    _count_versions(tally, judged.verdict, source, point)
+    op = _canonical_op(validated)
+    _count_versions(tally, validated.verdict, source, point)
     if outcome != TOMBSTONE:
         tally.note_lasts(source, op, {table: offset, None: offset})
-    example = None if value is None else make_example(judged.verdict, source, offset, value)
-    _add_findings(tally, judged, moment, table, example, show_values=show_values)
-    if judged.reading is not None and judged.reading.reading_options.profiled:
+    example = None if value is None else make_example(validated.verdict, source, offset, value)
+    _add_findings(tally, validated, moment, table, example, show_values=show_values)
+    if validated.reading is not None and validated.reading.reading_options.profiled:
         tally.profiles = TopicProfiles()
-        profile_message(tally.profiles, judged, source.topic, point.timestamp)
-    facts = facts_of_one(judged)
+        profile_message(tally.profiles, validated, source.topic, point.timestamp)
+    facts = facts_of_one(validated)
     statements = [offset] if facts is not None and facts.is_statement else []
-    if statements and judged.control is not None and judged.control.ddl_text:
-        tally.statements.append(Statement(*moment, table, judged.control.ddl_text[:MOST_CHARACTERS]))
+    if statements and validated.control is not None and validated.control.ddl_text:
+        tally.statements.append(Statement(*moment, table, validated.control.ddl_text[:MOST_CHARACTERS]))
     tally.statistics.shapes.add_read(*source, ReadOffsets([(offset, offset)], statements))
-    if facts is not None and version is not None and judged.reading is not None:
+    if facts is not None and version is not None and validated.reading is not None:
         contract = version.reference
         ops = {facts.code: 1} if facts.code is not None else {}
         count_facts(tally, facts, [source], [facts.table], [Stretch(1, point, point, {contract: 1}, ops)])
@@ -108,12 +108,12 @@ def account_of(
         if facts.written is not None:
             written = written_table(facts.table, facts, facts.written, source)
             stretch = Stretch(1, point, point, {contract: 1}, dict(ops))
-            for row in judged.reading.rows(facts.written.source) or ():
+            for row in validated.reading.rows(facts.written.source) or ():
                 tally.statistics.writing.add_row(written, row, stretch)
         if facts.timed is not None:
-            count_parts(tally.statistics.parts, facts.timed, judged.reading, source.topic, facts.table)
+            count_parts(tally.statistics.parts, facts.timed, validated.reading, source.topic, facts.table)
         if facts.track is not None:
-            result = whole_number(judged.reading.at(facts.track.path), facts.track)
+            result = whole_number(validated.reading.at(facts.track.path), facts.track)
             step = None if result is None else PositionStep(point, result, facts.half, contract)
             line = SequenceLine(*source, *facts.track[:3])
             tally.statistics.sequences.add(line, [Segment(offset, offset, step, step)])
@@ -122,7 +122,7 @@ def account_of(
 
 def _add_findings(
     tally: Tally,
-    judged: JudgedMessage,
+    validated: ValidatedMessage,
     moment: Moment,
     table: str | None,
     example: FindingExample | None,
@@ -130,16 +130,16 @@ def _add_findings(
     show_values: bool,
 ) -> None:
     """Count the findings of one record, and which it has at once."""
-    source, point, op = Source(*moment[:2]), Point(*moment[2:]), _canonical_op(judged)
-    for finding in judged.verdict.findings:
-        found = _once(finding, judged, moment, show_values=show_values)
+    source, point, op = Source(*moment[:2]), Point(*moment[2:]), _canonical_op(validated)
+    for finding in validated.verdict.findings:
+        found = _once(finding, validated, moment, show_values=show_values)
         found.extents[source].series_by_op |= {lane: _series_of_one(point) for lane in (op, ANY_OP)}
         found.example = example
         tally.add_finding(finding, table, found)
-    faults = faults_on_columns(key_of(finding, table) for finding in judged.verdict.findings)
+    faults = faults_on_columns(key_of(finding, table) for finding in validated.verdict.findings)
     if faults:
-        version = judged.verdict.version
-        code = None if judged.code is None or version is None else show_known(judged.code, version)
+        version = validated.verdict.version
+        code = None if validated.code is None or version is None else show_known(validated.code, version)
         tally.overlaps.add(faults, OverlapPlace(table, source, code), 1)
 
 
@@ -169,49 +169,54 @@ def _count_versions(tally: Tally, verdict: Verdict, source: Source, point: Point
         tally.differing += verdict.differs and verdict.outcome != AMBIGUOUS
 
 
-def _canonical_op(judged: JudgedMessage) -> str:
+def _canonical_op(validated: ValidatedMessage) -> str:
     """Return the canonical op by the code alone, or ANY_OP if the code is unknown."""
-    version, outcome = judged.verdict.version, judged.verdict.outcome
-    if version is None or judged.code is None or outcome in (TOMBSTONE, UNREADABLE, OTHER_DIALECT):
+    version, outcome = validated.verdict.version, validated.verdict.outcome
+    if version is None or validated.code is None or outcome in (TOMBSTONE, UNREADABLE, OTHER_DIALECT):
         return ANY_OP
-    return version.meaning.ops.get(judged.code, ANY_OP)
+    return version.meaning.ops.get(validated.code, ANY_OP)
 
 
 def _series_of_one(point: Point) -> FindingSeries:
     return FindingSeries(1, point.offset, starts=[Start(point.offset, point.timestamp, 1)])
 
 
-def _once(finding: Finding, judged: JudgedMessage, moment: Moment, *, show_values: bool) -> FindingTally:
-    version = judged.verdict.version
-    observed = _observed(finding, judged) if show_values else finding.observed
+def _once(finding: Finding, validated: ValidatedMessage, moment: Moment, *, show_values: bool) -> FindingTally:
+    version = validated.verdict.version
+    observed = _observed(finding, validated) if show_values else finding.observed
     return FindingTally(
         finding.severity, Counter({finding.expected: 1}), Counter({observed: 1}),
-        Counter({show_known(judged.code, version): 1} if judged.code is not None and version is not None else {}),
+        Counter({show_known(validated.code, version): 1} if validated.code is not None and version is not None else {}),
         Counter({version.reference: 1} if version else {}),
         {Source(moment.topic, moment.partition): Extent(1, moment, moment)},
-        _kinds(finding, judged, show_values=show_values),
+        _kinds(finding, validated, show_values=show_values),
     )  # fmt: skip
 
 
-def _observed(finding: Finding, judged: JudgedMessage) -> str:
+def _observed(finding: Finding, validated: ValidatedMessage) -> str:
     """Return the value that a finding is about, as far as it is one value that may be shown."""
-    reading = judged.reading
+    reading = validated.reading
     if reading is None:
         return finding.observed
     if finding.name == "unknown-enum":
         return observed_code(reading, finding) or finding.observed
-    if finding.name != "value-form" or finding.rule == rule_id("value-form", TIME_UNIT) or _is_irregular(judged):
+    if finding.name != "value-form" or finding.rule == rule_id("value-form", TIME_UNIT) or _is_irregular(validated):
         return finding.observed
     texts = (sent_text(value) for value in _values_at(reading, finding.path))
     shown = (text for text in texts if text is not None and describe_shape(text) == finding.observed)
     return next(map(show_code, shown), finding.observed)
 
 
-def _kinds(finding: Finding, judged: JudgedMessage, *, show_values: bool) -> Counter[str]:
+def _kinds(finding: Finding, validated: ValidatedMessage, *, show_values: bool) -> Counter[str]:
     """Count the kinds and shapes of the values of a wrong kind that a finding is about."""
-    if finding.name != "type-change" or finding.observed in _NESTED or judged.reading is None or _is_irregular(judged):
+    if (
+        finding.name != "type-change"
+        or finding.observed in _NESTED
+        or validated.reading is None
+        or _is_irregular(validated)
+    ):
         return Counter()
-    values = [value for value in _values_at(judged.reading, finding.path) if kind_of(value) == finding.observed]
+    values = [value for value in _values_at(validated.reading, finding.path) if kind_of(value) == finding.observed]
     texts = [text for value in values if (text := sent_text(value)) is not None]
     return Counter(f"{finding.observed} {show_code(text) if show_values else describe_shape(text)}" for text in texts)
 
@@ -245,12 +250,12 @@ def _values_at(reading: Reading, path: str) -> list[Any]:
     return [] if value is ABSENT else [value]
 
 
-def _is_irregular(judged: JudgedMessage) -> bool:
+def _is_irregular(validated: ValidatedMessage) -> bool:
     """Return whether a column holds an array or object, or a member should have been one.
 
     A batch has no place for such records, and leaves them out of what it counts here.
     """
-    rows = _rows_by_pointer(judged.reading).values() if judged.reading is not None else ()
+    rows = _rows_by_pointer(validated.reading).values() if validated.reading is not None else ()
     nested = (isinstance(value, list | dict) for of_image in rows for row in of_image for value in row.values())
-    findings = (one for one in judged.verdict.findings if one.name == "type-change")
+    findings = (one for one in validated.verdict.findings if one.name == "type-change")
     return any(nested) or any(kind in one.expected for one in findings for kind in _NESTED)

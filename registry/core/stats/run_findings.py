@@ -25,7 +25,7 @@ from cdc_contracts.registry.core.stats.table_drift import DROPPED_COLUMN, LOST_C
 from cdc_contracts.registry.core.stats.tally import Tally
 from cdc_contracts.registry.core.stats.writing_turns import drifting_turns
 from cdc_contracts.registry.core.validate.rule_coverage import coverage_gaps
-from cdc_contracts.registry.core.validate.table_promises import PRIMARY_KEY
+from cdc_contracts.registry.core.validate.table_constraints import PRIMARY_KEY
 from cdc_contracts.registry.core.validate.validation_context import AUTO
 
 COLUMN_FORM: Final = "column-form"
@@ -102,18 +102,18 @@ def count_contradicted(refutations: Iterable[Refutation]) -> Counter[Source]:
 
 def _swapped(refutation: Refutation, catalogue: Catalogue) -> Iterator[_Found]:
     """Yield by table the records of a stretch whose images are swapped according to another version."""
-    line, stretch, judged = refutation.line, refutation.stretch, refutation.contract
+    line, stretch, validated = refutation.line, refutation.stretch, refutation.contract
     version = catalogue.version(stretch.contract)
     sides = version.meaning.images.of("update")
     path = sides.after.at if sides is not None and sides.after is not None else ""
     code = next((code for code, op in version.meaning.ops.items() if op == "update"), "update")
     for share in stretch.tables:
         count = share.records
-        result = Stretch(count, share.first, share.last, {judged: count}, {code: count})
+        result = Stretch(count, share.first, share.last, {validated: count}, {code: count})
         series = FindingSeries(count, share.last.offset, -1, [Start(*share.first, count)] if refutation.goes_on else [])
         key = FindingKey("other-version", rule_id("other-version", "images"), path, share.table)
         source = Source(line.topic, line.partition)
-        yield _Found(key, source, judged, version.reference, result, {_OF_CHAINS: series})
+        yield _Found(key, source, validated, version.reference, result, {_OF_CHAINS: series})
 
 
 def _order(statistics: StreamStatistics) -> Iterator[_Found]:

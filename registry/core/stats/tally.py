@@ -59,8 +59,8 @@ class Tally:
     verdict of a run needs. `overlaps` counts messages with several findings at once, `total_findings` the records of
     all findings, kept or not. `lasts` has by canonical op the last offset of a message of each table; a table None
     stands for all messages with a value. `excluded` has by version the first record that fits others of its subject and
-    not this one. `cuts` are the offsets from which on runs are not kept. `stakes` are there where ranges declare
-    versions, `profiles` where they are wanted and a message conforms.
+    not this one. `cuts` are the offsets from which on runs are not kept. `evidence_by_message` are there where ranges
+    declare versions, `profiles` where they are wanted and a message conforms.
     """
 
     partitions: dict[Source, PartitionTally] = field(default_factory=dict)
@@ -82,7 +82,7 @@ class Tally:
     dropped: bool = False
     statistics: StreamStatistics = field(default_factory=StreamStatistics)
     chains: RowChanges = field(default_factory=RowChanges)
-    stakes: dict[RangeKey, RangeEvidence] = field(default_factory=dict)
+    evidence_by_message: dict[RangeKey, RangeEvidence] = field(default_factory=dict)
     profiles: TopicProfiles | None = None
 
     def add_finding(self, finding: Finding, table: str | None, tally: FindingTally) -> None:
@@ -118,7 +118,7 @@ class Tally:
         self.statistics.merge(other.statistics)
         if other.chains:
             self.chains.merge(other.chains)
-        merge_range_evidence(self.stakes, other.stakes)
+        merge_range_evidence(self.evidence_by_message, other.evidence_by_message)
         if other.profiles is not None:
             if self.profiles is None:
                 self.profiles = TopicProfiles()

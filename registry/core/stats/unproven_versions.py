@@ -25,11 +25,11 @@ class Unproven:
     place: tuple[str, int, VersionRange] | None = None
 
 
-def find_unproven(tally: Tally, judged: Sequence[Version]) -> list[Unproven]:
+def find_unproven(tally: Tally, validated: Sequence[Version]) -> list[Unproven]:
     """Return the declared version of a run if it read messages that do not distinguish it from another version."""
-    if len(judged) != 1 or not tally.undecided:
+    if len(validated) != 1 or not tally.undecided:
         return []
-    (version,) = judged
+    (version,) = validated
     others = _others(version)
     evidence = tally.chain_evidence()
     result = (
@@ -47,7 +47,7 @@ def find_unproven_ranges(tally: Tally, ranges: VersionRanges, catalogue: Catalog
     """Yield the ranges whose messages do not distinguish their declared version from another."""
     evidence = tally.chain_evidence()
     turns = list(drifting_turns(tally.statistics.writing, catalogue))
-    for (topic, partition, number), range_evidence in sorted(tally.stakes.items()):
+    for (topic, partition, number), range_evidence in sorted(tally.evidence_by_message.items()):
         within = ranges.ranges_of(topic, partition)[number]
         if not range_evidence.undecided or range_evidence.proven or range_evidence.proof is not None:
             continue

@@ -16,13 +16,13 @@ from cdc_contracts.registry.core.stats.tally import Tally, proven_runs
 
 
 def find_objections(
-    tally: Tally, judged: Sequence[Version], preferences: Sequence[Version] = (), earlier: RowChanges | None = None
+    tally: Tally, validated: Sequence[Version], preferences: Sequence[Version] = (), earlier: RowChanges | None = None
 ) -> Iterator[VersionObjection]:
     """Yield the evidence against the declared version, and against those that a sample supports.
 
     A record that fits another version and not this one is evidence if others of the run depend on which is right; so
     are key chains, together with those of `earlier` batches of a stream, even if they are too few to prove another
-    version. With several versions in `judged`, evidence has to contradict all of them.
+    version. With several versions in `validated`, evidence has to contradict all of them.
     """
     for version in preferences:
         exclusion = tally.excluded.get(version.reference)
@@ -30,17 +30,17 @@ def find_objections(
             says = f"the sample supports {version}, offset {exclusion.offset} is proven to be {exclusion.fits}"
             doubted = _doubted(tally, exclusion[:3], exclusion.fits, [version.reference])
             yield VersionObjection(version.reference, says, tally.differing, reported=False, doubted=doubted)
-    exclusion = tally.excluded.get(judged[0].reference) if len(judged) == 1 else None
+    exclusion = tally.excluded.get(validated[0].reference) if len(validated) == 1 else None
     if exclusion is not None and exclusion.difference is not None and tally.differing:
         path, expected, observed = exclusion.difference
         says = (
             f"{exclusion.topic} partition {exclusion.partition} offset {exclusion.offset} is proven to be another "
             f"version ({path}: expected {expected}, observed {observed})"
         )
-        doubted = _doubted(tally, exclusion[:3], exclusion.fits, [judged[0].reference])
-        yield VersionObjection(judged[0].reference, says, tally.differing, reported=True, doubted=doubted)
+        doubted = _doubted(tally, exclusion[:3], exclusion.fits, [validated[0].reference])
+        yield VersionObjection(validated[0].reference, says, tally.differing, reported=True, doubted=doubted)
     joined = _joined(tally, earlier)
-    for versions, declared in ((judged, True), *(((version,), False) for version in preferences)):
+    for versions, declared in ((validated, True), *(((version,), False) for version in preferences)):
         references = [version.reference for version in versions]
         for one in refute(joined.chain_evidence(), references) if references else ():
             reported = declared and one.stretch.proven and earlier is None
@@ -54,7 +54,7 @@ def find_range_objections(
 
     Chains that cross the boundary of a range contradict its version only if they prove another one.
     """
-    for (topic, partition, number), differing, proof in contradicted(tally.stakes):
+    for (topic, partition, number), differing, proof in contradicted(tally.evidence_by_message):
         declared = ranges.ranges_of(topic, partition)[number].contract
         says = (
             f"{topic} partition {partition} offset {proof.offset} is proven to be another version than {declared}, "
@@ -63,7 +63,7 @@ def find_range_objections(
         doubted = _doubted(tally, (topic, partition, proof.offset), None, [declared])
         yield VersionObjection(declared, says, differing, reported=True, doubted=doubted)
     for one in refute_ranges(_joined(tally, earlier).chain_evidence(), ranges):
-        range_evidence = tally.stakes.get((one.line.topic, one.line.partition, one.number))
+        range_evidence = tally.evidence_by_message.get((one.line.topic, one.line.partition, one.number))
         differing = range_evidence.differing if range_evidence is not None else 0
         reported = one.stretch.proven and earlier is None
         yield from _object(one, tally, differing, f", their range declares {one.contract}", reported=reported)

@@ -1,4 +1,4 @@
 """The reference validator: one message under one version, with every finding, and the verdict over all versions.
 
-In: a parsed message and a validation context. Out: judgements and verdicts. The fast path must give the same.
+In: a parsed message and a validation context. Out: version verdicts and verdicts. The fast path gives the same.
 """

@@ -13,7 +13,7 @@ from cdc_contracts.registry.core.contract.discriminators import holds
 from cdc_contracts.registry.core.contract.phrases import describe_test
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.message.transport import JsonTransport
-from cdc_contracts.registry.core.validate.reference_validator import Judgement, ReferenceValidator
+from cdc_contracts.registry.core.validate.reference_validator import ReferenceValidator, VersionVerdict
 from cdc_contracts.registry.core.validate.validation_context import ValidationContext
 
 
@@ -21,19 +21,19 @@ from cdc_contracts.registry.core.validate.validation_context import ValidationCo
 class Candidate:
     """The result of one version for one value.
 
-    `marks` are the discriminators that do not hold, in words. `judgement` is None if the version's transport cannot
-    read the value. `members` is the number of required top-level members that are present.
+    `marks` are the discriminators that do not hold, in words. `version_verdict` is None if the version's transport
+    cannot read the value. `members` is the number of required top-level members that are present.
     """
 
     version: Version
     marks: tuple[str, ...]
-    judgement: Judgement | None
+    version_verdict: VersionVerdict | None
     members: float
 
     @property
     def marked(self) -> bool:
         """Whether all discriminators hold, and holding them means that the subject claims the message."""
-        return self.judgement is not None and not self.marks and self.version.meaning.claim is None
+        return self.version_verdict is not None and not self.marks and self.version.meaning.claim is None
 
     @property
     def on_request(self) -> bool:
@@ -42,7 +42,7 @@ class Candidate:
 
     @property
     def conforms(self) -> bool:
-        return self.judgement is not None and self.judgement.fits
+        return self.version_verdict is not None and self.version_verdict.fits
 
     @property
     def fits(self) -> bool:
@@ -50,20 +50,20 @@ class Candidate:
 
     @property
     def errors(self) -> tuple[Finding, ...]:
-        if self.judgement is None:
+        if self.version_verdict is None:
             return ()
-        return tuple(finding for finding in self.judgement.findings if finding.severity == ERROR)
+        return tuple(finding for finding in self.version_verdict.findings if finding.severity == ERROR)
 
     @property
     def distance(self) -> tuple[int, int, int]:
         """How far the message is from the version: errors, then missing discriminators, then other findings."""
-        findings = self.judgement.findings if self.judgement is not None else ()
+        findings = self.version_verdict.findings if self.version_verdict is not None else ()
         return len(self.errors), len(self.marks), len(findings)
 
     @property
     def why_not(self) -> str | None:
         """Why the message is not of this version: the first missing discriminator, or the first finding."""
-        if self.judgement is None:
+        if self.version_verdict is None:
             return f"the value cannot be read as {self.version.meaning.transport}"
         if self.marks:
             more = f", and {len(self.marks) - 1} more" if self.marks[1:] else ""
@@ -85,10 +85,10 @@ def weigh(value: bytes, validations: Sequence[ValidationContext]) -> list[Candid
 
 
 def open_validations(
-    catalogue: Catalogue, reading_options: ReadingOptions, judges: dict[Version, ReferenceValidator] | None = None
+    catalogue: Catalogue, reading_options: ReadingOptions, validators: dict[Version, ReferenceValidator] | None = None
 ) -> list[ValidationContext]:
     """Return a validation context per subject, with all its versions; they share validators, also existing ones."""
-    made = {} if judges is None else judges
+    made = {} if validators is None else validators
     return [
         ValidationContext(catalogue, tuple(catalogue.versions(subject)), reading_options, subject, made=made)
         for subject in catalogue.subjects()
@@ -104,14 +104,18 @@ def find_nearest(candidates: Sequence[Candidate]) -> Candidate | None:
     near = marked or [
         one
         for one in candidates
-        if one.judgement is not None and one.version.meaning.claim is None and 2 * one.members >= 1
+        if one.version_verdict is not None and one.version.meaning.claim is None and 2 * one.members >= 1
     ]
     return min(near, key=lambda one: (*one.distance, -one.version.number), default=None)
 
 
 def read_alike(candidates: Sequence[Candidate]) -> bool:
     """Return whether some candidates that fit a message all read the same from it."""
-    result = [(one.judgement.changes, one.judgement.control) for one in candidates if one.judgement is not None]
+    result = [
+        (one.version_verdict.changes, one.version_verdict.control)
+        for one in candidates
+        if one.version_verdict is not None
+    ]
     return all(one == result[0] for one in result)
 
 
@@ -125,12 +129,12 @@ def _open(value: bytes, validation: ValidationContext) -> dict[str, Any] | None:
 def _weigh_subject(value: bytes, validation: ValidationContext, text: dict[str, Any] | None) -> Iterator[Candidate]:
     """Yield the result of each version; `text` is the message of the value read as JSON."""
     message = text if isinstance(validation.wire, JsonTransport) else _open(value, validation)
-    for judge in validation.judges:
+    for validator in validation.validators:
         if message is None:
-            yield Candidate(judge.version, (), None, 0.0)
+            yield Candidate(validator.version, (), None, 0.0)
             continue
-        required = judge.version.schema.get("required", [])
+        required = validator.version.schema.get("required", [])
         present = round(sum(name in message for name in required) / len(required), 2) if required else 0.0
-        result = zip(judge.meaning.discriminators, judge.version.resolved["discriminators"], strict=True)
+        result = zip(validator.meaning.discriminators, validator.version.resolved["discriminators"], strict=True)
         marks = tuple(describe_test(words) for test, words in result if not holds(test, message))
-        yield Candidate(judge.version, marks, judge.judge(message), present)
+        yield Candidate(validator.version, marks, validator.validate(message), present)

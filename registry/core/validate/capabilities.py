@@ -110,8 +110,8 @@ class Capabilities:
 def capabilities_of(version: Version, reading_options: ReadingOptions | None = None) -> Capabilities:
     """Return what messages of a version can express under reading options (zones that the user names count)."""
     reading_options = reading_options or ReadingOptions()
-    meaning, judge = version.meaning, ReferenceValidator(version, reading_options)
-    envelope, mapping = meaning.envelope, judge.forms.mapping
+    meaning, validator = version.meaning, ReferenceValidator(version, reading_options)
+    envelope, mapping = meaning.envelope, validator.forms.mapping
     ops = _expressed_ops(meaning)
     result = ops.get("update")
     update = meaning.images.of(result.op) if result else None
@@ -132,7 +132,7 @@ def capabilities_of(version: Version, reading_options: ReadingOptions | None = N
         _mapping=mapping,
         _type_table=None if meaning.columns.types == "none" else meaning.columns.types.table,
         _bare_types=meaning.columns.types != "none" and meaning.columns.types.bare,
-        _reaches={form: reach_of(FORMS[form], judge.forms.context_of(FORMS[form], None)) for form in forms},
+        _reaches={form: reach_of(FORMS[form], validator.forms.context_of(FORMS[form], None)) for form in forms},
     )
 
 

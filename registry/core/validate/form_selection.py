@@ -13,7 +13,7 @@ from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.contract.table_contracts import TableContract
 from cdc_contracts.registry.core.contract.value_mappings import ValueMapping
 from cdc_contracts.registry.core.message.reading import Reading
-from cdc_contracts.registry.core.message.schema_violations import SchemaJudge
+from cdc_contracts.registry.core.message.schema_violations import SchemaCheck
 from cdc_contracts.registry.core.values import FORMS, Context, ValueForm
 from cdc_contracts.registry.core.values.type_bounds import TypeBound, bound_of
 
@@ -83,7 +83,7 @@ class FormSelection:
         """Return the context of a form; a table's zone overrides the parameter."""
         return self._context(form, self._options.timestamp_zone(table), mapping or self.mapping)
 
-    def schema_of(self, form: ValueForm, table: TableContract | None, mapping: ValueMapping) -> SchemaJudge:
+    def schema_of(self, form: ValueForm, table: TableContract | None, mapping: ValueMapping) -> SchemaCheck:
         """Return the validator of the schema of a form in the same context."""
         return self._schema(form, self._options.timestamp_zone(table), mapping)
 
@@ -106,7 +106,7 @@ class FormSelection:
             return Context(zone, keep, literal, zeros_left_out=mapping.leaves_out_zeros(form.name))
         return Context(zone, keep, literal, self._options.second_digits(self._version.meaning.avro.fraction))
 
-    def _build_schema(self, form: ValueForm, zone: Zone | None, mapping: ValueMapping) -> SchemaJudge:
+    def _build_schema(self, form: ValueForm, zone: Zone | None, mapping: ValueMapping) -> SchemaCheck:
         return _schema_of(form, self._context(form, zone, mapping))
 
     def lenient(self, form: ValueForm) -> bool:
@@ -115,5 +115,5 @@ class FormSelection:
 
 
 @lru_cache(1024)
-def _schema_of(form: ValueForm, context: Context) -> SchemaJudge:
-    return SchemaJudge(dict(form.schema_in(context)))
+def _schema_of(form: ValueForm, context: Context) -> SchemaCheck:
+    return SchemaCheck(dict(form.schema_in(context)))

@@ -23,7 +23,7 @@ from cdc_contracts.registry.core.contract.table_contracts import TableContract
 from cdc_contracts.registry.core.message.canonical_changes import Change, Control
 from cdc_contracts.registry.core.message.envelope_times import TIME_UNIT, unit_observed, unit_of_form
 from cdc_contracts.registry.core.message.reading import Reading, Row, column_path
-from cdc_contracts.registry.core.message.schema_violations import SchemaJudge, Violation
+from cdc_contracts.registry.core.message.schema_violations import SchemaCheck, Violation
 from cdc_contracts.registry.core.message.transport import Transport, open_transport
 from cdc_contracts.registry.core.validate.decoded_changes import (
     control_of,
@@ -35,13 +35,13 @@ from cdc_contracts.registry.core.validate.decoded_changes import (
 from cdc_contracts.registry.core.validate.drift_rule import DriftRule, drift_rules
 from cdc_contracts.registry.core.validate.form_selection import FormSelection, TypedColumns
 from cdc_contracts.registry.core.validate.rule_view import IMAGE_PRESENT, Breach, RuleView, unpaired_rows
-from cdc_contracts.registry.core.validate.table_promises import (
+from cdc_contracts.registry.core.validate.table_constraints import (
     NO_INSTANT,
     NO_SUCH_TIME,
     NOT_NULL,
     NOT_WHOLE,
     ZERO_DATE,
-    broken_promises,
+    broken_constraints,
     expects_time,
     is_null,
 )
@@ -66,7 +66,7 @@ _CAUSES = {"unknown": "unknown-field", "missing": "missing-field", "kind": "type
 
 
 @dataclass(frozen=True)
-class Judgement:
+class VersionVerdict:
     """The result of one version for one message; `reading` and `columns` are the message as the version reads it."""
 
     version: Version
@@ -93,7 +93,7 @@ class ReferenceValidator:
         self.meaning = version.meaning
         self.reading_options = reading_options
         self.forms = FormSelection(version, reading_options)
-        self._schema = _judge_of(version)
+        self._schema = _validator_of(version)
         rules = tuple(drift_rules()[name] for name in self.meaning.rules)
         notes = tuple(drift_rules()[name] for name in self.meaning.notes)
         self._rules, self._pairing = (*rules, *notes), drift_rules()[IMAGE_PRESENT]
@@ -108,14 +108,14 @@ class ReferenceValidator:
         """Return whether the subject's discriminators all hold."""
         return all_hold(self.meaning.discriminators, message)
 
-    def judge(self, message: dict[str, Any]) -> Judgement:
+    def validate(self, message: dict[str, Any]) -> VersionVerdict:
         """Return the findings of a message under this version, and its content if none is an error."""
         reading = Reading(self.meaning, message, self.reading_options)
         columns = self.forms.columns_of(reading)
         view = RuleView(reading, columns.mapping)
         breaches: list[Finding] = []
         breaches += self._unknown_codes(reading)
-        breaches += self._judge_times(reading)
+        breaches += self._validate_times(reading)
         if reading.op is None:
             breaches += self._unknown_op(reading)
         else:
@@ -123,9 +123,9 @@ class ReferenceValidator:
             breaches += [self._cross_field(rule, breach) for rule in rules for breach in rule.check(view)]
             if reading.holds_rows:
                 breaches += [self._cross_field(self._pairing, breach) for breach in unpaired_rows(reading)]
-                breaches += self._judge_values(reading, columns)
-                breaches += self._judge_promises(reading, columns)
-        findings = _one_each([*breaches[::-1], *self._judge_shape(message, breaches)])
+                breaches += self._validate_values(reading, columns)
+                breaches += self._validate_constraints(reading, columns)
+        findings = _one_each([*breaches[::-1], *self._validate_shape(message, breaches)])
         opinion = Opinion(
             version=self.version,
             findings=tuple(sorted(findings, key=lambda finding: finding.order)),
@@ -139,11 +139,11 @@ class ReferenceValidator:
             changes = tuple(decode_changes(reading, columns, value_reader(columns, self.forms)))
         elif not opinion.errors:
             control = control_of(reading)
-        return Judgement(self.version, opinion, changes, control, reading, columns)
+        return VersionVerdict(self.version, opinion, changes, control, reading, columns)
 
     # --- findings
 
-    def _judge_shape(self, message: dict[str, Any], breaches: Iterable[Finding]) -> Iterator[Finding]:
+    def _validate_shape(self, message: dict[str, Any], breaches: Iterable[Finding]) -> Iterator[Finding]:
         """Yield where a message breaks the schema, except for what a breach already says of the same member."""
         violations = self._schema.violations(message)
         if not violations:
@@ -155,7 +155,7 @@ class ReferenceValidator:
             if found.path not in misplaced and not (found.name == "value-form" and found.path in recounted):
                 yield found
 
-    def _judge_values(self, reading: Reading, columns: TypedColumns) -> Iterator[Finding]:
+    def _validate_values(self, reading: Reading, columns: TypedColumns) -> Iterator[Finding]:
         sources = {
             pointer: None
             for side in reading.sides
@@ -166,11 +166,11 @@ class ReferenceValidator:
             finding
             for pointer in sources
             for row in reading.rows(pointer) or ()
-            for finding in self._judge_row(reading, pointer, row, columns)
+            for finding in self._validate_row(reading, pointer, row, columns)
         )
         yield from self._unknown_types(reading, columns)
 
-    def _judge_row(self, reading: Reading, pointer: str, row: Row, columns: TypedColumns) -> Iterator[Finding]:
+    def _validate_row(self, reading: Reading, pointer: str, row: Row, columns: TypedColumns) -> Iterator[Finding]:
         for name, value in row.items():
             table = table_of_column(columns, name)
             if is_null(table, name, value):
@@ -186,9 +186,9 @@ class ReferenceValidator:
                 yield self._finding("type-change", None, path, expected, kind)
             else:
                 declared = table.types.get(name) if table is not None else None
-                yield from self._judge_value(form, value, path, columns, declared, columns.sent_type(name))
+                yield from self._validate_value(form, value, path, columns, declared, columns.sent_type(name))
 
-    def _judge_value(
+    def _validate_value(
         self, form: ValueForm, value: Any, path: str, columns: TypedColumns, declared: str | None, sent: str | None
     ) -> Iterator[Finding]:
         context = self.forms.context_of(form, columns.table, columns.mapping)
@@ -214,7 +214,7 @@ class ReferenceValidator:
         else:
             yield from self._note_value(flag, form, value, path, context)
         if text is not None and (flag == Flag.NOTED or (flag == Flag.OK and not refused)):
-            yield from self._judge_fit(form, text, path, declared, sent)
+            yield from self._validate_fit(form, text, path, declared, sent)
 
     def _note_value(self, flag: int, form: ValueForm, value: Any, path: str, context: Context) -> Iterator[Finding]:
         """Yield what is said of a value that its form takes."""
@@ -228,21 +228,21 @@ class ReferenceValidator:
         elif flag == Flag.NOTED:
             yield self._finding("value-form", form.name, path, form.name, describe_shape(value), INFO)
 
-    def _judge_fit(
+    def _validate_fit(
         self, form: ValueForm, text: str, path: str, declared: str | None, sent: str | None
     ) -> Iterator[Finding]:
         """Yield a finding if the declared type of a column cannot hold a value: tables would have to round it."""
         bound = self.forms.bound_of(form, declared, sent)
-        for misfit in bound.judge(text) if bound is not None else ():
+        for misfit in bound.validate(text) if bound is not None else ():
             rule, observed = CAUSES[misfit]
             yield self._finding("precision", rule, path, show_code(declared or sent or ""), observed)
 
-    def _judge_promises(self, reading: Reading, columns: TypedColumns) -> Iterator[Finding]:
+    def _validate_constraints(self, reading: Reading, columns: TypedColumns) -> Iterator[Finding]:
         if columns.table is not None:
-            for one in broken_promises(reading, columns.table):
+            for one in broken_constraints(reading, columns.table):
                 yield self._finding("table-schema", one.rule, one.path, one.expected, one.observed)
 
-    def _judge_times(self, reading: Reading) -> Iterator[Finding]:
+    def _validate_times(self, reading: Reading) -> Iterator[Finding]:
         """Yield times in another unit than documented: read as documented they would be in another century."""
         for place in self.meaning.envelope.times:
             observed = unit_observed(reading.place(place), place)
@@ -332,6 +332,6 @@ def _one_each(findings: Iterable[Finding]) -> list[Finding]:
 
 
 @lru_cache(256)
-def _judge_of(version: Version) -> SchemaJudge:
+def _validator_of(version: Version) -> SchemaCheck:
     """Return the validator of the shape of a version's messages, the same under any reading options."""
-    return SchemaJudge(version.schema)
+    return SchemaCheck(version.schema)

@@ -19,7 +19,7 @@ from cdc_contracts.registry.core.message.reading import Reading
 from cdc_contracts.registry.core.message.transport import Transport
 from cdc_contracts.registry.core.validate.decoded_changes import ColumnKinds
 from cdc_contracts.registry.core.validate.form_selection import TypedColumns
-from cdc_contracts.registry.core.validate.reference_validator import Judgement, ReferenceValidator
+from cdc_contracts.registry.core.validate.reference_validator import ReferenceValidator, VersionVerdict
 from cdc_contracts.registry.core.validate.verdicts import (
     AMBIGUOUS,
     CONFORMING,
@@ -62,7 +62,7 @@ class Undetected:
 
 
 @dataclass(frozen=True)
-class JudgedMessage:
+class ValidatedMessage:
     """The verdict of one record, with the changes or the control message where it has them, its table and op code.
 
     `reading` and `columns` are the message as the version of the verdict reads it, where there is one; `kinds` are the
@@ -78,12 +78,12 @@ class JudgedMessage:
     reading: Reading | None = field(default=None, compare=False, repr=False)
     columns: TypedColumns | None = field(default=None, compare=False, repr=False)
     kinds: ColumnKinds | None = field(default=None, compare=False, repr=False)
-    alternatives: tuple[JudgedMessage, ...] = field(default=(), compare=False, repr=False)
+    alternatives: tuple[ValidatedMessage, ...] = field(default=(), compare=False, repr=False)
 
 
 @dataclass(frozen=True)
 class ValidationContext:
-    """The versions that a record may follow (`judged`), among all versions of their subject.
+    """The versions that a record may follow (`validated`), among all versions of their subject.
 
     `preferences` are versions that the evidence of other records favours: they decide what is ambiguous by itself.
     `beside` are other subjects in the same topics: a record that is not of the subject is validated against the first
@@ -92,7 +92,7 @@ class ValidationContext:
     """
 
     catalogue: Catalogue
-    judged: tuple[Version, ...]
+    validated: tuple[Version, ...]
     reading_options: ReadingOptions
     declared: str
     preferences: tuple[Version, ...] = ()
@@ -104,18 +104,19 @@ class ValidationContext:
 
     @property
     def subject(self) -> str:
-        return self.judged[0].subject
+        return self.validated[0].subject
 
     @cached_property
-    def judges(self) -> tuple[ReferenceValidator, ...]:
+    def validators(self) -> tuple[ReferenceValidator, ...]:
         """One reference validator for each version of the subject, lowest version first."""
-        return tuple(map(self.judge_of, self.catalogue.versions(self.subject)))
+        return tuple(map(self.validator_of, self.catalogue.versions(self.subject)))
 
     @cached_property
-    def companions(self) -> tuple[ValidationContext, ...]:
+    def other_subjects(self) -> tuple[ValidationContext, ...]:
         """The validation context of every other subject in the same topics."""
         return tuple(
-            replace(self, judged=tuple(self.catalogue.versions(other)), beside=(), ranges=None) for other in self.beside
+            replace(self, validated=tuple(self.catalogue.versions(other)), beside=(), ranges=None)
+            for other in self.beside
         )
 
     @cached_property
@@ -146,7 +147,7 @@ class ValidationContext:
     @property
     def wire(self) -> Transport:
         """How messages of the subject are read from values."""
-        return self.judges[-1].wire
+        return self.validators[-1].wire
 
     @cached_property
     def others(self) -> tuple[ValidationContext, ...]:
@@ -173,52 +174,57 @@ class ValidationContext:
         if self.ranges is not None:
             parts.append(self.ranges.identity)
         parts += [version.fingerprint for version in self.catalogue.versions(self.subject)]
-        parts += [version.fingerprint for validation in self.others for version in validation.judged]
+        parts += [version.fingerprint for validation in self.others for version in validation.validated]
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
-    def judge(self, value: bytes | None) -> JudgedMessage:
+    def validate(self, value: bytes | None) -> ValidatedMessage:
         """Return the reference outcome of one record, with its decoded content, under any subject of the topic."""
-        judged = self.judge_by_subject(value)
-        if judged.verdict.outcome in NOT_OF_SUBJECT:
-            taken_by = next((companion for companion in self.companions if companion.claims_value(value)), None)
-            return judged if taken_by is None else taken_by.judge_by_subject(value)
-        return judged
+        validated = self.validator_by_subject(value)
+        if validated.verdict.outcome in NOT_OF_SUBJECT:
+            taken_by = next(
+                (other_subject for other_subject in self.other_subjects if other_subject.claims_value(value)), None
+            )
+            return validated if taken_by is None else taken_by.validator_by_subject(value)
+        return validated
 
-    def judge_by_subject(self, value: bytes | None) -> JudgedMessage:
+    def validator_by_subject(self, value: bytes | None) -> ValidatedMessage:
         """Return the same by the first subject only."""
         if value is None:
-            return JudgedMessage(Verdict(TOMBSTONE, None, ()))
+            return ValidatedMessage(Verdict(TOMBSTONE, None, ()))
         try:
             message = self.wire.open(value)
         except Unreadable as error:
-            return JudgedMessage(self._unreadable(value, error))
-        return self.judge_message(message, value)
+            return ValidatedMessage(self._unreadable(value, error))
+        return self.validate_message(message, value)
 
-    def judge_message(self, message: dict[str, Any], value: bytes) -> JudgedMessage:
+    def validate_message(self, message: dict[str, Any], value: bytes) -> ValidatedMessage:
         """Return the same of a value that is parsed already."""
-        judgements = self.judgements(message)
-        result = {judgement.version: (judgement.changes, judgement.control) for judgement in judgements}
+        version_verdicts = self.version_verdicts(message)
+        result = {
+            version_verdict.version: (version_verdict.changes, version_verdict.control)
+            for version_verdict in version_verdicts
+        }
         verdict = decide(
             self.case(
                 message,
-                [judgement.opinion for judgement in judgements],
+                [version_verdict.opinion for version_verdict in version_verdicts],
                 same=lambda versions: all(result[version] == result[versions[0]] for version in versions),
                 claimed_by=self.claimant(message, value),
             )
         )
-        read = next((one for one in judgements if one.version is verdict.version), judgements[-1])
+        read = next((one for one in version_verdicts if one.version is verdict.version), version_verdicts[-1])
         names, code = read.reading.names, read.reading.code
         table = table_name(names.database, names.schema, names.table)
         if verdict.outcome in (CONFORMING, CONTROL) and verdict.version is not None:
-            return JudgedMessage(verdict, read.changes, read.control, table, code, read.reading, read.columns)
+            return ValidatedMessage(verdict, read.changes, read.control, table, code, read.reading, read.columns)
         alternatives = tuple(
-            JudgedMessage(
+            ValidatedMessage(
                 replace(verdict, version=one.version), one.changes, None, table, code, one.reading, one.columns
             )
-            for one in judgements
-            if verdict.outcome == AMBIGUOUS and one.fits and one.version in self.judged
+            for one in version_verdicts
+            if verdict.outcome == AMBIGUOUS and one.fits and one.version in self.validated
         )  # fmt: skip
-        return JudgedMessage(
+        return ValidatedMessage(
             verdict, table=table, code=code, reading=read.reading, columns=read.columns, alternatives=alternatives
         )
 
@@ -227,24 +233,24 @@ class ValidationContext:
         others = [validation for validation in self.others if validation.wire.transport != self.wire.transport]
         claimed_by = join_claimants(validation.subject for validation in others if validation.claims_value(value))
         if claimed_by is not None:
-            return foreign(self.subject, self.judged[-1], claimed_by)
+            return foreign(self.subject, self.validated[-1], claimed_by)
         return unreadable(error.cause, self.wire.expected, error.observed)
 
-    def judgements(self, message: dict[str, Any]) -> list[Judgement]:
-        """Return the judgement of each version of the subject on a parsed message."""
-        return [judge.judge(message) for judge in self.judges]
+    def version_verdicts(self, message: dict[str, Any]) -> list[VersionVerdict]:
+        """Return the verdict of each version of the subject on a parsed message."""
+        return [validator.validate(message) for validator in self.validators]
 
     def case(self, message: dict[str, Any], opinions: Sequence[Opinion], *, same: Same, claimed_by: str | None) -> Case:
         """Return everything that the outcome of a parsed message depends on."""
         return Case(
             subject=self.subject,
-            op_pointer=self.judges[0].meaning.envelope.op.at,
-            judged=self.judged,
+            op_pointer=self.validators[0].meaning.envelope.op.at,
+            validated=self.validated,
             opinions=opinions,
             same=same,
             claimed_by=claimed_by,
             members=list(message),
-            required=self.judged[-1].schema.get("required", []),
+            required=self.validated[-1].schema.get("required", []),
             preferred=self.preferred,
             left_open=self.left_open,
         )
@@ -254,7 +260,7 @@ class ValidationContext:
 
         Each reads the value its own way: Avro subjects differ in what the last part of a time counts.
         """
-        if any(judge.claims(message) for judge in self.judges):
+        if any(validator.claims(message) for validator in self.validators):
             return None
         alike = self.wire.transport == "json"
         return join_claimants(
@@ -266,7 +272,8 @@ class ValidationContext:
     def claims(self, message: dict[str, Any]) -> bool:
         """Return whether the subject's discriminators hold and the version they belong to finds no error."""
         return any(
-            judge.meaning.claim is None and judge.claims(message) and judge.judge(message).fits for judge in self.judges
+            validator.meaning.claim is None and validator.claims(message) and validator.validate(message).fits
+            for validator in self.validators
         )
 
     def claims_value(self, value: bytes | None) -> bool:
@@ -276,7 +283,7 @@ class ValidationContext:
         except Unreadable:
             return False
 
-    def judge_of(self, version: Version) -> ReferenceValidator:
+    def validator_of(self, version: Version) -> ReferenceValidator:
         """Return the reference validator of any version under the reading options of the context."""
         if version not in self.made:
             self.made[version] = ReferenceValidator(version, self.reading_options)
@@ -314,9 +321,9 @@ def open_ranges(catalogue: Catalogue, ranges: VersionRanges, reading_options: Re
             hint="add one, as in `0: [{contract: SYSTEM/DIALECT@N}]`",
         )
     first, *beside = subjects
-    judged = tuple(catalogue.versions(first))
+    validated = tuple(catalogue.versions(first))
     return ValidationContext(
-        catalogue, judged, reading_options, ", ".join(subjects), beside=tuple(beside), ranges=ranges, left_open=True
+        catalogue, validated, reading_options, ", ".join(subjects), beside=tuple(beside), ranges=ranges, left_open=True
     )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Verdicts: from judgements to one outcome per record; the order of the questions defines the outcomes."""
+"""Verdicts: from the verdict of each version to one outcome per record; the order of the questions decides."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Case:
 
     subject: str
     op_pointer: str
-    judged: Sequence[Version]
+    validated: Sequence[Version]
     opinions: Sequence[Opinion]
     same: Same
     claimed_by: str | None
@@ -92,7 +92,7 @@ def decide(case: Case) -> Verdict:
     """Return the outcome of a readable message: that of the first question with the answer yes."""
     fits = [] if case.claimed_by else [opinion for opinion in case.opinions if not opinion.errors]
     versions = tuple(opinion.version for opinion in fits)
-    declared = [opinion for opinion in fits if opinion.version in case.judged]
+    declared = [opinion for opinion in fits if opinion.version in case.validated]
     if fits and case.left_open:
         fitting = ", ".join(version.reference for version in versions)
         one = _finding(
@@ -115,16 +115,16 @@ def decide(case: Case) -> Verdict:
     nearest = _nearest(case)
     if fits:
         asked = min(
-            (opinion for opinion in case.opinions if opinion.version in case.judged),
+            (opinion for opinion in case.opinions if opinion.version in case.validated),
             key=lambda opinion: (opinion.errors, -opinion.version.number),
         )
         return Verdict(OTHER_VERSION, asked.version, _other_version(asked, fits[-1]), versions)
     if case.claimed_by or 2 * len(set(case.members) & set(case.required)) < len(case.required):
         observed = case.claimed_by or show_members(case.members)
         return foreign(case.subject, nearest.version, observed)
-    if nearest.version in case.judged:
+    if nearest.version in case.validated:
         return Verdict(DRIFTED, nearest.version, nearest.findings)
-    expected = ", ".join(version.reference for version in case.judged)
+    expected = ", ".join(version.reference for version in case.validated)
     other = _finding("other-version", None, "", expected, nearest.version.reference)
     return Verdict(DRIFTED, nearest.version, (other, *nearest.findings))
 
@@ -142,27 +142,28 @@ def foreign(subject: str, nearest: Version | None, observed: str) -> Verdict:
 def _nearest(case: Case) -> Opinion:
     """Return the version with the fewest errors, then a declared one, then the highest."""
     return min(
-        case.opinions, key=lambda opinion: (opinion.errors, opinion.version not in case.judged, -opinion.version.number)
+        case.opinions,
+        key=lambda opinion: (opinion.errors, opinion.version not in case.validated, -opinion.version.number),
     )
 
 
-def _other_version(judged: Opinion, fitting: Opinion) -> tuple[Finding, ...]:
+def _other_version(validated: Opinion, fitting: Opinion) -> tuple[Finding, ...]:
     """Return the differences of two versions: the placement of the images, otherwise each column with another form."""
-    errors = [finding for finding in judged.findings if finding.severity == ERROR]
+    errors = [finding for finding in validated.findings if finding.severity == ERROR]
     if any(finding.rule in _MISPLACED for finding in errors):
-        result = [_differs("images", fitting.placed_at, judged.version.reference, fitting.version.reference)]
+        result = [_differs("images", fitting.placed_at, validated.version.reference, fitting.version.reference)]
     else:
         paths: dict[str, str] = {}
         for finding in errors:
             column = finding.path.rpartition("/")[2]
-            if finding.path in judged.forms and (column not in paths or finding.path.startswith(fitting.placed_at)):
+            if finding.path in validated.forms and (column not in paths or finding.path.startswith(fitting.placed_at)):
                 paths[column] = finding.path
         result = [
-            _differs("value-form", path, judged.forms[path], fitting.forms.get(path, judged.forms[path]))
+            _differs("value-form", path, validated.forms[path], fitting.forms.get(path, validated.forms[path]))
             for path in sorted(paths.values())
         ]
     if not result:
-        result = [_differs("shape", errors[0].path, judged.version.reference, fitting.version.reference)]
+        result = [_differs("shape", errors[0].path, validated.version.reference, fitting.version.reference)]
     return (*result, *fitting.findings)
 
 

@@ -26,7 +26,7 @@ _LONGEST_REASON: Final = 1_000
 _MORE: Final = "There are more differences than these: `cdc-contracts compat` lists all."
 
 
-def judge(
+def validate(
     records: Records,
     subject: Subject,
     new: SchemaDocument,

@@ -9,7 +9,7 @@ from typing import Any
 
 from cdc_contracts.registry.core.schema.schema_documents import SchemaDocument
 from cdc_contracts.registry.server.store.attachments import check_rules, merge_metadata, merge_rules
-from cdc_contracts.registry.server.store.compatibility_checks import judge
+from cdc_contracts.registry.server.store.compatibility_checks import validate
 from cdc_contracts.registry.server.store.error_codes import (
     incompatible,
     invalid_schema,
@@ -154,7 +154,7 @@ def _prepare(
         known = find(records, basis.versions, content)
         if known is not None:
             return known
-    reasons = judge(
+    reasons = validate(
         records, subject, document, basis.live, metadata=content.metadata, config=config, defaults=defaults
     )  # fmt: skip
     if reasons:

@@ -138,8 +138,8 @@ def test_both_paths_find_the_same_cause_and_nothing_else(first):
     """A fast path that skips members it does not need would let broken bytes pass in them."""
     hostile = [value for value, _ in UNREADABLE.values()]
     values = hostile if first else [INSERT] * 3 + hostile + [INSERT]
-    batch_result = FastValidator(validation()).judge(values, texts=True)
-    found = {number: judged.verdict for number, judged in batch_result.alone}
+    batch_result = FastValidator(validation()).validate(values, texts=True)
+    found = {number: validated.verdict for number, validated in batch_result.alone}
     found |= {
         number: group_result.verdict
         for group_result in batch_result.group_results
@@ -153,7 +153,7 @@ def test_both_paths_find_the_same_cause_and_nothing_else(first):
         cause = next(cause for entry, cause in UNREADABLE.values() if entry == value)
         assert found[number].outcome == "unreadable"
         assert [(finding.rule, finding.path) for finding in found[number].findings] == [(f"D01.{cause}", "")]
-        assert found[number] == validation().judge(value).verdict
+        assert found[number] == validation().validate(value).verdict
 
 
 BRACES = with_name(b"a}b")
@@ -165,12 +165,12 @@ def test_values_beside_each_other_never_run_into_one_another(cut):
     """Values of one shape are parsed many at once: half a message must not be completed by the value after it."""
     left, rest = BRACES[:cut], BRACES[cut:]
     two = INSERT + b"\n" + INSERT
-    judge = FastValidator(validation())
+    validator = FastValidator(validation())
     for right in (b"{" + rest, b"{}", INSERT, left):
-        judge.judge([INSERT] * 3, texts=True)  # so that the shape is known, and the next values are taken for it
+        validator.validate([INSERT] * 3, texts=True)  # so that the shape is known, and the next values are taken for it
         values = [INSERT, left, right, two, INSERT]
-        batch_result = judge.judge(values, texts=True)
-        found = {number: judged.verdict for number, judged in batch_result.alone}
+        batch_result = validator.validate(values, texts=True)
+        found = {number: validated.verdict for number, validated in batch_result.alone}
         found |= {
             number: group_result.verdict
             for group_result in batch_result.group_results
@@ -178,13 +178,13 @@ def test_values_beside_each_other_never_run_into_one_another(cut):
         }
 
         assert found[1].outcome == found[3].outcome == "unreadable"
-        assert [found[number] for number in range(5)] == [validation().judge(value).verdict for value in values]
+        assert [found[number] for number in range(5)] == [validation().validate(value).verdict for value in values]
 
 
 def test_both_paths_read_what_is_a_message():
     values = list(READABLE.values())
-    batch_result = FastValidator(validation()).judge(values, texts=True)
-    found = {number: judged.verdict for number, judged in batch_result.alone}
+    batch_result = FastValidator(validation()).validate(values, texts=True)
+    found = {number: validated.verdict for number, validated in batch_result.alone}
     found |= {
         number: group_result.verdict
         for group_result in batch_result.group_results
@@ -225,15 +225,15 @@ def test_a_strict_pass_refuses_names_that_occur_twice_and_only_that(value):
     assert parse_message(INSERT, strict=True) == parse_message(INSERT)
 
     for strict, outcome in ((False, "conforming"), (True, "unreadable")):
-        batch_result = FastValidator(validation(strict_json=strict)).judge([INSERT, value, INSERT], texts=True)
-        verdicts = {number: judged.verdict.outcome for number, judged in batch_result.alone}
+        batch_result = FastValidator(validation(strict_json=strict)).validate([INSERT, value, INSERT], texts=True)
+        verdicts = {number: validated.verdict.outcome for number, validated in batch_result.alone}
         verdicts |= {
             n: group_result.verdict.outcome
             for group_result in batch_result.group_results
             for n in group_result.record_group.numbers.tolist()
         }
         assert verdicts == {0: "conforming", 1: outcome, 2: "conforming"}
-        assert validation(strict_json=strict).judge(value).verdict.outcome == outcome
+        assert validation(strict_json=strict).validate(value).verdict.outcome == outcome
 
 
 def test_a_message_of_20_megabytes_is_read_whole():
@@ -242,7 +242,7 @@ def test_a_message_of_20_megabytes_is_read_whole():
 
     assert len(value) > 20 * 1024 * 1024
     assert parse_message(value)["data"][0]["name"] == text
-    batch_result = FastValidator(validation()).judge([value], texts=True)
+    batch_result = FastValidator(validation()).validate([value], texts=True)
     assert [group_result.verdict.outcome for group_result in batch_result.group_results] == ["conforming"]
 
 
@@ -256,9 +256,9 @@ def test_a_message_over_the_limit_is_refused_before_it_is_read():
 
     limited = validation(max_bytes=len(INSERT))
     for value, outcome in ((INSERT, "conforming"), (INSERT + b" ", "unreadable")):
-        assert limited.judge(value).verdict.outcome == outcome
-        batch_result = FastValidator(limited).judge([INSERT, value], texts=True)
-        verdicts = {number: judged.verdict.outcome for number, judged in batch_result.alone}
+        assert limited.validate(value).verdict.outcome == outcome
+        batch_result = FastValidator(limited).validate([INSERT, value], texts=True)
+        verdicts = {number: validated.verdict.outcome for number, validated in batch_result.alone}
         verdicts |= {
             n: group_result.verdict.outcome
             for group_result in batch_result.group_results
@@ -281,10 +281,10 @@ def test_a_number_keeps_its_token(token):
 def test_a_number_too_large_to_keep_is_a_finding_and_no_failure():
     value = INSERT.replace(b'"bigint"', b'"decimal"').replace(b'"1"', b'"1e999999"')
 
-    judged = validation().judge(value)
+    validated = validation().validate(value)
 
-    assert judged.verdict.outcome == "drifted"
-    assert [finding.rule for finding in judged.verdict.findings] == ["D14.digits"]
+    assert validated.verdict.outcome == "drifted"
+    assert [finding.rule for finding in validated.verdict.findings] == ["D14.digits"]
 
 
 @pytest.mark.parametrize(

@@ -92,14 +92,14 @@ def test_every_record_is_decoded_as_the_reference_judges_it_and_in_order(mixture
 
     expected, quarantined = [], []
     for partition, offset, _, value in records:
-        judged = validation.judge(value)
-        if judged.verdict.outcome == "conforming":
-            reference = judged.verdict.version.reference
+        validated = validation.validate(value)
+        if validated.verdict.outcome == "conforming":
+            reference = validated.verdict.version.reference
             expected += [
                 (partition, offset, index, reference, one.op, one.before, one.after)
-                for index, one in enumerate(judged.changes)
+                for index, one in enumerate(validated.changes)
             ]
-        elif judged.verdict.outcome not in ("control", "tombstone"):
+        elif validated.verdict.outcome not in ("control", "tombstone"):
             quarantined.append((partition, offset))
     assert [
         (row["partition"], row["offset"], row["row_index"], row["contract"], row["op"], image(row["before"]),
@@ -113,17 +113,17 @@ def test_a_judge_that_fails_costs_one_record_whoever_takes_it(monkeypatch):
     records = records_of("two dialects", 1)
     validation, _ = scope_of(records)
     kernel = Kernel(validation)
-    (companion,) = kernel._companions
-    broken = next(record for record in records if record[2] and record[2] != validation.judged[0].reference)
-    judge = companion._judge.judge
+    (other_subject,) = kernel._other_subjects
+    broken = next(record for record in records if record[2] and record[2] != validation.validated[0].reference)
+    validate = other_subject._validator.validate
 
     def failing(values, *, texts):
         if broken[3] in list(values):
             raise RuntimeError("a bug")
-        return judge(values, texts=texts)
+        return validate(values, texts=texts)
 
     before = Kernel(validation).audit(batch_of(records))
-    monkeypatch.setattr(companion._judge, "judge", failing)
+    monkeypatch.setattr(other_subject._validator, "validate", failing)
     after = kernel.audit(batch_of(records))
 
     assert sum(part.read for part in after.partitions.values()) == len(records)

@@ -62,10 +62,10 @@ def lint_alone(monkeypatch, request, tmp_path_factory):
 def assert_sound(root, values, reference="acme/plain@1"):
     """Check that nothing is found in a contract, nor in the messages that it was drafted from."""
     report = lint([root])
-    assert report.judged
+    assert report.validated
     assert [(one.rule, one.file, one.expected, one.observed) for one in report.findings] == []
     validation = open_validation(Catalogue([*CATALOGUE.roots, root]), reference, ReadingOptions())
-    verdicts = [validation.judge(value).verdict for value in values]
+    verdicts = [validation.validate(value).verdict for value in values]
     assert {verdict.outcome for verdict in verdicts} <= {"conforming", "control"}
     assert [one for verdict in verdicts for one in verdict.findings if one.severity != "info"] == []
 
@@ -281,7 +281,7 @@ def test_a_statement_is_ddl_where_its_message_says_so(flags, tmp_path):
     asked = "does QUERY mean mark? /isDdl is false in messages with it." in folder.questions
     assert asked is (False in flags)
     scope = open_validation(Catalogue([*CATALOGUE.roots, tmp_path]), "acme/plain@1", ReadingOptions())
-    kinds = [scope.judge(value).control.kind for value in values[1:]]
+    kinds = [scope.validate(value).control.kind for value in values[1:]]
     assert kinds == ["ddl" if flag else "mark" for flag in flags]
     assert_sound(tmp_path, values)
 
@@ -333,9 +333,9 @@ def test_a_contract_whose_rows_do_not_come_out_is_found_by_decoding_its_messages
     value = b'{"op":"I","table":"t","row":{"id":1,"n":"a"}}'
     drafted([value], tmp_path)
     scope = open_validation(Catalogue([*CATALOGUE.roots, tmp_path]), "acme/plain@1", ReadingOptions())
-    message, judged = read_samples([("m:1", value)])[0], scope.judge(value)
-    (change,) = judged.changes
-    assert list(find_lost_rows(scope, [(message, judged)])) == []
+    message, validated = read_samples([("m:1", value)])[0], scope.validate(value)
+    (change,) = validated.changes
+    assert list(find_lost_rows(scope, [(message, validated)])) == []
     for changes, says in (
         ((), "1 rows are at /row, and 0 come out after the change"),
         ((replace(change, after={"id": "1", "n": None}),), "the column n of /row does not come out after the change"),
@@ -344,7 +344,7 @@ def test_a_contract_whose_rows_do_not_come_out_is_found_by_decoding_its_messages
             "a batch that it is read in gives other rows than the message alone",
         ),
     ):
-        assert list(find_lost_rows(scope, [(message, replace(judged, changes=changes))])) == [("m:1", says)]
+        assert list(find_lost_rows(scope, [(message, replace(validated, changes=changes))])) == [("m:1", says)]
 
 
 @pytest.mark.nightly

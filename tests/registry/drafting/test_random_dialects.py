@@ -88,9 +88,9 @@ def decoded(values: list[bytes], catalogue: Catalogue) -> list[list[dict[str, An
         for change in changes:
             found[change["offset"]].append(change)
     for value, rows in zip(values, found, strict=True):
-        judged = validation.judge(value)
-        assert judged.verdict.outcome in ("conforming", "control")
-        alone = [(change.op, change.before, change.after) for change in judged.changes]
+        validated = validation.validate(value)
+        assert validated.verdict.outcome in ("conforming", "control")
+        alone = [(change.op, change.before, change.after) for change in validated.changes]
         assert alone == [(row["op"], as_row(row["before"]), as_row(row["after"])) for row in rows]
     return found
 

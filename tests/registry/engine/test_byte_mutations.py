@@ -1,6 +1,6 @@
 """Bytes changed by chance: verdict, findings, rows and quarantined bytes by the fast path are those of the reference.
 
-CDC_CONTRACTS_BYTES=all judges many times as many: more than 20,000, some 700 of each version.
+CDC_CONTRACTS_BYTES=all validates many times as many: more than 20,000, some 700 of each version.
 """
 
 from __future__ import annotations
@@ -174,12 +174,12 @@ def test_both_paths_say_and_write_the_same_of_changed_bytes(version, monkeypatch
         mine = values[:: 2 if declared == version.reference else 1]
         for start in range(0, len(mine), BATCH):
             records = records_of(mine[start : start + BATCH])
-            judged = judged_by_reference(validation, records)
+            validated = judged_by_reference(validation, records)
             for setting, kernel in kernels.items():
                 monkeypatch.setenv("CDC_CONTRACTS_NATIVE", setting)
-                found += unlike_rows(validation, by_kernel(kernel, records), reference_rows(judged))
-                found += unlike_verdicts(kernel, records, [one.verdict for _, one in judged])
-        scanner = kernels["eager"]._judge._sorter._scanner
+                found += unlike_rows(validation, by_kernel(kernel, records), reference_rows(validated))
+                found += unlike_verdicts(kernel, records, [one.verdict for _, one in validated])
+        scanner = kernels["eager"]._validator._sorter._scanner
         assert scanner._plans or not scanner.works, "nothing was scanned"
     assert not found, f"{len(found)} disagreements\n" + "\n".join(found[:8])
 
@@ -187,7 +187,7 @@ def test_both_paths_say_and_write_the_same_of_changed_bytes(version, monkeypatch
 def unlike_verdicts(kernel: Kernel, records, expected: list[Verdict]) -> list[str]:
     (_, batch_result), *others = kernel.batch_results(records)
     assert not others
-    verdicts = {number: judged.verdict for number, judged in batch_result.alone}
+    verdicts = {number: validated.verdict for number, validated in batch_result.alone}
     for group_result in batch_result.group_results:
         verdicts |= dict.fromkeys(group_result.record_group.numbers.tolist(), group_result.verdict)
     assert sorted(verdicts) == list(range(records.num_rows))

@@ -3,7 +3,7 @@
 Both have to agree on outcome, version, versions that fit, whether those differ, and every finding. Only what was
 observed in a broken value of a column may differ: of records that are alike, the fast path shows the first.
 
-Which mutations are judged is said by CDC_CONTRACTS_MUTATIONS (`sample_mutants.py`).
+Which mutations are validated is said by CDC_CONTRACTS_MUTATIONS (`sample_mutants.py`).
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ from cdc_contracts.registry.core.message.transport import open_transport
 from cdc_contracts.registry.core.validate.validation_context import ValidationContext, open_validation
 
 FOREIGN = 128
-"""One of so many samples of other subjects is judged under a subject."""
+"""One of so many samples of other subjects is validated under a subject."""
 TURNS = 4 if SOME else 1
-"""Declared by its version, one of so many records is judged; declared by its subject, every one."""
+"""Declared by its version, one of so many records is validated; declared by its subject, every one."""
 
 
 # --- both paths, side by side
@@ -77,14 +77,14 @@ def tally(request) -> Iterator[Tally]:
 # --- samples
 
 
-def declare(judge: FastValidator, validation: ValidationContext) -> None:
+def declare(validator: FastValidator, validation: ValidationContext) -> None:
     """Have a fast validator validate under another version: what it has learnt of the messages holds under any."""
-    judge.validation, judge._decisions = validation, GroupDecisions(validation)
+    validator.validation, validator._decisions = validation, GroupDecisions(validation)
 
 
 @cache
-def rivals(reading_options: str) -> dict[str, Any]:
-    """Return the judges of other subjects by subject: they learn the samples once, and not for each subject anew."""
+def candidate_subjects(reading_options: str) -> dict[str, Any]:
+    """Return the validators of other subjects by subject: they learn the samples once, and not for each subject anew."""
     return {}
 
 
@@ -104,13 +104,13 @@ def test_both_paths_agree_on_every_sample_of_every_contract(subject, reading_opt
     expected = [by_reference(validations, value) for value in values]
 
     found = []
-    judge = FastValidator(validations[0])
-    judge._claims._known = rivals(reading_options)
+    validator = FastValidator(validations[0])
+    validator._claims._known = candidate_subjects(reading_options)
     for place, validation in enumerate(validations):
-        declare(judge, validation)
+        declare(validator, validation)
         some = slice((place + len(reading_options)) % TURNS, None, TURNS) if place else slice(None)
-        found += differences(judge, values[some], [verdicts[place] for verdicts in expected[some]])
-        assert [shown(judge.validation.judge(value).verdict) for value in values[::80]] == [
+        found += differences(validator, values[some], [verdicts[place] for verdicts in expected[some]])
+        assert [shown(validator.validation.validate(value).verdict) for value in values[::80]] == [
             shown(verdicts[place]) for verdicts in expected[::80]
         ]
 
@@ -130,13 +130,13 @@ def test_both_paths_agree_on_every_kind_of_mutation_of_the_samples(version, tall
         open_validation(CATALOGUE, reference, reading_options) for reference in (version.subject, version.reference)
     ]
     expected = [by_reference(validations, value) for value in values]
-    judge = FastValidator(validations[0])
+    validator = FastValidator(validations[0])
 
     found = []
     for place, validation in enumerate(validations):
-        declare(judge, validation)
+        declare(validator, validation)
         some = slice(place % TURNS, None, TURNS) if place else slice(None)
-        found += differences(judge, values[some], [verdicts[place] for verdicts in expected[some]])
+        found += differences(validator, values[some], [verdicts[place] for verdicts in expected[some]])
 
     assert not found, report(found)
     tally.add("mutations", len(values))
@@ -178,10 +178,10 @@ def test_both_paths_agree_on_a_stream_in_which_some_messages_are_broken(version,
     expected = [by_reference(validations, value) for value in values]
 
     found = []
-    judge = FastValidator(validations[0])
+    validator = FastValidator(validations[0])
     for place, validation in enumerate(validations):
-        declare(judge, validation)
-        found += differences(judge, values, [verdicts[place] for verdicts in expected])
+        declare(validator, validation)
+        found += differences(validator, values, [verdicts[place] for verdicts in expected])
 
     assert not found, report(found)
     tally.add("messages of streams", len(values))
@@ -192,7 +192,7 @@ def test_both_paths_agree_on_a_stream_in_which_some_messages_are_broken(version,
 
 @cache
 def experienced(subject: str) -> FastValidator:
-    """Return a judge that keeps what it learns from one test to the next."""
+    """Return a validator that keeps what it learns from one test to the next."""
     return FastValidator(open_validation(CATALOGUE, subject, terms_of("with tables")))
 
 
@@ -205,9 +205,9 @@ def experienced(subject: str) -> FastValidator:
 )
 @given(messages=broken_messages(), subject=st.sampled_from(SUBJECTS))
 def test_both_paths_agree_on_messages_broken_by_chance(messages, subject, tally):
-    judge = experienced(subject)
+    validator = experienced(subject)
 
-    found = differences(judge, messages, [by_reference([judge.validation], value)[0] for value in messages])
+    found = differences(validator, messages, [by_reference([validator.validation], value)[0] for value in messages])
 
     assert not found, report(found)
     tally.add("messages broken by chance", len(messages))
@@ -223,9 +223,9 @@ def test_what_was_said_of_a_record_is_not_said_of_one_that_only_looks_alike(subj
 
     found = differences(FastValidator(validation), values, expected)
     found += differences(FastValidator(validation), values[::-1], expected[::-1])
-    judge = FastValidator(validation)
+    validator = FastValidator(validation)
     for value, verdict in zip(values, expected, strict=True):
-        found += differences(judge, [value], [verdict])
+        found += differences(validator, [value], [verdict])
 
     assert not found, report(found)
     assert len({str(shown(verdict)) for verdict in expected}) > 1

@@ -71,14 +71,14 @@ def test_messages_that_drift_in_a_discriminator_cost_no_more_than_a_look_by_each
     found = {}
     for name, edit in drifts_of(version).items():
         values = edited(wire, messages, edit, *more)
-        judge = FastValidator(scope_of(version.reference))
-        judge.judge(values[:MANY], texts=False)
+        validator = FastValidator(scope_of(version.reference))
+        validator.validate(values[:MANY], texts=False)
         looks.clear()
-        judge.judge(values[MANY:], texts=False)
-        seen = {"examined": 0, "parsed": 0, "judged": 0, **looks}
+        validator.validate(values[MANY:], texts=False)
+        seen = {"examined": 0, "parsed": 0, "validated": 0, **looks}
         some = [wire.open(value) for value in values[MANY::4]]
         asked = sum(any(may_claim(one, subject) for one in some) for subject in SUBJECTS if subject != version.subject)
-        if seen["examined"] > MANY * (1 + asked) or max(seen["parsed"], seen["judged"]) > FEW:
+        if seen["examined"] > MANY * (1 + asked) or max(seen["parsed"], seen["validated"]) > FEW:
             found[name] = {"asked": asked, **seen}
     assert found == {}
 
@@ -89,7 +89,7 @@ def may_claim(message, subject):
 
 
 def count_looks(monkeypatch):
-    """Count the messages that subjects examine together, those that are parsed one by one, and those judged so."""
+    """Count the messages that subjects examine together, those that are parsed one by one, and those validated so."""
     looks = Counter()
 
     def counted(owner, name, count_of):
@@ -104,5 +104,5 @@ def count_looks(monkeypatch):
 
     counted(FastValidator, "_examine", lambda args: ("examined", len(args[1])))
     counted(transport, "parse_message", lambda args: ("parsed", 1))
-    counted(ReferenceValidator, "judge", lambda args: ("judged", 1))
+    counted(ReferenceValidator, "validate", lambda args: ("validated", 1))
     return looks

@@ -81,7 +81,7 @@ def test_a_local_time_that_is_no_single_instant_is_kept_as_sent(version, zone, t
     reading_options, values = options(zone, told), messages(version, texts)
     validation = open_validation(CATALOGUE, version.reference, reading_options)
 
-    audited = FastValidator(validation).judge(values, texts=False)
+    audited = FastValidator(validation).validate(values, texts=False)
     noted = sum(
         len(group.record_group.numbers)
         for group in audited.group_results
@@ -95,7 +95,7 @@ def test_a_local_time_that_is_no_single_instant_is_kept_as_sent(version, zone, t
         assert fast.outcome == "conforming"
         notes = [(one.rule, one.severity, one.path[-2:]) for one in fast.findings if one.name == "value-form"]
         assert notes == ([] if expected[text] else [("D07.no-single-instant", "info", "at")])
-        (change,) = validation.judge(value).changes
+        (change,) = validation.validate(value).changes
         assert change.after["at"] == (expected[text] or text)
         assert change.after["seen"] == text.replace(" ", "T")
         assert change.invalid == ([] if expected[text] else ["at"])

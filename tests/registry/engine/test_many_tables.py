@@ -74,13 +74,13 @@ def test_whatever_drifts_is_reported_alike_of_every_table(reference):
 @pytest.mark.parametrize("reference", TYPED)
 def test_a_new_table_in_each_message_is_no_new_case_for_the_reference(reference, monkeypatch):
     looks = []
-    judge = ReferenceValidator.judge
+    validate = ReferenceValidator.validate
 
     def counted(self, message):
         looks.append(message)
-        return judge(self, message)
+        return validate(self, message)
 
-    monkeypatch.setattr(ReferenceValidator, "judge", counted)
+    monkeypatch.setattr(ReferenceValidator, "validate", counted)
 
     def count(values):
         looks.clear()

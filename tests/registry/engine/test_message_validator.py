@@ -29,27 +29,27 @@ from cdc_contracts.registry.core.engine.message_validator import MessageValidato
 from cdc_contracts.registry.core.generate.event_streams import row_stream
 from cdc_contracts.registry.core.generate.rendering import Renderer
 from cdc_contracts.registry.core.message.transport import open_transport
-from cdc_contracts.registry.core.validate.validation_context import JudgedMessage, ValidationContext, open_validation
+from cdc_contracts.registry.core.validate.validation_context import ValidatedMessage, ValidationContext, open_validation
 from cdc_contracts.registry.core.values import Number
 
 
-def shown(judged: JudgedMessage, *, decodes: bool, several: bool) -> tuple[Any, ...]:
+def shown(validated: ValidatedMessage, *, decodes: bool, several: bool) -> tuple[Any, ...]:
     """Return all that a result says; versions are compared where one of several has to be chosen."""
-    verdict = judged.verdict if several else replace(judged.verdict, differs=False)
-    chosen = [(one.verdict.version, one.changes, one.table) for one in judged.alternatives]
-    decoded = (judged.changes, judged.control, chosen) if decodes else ()
-    return (verdict, judged.table, judged.code, *decoded)
+    verdict = validated.verdict if several else replace(validated.verdict, differs=False)
+    chosen = [(one.verdict.version, one.changes, one.table) for one in validated.alternatives]
+    decoded = (validated.changes, validated.control, chosen) if decodes else ()
+    return (verdict, validated.table, validated.code, *decoded)
 
 
 def differences(validation: ValidationContext, values: Sequence[bytes | None]) -> list[str]:
-    """Return where single messages are judged otherwise than by the reference, each asked twice."""
-    validator, several = MessageValidator(validation), len(validation.judged) > 1
-    wanted = [validation.judge(value) for value in values]
+    """Return where single messages are validated otherwise than by the reference, each asked twice."""
+    validator, several = MessageValidator(validation), len(validation.validated) > 1
+    wanted = [validation.validate(value) for value in values]
     found = []
     for decodes in (True, False, True):
         for value, expected in zip(values, wanted, strict=True):
-            judged = validator.judge(value, decodes=decodes)
-            mine, theirs = (shown(one, decodes=decodes, several=several) for one in (judged, expected))
+            validated = validator.validate(value, decodes=decodes)
+            mine, theirs = (shown(one, decodes=decodes, several=several) for one in (validated, expected))
             if mine != theirs:
                 found.append(f"{validation.declared}: {value!r:.3000}\n  single    {mine}\n  reference {theirs}")
     return found
@@ -114,7 +114,7 @@ def test_messages_broken_by_chance_are_judged_as_by_the_reference(messages, subj
 def test_a_member_of_any_kind_in_any_place_is_judged_as_by_the_reference(version, kind):
     """Whatever a message holds, it is no exception: a consumer would stop on it."""
     validation = open_validation(CATALOGUE, version.reference, ReadingOptions())
-    good = [value for _, value in samples()[version.reference] if not validation.judge(value).verdict.findings]
+    good = [value for _, value in samples()[version.reference] if not validation.validate(value).verdict.findings]
     values = [
         value
         for message in map(validation.wire.open, good[:3])
@@ -152,7 +152,7 @@ def test_a_value_beyond_its_type_is_told_from_one_within_whichever_comes_first()
         values.append(json.dumps(message).encode())
     validation = open_validation(CATALOGUE, version.reference, ReadingOptions())
 
-    beyond = [any(one.name == "precision" for one in validation.judge(value).verdict.findings) for value in values]
+    beyond = [any(one.name == "precision" for one in validation.validate(value).verdict.findings) for value in values]
 
     assert beyond == [False, True, True, False]
     assert not differences(validation, values)
@@ -165,14 +165,16 @@ def test_most_messages_of_a_stream_repeat_a_verdict(version, monkeypatch):
     validation = open_validation(CATALOGUE, version.reference, ReadingOptions())
     validator = MessageValidator(validation)
     for value in values:
-        validator.judge(value, decodes=True)
+        validator.validate(value, decodes=True)
     asked = []
-    judgements = ValidationContext.judgements
+    version_verdicts = ValidationContext.version_verdicts
     monkeypatch.setattr(
-        ValidationContext, "judgements", lambda self, message: asked.append(message) or judgements(self, message)
+        ValidationContext,
+        "version_verdicts",
+        lambda self, message: asked.append(message) or version_verdicts(self, message),
     )
 
-    outcomes = {validator.judge(value, decodes=True).verdict.outcome for value in values}
+    outcomes = {validator.validate(value, decodes=True).verdict.outcome for value in values}
 
     assert outcomes <= {"conforming", "control"}
     assert len(asked) <= len(values) // 20
@@ -190,7 +192,7 @@ def test_threads_that_share_a_validator_get_what_one_gets_alone(monkeypatch):
     version = CATALOGUE.version("oms-community/canal@2")
     values = [value for broken in (3, 5) for value in streamed(version, broken=broken)]
     validation = open_validation(CATALOGUE, version.subject, ReadingOptions())
-    wanted = [shown(validation.judge(value), decodes=True, several=True) for value in values]
+    wanted = [shown(validation.validate(value), decodes=True, several=True) for value in values]
     validator = MessageValidator(validation)
     failures: list[Any] = []
 
@@ -199,9 +201,9 @@ def test_threads_that_share_a_validator_get_what_one_gets_alone(monkeypatch):
         random.Random(seed).shuffle(places)
         try:
             for place in places:
-                judged = shown(validator.judge(values[place], decodes=True), decodes=True, several=True)
-                if judged != wanted[place]:
-                    failures.append((values[place], judged, wanted[place]))
+                validated = shown(validator.validate(values[place], decodes=True), decodes=True, several=True)
+                if validated != wanted[place]:
+                    failures.append((values[place], validated, wanted[place]))
         except Exception as error:  # noqa: BLE001  a thread must not hide it
             failures.append(error)
 
@@ -225,5 +227,5 @@ def test_what_is_remembered_is_bounded():
     (value,) = Renderer(version, ReadingOptions()).render_all(row_stream(23, 1))
     for number in range(2_500):
         message = value.replace(b'"orders"', f'"orders_{number}"'.encode())
-        assert validator.judge(message, decodes=True).table == f"shop.orders_{number}"
+        assert validator.validate(message, decodes=True).table == f"shop.orders_{number}"
     assert len(validator._kinds) <= 2_000

@@ -114,7 +114,7 @@ def test_both_say_and_write_the_same_of_good_changed_and_hostile_bytes(version, 
                 report_of(version, kernel.audit(records)),
             )
             if setting == "eager":
-                assert kernel._judge._sorter._scanner._recent, "nothing was scanned"
+                assert kernel._validator._sorter._scanner._recent, "nothing was scanned"
         for one, other in zip(found["eager"], found["off"], strict=True):
             assert one == other
 
@@ -128,9 +128,9 @@ def report_of(version, tally):
 @pytest.mark.parametrize("version", [one for one in VERSIONS if one.meaning.transport == "json"], ids=str)
 def test_what_the_scanner_takes_the_parser_takes_with_the_same_values(version, monkeypatch):
     monkeypatch.setenv("CDC_CONTRACTS_NATIVE", "eager")
-    judge = FastValidator(open_validation(CATALOGUE, version.subject, OPTIONS))
-    by_fast_path(judge, good_of(version))  # the shapes are learnt
-    scanner, taken = judge._sorter._scanner, 0
+    validator = FastValidator(open_validation(CATALOGUE, version.subject, OPTIONS))
+    by_fast_path(validator, good_of(version))  # the shapes are learnt
+    scanner, taken = validator._sorter._scanner, 0
     recent = list(scanner._recent)
     for value in [*good_of(version), *changed_of(version, MOST), *HOSTILE]:
         offsets = np.array([0, len(value)], np.int32)
@@ -158,10 +158,10 @@ def test_what_the_scanner_takes_the_parser_takes_with_the_same_values(version, m
 
 def test_more_rows_than_fit_into_memory_are_left_to_the_parser(monkeypatch):
     """Rows without a value take three bytes in a message, and as many cells as any other."""
-    judge = FastValidator(open_validation(CATALOGUE, "oms-community/canal@2", OPTIONS))
+    validator = FastValidator(open_validation(CATALOGUE, "oms-community/canal@2", OPTIONS))
     messages = good_of(CATALOGUE.version("oms-community/canal@2")) * 40
-    by_fast_path(judge, messages)
-    scanner, values, numbers = judge._sorter._scanner, pa.array(messages, pa.binary()), np.arange(len(messages))
+    by_fast_path(validator, messages)
+    scanner, values, numbers = validator._sorter._scanner, pa.array(messages, pa.binary()), np.arange(len(messages))
     assert scanner.scan(MessageValues(values), numbers)[0] != []
     monkeypatch.setattr(scanning, "_MOST_CELLS", len(messages))
     found, left = scanner.scan(MessageValues(values), numbers)
@@ -320,7 +320,7 @@ def flag_and_text(value: tuple[int, str], use: FormUse) -> tuple[int, str | None
     except BrokenValue as broken:
         kept = use.lenient and broken.flag == Flag.BROKEN
         return broken.flag, (sent if kind in (TEXT, ESCAPED) else token) if kept else None
-    misfit = 0 if use.bound is None or read.flag not in (Flag.OK, Flag.NOTED) else use.bound.judge(read.text)
+    misfit = 0 if use.bound is None or read.flag not in (Flag.OK, Flag.NOTED) else use.bound.validate(read.text)
     if not misfit:
         return read.flag, read.text
     return FIRST_MISFIT + misfit + (NOTED_MISFIT if read.flag == Flag.NOTED else 0), read.text

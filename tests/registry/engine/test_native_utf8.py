@@ -86,11 +86,11 @@ STRING = re.compile(rb'"(?:[^"\\]|\\.)*+"', re.DOTALL)
 @pytest.mark.parametrize("version", [one for one in VERSIONS if one.meaning.transport == "json"], ids=str)
 def test_no_version_takes_bytes_that_are_no_utf8_in_any_text_or_name(version, monkeypatch):
     monkeypatch.setenv("CDC_CONTRACTS_NATIVE", "eager")
-    judge = FastValidator(open_validation(CATALOGUE, version.subject, OPTIONS))
+    validator = FastValidator(open_validation(CATALOGUE, version.subject, OPTIONS))
     good = [value for value in samples(version) if value]
     good += rendered(version.reference, 40, seed=7, controls=5, reading_options=OPTIONS)
-    by_fast_path(judge, good)  # the shapes are learnt
-    scanner = judge._sorter._scanner
+    by_fast_path(validator, good)  # the shapes are learnt
+    scanner = validator._sorter._scanner
     recent, spoilt, kept = list(scanner._recent), [], {}
     for value in good:
         kept.setdefault(len(STRING.findall(value)), value)

@@ -87,9 +87,9 @@ def test_an_array_or_object_is_no_value_of_a_column_with_or_without_a_type(refer
     values = list(with_nested_values(CATALOGUE.version(reference)))
     assert values
     for value in values:
-        judged = validation.judge(value)
-        assert not judged.changes
-        assert "type-change" in {finding.name for finding in judged.verdict.findings}
+        validated = validation.validate(value)
+        assert not validated.changes
+        assert "type-change" in {finding.name for finding in validated.verdict.findings}
     clean = list(rendered(reference, 8, seed=6, reading_options=ALONE))
     assert not unlike_columns(validation, [*clean, *values, *clean], Kernel(validation))
 
@@ -104,10 +104,10 @@ def test_images_with_different_numbers_of_rows_are_refused_without_the_rule_that
     values = list(with_more_rows(CATALOGUE.version(reference)))
     assert values
     for value in values:
-        judged = validation.judge(value)
-        assert not judged.changes
+        validated = validation.validate(value)
+        assert not validated.changes
         assert ("D09.image-present-for-op", "as many rows in each image") in {
-            (finding.rule, finding.expected) for finding in judged.verdict.findings
+            (finding.rule, finding.expected) for finding in validated.verdict.findings
         }
     clean = list(rendered(reference, 8, seed=6, reading_options=ALONE))
     assert not unlike_columns(validation, [*clean, *values, *clean], Kernel(validation))

@@ -82,9 +82,9 @@ def report_of(version: Version, tally: Tally) -> dict[str, Any]:
 
 def by_value(version: Version, values: Sequence[bytes | None]) -> dict[bytes | None, Any]:
     """Return the outcome and the findings of each value, shapes observed among them."""
-    batch_result = FastValidator(scope_of(version.reference)).judge(values, texts=True)
+    batch_result = FastValidator(scope_of(version.reference)).validate(values, texts=True)
     reported = dict(findings_by_record(batch_result))
-    verdicts = {number: judged.verdict for number, judged in batch_result.alone}
+    verdicts = {number: validated.verdict for number, validated in batch_result.alone}
     for group_result in batch_result.group_results:
         verdicts |= dict.fromkeys(group_result.record_group.numbers.tolist(), group_result.verdict)
     return {
@@ -216,7 +216,7 @@ def pieces() -> bytes:
         found += [written.tally for batch in batches for written in kernel.decode(batch)]
     for offset in (9, 4, 30):  # what only a versions file makes
         proof = VersionProof(offset, "/type", "dts/canal@1", "dts/canal@2")
-        found.append(Tally(stakes={("orders", 0, offset % 2): RangeEvidence(offset, proof)}))
+        found.append(Tally(evidence_by_message={("orders", 0, offset % 2): RangeEvidence(offset, proof)}))
     return pickle.dumps(found)
 
 

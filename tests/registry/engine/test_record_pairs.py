@@ -1,9 +1,9 @@
-"""Every rule of every contract: good records and what breaks the rule through one judge, whichever come first.
+"""Every rule of every contract: good records and what breaks the rule through one validator, whichever come first.
 
 What the fast path says of one record it says of all that are alike to it. So a rule that reads what the fast path does
 not tell records apart by shows here: the good record lends its verdict to the broken one, or the other way round.
 The pairs are enumerated: every rule and note of a contract, every op that it has a sample of. Of records that differ in
-one member of any kind a fixed choice is judged; CDC_CONTRACTS_MUTATIONS=kinds judges them all.
+one member of any kind a fixed choice is validated; CDC_CONTRACTS_MUTATIONS=kinds validates them all.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ from cdc_contracts.registry.core.message.reading import Reading
 from cdc_contracts.registry.core.validate.verdicts import Verdict
 
 EVERY = 31 if os.environ.get("CDC_CONTRACTS_MUTATIONS", "some") == "some" else 1
-"""One of so many records that differ in one member is judged."""
+"""One of so many records that differ in one member is validated."""
 MANY, STEP = 16, 2 if EVERY > 1 else 1
-"""Of more mutations that break a rule than so many every second is judged, those between under the next version."""
+"""Of more mutations that break a rule than so many every second is validated, those between under the next version."""
 TURNS = 16 if EVERY > 1 else 1
 """What a member may hide is tried in one of so many members, each in others."""
 
@@ -65,10 +65,10 @@ def disagreements(version: Version, goods: Sequence[bytes], mutants: Sequence[by
     orders = ([*goods, *mutants], version.reference), ([*mutants[::-1], *goods[::-1]], declared_as(version)[-1])
     for values, declared in orders:
         expected = [judged_apart(version, value)[declared] for value in values]
-        judge = FastValidator(scope_of(declared))
+        validator = FastValidator(scope_of(declared))
         half = len(goods) if values[0] == goods[0] else len(mutants)
         for part in (slice(0, half), slice(half, None)):
-            found += differences(judge, values[part], expected[part])
+            found += differences(validator, values[part], expected[part])
     return found
 
 
@@ -118,8 +118,10 @@ def test_a_record_keeps_its_verdict_among_hundreds_of_others(version):
     values = in_blocks(goods[0], [*goods[1:], *mutants])
     expected = {value: judged_apart(version, value)[version.reference] for value in dict.fromkeys(values)}
 
-    judge = FastValidator(scope_of(version.reference))
-    found = {(value, str(shown(verdict))) for value, verdict in zip(values, by_fast_path(judge, values), strict=True)}
+    validator = FastValidator(scope_of(version.reference))
+    found = {
+        (value, str(shown(verdict))) for value, verdict in zip(values, by_fast_path(validator, values), strict=True)
+    }
 
     assert found == {(value, str(shown(verdict))) for value, verdict in expected.items()}
 
@@ -127,11 +129,11 @@ def test_a_record_keeps_its_verdict_among_hundreds_of_others(version):
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("version", VERSIONS, ids=str)
 def test_an_absent_image_and_a_null_one_keep_their_verdicts_however_often_they_come(version):
-    judge, found = FastValidator(scope_of(version.reference)), []
+    validator, found = FastValidator(scope_of(version.reference)), []
 
     for values in absent_and_null_images(version):
         expected = [judged_apart(version, value)[version.reference] for value in values]
-        found += differences(judge, values, expected)
+        found += differences(validator, values, expected)
 
     assert not found, report(found)
 
@@ -141,7 +143,7 @@ def test_an_absent_image_and_a_null_one_keep_their_verdicts_however_often_they_c
 def test_records_that_drift_in_one_way_are_judged_together_not_one_by_one(version):
     goods, mutants = pairs_of(version, alike_drifts)
 
-    found = FastValidator(scope_of(version.reference)).judge([*goods, *mutants], texts=True)
+    found = FastValidator(scope_of(version.reference)).validate([*goods, *mutants], texts=True)
 
     assert [number for number, _ in found.alone] == []
 
@@ -170,7 +172,7 @@ def test_an_update_that_changes_nothing_is_the_row_it_was_whatever_came_before(v
     assert len(rows) == len(values) - (first == "something")
     assert (still["op"], still["changed"]) == ("update", [])
     assert still["before"] == still["after"]
-    assert still["after"] == scope_of(version.reference).judge(empty).changes[0].after
+    assert still["after"] == scope_of(version.reference).validate(empty).changes[0].after
     assert dict(still["after"]).keys() == reading_of(version, empty).rows(after.over)[0].keys()
 
 
@@ -196,8 +198,8 @@ def test_what_the_first_of_two_members_hides_decides_as_well(version):
     values, expected = [value for value, _ in reported], [outcome for _, outcome in reported]
 
     for order in (1, -1):
-        judge = FastValidator(scope_of(version.reference))
-        assert [one.outcome for one in by_fast_path(judge, values[::order])] == expected[::order]
+        validator = FastValidator(scope_of(version.reference))
+        assert [one.outcome for one in by_fast_path(validator, values[::order])] == expected[::order]
     every = slice(None, None, 9)
     apart = [by_reference([scope_of(version.reference)], value)[0].outcome for value in values[every]]
     assert apart == expected[every]

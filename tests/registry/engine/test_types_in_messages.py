@@ -61,8 +61,8 @@ def test_a_value_beyond_the_type_that_its_message_names_is_a_finding(version, so
     texts = [text for text in expected for _ in range(30)]
     values = messages(version, source_type, texts)
     validation = open_validation(CATALOGUE, version.reference, ReadingOptions())
-    judged = by_fast_path(FastValidator(validation), values)
-    for text, value, fast in zip(texts, values, judged, strict=True):
+    validated = by_fast_path(FastValidator(validation), values)
+    for text, value, fast in zip(texts, values, validated, strict=True):
         assert shown(fast) == shown(by_reference([validation], value)[0])
         found = {finding.rule for finding in fast.findings if finding.name == "precision"}
         assert found == expected[text], text

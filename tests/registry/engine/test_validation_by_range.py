@@ -146,7 +146,7 @@ def test_for_any_cut_of_batches_the_rows_are_those_of_each_range_decoded_by_itse
     for row in quarantine:  # and the reference says the same of every record
         one = records[row["partition"] * 30 + row["offset"]]
         within = validation.at("orders", one["partition"], one["offset"], one["timestamp"])
-        assert within.judge(one["value"]).verdict.outcome == row["outcome"]
+        assert within.validate(one["value"]).verdict.outcome == row["outcome"]
     whole = Kernel(validation).audit(batch_of(records))
     assert (whole.partitions, whole.outcomes, whole.runs) == (tally.partitions, tally.outcomes, joined(tally, whole))
 
@@ -176,7 +176,7 @@ def test_what_no_range_covers_belongs_to_no_version(subject):
     found = {key.rule: one for key, one in tally.findings.items()}["D16.left-open"]
     assert found.severity == "error"
     assert set(found.expected) == {"a range of the versions file"}
-    outcomes = Counter(open_validation(CATALOGUE, subject, ReadingOptions()).judge(one["value"]).verdict.outcome
+    outcomes = Counter(open_validation(CATALOGUE, subject, ReadingOptions()).validate(one["value"]).verdict.outcome
                        for one in records if not (one["partition"] == 0 and 10 <= one["offset"] < 20))  # fmt: skip
     assert len(open_ones) == outcomes["conforming"] + outcomes["control"] + outcomes["ambiguous"] > 0
 

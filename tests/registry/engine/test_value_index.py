@@ -47,7 +47,7 @@ def sort(batches, *, indexed, options=None):
         result = validator._sorter.sort(values if indexed else MessageValues(values.array))
         placed += values.entries.placed
         found.append((
-            [describe_batch(one) for one in result.decoded_batches], result.solo, result.tombstones
+            [describe_batch(one) for one in result.decoded_batches], result.ungrouped, result.tombstones
         ))  # fmt: skip
     return found, placed
 

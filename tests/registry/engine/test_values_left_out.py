@@ -57,6 +57,6 @@ def test_a_float_that_is_not_all_of_its_number_is_read_and_noted(version, native
         assert fast.outcome == "conforming"
         found = [(finding.rule, finding.severity) for finding in fast.findings if finding.name == "precision"]
         assert found == ([("D14.not-whole", "info")] if noted else []), token
-        (change,) = validation.judge(one).changes
+        (change,) = validation.validate(one).changes
         assert change.after["n"] == text
         assert change.invalid == []

@@ -1,4 +1,4 @@
-"""Dissections of every kind of message: they keep to their schema, agree with the judges, and show no values."""
+"""Dissections of every kind of message: they keep to their schema, agree with the validators, and show no values."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_every_kind_of_sample_is_annotated_as_its_validator_decides():
     for version, file in SAMPLES[::60]:
         value = file.read_bytes()
         document = document_of(value, version.reference)
-        verdict = open_validation(CATALOGUE, version.reference, ReadingOptions()).judge(value).verdict
+        verdict = open_validation(CATALOGUE, version.reference, ReadingOptions()).validate(value).verdict
         assert document["outcome"] == verdict.outcome, file
         assert [one["rule"] for one in document["findings"]] == [one.rule for one in verdict.findings], file
 

@@ -19,7 +19,7 @@ from cdc_contracts.registry.core.generate.event_streams import ORDERS, row_strea
 from cdc_contracts.registry.core.generate.rendering import Renderer
 from cdc_contracts.registry.core.generate.source_events import Event, SourceTable
 from cdc_contracts.registry.core.validate.capabilities import capabilities_of
-from cdc_contracts.registry.core.validate.reference_validator import Judgement, ReferenceValidator
+from cdc_contracts.registry.core.validate.reference_validator import ReferenceValidator, VersionVerdict
 
 CATALOGUE = shipped_catalogue()
 VERSIONS = list(CATALOGUE.all_versions())
@@ -55,9 +55,9 @@ DDL = Event(
 HEARTBEAT = Event("heartbeat", event_time=1_718_000_000_000_000)
 
 
-def judge(version, message: bytes, reading_options: ReadingOptions) -> Judgement:
+def validate(version, message: bytes, reading_options: ReadingOptions) -> VersionVerdict:
     reference = ReferenceValidator(version, reading_options)
-    return reference.judge(reference.wire.open(message))
+    return reference.validate(reference.wire.open(message))
 
 
 # --- by hand
@@ -135,7 +135,7 @@ def test_every_column_of_the_old_row_is_sent_where_that_is_asked_for():
 def test_an_update_of_nothing_is_written_and_read(version):
     event = replace(UPDATE, after=BEFORE)
 
-    changes = judge(version, Renderer(version, ReadingOptions()).render(event), ReadingOptions()).changes
+    changes = validate(version, Renderer(version, ReadingOptions()).render(event), ReadingOptions()).changes
 
     assert len(changes) == 1
     assert changes[0].before == (changes[0].after if capabilities_of(version).update_before else None)
@@ -198,11 +198,14 @@ def test_a_stream_conforms_to_the_version_it_is_written_in_without_a_finding(ver
     renderer = Renderer(version, reading_options, full_old=full_old)
     reference = ReferenceValidator(version, reading_options)
 
-    judgements = [reference.judge(reference.wire.open(renderer.render(event))) for event in events]
+    version_verdicts = [reference.validate(reference.wire.open(renderer.render(event))) for event in events]
 
     assert {event.op for event in events} >= {"insert", "update", "delete", "snapshot"} | ({"ddl"} & {*ops})
-    assert [judgement.findings for judgement in judgements if judgement.findings] == []
-    reported = [judgement.changes[0].op if judgement.changes else judgement.control.kind for judgement in judgements]
+    assert [version_verdict.findings for version_verdict in version_verdicts if version_verdict.findings] == []
+    reported = [
+        version_verdict.changes[0].op if version_verdict.changes else version_verdict.control.kind
+        for version_verdict in version_verdicts
+    ]
     assert reported == [expressed_op(version, event.op) for event in events]
 
 
@@ -379,9 +382,9 @@ EVENTS = 150 if os.environ.get("CDC_CONTRACTS_MUTATIONS", "some") != "some" else
 
 def decode(version, events, reading_options):
     renderer, reference = Renderer(version, reading_options), ReferenceValidator(version, reading_options)
-    judgements = [reference.judge(reference.wire.open(renderer.render(event))) for event in events]
-    assert [judgement.findings for judgement in judgements if judgement.findings] == []
-    return [judgement.changes[0] for judgement in judgements]
+    version_verdicts = [reference.validate(reference.wire.open(renderer.render(event))) for event in events]
+    assert [version_verdict.findings for version_verdict in version_verdicts if version_verdict.findings] == []
+    return [version_verdict.changes[0] for version_verdict in version_verdicts]
 
 
 def test_the_same_rows_decode_alike_through_every_contract_with_one_table_contract():
@@ -448,7 +451,7 @@ def test_without_a_table_contract_the_typed_dialects_still_decode_alike():
 def test_a_timestamp_without_a_zone_to_write_it_in_reads_back_as_its_utc_clock():
     version = CATALOGUE.version("dts/canal@2")
 
-    change = judge(version, Renderer(version, ReadingOptions()).render(INSERT), ReadingOptions()).changes[0]
+    change = validate(version, Renderer(version, ReadingOptions()).render(INSERT), ReadingOptions()).changes[0]
 
     assert change.after["seen"] == "2024-05-06T12:53:20.012345"
 
@@ -463,7 +466,7 @@ def test_the_zone_of_a_table_contract_wins_over_the_parameter():
     message = Renderer(version, reading_options).render(INSERT)
 
     assert json.loads(message)["data"][0]["seen"] == "2024-05-06 09:53:20.012345"
-    assert judge(version, message, reading_options).changes[0].after["seen"] == "2024-05-06T12:53:20.012345Z"
+    assert validate(version, message, reading_options).changes[0].after["seen"] == "2024-05-06T12:53:20.012345Z"
 
 
 # --- the rest of the vocabulary, in contracts made for the purpose

@@ -88,10 +88,10 @@ def test_values_at_their_edges_come_back_where_the_dialect_has_a_place_for_them(
     table = SourceTable("edges", {f"c{place}": name for place, name in enumerate(values)}, ("c0",), None, "shop")
     row = {f"c{place}": text for place, text in enumerate(values.values())}
     reading_options = ReadingOptions(table="shop.edges")
-    can, judge = capabilities_of(version, reading_options), judges(version)
+    can, validator = capabilities_of(version, reading_options), validators(version)
     message = Renderer(version, reading_options).render(Event("insert", table, None, row))
 
-    (change,) = judge.judge(judge.wire.open(message)).changes
+    (change,) = validator.validate(validator.wire.open(message)).changes
 
     typed = can.column_types
     for column, source_type in table.types.items():
@@ -105,7 +105,7 @@ def test_values_at_their_edges_come_back_where_the_dialect_has_a_place_for_them(
 
 
 @cache
-def judges(version):
+def validators(version):
     return ReferenceValidator(version, ReadingOptions(table="shop.edges"))
 
 
@@ -123,8 +123,8 @@ def test_numbers_come_out_digit_for_digit_everywhere(version):
     table = SourceTable("edges", {name: reported for name, (reported, _) in NUMBERS.items()}, ("id",), None, "shop")
     row = {name: text for name, (_, text) in NUMBERS.items()}
     message = Renderer(version, ReadingOptions(table="shop.edges")).render(Event("insert", table, None, row))
-    judge = judges(version)
+    validator = validators(version)
 
-    (change,) = judge.judge(judge.wire.open(message)).changes
+    (change,) = validator.validate(validator.wire.open(message)).changes
 
     assert change.after == row

@@ -28,12 +28,12 @@ def test_every_sample_has_the_result_that_is_written_beside_it(version):
     assert samples.unpaired == ()
     validation = open_validation(CATALOGUE, version.reference, samples.reading_options())
     for sample in samples.messages:
-        judged = validation.judge(sample.value)
+        validated = validation.validate(sample.value)
         expected = sample.expected()
-        assert changes_document(judged) == expected, sample.file
-        assert judged.verdict.outcome == ("conforming" if expected else "control"), sample.file
+        assert changes_document(validated) == expected, sample.file
+        assert validated.verdict.outcome == ("conforming" if expected else "control"), sample.file
     for sample in samples.drifts:
-        assert findings_document(validation.judge(sample.value)) == sample.expected(), sample.file
+        assert findings_document(validation.validate(sample.value)) == sample.expected(), sample.file
     assert len(samples.messages) >= 12
     assert len(samples.drifts) >= 12
 

@@ -47,7 +47,7 @@ def test_the_shipped_catalogue_holds_together_and_is_linted_where_nothing_else_i
     (tmp_path / "contracts").mkdir()
     report = lint()
     assert report.findings == ()
-    assert report.judged
+    assert report.validated
     assert report.checked["contracts"] == len(VERSION_FOLDERS)
     assert report.checked["samples"] > 500
 

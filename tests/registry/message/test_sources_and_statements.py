@@ -13,14 +13,14 @@ from cdc_contracts.registry.core.validate.validation_context import open_validat
 
 
 def rules_of(reference, name, change):
-    """The rules that both judges find broken in a sample with one member changed."""
+    """The rules that both validators find broken in a sample with one member changed."""
     samples = find_samples(CATALOGUE.version(reference))
     validation = open_validation(CATALOGUE, reference, samples.reading_options())
     sample = next(one for one in samples.messages if one.name == name)
     message = json.loads(sample.value)
     change(message)
     value = json.dumps(message).encode()
-    verdict = validation.judge(value).verdict
+    verdict = validation.validate(value).verdict
     fast = by_fast_path(FastValidator(validation), [sample.value, value])[1]
     assert shown(fast) == shown(verdict)
     assert verdict.outcome in ("conforming", "control")

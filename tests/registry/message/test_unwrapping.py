@@ -1,4 +1,4 @@
-"""Messages that another tool wrapped are judged as those they hold; what is not wrapped so is malformed."""
+"""Messages that another tool wrapped are validated as those they hold; what is not wrapped so is malformed."""
 
 import base64
 import json

@@ -1,4 +1,4 @@
-"""A baseline leaves out what is known, and judges the run by the rest."""
+"""A baseline leaves out what is known, and validates the run by the rest."""
 
 import json
 

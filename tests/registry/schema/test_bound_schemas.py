@@ -1,6 +1,6 @@
 """A schema of one table's messages takes every row that conforms, and refuses what its columns cannot hold.
 
-Judged by jsonschema-rs and, in part, by jsonschema: rows from the contract run backwards, drifting rows, and rows with
+Validated by jsonschema-rs and, in part, by jsonschema: rows from the contract run backwards, drifting rows, and rows with
 a value of every other form in each column.
 """
 
@@ -82,11 +82,11 @@ def events(version, count, seed=1):
 @pytest.mark.parametrize("version", VERSIONS, ids=str)
 def test_rows_that_conform_are_taken_by_two_validators(version):
     slow, fast = validators(version)
-    renderer, judge = table_renderer(version, TABLE, ReadingOptions()), ReferenceValidator(version, terms_of(TABLE))
+    renderer, validator = table_renderer(version, TABLE, ReadingOptions()), ReferenceValidator(version, terms_of(TABLE))
     taken = 0
     for number, event in enumerate(events(version, ROWS)):
-        message = judge.wire.open(renderer.render(event))
-        assert judge.judge(message).opinion.errors == 0
+        message = validator.wire.open(renderer.render(event))
+        assert validator.validate(message).opinion.errors == 0
         assert fast.is_valid(plain(message)), message
         if number < TWICE:
             assert slow.is_valid(plain(message)), message
@@ -97,26 +97,26 @@ def test_rows_that_conform_are_taken_by_two_validators(version):
 @pytest.mark.one_in(5)
 @pytest.mark.parametrize("version", VERSIONS, ids=str)
 def test_the_examples_are_messages_of_the_table_one_for_each_op(version):
-    schema, judge = bound_schema(version, TABLE, ReadingOptions()), ReferenceValidator(version, terms_of(TABLE))
+    schema, validator = bound_schema(version, TABLE, ReadingOptions()), ReferenceValidator(version, terms_of(TABLE))
     _, fast = validators(version)
     ops = set()
     for message in schema["examples"]:
         assert fast.is_valid(message)
         reported = parse_message(json.dumps(message, ensure_ascii=False).encode())
-        assert judge.judge(reported).opinion.errors == 0
+        assert validator.validate(reported).opinion.errors == 0
         reading = Reading(version.meaning, reported, terms_of(TABLE))
-        assert judge.forms.columns_of(reading).table is TABLE
+        assert validator.forms.columns_of(reading).table is TABLE
         ops.add(reading.op)
     assert len(ops) >= 2
 
 
 def wrong_values(version):
     """Yield rows with a value of every other form in each column: message, column, the form of it, error rules there."""
-    judge, renderer = ReferenceValidator(version, terms_of(TABLE)), table_renderer(version, TABLE, ReadingOptions())
+    validator, renderer = ReferenceValidator(version, terms_of(TABLE)), table_renderer(version, TABLE, ReadingOptions())
     event = next(
         one for one in events(version, 200) if one.op in ("insert", "snapshot") and None not in one.after.values()
     )
-    message = judge.wire.open(renderer.render(event))
+    message = validator.wire.open(renderer.render(event))
     reading = Reading(version.meaning, message, terms_of(TABLE))
     pointer = next(one for one in version.meaning.images.pointers() if reading.rows(one))
     for number, name in enumerate(TABLE.columns, VERSIONS.index(version)):
@@ -134,7 +134,7 @@ def wrong_values(version):
         for example in examples[number % TURNS :: TURNS]:
             value = parse_message(f'{{"value":{example}}}'.encode())["value"]
             mutant = replaced(message, parts, value)
-            opinion = judge.judge(mutant).opinion
+            opinion = validator.validate(mutant).opinion
             errors = {one.rule for one in opinion.findings if one.severity == "error"}
             at = {one.rule for one in opinion.findings if one.severity == "error" and one.path == path}
             yield mutant, name, opinion.forms.get(path), at, errors
@@ -153,7 +153,7 @@ def test_a_value_of_another_form_is_refused_exactly_where_it_is_an_error(version
     refused, left = 0, Counter()
     for mutant, name, form, at, errors in wrong_values(version):
         taken = is_taken(version, mutant)
-        assert errors or taken, (name, mutant)  # nothing is refused that judging takes
+        assert errors or taken, (name, mutant)  # nothing is refused that validating takes
         refused += not taken
         if taken and at:
             left[name, form, *sorted(at)] += 1
@@ -165,12 +165,12 @@ def test_a_value_of_another_form_is_refused_exactly_where_it_is_an_error(version
 @pytest.mark.parametrize("version", OF_JSON, ids=str)
 def test_every_value_form_drift_is_refused_by_the_schema_alone(version):
     drifter = Drifter(version, terms_of(TABLE), "value-form")
-    judge = ReferenceValidator(version, terms_of(TABLE))
+    validator = ReferenceValidator(version, terms_of(TABLE))
     shown = 0
     for event in events(version, 40):
         value = drifter.render(event) if event.before is not event.after else None
-        message = None if value is None else judge.wire.open(value)
-        if message is not None and judge.judge(message).opinion.errors:
+        message = None if value is None else validator.wire.open(value)
+        if message is not None and validator.validate(message).opinion.errors:
             assert not is_taken(version, message), message
             shown += 1
     assert shown or "value-forms" in version.meaning.undocumented
@@ -180,7 +180,7 @@ def test_every_value_form_drift_is_refused_by_the_schema_alone(version):
 @pytest.mark.parametrize("version", VERSIONS, ids=str)
 def test_what_is_refused_is_an_error_or_a_row_of_another_table(version):
     """Every member of a row in turn with a value of another kind, or taken away."""
-    judge = ReferenceValidator(version, terms_of(TABLE))
+    validator = ReferenceValidator(version, terms_of(TABLE))
     changed = []
     for message in bound_schema(version, TABLE, ReadingOptions())["examples"]:
         reported = parse_message(json.dumps(message, ensure_ascii=False).encode())
@@ -191,7 +191,7 @@ def test_what_is_refused_is_an_error_or_a_row_of_another_table(version):
         mutant = replaced(message, parts, value)
         if not is_taken(version, mutant):
             reading = Reading(version.meaning, mutant, terms_of(TABLE))
-            if judge.forms.columns_of(reading).table is TABLE and not judge.judge(mutant).opinion.errors:
+            if validator.forms.columns_of(reading).table is TABLE and not validator.validate(mutant).opinion.errors:
                 wrong.append((parts, value))
     assert changed
     assert wrong == []
@@ -201,11 +201,11 @@ def test_what_is_refused_is_an_error_or_a_row_of_another_table(version):
 def test_a_table_of_oracle_is_bound_by_the_mapping_of_oracle(name):
     version = CATALOGUE.version(name)
     schema = bound_schema(version, ORACLE, ReadingOptions(parameters={"source_mode": "oracle"}))
-    judge = ReferenceValidator(version, terms_of(ORACLE, source_mode="oracle"))
+    validator = ReferenceValidator(version, terms_of(ORACLE, source_mode="oracle"))
     reported = json.dumps(schema["$defs"])
     assert "sql-datetime-zone" in reported
     for message in schema["examples"]:
-        assert judge.judge(parse_message(json.dumps(message).encode())).opinion.errors == 0
+        assert validator.validate(parse_message(json.dumps(message).encode())).opinion.errors == 0
     assert len(schema["examples"]) >= 3
 
 

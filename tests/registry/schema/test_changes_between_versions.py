@@ -59,10 +59,10 @@ def schema_of(reference):
     return json.loads(CATALOGUE.version(reference).folder.joinpath("message.schema.json").read_text())
 
 
-def judged(reference, message):
+def validated(reference, message):
     """Return whether the reference finds no error in a message."""
     value = json.loads(json.dumps(message), parse_int=Number, parse_float=Number)
-    return ReferenceValidator(CATALOGUE.version(reference), ReadingOptions()).judge(value).opinion.errors == 0
+    return ReferenceValidator(CATALOGUE.version(reference), ReadingOptions()).validate(value).opinion.errors == 0
 
 
 def orders(subject, moment):
@@ -88,7 +88,7 @@ def test_a_row_of_mixed_types_with_a_timestamp_of_before_3_3_0_is_refused_since(
     before, since = orders(subject, 1718000000), orders(subject, "1718000000.5")
     validator = jsonschema.Draft202012Validator(schema_of(f"{subject}@2"))
     assert [validator.is_valid(one) for one in (before, since)] == [False, True]
-    assert [judged(f"{subject}@2", one) for one in (before, since)] == [False, True]
+    assert [validated(f"{subject}@2", one) for one in (before, since)] == [False, True]
 
 
 def test_a_whole_row_with_nulls_and_one_that_lacks_a_column_are_left_alone():
@@ -97,7 +97,7 @@ def test_a_whole_row_with_nulls_and_one_that_lacks_a_column_are_left_alone():
     null, lacking = orders(subject, None), orders(subject, "1718000000.5")
     del lacking["data"][0]["at"]
     assert [validator.is_valid(one) for one in (null, lacking)] == [True, True]
-    assert [judged(f"{subject}@2", one) for one in (null, lacking)] == [True, True]
+    assert [validated(f"{subject}@2", one) for one in (null, lacking)] == [True, True]
 
 
 def update(data, old):
@@ -119,7 +119,7 @@ def test_an_update_whose_images_are_swapped_is_refused_where_the_contract_finds_
     validator = jsonschema.Draft202012Validator(schema)
     for data, old in product(("whole", "changed"), repeat=2):
         message = update(data, old)
-        assert validator.is_valid(message) == judged("dts/canal@2", message) == ((data, old) != ("changed", "whole"))
+        assert validator.is_valid(message) == validated("dts/canal@2", message) == ((data, old) != ("changed", "whole"))
 
 
 def test_a_bound_schema_sees_the_swap_in_tables_of_many_columns_too():
@@ -134,7 +134,7 @@ def test_a_bound_schema_sees_the_swap_in_tables_of_many_columns_too():
     validator = jsonschema.Draft202012Validator(schema)
     right = swapped | {"data": swapped["old"], "old": swapped["data"]}
     assert [validator.is_valid(one) for one in (swapped, right)] == [False, True]
-    assert [judged("dts/canal@2", one) for one in (swapped, right)] == [False, True]
+    assert [validated("dts/canal@2", one) for one in (swapped, right)] == [False, True]
 
 
 @pytest.mark.parametrize("number", [1, 2])

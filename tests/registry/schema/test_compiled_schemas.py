@@ -1,7 +1,7 @@
 """The compiled schema against `jsonschema`: both take the same values, for every schema of the catalogue and beyond.
 
-Of the mutations of a contract's samples, and of the samples of others, a fixed choice is judged;
-CDC_CONTRACTS_MUTATIONS=kinds judges every one.
+Of the mutations of a contract's samples, and of the samples of others, a fixed choice is validated;
+CDC_CONTRACTS_MUTATIONS=kinds validates every one.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from cdc_contracts.registry.core.contract.envelope_schemas import compile_schema
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.generate.contract_samples import find_samples
 from cdc_contracts.registry.core.message.schema_validator import open_validator
-from cdc_contracts.registry.core.message.schema_violations import SchemaJudge
+from cdc_contracts.registry.core.message.schema_violations import SchemaCheck
 from cdc_contracts.registry.core.message.transport import open_transport
 from cdc_contracts.registry.core.values import FORMS, Context, Number
 
@@ -237,6 +237,6 @@ def test_what_only_jsonschema_can_judge_is_left_to_it(schema):
 
 
 def test_what_is_left_to_jsonschema_is_judged_all_the_same():
-    judge = SchemaJudge({"properties": {"a": {"enum": [["A"]]}}})
-    assert judge.violations({"a": ["A"]}) == []
-    assert [violation.path for violation in judge.violations({"a": ["B"]})] == ["/a"]
+    validator = SchemaCheck({"properties": {"a": {"enum": [["A"]]}}})
+    assert validator.violations({"a": ["A"]}) == []
+    assert [violation.path for violation in validator.violations({"a": ["B"]})] == ["/a"]

@@ -51,9 +51,9 @@ def faults(whole):
             yield path, "no description"
         if not schema.get("examples"):
             yield path, "no example"
-        judge = jsonschema.Draft202012Validator({**schema, "$defs": whole.get("$defs", {})})
+        validator = jsonschema.Draft202012Validator({**schema, "$defs": whole.get("$defs", {})})
         for example in schema.get("examples", ()):
-            if not judge.is_valid(example):
+            if not validator.is_valid(example):
                 yield path, f"{example} is refused"
 
 

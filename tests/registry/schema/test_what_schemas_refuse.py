@@ -1,6 +1,6 @@
-"""A message schema refuses what judging calls an error, as far as JSON Schema can say it, and nothing else.
+"""A message schema refuses what validating calls an error, as far as JSON Schema can say it, and nothing else.
 
-Judged by jsonschema and by jsonschema-rs: every sample, every drift sample, and every member of the samples with
+Validated by jsonschema and by jsonschema-rs: every sample, every drift sample, and every member of the samples with
 another value in its place.
 """
 
@@ -27,7 +27,7 @@ from cdc_contracts.registry.core.values import Number
 
 VERSIONS = list(CATALOGUE.all_versions())
 EVERY = 29 if os.environ.get("CDC_CONTRACTS_MUTATIONS", "some") == "some" else 1
-"""One of so many changed messages is judged: a number without a part in common with that of the kinds."""
+"""One of so many changed messages is validated: a number without a part in common with that of the kinds."""
 
 
 @cache
@@ -85,7 +85,7 @@ def test_more_than_half_of_the_drift_samples_are_refused_and_the_rest_for_a_reas
     refused = [one for one in found if not one[2]]
     assert len(found) >= 835
     assert len(refused) >= 457
-    assert [one[:2] for one in refused if not one[3]] == []  # what is a warning to judging is none of its business
+    assert [one[:2] for one in refused if not one[3]] == []  # what is a warning to validating is none of its business
     left = Counter(
         "by column"
         if rules <= BY_COLUMN | {rule for rule in rules if rule.startswith("D07.")}
@@ -100,16 +100,16 @@ def test_more_than_half_of_the_drift_samples_are_refused_and_the_rest_for_a_reas
 @pytest.mark.parametrize("version", VERSIONS, ids=str)
 def test_what_is_refused_is_an_error_to_judging(version):
     """Every member of every sample that conforms in turn with a value of another kind, or taken away."""
-    judge, (_, fast) = ReferenceValidator(version, ReadingOptions()), validators(version)
+    validator, (_, fast) = ReferenceValidator(version, ReadingOptions()), validators(version)
     changed = []
     for sample in find_samples(version).messages:
-        message = judge.wire.open(sample.value)
+        message = validator.wire.open(sample.value)
         places = [] if holds_long_numbers(plain(message)) else [parts for parts, _, _ in walk(message) if parts]
         changed += [(sample.name, message, parts, value) for parts in places for value in (*KINDS.values(), DROP)]
     wrong = []
     for name, message, parts, value in changed[::EVERY]:
         mutant = replaced(message, parts, value)
-        if not fast.is_valid(plain(mutant)) and not judge.judge(mutant).opinion.errors:
+        if not fast.is_valid(plain(mutant)) and not validator.validate(mutant).opinion.errors:
             wrong.append((name, parts, value))
     assert changed
     assert wrong == []
@@ -117,13 +117,13 @@ def test_what_is_refused_is_an_error_to_judging(version):
 
 @pytest.mark.parametrize("version", VERSIONS, ids=str)
 def test_the_examples_of_a_schema_are_messages_of_its_version_one_for_each_op_that_can_be_rendered(version):
-    judge = ReferenceValidator(version, ReadingOptions())
+    validator = ReferenceValidator(version, ReadingOptions())
     reported = schema_of(version)["examples"]
     ops = set()
     for message in reported:
         assert is_taken(version, message)
-        judgement = judge.judge(json.loads(json.dumps(message), parse_int=Number, parse_float=Number))
-        assert judgement.opinion.errors == 0
+        version_verdict = validator.validate(json.loads(json.dumps(message), parse_int=Number, parse_float=Number))
+        assert version_verdict.opinion.errors == 0
         ops.add(Reading(version.meaning, message, ReadingOptions()).op)
     assert {"insert", "upsert"} & ops
     assert ops <= {*version.meaning.ops.values(), *(flag.means for flag in version.meaning.envelope.op.flags)}

@@ -111,10 +111,10 @@ def test_records_judged_one_by_one_chain_as_those_judged_together_do():
     )  # fmt: skip
     validation, batch = scope_of(NEW), Batch(records(values))
     alone = BatchResult(
-        pa.array([None], pa.string()), alone=[(n, validation.judge(value)) for n, value in enumerate(values)]
+        pa.array([None], pa.string()), alone=[(n, validation.validate(value)) for n, value in enumerate(values)]
     )
 
-    slow = count(alone, batch, placings=Kernel(validation).placings)
+    slow = count(alone, batch, versions_by_order=Kernel(validation).versions_by_order)
 
     assert slow.chains == audited([records(values)], NEW).chains
     assert any(line["links"][OLD] for line in report_of(slow, NEW)["chains"])

@@ -8,7 +8,7 @@ import pytest
 from change_histories import HistoryShape, make_history, same_image
 from change_messages import CHANGED, DIALECTS, DTS_1, MINIMAL
 from history_evidence import Evidence, evidence_of, outliers_shown
-from history_oracles import judge
+from history_oracles import validate
 from random_histories import outlier_history, random_history, swapped_history, switched_history
 from row_changes import DELETE, INSERT, ROW_OPS, SNAPSHOT, TRUNCATE, UPDATE, SourceHabits
 from topic_delivery import ROUND_ROBIN, DeliveryHabits
@@ -82,11 +82,11 @@ def test_every_message_conforms_to_its_version_and_is_decoded_to_the_true_rows(s
     history = history_of(seed)
     validation = open_validation(CATALOGUE, history.shape.version, ReadingOptions())
     for record in history.records[:60]:
-        judged = validation.judge(record.value)
+        validated = validation.validate(record.value)
         true = [change for change in record.message.changes if change.row is not None]
-        assert judged.verdict.outcome == ("conforming" if true else "control"), judged.verdict.findings
-        assert len(judged.changes) == len(true)
-        for decoded, change in zip(judged.changes, true, strict=True):
+        assert validated.verdict.outcome == ("conforming" if true else "control"), validated.verdict.findings
+        assert len(validated.changes) == len(true)
+        for decoded, change in zip(validated.changes, true, strict=True):
             before, after = (image and dict(image) for image in (decoded.before, decoded.after))
             assert same_image(before, change.before)
             assert same_image(after, change.after)
@@ -186,7 +186,7 @@ def test_a_switch_writes_both_versions():
 
 
 def test_the_wrong_declaration_exchanges_the_images_of_updates_where_it_is_trusted():
-    outcomes = [judge(history, declared, trusted=True) for history, declared in map(swapped_history, range(12))]
+    outcomes = [validate(history, declared, trusted=True) for history, declared in map(swapped_history, range(12))]
     assert sum(one.exchanged > 0 for one in outcomes) >= 9
 
 

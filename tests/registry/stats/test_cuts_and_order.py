@@ -106,8 +106,8 @@ def audited(part):
 def counted_one_by_one(part):
     total = Tally()
     for one in part:
-        judged = scope_of(CONTRACT).judge(one.value)
-        total.merge(account_of(judged, Source("orders", one.partition), Point(one.offset, None), one.value))
+        validated = scope_of(CONTRACT).validate(one.value)
+        total.merge(account_of(validated, Source("orders", one.partition), Point(one.offset, None), one.value))
     return total
 
 

@@ -14,10 +14,10 @@ from history_oracles import (
     INCONCLUSIVE,
     OTHER_DRIFT,
     PASS,
-    judge,
     judge_honest,
     judge_swapped,
     judge_switched,
+    validate,
     verdicts_by_batches,
 )
 from row_changes import SourceHabits
@@ -29,20 +29,20 @@ AMOUNTS = [pytest.param(SHORT, id="short"), pytest.param(LONG, id="long", marks=
 
 @pytest.mark.parametrize("amount", AMOUNTS)
 def test_no_history_is_published_under_a_version_that_more_evidence_contradicts(amount):
-    judged = judge_swapped(range(amount))
+    validated = judge_swapped(range(amount))
 
-    assert [one.seed for one in judged if one.is_published_wrong and one.outcome.verdict != OTHER_DRIFT] == []
-    clear = [one for one in judged if one.evidence.strength == CLEAR and not one.outcome.by_message]
+    assert [one.seed for one in validated if one.is_published_wrong and one.outcome.verdict != OTHER_DRIFT] == []
+    clear = [one for one in validated if one.evidence.strength == CLEAR and not one.outcome.by_message]
     accused = [one for one in clear if one.outcome.verdict == ACCUSED]
     assert len(accused) >= 0.85 * len(clear)
 
 
 @pytest.mark.parametrize("amount", AMOUNTS)
 def test_no_history_is_accused_under_its_own_version_and_few_are_in_doubt(amount):
-    judged = judge_honest(range(amount))
+    validated = judge_honest(range(amount))
 
-    assert [one.seed for one in judged if one.outcome.verdict in (ACCUSED, OTHER_DRIFT)] == []
-    plain = [one for one in judged if not goes_round_with_gaps(one.shape)]
+    assert [one.seed for one in validated if one.outcome.verdict in (ACCUSED, OTHER_DRIFT)] == []
+    plain = [one for one in validated if not goes_round_with_gaps(one.shape)]
     doubted = [one.seed for one in plain if one.outcome.verdict == INCONCLUSIVE]
     assert len(doubted) <= max(1, len(plain) // 50), doubted
 
@@ -73,7 +73,7 @@ def test_rows_without_a_key_are_followed_though_every_message_is_sent_again(decl
     source = SourceHabits(changes=300, tables=1, keyless=1, rows=40, inserts=0.3, deletes=0.0)
     shape = HistoryShape(DTS_1, source=source, delivery=DeliveryHabits(repeated=1.0))
 
-    outcome = judge(make_history(shape, 1), declared)
+    outcome = validate(make_history(shape, 1), declared)
 
     assert outcome.verdict == (ACCUSED if declared == DTS_2 else PASS)
     assert outcome.exchanged == 0

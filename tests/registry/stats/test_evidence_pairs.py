@@ -3,7 +3,7 @@
 import pytest
 from change_histories import HistoryShape, make_history
 from change_messages import DTS_1, DTS_2
-from history_oracles import judge
+from history_oracles import validate
 from random_histories import random_history, swapped_history
 from row_changes import SourceHabits
 from topic_delivery import STRAY, DeliveryHabits
@@ -58,9 +58,9 @@ def test_the_pairs_of_random_histories_are_changes_of_one_row(seeds):
     named = 0
     for seed in seeds:
         history, declared = swapped_history(seed)
-        named += history.shape.version in check_pairs(history, judge(history, declared).report)
+        named += history.shape.version in check_pairs(history, validate(history, declared).report)
         history = random_history(seed)
-        check_pairs(history, judge(history, history.shape.version).report)
+        check_pairs(history, validate(history, history.shape.version).report)
     assert named > len(seeds) / 2
 
 
@@ -68,7 +68,7 @@ def test_the_pairs_of_random_histories_are_changes_of_one_row(seeds):
 def test_the_pairs_are_the_same_however_the_records_are_cut_and_mixed(seed):
     history, declared = swapped_history(seed)
     found = [
-        pairs_of(judge(history, declared, size=size, mixed=mixed).report)
+        pairs_of(validate(history, declared, size=size, mixed=mixed).report)
         for size in (None, 7, 90)
         for mixed in (False, True)
     ]
@@ -79,7 +79,7 @@ def test_a_report_says_links_and_states_for_and_against_with_two_changes_of_each
     source = SourceHabits(changes=300, inserts=0.2, key_changes=0.02)
     history = make_history(HistoryShape(DTS_1, source=source, delivery=DeliveryHabits(2, STRAY)), 3)
 
-    report = judge(history, DTS_2).report
+    report = validate(history, DTS_2).report
 
     pairs, lines = pairs_of(report), {line.partition: line for line in report.chains}
     check_pairs(history, report)
@@ -92,6 +92,6 @@ def test_a_report_says_links_and_states_for_and_against_with_two_changes_of_each
 
 def test_a_report_without_votes_against_the_declaration_says_nothing_of_them():
     history = make_history(HistoryShape(DTS_1, source=SourceHabits(changes=300, inserts=0.2)), 3)
-    report = judge(history, DTS_1).report
+    report = validate(history, DTS_1).report
     assert set(pairs_of(report)) == {(0, DTS_1)}
     assert not any(note.startswith("Evidence of") for note in notes(report))

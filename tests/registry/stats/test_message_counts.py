@@ -84,7 +84,7 @@ def slow(draw, contract, records):
     """The tally of the reference, message by message."""
     validation = scope_of(contract)
     return merged(draw, [
-        account_of(validation.judge(value), Source("orders", partition), Point(offset, None), value)
+        account_of(validation.validate(value), Source("orders", partition), Point(offset, None), value)
         for partition, offset, value in records
     ])  # fmt: skip
 
@@ -100,9 +100,9 @@ def faults_of(contract, records):
     validation = scope_of(contract)
     found = {}
     for partition, offset, value in records:
-        judged = validation.judge(value)
-        table = judged.table if judged.verdict.outcome not in ("unreadable", "other-dialect") else None
-        found[partition, offset] = {(table, one.rule, one.path) for one in judged.verdict.findings}
+        validated = validation.validate(value)
+        table = validated.table if validated.verdict.outcome not in ("unreadable", "other-dialect") else None
+        found[partition, offset] = {(table, one.rule, one.path) for one in validated.verdict.findings}
     return found
 
 
@@ -169,7 +169,7 @@ def check_counts(contract, values):
     ledger, outcomes = report["ledger"], defaultdict(int)
     faults = faults_of(contract, records)
     for value in values:
-        outcome = validation.judge(value).verdict.outcome
+        outcome = validation.validate(value).verdict.outcome
         outcomes[outcome if outcome in (CONFORMING, CONTROL, TOMBSTONE) else "quarantined"] += 1
         outcomes[AMBIGUOUS] += outcome == AMBIGUOUS
     for counts in (ledger, *ledger["partitions"]):

@@ -128,18 +128,18 @@ POSITIONS = st.lists(st.tuples(st.one_of(st.none(), st.integers(0, 9)), st.integ
 
 
 @given(POSITIONS, st.randoms(), st.sampled_from(["always", "or-stays", "once-each"]))
-def test_breaches_of_order_are_those_of_neighbours_in_any_order_of_merging(records, random, promise):
-    line = SequenceLine("orders", 0, "dts/canal", "/id", promise)
+def test_breaches_of_order_are_those_of_neighbours_in_any_order_of_merging(records, random, constraint):
+    line = SequenceLine("orders", 0, "dts/canal", "/id", constraint)
     steps = [
         None if position is None else PositionStep(Point(7 * offset, None), position, half, "a@1")
         for offset, (position, half) in enumerate(records)
     ]
     expected, before = set(), None
     for step in filter(None, steps):
-        if before is not None and step.position < before.position and promise != "once-each":
+        if before is not None and step.position < before.position and constraint != "once-each":
             expected.add((step.point.offset, "goes-back"))
         halves = before is not None and before.half != 0 and step.half == 2
-        if before is not None and step.position == before.position and promise != "or-stays" and not halves:
+        if before is not None and step.position == before.position and constraint != "or-stays" and not halves:
             expected.add((step.point.offset, "repeats"))
         before = step
     segments = [Segment(7 * offset, 7 * offset, step, step) for offset, step in enumerate(steps)]
@@ -441,7 +441,7 @@ def drifted(reference, drift):
         )
         for number in middle:
             value = drifter.render(events[number]) if events[number].transaction else None
-            if value and {one.name for one in validation.judge(value).verdict.findings} == {drift}:
+            if value and {one.name for one in validation.validate(value).verdict.findings} == {drift}:
                 return number, value
         pytest.fail("no event shows it")
     number = next(number for number in middle if events[number].op == "insert")

@@ -155,7 +155,7 @@ def test_a_time_that_may_be_none_is_no_drift_whatever_came_before(order):
 def test_seconds_are_not_noted_as_milliseconds(at):
     place = CATALOGUE.version("dts/canal@2").meaning.envelope.event_time
     values = [recounted("dts/canal@2", value, place, "seconds") for value in rendered("dts/canal@2", 5)]
-    verdict = scope_of("dts/canal@2").judge(values[at]).verdict
+    verdict = scope_of("dts/canal@2").validate(values[at]).verdict
     assert [(one.rule, one.observed) for one in verdict.findings] == [("D07.time-unit", "seconds")]
 
 

@@ -194,7 +194,7 @@ def test_what_is_decoded_by_the_file_that_was_written_is_read_as_it_was_sent(see
         quarantined += part.quarantine.num_rows
         for row in part.changes.to_pylist():
             at = row["partition"], row["offset"]
-            sent = truth[reported[at]].judge(values[at]).changes[row["row_index"]]
+            sent = truth[reported[at]].validate(values[at]).changes[row["row_index"]]
             for side, image in (("before", sent.before), ("after", sent.after)):
                 assert (None if row[side] is None else dict(row[side])) == image
             decoded += 1

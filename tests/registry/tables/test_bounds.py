@@ -1,4 +1,4 @@
-"""Values that a declared type does not hold are refused: cases by hand, and both paths of judging on whole streams."""
+"""Values that a declared type does not hold are refused: cases by hand, and both paths of validating on whole streams."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_a_value_fits_its_declared_type_or_is_kept_out_for_the_reported_reason(c
     if bound is None:
         assert set(wanted.values()) == {Misfit(0)}
         return
-    assert {text: bound.judge(text) for text in wanted} == wanted
+    assert {text: bound.validate(text) for text in wanted} == wanted
 
 
 # --- whole messages
@@ -74,9 +74,9 @@ def shown(verdict: Verdict) -> Any:
 @pytest.mark.parametrize("reference", FAMILIES)
 def test_the_fast_path_refuses_what_the_reference_refuses(reference, texts):
     validation, values = scope_with(reference, tables(**NARROW)), messages(reference, 120)
-    batch_result = FastValidator(validation).judge(values, texts=texts)
+    batch_result = FastValidator(validation).validate(values, texts=texts)
     found = dict(number_and_verdict(batch_result))
-    wanted = [validation.judge(value).verdict for value in values]
+    wanted = [validation.validate(value).verdict for value in values]
     assert [shown(found[number]) for number in range(len(values))] == [shown(verdict) for verdict in wanted]
     reported = {finding.rule for verdict in wanted for finding in verdict.findings}
     assert {"D14.range", "D14.scale"} <= reported
@@ -93,11 +93,11 @@ def test_a_value_that_is_noted_as_well_is_refused_by_both_paths():
     values = [lengthened(value) if at % 2 else value for at, value in enumerate(messages(reference, 20))]
     validation = scope_with(reference, tables())
     found, wanted = (
-        dict(number_and_verdict(FastValidator(validation).judge(values, texts=False))),
-        list(map(validation.judge, values)),
+        dict(number_and_verdict(FastValidator(validation).validate(values, texts=False))),
+        list(map(validation.validate, values)),
     )
-    assert [shown(found[at]) for at in range(len(values))] == [shown(judged.verdict) for judged in wanted]
-    assert {finding.rule for judged in wanted for finding in judged.verdict.findings} >= {
+    assert [shown(found[at]) for at in range(len(values))] == [shown(validated.verdict) for validated in wanted]
+    assert {finding.rule for validated in wanted for finding in validated.verdict.findings} >= {
         "D14.second-digits",
         "D07.iso-datetime-minutes",
     }
@@ -107,7 +107,7 @@ def number_and_verdict(batch_result: Any) -> Any:
     for group_result in batch_result.group_results:
         for number in group_result.record_group.numbers.tolist():
             yield number, group_result.verdict
-    yield from ((number, judged.verdict) for number, judged in batch_result.alone)
+    yield from ((number, validated.verdict) for number, validated in batch_result.alone)
 
 
 MESSAGE = """{"data":[{"id":"%s","total":"%s"}],"database":"shop","es":1609344671000,"id":1,"isDdl":false,

@@ -126,7 +126,7 @@ def typed_row(told: ReferenceRow, layout: TableLayout) -> dict[str, Any]:
     row |= {f"_{name}": instant(getattr(change, name)) for name in ("event_time", "process_time")}
     row |= {f"_{name}": told.record[name] for name in ("topic", "partition", "offset")}
     row |= {
-        "_row_index": told.index, "_contract": told.contract, "_undecided": told.judged.verdict.undecided,
+        "_row_index": told.index, "_contract": told.contract, "_undecided": told.validated.verdict.undecided,
         "_absent": [], "_raw": {},
     }  # fmt: skip
     for side in ("before", "after"):

@@ -1,4 +1,4 @@
-"""Every sample of every contract, judged by the reference: a sample added to a folder is a test added here.
+"""Every sample of every contract, validated by the reference: a sample added to a folder is a test added here.
 
 `NAME.json` conforms and decodes to `NAME.change.json`; `drift/NAME.*` gives exactly `NAME.findings.json`. Table
 contracts in `samples/tables` hold for all samples beside them.
@@ -50,21 +50,21 @@ def scope_of(reference: str) -> ValidationContext:
 def test_a_sample_conforms_and_decodes_to_its_changes(reference, file):
     expected = json.loads(file.with_suffix(".change.json").read_text(encoding="utf-8"))
 
-    judged = scope_of(reference).judge(file.read_bytes())
+    validated = scope_of(reference).validate(file.read_bytes())
 
-    verdict = judged.verdict
+    verdict = validated.verdict
     assert verdict.outcome == ("conforming" if expected else "control"), verdict.findings
-    assert [change.as_document(undecided=verdict.undecided) for change in judged.changes] == expected
-    assert (judged.control is not None) == (not expected)
+    assert [change.as_document(undecided=verdict.undecided) for change in validated.changes] == expected
+    assert (validated.control is not None) == (not expected)
 
 
 @pytest.mark.parametrize(("reference", "file"), samples_of("drift"))
 def test_a_drifted_sample_gives_exactly_its_findings(reference, file):
     expected = json.loads(file.with_suffix(".findings.json").read_text(encoding="utf-8"))
 
-    judged = scope_of(reference).judge(file.read_bytes())
+    validated = scope_of(reference).validate(file.read_bytes())
 
-    assert judged.verdict.outcome == expected["outcome"]
+    assert validated.verdict.outcome == expected["outcome"]
     assert [
         {
             "rule": finding.rule,
@@ -74,10 +74,10 @@ def test_a_drifted_sample_gives_exactly_its_findings(reference, file):
             "expected": finding.expected,
             "observed": finding.observed,
         }
-        for finding in judged.verdict.findings
+        for finding in validated.verdict.findings
     ] == expected["findings"]
-    assert bool(judged.changes) == (expected["outcome"] == "conforming")
-    assert (judged.control is not None) == (expected["outcome"] == "control")
+    assert bool(validated.changes) == (expected["outcome"] == "conforming")
+    assert (validated.control is not None) == (expected["outcome"] == "control")
 
 
 @pytest.mark.parametrize("version", VERSIONS, ids=str)
@@ -87,12 +87,12 @@ def test_a_version_has_samples_of_every_op_and_a_sample_of_drift(version):
     for file in samples_below(folder):
         for change in json.loads(file.with_suffix(".change.json").read_text(encoding="utf-8")):
             sent.add(change["op"])
-        control = scope_of(version.reference).judge(file.read_bytes()).control
+        control = scope_of(version.reference).validate(file.read_bytes()).control
         if control is not None:
             sent.add(control.kind)
 
-    promised = set(version.meaning.ops.values()) | {flag.means for flag in version.meaning.envelope.op.flags}
-    joined = {"update" if op.startswith("update-") else op for op in promised}
+    constrained = set(version.meaning.ops.values()) | {flag.means for flag in version.meaning.envelope.op.flags}
+    joined = {"update" if op.startswith("update-") else op for op in constrained}
     assert sent == joined
     assert samples_below(folder / "drift")
 

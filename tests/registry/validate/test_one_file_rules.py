@@ -67,10 +67,10 @@ validation = open_validation(catalogue, "acme/plain@1", ReadingOptions())
 told = []
 for turn in (1, -1):
     values = [line.encode() for line in json.loads(sys.argv[3])[::turn]]
-    batch = FastValidator(validation).judge(values, texts=True)
+    batch = FastValidator(validation).validate(values, texts=True)
     verdicts = {number: group.verdict for group in batch.group_results for number in group.record_group.numbers.tolist()}
     fast = [[finding.rule for finding in verdicts[number].findings] for number in range(len(values))]
-    reference = [[finding.rule for finding in validation.judge(value).verdict.findings] for value in values]
+    reference = [[finding.rule for finding in validation.validate(value).verdict.findings] for value in values]
     told.append({"fast": fast[::turn], "reference": reference[::turn], "alone": len(batch.alone)})
 print(json.dumps(told))
 """
@@ -211,24 +211,24 @@ def test_a_file_is_called_after_its_rule():
 @pytest.mark.parametrize(
     ("package", "file", "twin", "called"),
     [
-        (LINT_RULES, "lint/lint_rules/l21_op_sampled.py", "l21_op_shown.py", "L21"),
+        (LINT_RULES, "authoring/lint/lint_rules/l21_op_sampled.py", "l21_op_shown.py", "L21"),
         pytest.param(
             DRIFT_CLASSES,
-            "common/drift_classes/d04_unknown_field.py",
+            "core/common/drift_classes/d04_unknown_field.py",
             "d04_unknown_member.py",
             "D04",
             marks=pytest.mark.nightly,
         ),
         pytest.param(
             DRIFT_NOTES,
-            "validate/drift_rules/columns_typed.py",
+            "core/validate/drift_rules/columns_typed.py",
             "typed_columns.py",
             "D09.columns-typed",
             marks=pytest.mark.nightly,
         ),
         pytest.param(
             CONTRACT_SECTIONS,
-            "compat/meaning/contract_sections/ddl_section.py",
+            "authoring/compat/meaning/contract_sections/ddl_section.py",
             "statement_section.py",
             "C334",
             marks=pytest.mark.nightly,
@@ -255,7 +255,7 @@ def test_a_rule_is_broken_by_the_edits_of_its_own_record(rule):
             try:
                 messages = sample_messages(version, 40, seed=3, reading_options=ReadingOptions(), drift=rule.name)
                 validation = open_validation(CATALOGUE, version.reference, ReadingOptions())
-                found = {one.rule for value in messages for one in validation.judge(value).verdict.findings}
+                found = {one.rule for value in messages for one in validation.validate(value).verdict.findings}
                 shown |= {rule.id} & found
             except UsageError:
                 continue

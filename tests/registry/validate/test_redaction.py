@@ -130,20 +130,20 @@ def outside_of_rows(version, message):
 @pytest.mark.parametrize("version", VERSIONS, ids=str)
 def test_a_value_that_its_place_refuses_is_shown_nowhere(version):
     """Another kind of value for each member in turn: no finding, no example and no `why` shows what is refused."""
-    wire, judge = open_transport(version, ReadingOptions()), ReferenceValidator(version, ReadingOptions())
-    whole = next(one for one in map(wire.open, rendered(version.reference, 12)) if judge.judge(one).changes)
-    known = {(one.rule, one.path) for one in judge.judge(whole).findings}
+    wire, validator = open_transport(version, ReadingOptions()), ReferenceValidator(version, ReadingOptions())
+    whole = next(one for one in map(wire.open, rendered(version.reference, 12)) if validator.validate(one).changes)
+    known = {(one.rule, one.path) for one in validator.validate(whole).findings}
     refused = set()
     for place, parts in enumerate(outside_of_rows(version, whole)):
         for token in REFUSED if ALL else [REFUSED[place % len(REFUSED)], REFUSED[(place + 2) % len(REFUSED)]]:
             text = to_json(replaced(whole, parts, Token(token)))
             message = parse_message(text.encode())
             at = join_pointer(*parts)
-            found = [one for one in judge.judge(message).findings if (one.rule, one.path) not in known]
+            found = [one for one in validator.validate(message).findings if (one.rule, one.path) not in known]
             if not any(one.path == at or one.path.startswith(at + "/") for one in found):
                 continue  # nothing refuses it here
             refused.add(parts)
-            parts_shown = take_apart(judge, message, None, show_values=False)
+            parts_shown = take_apart(validator, message, None, show_values=False)
             shown = [
                 redact_message(text, version, most=1_000_000), *(one.observed for one in found),
                 str(parts_shown.code), *(f"{part.wire} {part.reads}" for part in parts_shown.parts),

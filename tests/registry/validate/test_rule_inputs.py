@@ -94,7 +94,8 @@ def test_no_rule_reads_what_it_does_not_declare(version):
 def test_what_rules_read_is_what_distinguishes_records(version):
     validation: ValidationContext = scope_of(version.subject)
     plan = make_plan(
-        [judge.meaning for judge in validation.judges], [judge.version.schema for judge in validation.judges]
+        [validator.meaning for validator in validation.validators],
+        [validator.version.schema for validator in validation.validators],
     )
     assert plan is not None
     for name in (*version.meaning.rules, *version.meaning.notes):

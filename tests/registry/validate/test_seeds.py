@@ -114,15 +114,17 @@ def fastavro_names(schema):
 
 
 def speaker(sample):
-    judges = judges_of(sample.subject)
-    return judges[-1 if sample.text.version is None else sample.text.version - 1]
+    validators = judges_of(sample.subject)
+    return validators[-1 if sample.text.version is None else sample.text.version - 1]
 
 
 def reported(sample, message):
     """Whether the version of a sample takes a message, as which op, and what it remarks."""
-    judgement = speaker(sample).judge(message)
-    ops = {change.op for change in judgement.changes} | ({judgement.control.kind} if judgement.control else set())
-    return judgement.fits, ops, [finding.rule for finding in judgement.findings]
+    version_verdict = speaker(sample).validate(message)
+    ops = {change.op for change in version_verdict.changes} | (
+        {version_verdict.control.kind} if version_verdict.control else set()
+    )
+    return version_verdict.fits, ops, [finding.rule for finding in version_verdict.findings]
 
 
 @each_sample
@@ -138,9 +140,9 @@ def test_a_sample_is_claimed_by_its_subject_and_by_those_it_cannot_be_distinguis
     claimed = {
         subject
         for subject in CATALOGUE.subjects()
-        for judge in judges_of(subject)
+        for validator in judges_of(subject)
         # What is claimed on declaration only is asked for its own samples alone.
-        if (judge.meaning.claim is None or subject == sample.subject) and judge.claims(message)
+        if (validator.meaning.claim is None or subject == sample.subject) and validator.claims(message)
     }
 
     assert sample.subject in claimed
@@ -177,7 +179,7 @@ def test_a_sample_that_lacks_one_repair_is_refused_as_its_erratum_says(sample, o
 
     match one.without:
         case "refused":
-            assert not any(judge.judge(message).fits for judge in judges_of(sample.subject))
+            assert not any(validator.validate(message).fits for validator in judges_of(sample.subject))
         case "remarked":
             assert fits
             assert set(remarks) > set(sample.text.remarks)

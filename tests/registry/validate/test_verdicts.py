@@ -14,7 +14,7 @@ from topics import SCENARIOS
 from cdc_contracts.registry.core.common.findings import Finding, Severities
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.contract.table_contracts import TableContracts, parse_table_contract
-from cdc_contracts.registry.core.validate.validation_context import JudgedMessage, ValidationContext, open_validation
+from cdc_contracts.registry.core.validate.validation_context import ValidatedMessage, ValidationContext, open_validation
 
 OMS, DTS, DEFAULT = "oms-community/canal", "dts/canal", "oms-community/default"
 SUBJECTS = (OMS, DTS, DEFAULT)
@@ -89,9 +89,9 @@ def validation(reference: str, *, tables: bool = True) -> ValidationContext:
     return open_validation(SCENARIOS, reference, ReadingOptions(tables=TableContracts([TABLE] if tables else [])))
 
 
-def judge(reference: str, message: dict | bytes | None, *, tables: bool = True) -> JudgedMessage:
+def validate(reference: str, message: dict | bytes | None, *, tables: bool = True) -> ValidatedMessage:
     value = json.dumps(message).encode() if isinstance(message, dict) else message
-    return validation(reference, tables=tables).judge(value)
+    return validation(reference, tables=tables).validate(value)
 
 
 def brief(finding: Finding) -> tuple[str, str, str]:
@@ -105,7 +105,7 @@ def brief(finding: Finding) -> tuple[str, str, str]:
 @pytest.mark.parametrize("selector", ["", "@1", "@2"])
 class TestOutcomes:
     def test_a_null_value_is_a_tombstone_without_findings(self, subject, selector):
-        verdict = judge(subject + selector, None).verdict
+        verdict = validate(subject + selector, None).verdict
 
         assert (verdict.outcome, verdict.version, verdict.findings) == ("tombstone", None, ())
 
@@ -113,32 +113,32 @@ class TestOutcomes:
         ("value", "cause"), [(b"", "empty"), (b"{", "json"), (b"[]", "not-object"), (b"\xff", "utf8")]
     )
     def test_a_value_that_is_no_message_is_unreadable_with_its_cause(self, subject, selector, value, cause):
-        verdict = judge(subject + selector, value).verdict
+        verdict = validate(subject + selector, value).verdict
 
         assert verdict.outcome == "unreadable"
         assert verdict.findings == (Finding(f"D01.{cause}", "malformed", "error", "", "one JSON object",
                                             verdict.findings[0].observed),)  # fmt: skip
 
     def test_a_message_that_holds_no_row_is_control(self, subject, selector):
-        judged = judge(subject + selector, CONTROL[subject])
+        validated = validate(subject + selector, CONTROL[subject])
 
-        assert judged.verdict.outcome == "control"
-        assert judged.verdict.findings == ()
-        assert judged.changes == ()
-        assert judged.control is not None
-        assert judged.control.kind == ("heartbeat" if subject == DEFAULT else "ddl")
+        assert validated.verdict.outcome == "control"
+        assert validated.verdict.findings == ()
+        assert validated.changes == ()
+        assert validated.control is not None
+        assert validated.control.kind == ("heartbeat" if subject == DEFAULT else "ddl")
 
     def test_a_message_that_every_version_reads_alike_conforms_under_the_highest_declared(self, subject, selector):
-        judged = judge(subject + selector, BOTH[subject])
+        validated = validate(subject + selector, BOTH[subject])
 
-        assert judged.verdict.outcome == "conforming"
-        assert str(judged.verdict.version) == subject + (selector or "@2")
-        assert judged.verdict.undecided
-        assert not judged.verdict.differs
-        assert [change.op for change in judged.changes] == ["insert"]
+        assert validated.verdict.outcome == "conforming"
+        assert str(validated.verdict.version) == subject + (selector or "@2")
+        assert validated.verdict.undecided
+        assert not validated.verdict.differs
+        assert [change.op for change in validated.changes] == ["insert"]
 
     def test_a_message_that_fits_no_version_drifted_with_all_its_findings(self, subject, selector):
-        verdict = judge(subject + selector, NEITHER[subject]).verdict
+        verdict = validate(subject + selector, NEITHER[subject]).verdict
 
         assert verdict.outcome == "drifted"
         assert str(verdict.version) == subject + (selector or "@2")
@@ -148,7 +148,7 @@ class TestOutcomes:
     def test_a_message_of_another_subject_is_other_dialect_and_names_it(self, subject, selector):
         other = {OMS: DTS, DTS: DEFAULT, DEFAULT: OMS}[subject]
 
-        verdict = judge(subject + selector, BOTH[other]).verdict
+        verdict = validate(subject + selector, BOTH[other]).verdict
 
         alike = {OMS: "oms/canal", DEFAULT: "oms/default"}.get(other)
         assert verdict.outcome == "other-dialect"
@@ -156,7 +156,7 @@ class TestOutcomes:
         assert verdict.findings == (Finding("D02", "other-dialect", "error", "", subject, reported),)
 
     def test_a_message_with_few_of_the_members_asked_for_is_other_dialect_and_names_its_own(self, subject, selector):
-        verdict = judge(subject + selector, {"op": "c", "payload": {}, "source": {}}).verdict
+        verdict = validate(subject + selector, {"op": "c", "payload": {}, "source": {}}).verdict
 
         assert verdict.outcome == "other-dialect"
         assert verdict.findings == (Finding("D02", "other-dialect", "error", "", subject, "op, payload, source"),)
@@ -164,17 +164,17 @@ class TestOutcomes:
 
 @pytest.mark.parametrize("subject", SUBJECTS)
 def test_what_fits_no_version_but_lacks_least_of_one_not_asked_for_says_so_first(subject):
-    verdict = judge(f"{subject}@1", SECOND_ONLY_BROKEN[subject]).verdict
+    verdict = validate(f"{subject}@1", SECOND_ONLY_BROKEN[subject]).verdict
 
     assert verdict.outcome == "drifted"
     assert str(verdict.version) == f"{subject}@2"
     assert verdict.findings[0] == Finding("D03", "other-version", "error", "", f"{subject}@1", f"{subject}@2")
     assert [finding.rule for finding in verdict.findings[1:]] == ["D06"]
-    assert [finding.rule for finding in judge(subject, SECOND_ONLY_BROKEN[subject]).verdict.findings] == ["D06"]
+    assert [finding.rule for finding in validate(subject, SECOND_ONLY_BROKEN[subject]).verdict.findings] == ["D06"]
 
 
 def test_other_version_by_the_place_of_the_row_names_that_place_once():
-    verdict = judge("dts/canal@2", FIRST_ONLY[DTS]).verdict
+    verdict = validate("dts/canal@2", FIRST_ONLY[DTS]).verdict
 
     assert verdict.findings[0] == Finding("D03.images", "other-version", "error", "/old", "dts/canal@2", "dts/canal@1")
     assert len(verdict.findings) == 1
@@ -182,7 +182,7 @@ def test_other_version_by_the_place_of_the_row_names_that_place_once():
 
 @pytest.mark.parametrize(("subject", "image"), [(OMS, "/data/0"), (DEFAULT, "/postStruct")])
 def test_other_version_by_the_form_of_values_names_each_column(subject, image):
-    verdict = judge(f"{subject}@2", FIRST_ONLY[subject]).verdict
+    verdict = validate(f"{subject}@2", FIRST_ONLY[subject]).verdict
 
     assert verdict.findings == (
         Finding("D03.value-form", "other-version", "error", f"{image}/seen", "epoch-seconds.fraction",
@@ -199,7 +199,7 @@ def test_an_unknown_member_is_a_warning_beside_every_outcome_that_can_be_read(su
         (subject, NEITHER[subject], "drifted"),
         (subject, CONTROL[subject], "control"),
     ):
-        verdict = judge(reference, {**message, "shard": 7}).verdict
+        verdict = validate(reference, {**message, "shard": 7}).verdict
         assert verdict.outcome == outcome
         assert {brief(finding) for finding in verdict.findings if finding.name == "unknown-field"} == known
 
@@ -209,23 +209,23 @@ def test_a_raised_severity_makes_of_a_warning_what_stops_a_record(subject):
     reading_options = ReadingOptions(tables=TableContracts([TABLE]), severities=Severities({"unknown-field": "error"}))
     value = json.dumps({**BOTH[subject], "shard": 7}).encode()
 
-    judged = open_validation(SCENARIOS, subject, reading_options).judge(value)
+    validated = open_validation(SCENARIOS, subject, reading_options).validate(value)
 
-    assert judged.verdict.outcome == "drifted"
-    assert [brief(finding) for finding in judged.verdict.findings] == [("D04", "error", "/shard")]
-    assert judged.changes == ()
+    assert validated.verdict.outcome == "drifted"
+    assert [brief(finding) for finding in validated.verdict.findings] == [("D04", "error", "/shard")]
+    assert validated.changes == ()
 
 
 def test_a_subject_does_not_claim_what_it_finds_errors_in():
     """The marks of the other subject are there, but it could not read the message either."""
-    verdict = judge(OMS, NEITHER[DTS]).verdict
+    verdict = validate(OMS, NEITHER[DTS]).verdict
 
     assert verdict.outcome == "drifted"
     assert "D04" in [finding.rule for finding in verdict.findings]
 
 
 def test_a_subject_whose_own_marks_are_there_keeps_the_message():
-    verdict = judge(OMS, {**BOTH[OMS], "allMetaData": {}, "recordType": "HEARTBEAT"}).verdict
+    verdict = validate(OMS, {**BOTH[OMS], "allMetaData": {}, "recordType": "HEARTBEAT"}).verdict
 
     assert verdict.outcome == "conforming"
 
@@ -233,35 +233,35 @@ def test_a_subject_whose_own_marks_are_there_keeps_the_message():
 # --- what declaring a version changes
 
 
-def expect(judged: JudgedMessage, outcome: str, version: str, fits: list[str]) -> None:
-    verdict = judged.verdict
+def expect(validated: ValidatedMessage, outcome: str, version: str, fits: list[str]) -> None:
+    verdict = validated.verdict
     assert (verdict.outcome, str(verdict.version)) == (outcome, version)
     assert [str(fitting) for fitting in verdict.fits] == fits
-    assert bool(judged.changes) == (outcome == "conforming")
+    assert bool(validated.changes) == (outcome == "conforming")
 
 
 @pytest.mark.parametrize("subject", SUBJECTS)
 def test_a_record_that_fits_one_version_only_conforms_to_it_declared_or_not(subject):
     first, second = f"{subject}@1", f"{subject}@2"
 
-    expect(judge(first, FIRST_ONLY[subject]), "conforming", first, [first])
-    expect(judge(second, SECOND_ONLY[subject]), "conforming", second, [second])
-    expect(judge(subject, FIRST_ONLY[subject]), "conforming", first, [first])
-    expect(judge(subject, SECOND_ONLY[subject]), "conforming", second, [second])
+    expect(validate(first, FIRST_ONLY[subject]), "conforming", first, [first])
+    expect(validate(second, SECOND_ONLY[subject]), "conforming", second, [second])
+    expect(validate(subject, FIRST_ONLY[subject]), "conforming", first, [first])
+    expect(validate(subject, SECOND_ONLY[subject]), "conforming", second, [second])
 
 
 @pytest.mark.parametrize("subject", SUBJECTS)
 def test_a_record_that_two_versions_read_alike_conforms_undecided_declared_or_not(subject):
     first, second = f"{subject}@1", f"{subject}@2"
 
-    expect(judge(first, BOTH[subject]), "conforming", first, [first, second])
-    expect(judge(second, BOTH[subject]), "conforming", second, [first, second])
-    expect(judge(subject, BOTH[subject]), "conforming", second, [first, second])
-    assert judge(first, BOTH[subject]).changes == judge(second, BOTH[subject]).changes
+    expect(validate(first, BOTH[subject]), "conforming", first, [first, second])
+    expect(validate(second, BOTH[subject]), "conforming", second, [first, second])
+    expect(validate(subject, BOTH[subject]), "conforming", second, [first, second])
+    assert validate(first, BOTH[subject]).changes == validate(second, BOTH[subject]).changes
 
 
 def test_of_a_record_that_two_versions_read_otherwise_the_declaration_decides():
-    first, second = judge("dts/canal@1", AMBIGUOUS), judge("dts/canal@2", AMBIGUOUS)
+    first, second = validate("dts/canal@1", AMBIGUOUS), validate("dts/canal@2", AMBIGUOUS)
 
     expect(first, "conforming", "dts/canal@1", ["dts/canal@1", "dts/canal@2"])
     expect(second, "conforming", "dts/canal@2", ["dts/canal@1", "dts/canal@2"])
@@ -273,11 +273,11 @@ def test_of_a_record_that_two_versions_read_otherwise_the_declaration_decides():
 
 
 def test_of_a_record_that_two_versions_read_otherwise_nothing_is_guessed():
-    judged = judge("dts/canal", AMBIGUOUS)
+    validated = validate("dts/canal", AMBIGUOUS)
 
-    expect(judged, "ambiguous", "dts/canal@2", ["dts/canal@1", "dts/canal@2"])
-    assert judged.verdict.differs
-    assert judged.verdict.findings == (
+    expect(validated, "ambiguous", "dts/canal@2", ["dts/canal@1", "dts/canal@2"])
+    assert validated.verdict.differs
+    assert validated.verdict.findings == (
         Finding("D16", "ambiguous", "error", "/type", "one reading", "dts/canal@1, dts/canal@2"),
     )
 
@@ -285,24 +285,24 @@ def test_of_a_record_that_two_versions_read_otherwise_nothing_is_guessed():
 def test_an_update_that_changes_nothing_reads_alike_either_way():
     same = dts("UPDATE", old=[{"id": "1", "note": "n"}])
 
-    judged = judge("dts/canal", same)
+    validated = validate("dts/canal", same)
 
-    expect(judged, "conforming", "dts/canal@2", ["dts/canal@1", "dts/canal@2"])
-    assert not judged.verdict.differs
+    expect(validated, "conforming", "dts/canal@2", ["dts/canal@1", "dts/canal@2"])
+    assert not validated.verdict.differs
 
 
 @pytest.mark.parametrize("subject", SUBJECTS)
 def test_a_record_that_fits_only_the_version_not_declared_is_never_decoded(subject):
     first, second = f"{subject}@1", f"{subject}@2"
 
-    expect(judge(second, FIRST_ONLY[subject]), "other-version", second, [first])
-    expect(judge(first, SECOND_ONLY[subject]), "other-version", first, [second])
-    for judged in (judge(second, FIRST_ONLY[subject]), judge(first, SECOND_ONLY[subject])):
-        assert {finding.name for finding in judged.verdict.findings} == {"other-version"}
+    expect(validate(second, FIRST_ONLY[subject]), "other-version", second, [first])
+    expect(validate(first, SECOND_ONLY[subject]), "other-version", first, [second])
+    for validated in (validate(second, FIRST_ONLY[subject]), validate(first, SECOND_ONLY[subject])):
+        assert {finding.name for finding in validated.verdict.findings} == {"other-version"}
 
 
 def test_without_types_every_row_of_an_untyped_dialect_fits_both_versions():
     for message in (FIRST_ONLY[DEFAULT], SECOND_ONLY[DEFAULT], BOTH[DEFAULT]):
-        judged = judge(DEFAULT, message, tables=False)
-        expect(judged, "conforming", f"{DEFAULT}@2", [f"{DEFAULT}@1", f"{DEFAULT}@2"])
-        assert judged.changes[0].types_from == "none"
+        validated = validate(DEFAULT, message, tables=False)
+        expect(validated, "conforming", f"{DEFAULT}@2", [f"{DEFAULT}@1", f"{DEFAULT}@2"])
+        assert validated.changes[0].types_from == "none"

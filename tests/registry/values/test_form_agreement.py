@@ -137,7 +137,7 @@ CONTEXTS = st.builds(
 )
 
 
-def judge(form: ValueForm, value: Any, context: Context) -> tuple[str | None, Flag]:
+def validate(form: ValueForm, value: Any, context: Context) -> tuple[str | None, Flag]:
     if value is None:
         return None, Flag.OK
     try:
@@ -154,7 +154,7 @@ def judge(form: ValueForm, value: Any, context: Context) -> tuple[str | None, Fl
 def test_what_is_read_can_be_written_and_reads_back_the_same(name: str, data: st.DataObject) -> None:
     form = FORMS[name]
     context = data.draw(CONTEXTS)
-    text, _ = judge(form, data.draw(values_of(form)), context)
+    text, _ = validate(form, data.draw(values_of(form)), context)
     if text is None:
         return
     assert form.read(form.write(text, context), context).text == text
@@ -190,7 +190,7 @@ def test_what_the_schema_refuses_is_broken_and_what_is_read_the_schema_takes(nam
     context = data.draw(CONTEXTS)
     value = data.draw(values_of(form))
     if not Validator(form.schema_in(context)).is_valid(value):
-        assert judge(form, value, context) == (None, Flag.BROKEN)
+        assert validate(form, value, context) == (None, Flag.BROKEN)
 
 
 @pytest.mark.parametrize("name", FORMS)

@@ -92,13 +92,15 @@ class _Comparison:
         found = resolve(*types)
         try:
             for mismatch in islice(found, MAX_FINDINGS):
-                yield from self._judged(mismatch, direction, prover)
+                yield from self._validated_messages(mismatch, direction, prover)
             if next(found, None) is not None:
                 yield self._undecided(direction, f"there are more than {MAX_FINDINGS:,} findings")
         except TooManyFields:
             yield self._undecided(direction, "there are too many pairs of records to look at")
 
-    def _judged(self, mismatch: Mismatch, direction: str, prover: AvroProver) -> Iterator[CompatibilityFinding]:
+    def _validated_messages(
+        self, mismatch: Mismatch, direction: str, prover: AvroProver
+    ) -> Iterator[CompatibilityFinding]:
         is_new = mismatch.rule == rules.FIELD_READ_AS_DEFAULT and direction == BACKWARD  # what its default is for
         severity = None if is_new else self._severity(mismatch.rule)
         if severity is not None:

@@ -10,8 +10,8 @@ from cdc_contracts.registry.authoring.compat.compatibility_rule import BREAKING
 from cdc_contracts.registry.authoring.compat.json_schema.json_rule import JsonRule
 from cdc_contracts.registry.authoring.compat.json_schema.scalar_differences import (
     compare_bounds,
-    judge_least,
-    judge_most,
+    validate_least,
+    validate_most,
 )
 from cdc_contracts.registry.authoring.compat.json_schema.schema_differences import (
     ELEMENT,
@@ -64,10 +64,10 @@ ELEMENTS: Final = JsonRule(
 
 
 _COUNTS: Final = {
-    "maxItems": ("MAX_ITEMS", judge_most),
-    "minItems": ("MIN_ITEMS", judge_least),
-    "maxContains": ("MAX_CONTAINS", judge_most),
-    "minContains": ("MIN_CONTAINS", judge_least),
+    "maxItems": ("MAX_ITEMS", validate_most),
+    "minItems": ("MIN_ITEMS", validate_least),
+    "maxContains": ("MAX_CONTAINS", validate_most),
+    "minContains": ("MIN_CONTAINS", validate_least),
 }
 
 
@@ -112,14 +112,14 @@ def compare_arrays(walk: Walking, writer: SchemaShape, reader: SchemaShape, rout
 def _compare_contained(
     walk: Walking, writer: SchemaShape, reader: SchemaShape, route: Route
 ) -> Iterator[SchemaDifference]:
-    asked, promised = reader.schema.get("contains"), writer.schema.get("contains")
+    asked, constrained = reader.schema.get("contains"), writer.schema.get("contains")
     if asked is None:
         return
-    mine = None if promised is None else walk.read_writer(promised, (*writer.at, "contains"))
+    mine = None if constrained is None else walk.read_writer(constrained, (*writer.at, "contains"))
     theirs = walk.read_reader(asked, (*reader.at, "contains"))
     if (
         mine is None
-        or as_key(asked) != as_key(promised)
+        or as_key(asked) != as_key(constrained)
         or walk.breaks(walk.compare(mine, theirs, (*route, (ELEMENT, "0"))))
         or ("minContains" not in reader.schema and writer.schema.get("minContains", 1) < 1)  # absent, it is 1
     ):

@@ -23,7 +23,7 @@ SLOW_JUDGES: Final[Mapping[int, Any]] = {
     jsonschema_rs.Draft201909: jsonschema.Draft201909Validator,
     jsonschema_rs.Draft202012: jsonschema.Draft202012Validator,
 }
-FAST_JUDGES: Final[Mapping[int, type[jsonschema_rs.Validator]]] = {
+FAST_VALIDATORS: Final[Mapping[int, type[jsonschema_rs.Validator]]] = {
     jsonschema_rs.Draft4: jsonschema_rs.Draft4Validator,
     jsonschema_rs.Draft6: jsonschema_rs.Draft6Validator,
     jsonschema_rs.Draft7: jsonschema_rs.Draft7Validator,
@@ -58,12 +58,12 @@ class BundledSchema:
         return draft_of(self.value)
 
     @cached_property
-    def judge(self) -> jsonschema_rs.Validator:
+    def validator(self) -> jsonschema_rs.Validator:
         """The validator of messages. Fetches nothing; asking for it raises where the schema is none."""
-        return FAST_JUDGES[draft_of(self.written)](self.written, offline=True, validate_formats=False)
+        return FAST_VALIDATORS[draft_of(self.written)](self.written, offline=True, validate_formats=False)
 
     @property
-    def slow_judge(self) -> Any:
+    def slow_validator(self) -> Any:
         """An independent validator of the same schema. It may raise any exception if a reference leads elsewhere."""
         return SLOW_JUDGES[draft_of(self.written)](self.written, registry=REGISTRY)
 
@@ -79,7 +79,7 @@ def read_document(schema: SchemaDocument) -> BundledSchema:
     """
     document = BundledSchema(write_plain(schema.document), schema.document)
     try:
-        document.judge  # noqa: B018  asking for it is what raises
+        document.validator  # noqa: B018  asking for it is what raises
     except (ValueError, jsonschema_rs.ReferencingError, RecursionError) as error:
         said = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise InvalidSchema(f"not a JSON Schema: {said}", where=schema.file or schema.name) from None

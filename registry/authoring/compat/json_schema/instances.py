@@ -27,14 +27,14 @@ GENERIC: Final[tuple[Any, ...]] = (None, "", 0, True, {}, [], 1.5, "a", -1, 1, "
 """One value of each kind, and a little more."""
 
 
-def repair(guess: Any, judge: jsonschema_rs.Validator, kept: Way = ()) -> Any:
+def repair(guess: Any, validator: jsonschema_rs.Validator, kept: Way = ()) -> Any:
     """Return a message that the validator accepts, as near to the guess as possible; the value at `kept` stays.
 
     Raises ValueError if that does not succeed in a few rounds.
     """
     box = {"message": clone(guess)}
     for _ in range(_ROUNDS):
-        refusals = list(judge.iter_errors(box["message"]))
+        refusals = list(validator.iter_errors(box["message"]))
         if not refusals:
             return box["message"]
         if not _repair_each(box, refusals, kept):

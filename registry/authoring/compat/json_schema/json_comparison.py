@@ -186,12 +186,12 @@ def _look_for_harm(pair: Pair, policy: Policy, most: int | None = None) -> list[
         if most is not None and len(breaks) >= most:
             return [*breaks, *outcomes]
     if left:
-        rest = _judge_the_rest(pair, left, decider, is_known_broken=bool(breaks))
+        rest = _validate_the_rest(pair, left, decider, is_known_broken=bool(breaks))
         breaks += islice(rest, None if most is None or not breaks else most - len(breaks))
     return [*outcomes, *breaks] if most is None else [*breaks, *outcomes]
 
 
-def _judge_the_rest(
+def _validate_the_rest(
     pair: Pair, left: list[SchemaDifference], decider: ContainmentDecider, *, is_known_broken: bool
 ) -> Iterator[ComparisonOutcome]:
     """Yield the outcomes of possible breaks for which no message was found."""

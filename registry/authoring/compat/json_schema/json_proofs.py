@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import jsonschema_rs
 
-from cdc_contracts.registry.authoring.compat.json_schema.bundled_schemas import FAST_JUDGES, BundledSchema
+from cdc_contracts.registry.authoring.compat.json_schema.bundled_schemas import FAST_VALIDATORS, BundledSchema
 from cdc_contracts.registry.authoring.compat.json_schema.containment import find_rest
 from cdc_contracts.registry.authoring.compat.json_schema.instances import (
     GENERIC,
@@ -50,8 +50,8 @@ class JsonProver:
     def __init__(
         self, writer: BundledSchema, reader: BundledSchema, sent: BundledSchema, taken: BundledSchema, cost: int
     ) -> None:
-        self._accepts = [one.judge for one in _distinct(writer, sent)]
-        self._refuses = [one.judge for one in _distinct(reader, taken)]
+        self._accepts = [one.validator for one in _distinct(writer, sent)]
+        self._refuses = [one.validator for one in _distinct(reader, taken)]
         self._writer, self._reader = writer, reader
         self._sent, self._taken = sent, taken
         self._slow: list[Any] = []
@@ -78,8 +78,8 @@ class JsonProver:
                 message = self._repair(_wrap(value, way), way)
             except ValueError:
                 continue
-            judges = (*self._accepts, *self._refuses)
-            if all(judge.is_valid(message) for judge in judges) and self._agree(message, accepts=True):
+            validators = (*self._accepts, *self._refuses)
+            if all(validator.is_valid(message) for validator in validators) and self._agree(message, accepts=True):
                 return message
         return None
 
@@ -100,12 +100,12 @@ class JsonProver:
         if rest is None:
             return None
         try:
-            judge = FAST_JUDGES[self._sent.draft](rest.to_json_schema(), offline=True, validate_formats=False)  # type: ignore[arg-type]
+            validator = FAST_VALIDATORS[self._sent.draft](rest.to_json_schema(), offline=True, validate_formats=False)  # type: ignore[arg-type]
         except (ValueError, jsonschema_rs.ReferencingError):
             return None
         for guess in GENERIC:
             try:
-                message = repair(guess, judge)
+                message = repair(guess, validator)
             except (ValueError, RecursionError):
                 continue
             refusal = self.check(message)
@@ -115,9 +115,9 @@ class JsonProver:
 
     def check(self, message: Any) -> str | None:
         """Return how the reader refuses a message that the writer sends; None if not all validators agree."""
-        if not all(judge.is_valid(message) for judge in self._accepts):
+        if not all(validator.is_valid(message) for validator in self._accepts):
             return None
-        if any(judge.is_valid(message) for judge in self._refuses):
+        if any(validator.is_valid(message) for validator in self._refuses):
             return None
         try:
             self._refuses[0].validate(message)
@@ -128,7 +128,7 @@ class JsonProver:
     def _agree(self, message: Any, *, accepts: bool) -> bool:
         """Return whether the slow validators say that the writer accepts a message, and what the reader says of it."""
         if not self._slow:
-            self._slow = [self._writer.slow_judge, self._reader.slow_judge]
+            self._slow = [self._writer.slow_validator, self._reader.slow_validator]
         self._left -= _SLOW * self._cost
         try:
             return bool(self._slow[0].is_valid(message) and self._slow[1].is_valid(message) is accepts)

@@ -10,8 +10,8 @@ from cdc_contracts.registry.authoring.compat.json_schema.json_rule import JsonRu
 from cdc_contracts.registry.authoring.compat.json_schema.pattern_texts import finds
 from cdc_contracts.registry.authoring.compat.json_schema.scalar_differences import (
     compare_bounds,
-    judge_least,
-    judge_most,
+    validate_least,
+    validate_most,
 )
 from cdc_contracts.registry.authoring.compat.json_schema.schema_differences import (
     MEMBER,
@@ -105,7 +105,10 @@ EVALUATING: Final = frozenset({
 """Keywords beside `unevaluatedProperties` that may evaluate members, so that it does not see them."""
 _PATTERNS: Final = "patternProperties"
 _OTHERS: Final = "additionalProperties"
-_COUNTS: Final = {"maxProperties": ("MAX_PROPERTIES", judge_most), "minProperties": ("MIN_PROPERTIES", judge_least)}
+_COUNTS: Final = {
+    "maxProperties": ("MAX_PROPERTIES", validate_most),
+    "minProperties": ("MIN_PROPERTIES", validate_least),
+}
 
 
 def compare_objects(
@@ -123,9 +126,9 @@ def compare_objects(
 
 def _compare_required(writer: SchemaShape, reader: SchemaShape, route: Route) -> Iterator[SchemaDifference]:
     sent, taken = members_of(writer), members_of(reader)
-    promised = set(required_of(writer))
+    constrained = set(required_of(writer))
     for name in required_of(reader):
-        if name in promised:
+        if name in constrained:
             continue
         default = "_WITH_DEFAULT" if has_default(taken.get(name)) else ""
         if name in sent and name in taken:
@@ -252,18 +255,18 @@ def _compare_dependencies(
     for word in ("dependencies", "dependentRequired", "dependentSchemas"):
         sent, taken = writer.schema.get(word, {}), reader.schema.get(word, {})
         for name, asked in taken.items():
-            promised = sent.get(name)
+            constrained = sent.get(name)
             if isinstance(asked, list):
-                if isinstance(promised, list) and set(asked) <= set(promised):
+                if isinstance(constrained, list) and set(asked) <= set(constrained):
                     continue
-                more = isinstance(promised, list) and set(promised) <= set(asked)
-                change = "EXTENDED" if more else "CHANGED" if isinstance(promised, list) else "ADDED"
+                more = isinstance(constrained, list) and set(constrained) <= set(asked)
+                change = "EXTENDED" if more else "CHANGED" if isinstance(constrained, list) else "ADDED"
                 yield differ(f"DEPENDENCY_ARRAY_{change}", writer, reader, route, word, name)
-            elif promised is None or isinstance(promised, list):
+            elif constrained is None or isinstance(constrained, list):
                 yield differ("DEPENDENCY_SCHEMA_ADDED", writer, reader, route, word, name)
             else:
                 mine, theirs = (
-                    walk.read_writer(promised, (*writer.at, word, name)),
+                    walk.read_writer(constrained, (*writer.at, word, name)),
                     walk.read_reader(asked, (*reader.at, word, name)),
                 )
                 yield from walk.compare(mine, theirs, route)

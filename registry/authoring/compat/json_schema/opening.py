@@ -43,7 +43,7 @@ def open_schema(document: BundledSchema) -> BundledSchema:
     if not any(f'"{word}": false' in document.text for word in _REFUSING):
         return document
     opened = clone(document.value)
-    kept = {id(one) for one in _find_judging(opened)} if document.mentions(*_TESTED) else set()
+    kept = {id(one) for one in _find_validating(opened)} if document.mentions(*_TESTED) else set()
     beside = _find_named_beside(opened) if document.mentions(*_IN_PLACE) else {}
     schemas = [one for one in every_schema(opened) if id(one) not in kept]
     changed = {id(one) for one in schemas if _open(one, beside.get(id(one), _NONE))}
@@ -129,7 +129,7 @@ def _named_in(document: Any, schemas: Iterable[Any]) -> _Named:
     return frozenset(names | patterns | ({(OTHER_MEMBER, "")} if described else set()))
 
 
-def _find_judging(document: Any) -> Iterator[Any]:
+def _find_validating(document: Any) -> Iterator[Any]:
     """Yield the schemas whose refusal is what counts: under `if` and `not`."""
     for schema in every_schema(document):
         for word in ("if", "not"):

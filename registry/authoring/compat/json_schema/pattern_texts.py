@@ -21,13 +21,13 @@ class _Unreadable(Exception):
 
 
 @lru_cache(1024)  # a schema has few patterns, used for many members
-def _judge_of(pattern: str) -> jsonschema_rs.Validator:
+def _validator_of(pattern: str) -> jsonschema_rs.Validator:
     return jsonschema_rs.Draft7Validator({"pattern": pattern})
 
 
 def finds(pattern: str, text: str) -> bool:
     """Return whether a pattern finds something in a text, as validators do."""
-    return _judge_of(pattern).is_valid(text)
+    return _validator_of(pattern).is_valid(text)
 
 
 def write_text(pattern: str) -> Iterator[str]:

@@ -79,7 +79,7 @@ MEMBER_COUNT: Final = JsonRule(
 )  # fmt: skip
 
 
-_Judge = Callable[[Any, Any], str | None]
+_Validator = Callable[[Any, Any], str | None]
 
 
 def compare_texts(writer: SchemaShape, reader: SchemaShape, route: Route) -> Iterator[SchemaDifference]:
@@ -95,12 +95,12 @@ def compare_numbers(writer: SchemaShape, reader: SchemaShape, route: Route) -> I
 
 
 def compare_bounds(
-    writer: SchemaShape, reader: SchemaShape, route: Route, keywords: Mapping[str, tuple[str, _Judge]]
+    writer: SchemaShape, reader: SchemaShape, route: Route, keywords: Mapping[str, tuple[str, _Validator]]
 ) -> Iterator[SchemaDifference]:
     """Yield each keyword by which a reader takes fewer values, named as the keyword's row says."""
-    for word, (name, judge) in keywords.items():
+    for word, (name, validate) in keywords.items():
         if word in reader.schema:
-            change = judge(writer.schema.get(word), reader.schema[word])
+            change = validate(writer.schema.get(word), reader.schema[word])
             if change is not None:
                 yield differ(f"{name}_{change}", writer, reader, route, word)
 
@@ -117,26 +117,26 @@ def compare_codes(writer: SchemaShape, reader: SchemaShape, route: Route) -> Ite
         yield differ("ENUM_ARRAY_NARROWED" if taken <= sent else "ENUM_ARRAY_CHANGED", writer, reader, route, "enum")
 
 
-def judge_most(sent: Any, taken: Any) -> str | None:
+def validate_most(sent: Any, taken: Any) -> str | None:
     """Return how an upper limit became lower, None if it did not."""
     if sent is None:
         return "ADDED"
     return "DECREASED" if taken < sent else None
 
 
-def judge_least(sent: Any, taken: Any) -> str | None:
+def validate_least(sent: Any, taken: Any) -> str | None:
     """Return how a lower limit became higher, None if it did not."""
     if sent is None:
         return "ADDED"
     return "INCREASED" if taken > sent else None
 
 
-def _judge_open_most(sent: Any, taken: Any) -> str | None:
-    return _judge_flag(sent, taken) if isinstance(taken, bool) else judge_most(_limit(sent), taken)
+def _validate_open_most(sent: Any, taken: Any) -> str | None:
+    return _verdict_flag(sent, taken) if isinstance(taken, bool) else validate_most(_limit(sent), taken)
 
 
-def _judge_open_least(sent: Any, taken: Any) -> str | None:
-    return _judge_flag(sent, taken) if isinstance(taken, bool) else judge_least(_limit(sent), taken)
+def _validate_open_least(sent: Any, taken: Any) -> str | None:
+    return _verdict_flag(sent, taken) if isinstance(taken, bool) else validate_least(_limit(sent), taken)
 
 
 def _limit(sent: Any) -> Any:
@@ -144,18 +144,18 @@ def _limit(sent: Any) -> Any:
     return None if isinstance(sent, bool) else sent
 
 
-def _judge_flag(sent: Any, taken: Any) -> str | None:
+def _verdict_flag(sent: Any, taken: Any) -> str | None:
     """Return how a flag was set; draft 4 says `exclusiveMaximum` so."""
     return "ADDED" if taken and sent is not True else None
 
 
-def _judge_pattern(sent: Any, taken: Any) -> str | None:
+def _validate_pattern(sent: Any, taken: Any) -> str | None:
     if sent is None:
         return "ADDED"
     return "CHANGED" if sent != taken else None
 
 
-def _judge_factor(sent: Any, taken: Any) -> str | None:
+def _validate_factor(sent: Any, taken: Any) -> str | None:
     if sent is None:
         return "ADDED"
     mine, theirs = Fraction(str(sent)), Fraction(str(taken))
@@ -164,15 +164,15 @@ def _judge_factor(sent: Any, taken: Any) -> str | None:
     return "EXPANDED" if theirs % mine == 0 else "CHANGED"
 
 
-_OF_TEXTS: Final[dict[str, tuple[str, _Judge]]] = {
-    "maxLength": ("MAX_LENGTH", judge_most),
-    "minLength": ("MIN_LENGTH", judge_least),
-    "pattern": ("PATTERN", _judge_pattern),
+_OF_TEXTS: Final[dict[str, tuple[str, _Validator]]] = {
+    "maxLength": ("MAX_LENGTH", validate_most),
+    "minLength": ("MIN_LENGTH", validate_least),
+    "pattern": ("PATTERN", _validate_pattern),
 }
-_OF_NUMBERS: Final[dict[str, tuple[str, _Judge]]] = {
-    "maximum": ("MAXIMUM", judge_most),
-    "minimum": ("MINIMUM", judge_least),
-    "exclusiveMaximum": ("EXCLUSIVE_MAXIMUM", _judge_open_most),
-    "exclusiveMinimum": ("EXCLUSIVE_MINIMUM", _judge_open_least),
-    "multipleOf": ("MULTIPLE_OF", _judge_factor),
+_OF_NUMBERS: Final[dict[str, tuple[str, _Validator]]] = {
+    "maximum": ("MAXIMUM", validate_most),
+    "minimum": ("MINIMUM", validate_least),
+    "exclusiveMaximum": ("EXCLUSIVE_MAXIMUM", _validate_open_most),
+    "exclusiveMinimum": ("EXCLUSIVE_MINIMUM", _validate_open_least),
+    "multipleOf": ("MULTIPLE_OF", _validate_factor),
 }

@@ -121,7 +121,9 @@ class Trial:
         elif difference.rule is TYPE_NAMES:
             yield from _SPELLINGS
         else:
-            mappings = [pair.old, pair.new] if pair else [self._reader(self.old, ReadingOptions()).judge.forms.mapping]
+            mappings = (
+                [pair.old, pair.new] if pair else [self._reader(self.old, ReadingOptions()).validator.forms.mapping]
+            )
             names = [types[0] for types in mappings[0].document.forms.values() if types]
             if pair is not None:
                 names = [name for name in names if pair.old.form_of(name) != pair.new.form_of(name)]
@@ -242,8 +244,8 @@ def _smallest(
 
 def _optional_members(message: Any, readers: tuple[VersionReader, VersionReader]) -> Iterator[Path]:
     """Yield where a message has members that no schema requires, images and column types apart."""
-    schemas = [reader.judge.version.schema for reader in readers]
-    kept = {split_pointer(at) for reader in readers for at in _kept_members(reader.judge.meaning)}
+    schemas = [reader.validator.version.schema for reader in readers]
+    kept = {split_pointer(at) for reader in readers for at in _kept_members(reader.validator.meaning)}
     for path, value in walk(message):
         inside = any(path[: len(one)] == one or one[: len(path)] == path for one in kept if one)
         if 0 < len(path) <= _DEEPEST and not inside and not isinstance(value, dict):

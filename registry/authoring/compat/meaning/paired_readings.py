@@ -13,7 +13,7 @@ from cdc_contracts.registry.core.common.json_messages import Unreadable
 from cdc_contracts.registry.core.common.pointers import ABSENT
 from cdc_contracts.registry.core.message.envelope_times import format_micros, read_time
 from cdc_contracts.registry.core.message.reading import Reading, as_sent
-from cdc_contracts.registry.core.message.schema_violations import SchemaJudge
+from cdc_contracts.registry.core.message.schema_violations import SchemaCheck
 from cdc_contracts.registry.core.validate.reference_validator import ReferenceValidator
 
 if TYPE_CHECKING:
@@ -57,43 +57,43 @@ class VersionReader:
     """Reads messages by one contract, under the reading options of a run."""
 
     def __init__(self, version: Version, reading_options: ReadingOptions) -> None:
-        self.judge = ReferenceValidator(version, reading_options)
+        self.validator = ReferenceValidator(version, reading_options)
         self._reading_options = reading_options
 
     def write(self, message: Any) -> bytes:
         """Return the value that holds a message as its JSON is shown. Raises where the wire has no such message."""
-        return self.judge.wire.write(json.dumps(message, ensure_ascii=False, separators=(",", ":")))
+        return self.validator.wire.write(json.dumps(message, ensure_ascii=False, separators=(",", ":")))
 
     def may_accept(self, value: bytes) -> bool:
         """Return whether the shape of a value is right: asked first, because refusals take long to explain."""
         try:
-            return shape_of(self.judge.version).fits(self.judge.wire.open(value))
+            return shape_of(self.validator.version).fits(self.validator.wire.open(value))
         except Unreadable:
             return False
 
     def read(self, value: bytes) -> ReadResult:
         """Return the result of reading a value by the contract."""
         try:
-            message = self.judge.wire.open(value)
+            message = self.validator.wire.open(value)
         except Unreadable as error:
-            return ReadResult((), f"expected {self.judge.wire.expected}, observed {error.observed}", ())
-        judgement = self.judge.judge(message)
-        refusals = tuple(one for one in judgement.findings if one.severity == ERROR)
+            return ReadResult((), f"expected {self.validator.wire.expected}, observed {error.observed}", ())
+        version_verdict = self.validator.validate(message)
+        refusals = tuple(one for one in version_verdict.findings if one.severity == ERROR)
         if refusals:
             return ReadResult(refusals, None, ())
         facts = self._facts(message)
-        if judgement.control is not None:
-            control = judgement.control
+        if version_verdict.control is not None:
+            control = version_verdict.control
             result = {name: getattr(control, name) for name in control.__slots__ if name != "kind"}
             for name in ("event_time", "process_time"):
                 result[name] = None if result[name] is None else format_micros(result[name])
             return ReadResult((), None, ({"holds": "no row", "op": control.kind, **result, **facts},))
-        rows = [change.as_document(undecided=False) for change in judgement.changes]
+        rows = [change.as_document(undecided=False) for change in version_verdict.changes]
         return ReadResult((), None, tuple({"holds": "a row", **row, **facts} for row in rows))
 
     def _facts(self, message: dict[str, Any]) -> dict[str, Any]:
-        reading = Reading(self.judge.meaning, message, self._reading_options)
-        envelope = self.judge.meaning.envelope
+        reading = Reading(self.validator.meaning, message, self._reading_options)
+        envelope = self.validator.meaning.envelope
         return {name: self._fact(reading, getattr(envelope, name)) for name in _UNDECODED}
 
     def _fact(self, reading: Reading, place: Place | None) -> Any:
@@ -109,9 +109,9 @@ class VersionReader:
 
 
 @lru_cache(128)
-def shape_of(version: Version) -> SchemaJudge:
+def shape_of(version: Version) -> SchemaCheck:
     """Return the validator of the shape of a version's messages."""
-    return SchemaJudge(version.schema)
+    return SchemaCheck(version.schema)
 
 
 def differing(old: ReadResult, new: ReadResult) -> tuple[Any, Any]:

@@ -82,7 +82,7 @@ class Messages:
         for value in sorted(values, key=len)[:_MOST_SAMPLES]:
             if len(value) <= _LONGEST_SAMPLE:
                 try:
-                    yield json.loads(self.reader.judge.wire.text_of(value))
+                    yield json.loads(self.reader.validator.wire.text_of(value))
                 except _WRONG:
                     continue
 
@@ -93,7 +93,7 @@ class Messages:
         return SourceTable("orders", types, ("id",), database="shop")
 
     def _first_known(self, wanted: Sequence[str], but: str | None) -> str:
-        mapping = self.reader.judge.forms.mapping
+        mapping = self.reader.validator.forms.mapping
         known = [name for name in wanted if mapping.form_of(name) is not None]
         return next((name for name in known if name != but), wanted[0])
 
@@ -110,7 +110,7 @@ class Messages:
             for event in self._events(op, table, texts=_CANONICAL if question.column is not None else ("green", "red")):
                 for renderer in renderers:
                     try:
-                        message = json.loads(self.reader.judge.wire.text_of(renderer.render(event)))
+                        message = json.loads(self.reader.validator.wire.text_of(renderer.render(event)))
                     except _WRONG:
                         continue
                     if message not in seen:

@@ -2,7 +2,7 @@ from typing import Final
 
 from cdc_contracts.registry.authoring.lint.lint_rule import Faults, LintFault, lint_rule
 from cdc_contracts.registry.authoring.lint.lint_run import LintRun
-from cdc_contracts.registry.authoring.lint.lint_samples import HOLDING, NOWHERE, expectation_of, judged_samples
+from cdc_contracts.registry.authoring.lint.lint_samples import HOLDING, NOWHERE, expectation_of, validated_samples
 from cdc_contracts.registry.core.common.findings import ERROR
 
 _SHOWN: Final = 3
@@ -17,9 +17,11 @@ _SHOWN: Final = 3
     bad="an INSERT without a row, in samples/",
 )
 def samples_conform(run: LintRun) -> Faults:
-    for sample, judged in judged_samples(run, drifts=False):
+    for sample, validated in validated_samples(run, drifts=False):
         expected = expectation_of(sample)
         wanted = "control" if expected == [] else "conforming"
-        if judged.verdict.outcome != wanted and not (expected is NOWHERE and judged.verdict.outcome in HOLDING):
-            findings = [f"{one.rule} {one.path}".strip() for one in judged.verdict.findings[:_SHOWN]]
-            yield LintFault(sample.file, wanted, ": ".join([judged.verdict.outcome, ", ".join(findings)]).rstrip(": "))
+        if validated.verdict.outcome != wanted and not (expected is NOWHERE and validated.verdict.outcome in HOLDING):
+            findings = [f"{one.rule} {one.path}".strip() for one in validated.verdict.findings[:_SHOWN]]
+            yield LintFault(
+                sample.file, wanted, ": ".join([validated.verdict.outcome, ", ".join(findings)]).rstrip(": ")
+            )

@@ -1,6 +1,6 @@
 from cdc_contracts.registry.authoring.lint.lint_rule import Faults, lint_rule
 from cdc_contracts.registry.authoring.lint.lint_run import LintRun
-from cdc_contracts.registry.authoring.lint.lint_samples import HOLDING, find_difference, judged_samples
+from cdc_contracts.registry.authoring.lint.lint_samples import HOLDING, find_difference, validated_samples
 from cdc_contracts.registry.core.common.findings import ERROR
 
 
@@ -14,6 +14,6 @@ from cdc_contracts.registry.core.common.findings import ERROR
 def samples_decode(run: LintRun) -> Faults:
     from cdc_contracts.registry.core.generate.contract_samples import changes_document
 
-    for sample, judged in judged_samples(run, drifts=False):
-        if judged.verdict.outcome in HOLDING:
-            yield from find_difference(sample, changes_document(judged))
+    for sample, validated in validated_samples(run, drifts=False):
+        if validated.verdict.outcome in HOLDING:
+            yield from find_difference(sample, changes_document(validated))

@@ -1,6 +1,6 @@
 from cdc_contracts.registry.authoring.lint.lint_rule import Faults, lint_rule
 from cdc_contracts.registry.authoring.lint.lint_run import LintRun
-from cdc_contracts.registry.authoring.lint.lint_samples import expectation_of, find_difference, judged_samples
+from cdc_contracts.registry.authoring.lint.lint_samples import expectation_of, find_difference, validated_samples
 from cdc_contracts.registry.core.common.findings import ERROR
 
 
@@ -14,7 +14,7 @@ from cdc_contracts.registry.core.common.findings import ERROR
 def drifts_are_found(run: LintRun) -> Faults:
     from cdc_contracts.registry.core.generate.contract_samples import findings_document, statistics_document
 
-    for sample, judged in judged_samples(run, drifts=True):
-        yield from find_difference(sample, findings_document(judged))
+    for sample, validated in validated_samples(run, drifts=True):
+        yield from find_difference(sample, findings_document(validated))
     for sample, tally in run.tallies:
         yield from find_difference(sample, statistics_document(tally, expectation_of(sample)))

@@ -24,7 +24,7 @@ def review_lint(report: LintReport) -> Review:
     """Return the annotations of a lint report."""
     result = [annotate(finding) for finding in report.findings]
     result += [annotate(finding, ignore) for finding, ignore in report.ignored]
-    notes = ((UNJUDGED, not report.judged), (SHIPPED, report.shipped))
+    notes = ((UNJUDGED, not report.validated), (SHIPPED, report.shipped))
     return Review("lint", arrange(result), report.checked, tuple(note for note, holds in notes if holds))
 
 

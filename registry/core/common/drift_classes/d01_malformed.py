@@ -31,6 +31,6 @@ CLASS = DriftClass(
         DriftCause("not-object", "The value is JSON, but not an object."),
         DriftCause("duplicate-member", "A member occurs twice, and readers differ on which one counts."),
         DriftCause("avro", "The bytes are not a record of the schema, or bytes are left over after it."),
-        DriftCause("not-judged", "This program failed on the message: please report the bug."),
+        DriftCause("not-validated", "This program failed on the message: please report the bug."),
     ),
 )  # fmt: skip

@@ -18,7 +18,7 @@ from cdc_contracts.registry.core.records.record_batches import Batch, cut
 from cdc_contracts.registry.core.stats.observed_columns import TableName
 from cdc_contracts.registry.core.tables.inference.column_evidence import InferenceEvidence
 from cdc_contracts.registry.core.tables.inference.column_observation import observe
-from cdc_contracts.registry.core.validate.validation_context import JudgedMessage
+from cdc_contracts.registry.core.validate.validation_context import ValidatedMessage
 from cdc_contracts.registry.core.validate.verdicts import CONFORMING, QUARANTINED
 from cdc_contracts.registry.core.values import Number
 
@@ -77,9 +77,9 @@ def _mappings_in(batch_result: BatchResult) -> Iterator[tuple[TableName, str]]:
                 if opinion.version is group_result.verdict.version:
                     for table in _tables_of(group_result.record_group, place):
                         yield table, cached_verdict.readings[place].mapping_name
-    for _, judged in batch_result.alone:
-        if judged.changes and judged.reading is not None:
-            yield _name_of(judged.reading), judged.reading.mapping_name
+    for _, validated in batch_result.alone:
+        if validated.changes and validated.reading is not None:
+            yield _name_of(validated.reading), validated.reading.mapping_name
 
 
 def _kinds_in(batch_result: BatchResult) -> Iterator[tuple[TableName, str, str]]:
@@ -87,9 +87,9 @@ def _kinds_in(batch_result: BatchResult) -> Iterator[tuple[TableName, str, str]]
     for group_result in batch_result.group_results:
         if group_result.verdict.outcome == CONFORMING:
             yield from _kinds_of_result(group_result)
-    for _, judged in batch_result.alone:
-        if judged.changes and judged.reading is not None and judged.reading.types is None:
-            yield from _kinds_of_one(judged, judged.reading)
+    for _, validated in batch_result.alone:
+        if validated.changes and validated.reading is not None and validated.reading.types is None:
+            yield from _kinds_of_one(validated, validated.reading)
 
 
 def _kinds_of_result(group_result: GroupResult) -> Iterator[tuple[TableName, str, str]]:
@@ -103,7 +103,7 @@ def _kinds_of_result(group_result: GroupResult) -> Iterator[tuple[TableName, str
                     yield table, column.name, kind
 
 
-def _kinds_of_one(judged: JudgedMessage, reading: Reading) -> Iterator[tuple[TableName, str, str]]:
+def _kinds_of_one(validated: ValidatedMessage, reading: Reading) -> Iterator[tuple[TableName, str, str]]:
     sides = reading.meaning.images.of(reading.op or "")
     for side in (sides.before, sides.after) if sides else ():
         source = reading.source(side) if side is not None else None

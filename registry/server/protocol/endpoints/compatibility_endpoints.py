@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query
 
 from cdc_contracts.registry.server.protocol.entities import CompatibilityResponse, SchemaRequest
 from cdc_contracts.registry.server.service.request_service import Registry, Served, SubjectName, VersionNumber
-from cdc_contracts.registry.server.store.compatibility_checks import judge
+from cdc_contracts.registry.server.store.compatibility_checks import validate
 from cdc_contracts.registry.server.store.error_codes import ProtocolError, no_version
 from cdc_contracts.registry.server.store.policies import config_of
 from cdc_contracts.registry.server.store.registration import live_versions, read_submission
@@ -78,7 +78,7 @@ def _compare(
             raise
         return {"is_compatible": False, "messages": [refusal.message]}
     defaults = registry.options.defaults
-    reasons = judge(
+    reasons = validate(
         records, subject, document, earlier, metadata=submission.metadata, config=config, defaults=defaults
     )  # fmt: skip
     answer: dict[str, Any] = {"is_compatible": not reasons}

@@ -1,4 +1,4 @@
-"""The policy cdc against its own meaning: random pairs of schemas, random messages, and jsonschema as the judge.
+"""The policy cdc against its own meaning: random pairs of schemas, random messages, and jsonschema as the validator.
 
 `CDC_MEANING_PAIRS` is the number of pairs, and `CDC_MEANING_SEED` where their numbers start.
 """
@@ -25,7 +25,7 @@ PAIRS = int(os.environ.get("CDC_MEANING_PAIRS", "750"))
 SEED = int(os.environ.get("CDC_MEANING_SEED", "31"))
 
 
-def judge(old, new):
+def validate(old, new):
     sides = [SchemaDocument(JSON, name, schema, json.dumps(schema)) for name, schema in (("old", old), ("new", new))]
     return compare_schemas(sides[:1], sides[1], level=Level.FULL, policy=Policy.CDC)
 
@@ -81,17 +81,17 @@ def test_a_narrower_member_breaks_beside_members_that_no_property_describes(aske
     """Issue: a member named only in `required` was taken for impossible, so that nothing was ever sent."""
     for around in (lambda row: row, lambda row: {"type": "object", "properties": {"row": row}, "required": ["row"]}):
         old, new = (around({**OBJECT, "properties": {"c": held}, **asked}) for held in (EITHER, WHOLE))
-        verdict = judge(old, new)
+        verdict = validate(old, new)
         assert verdict.compatible is False, verdict
         assert verdict.findings[0].proof is not None
-        assert judge(new, old).compatible is False
+        assert validate(new, old).compatible is False
 
 
 def test_a_member_that_the_reader_names_and_refuses_is_not_one_that_it_ignores():
     old = {"dependencies": {"bar": []}}
     dependent = {"foo": {"properties": {"bar": {}}, "additionalProperties": False}}
     new = {"properties": {"foo": {}}, "dependencies": dependent}
-    verdict = judge(old, new)
+    verdict = validate(old, new)
     assert verdict.compatible is False
     assert "foo" in verdict.findings[0].proof.message
 
@@ -100,7 +100,7 @@ def test_a_member_beside_a_reference_that_hides_it_is_not_one_that_is_missed():
     shared = {"properties": {"c": {}}, "additionalProperties": False}
     old = {"$schema": DRAFTS[0], "properties": {"a": {}}, "$ref": "#/definitions/shared"}
     old, new = ({**old, "definitions": {"shared": shared, "other": other}} for other in ({}, {"type": "string"}))
-    verdict = judge(old, new)
+    verdict = validate(old, new)
     assert (verdict.compatible, verdict.findings) == (True, ())
 
 
@@ -111,15 +111,15 @@ def test_a_reference_that_is_written_alike_may_lead_to_another_schema(word):
     whole[word] = {"a": refers} if word == "dependentSchemas" else refers
     strict = {"dependentSchemas": {"maxProperties": 1}, "propertyNames": {"enum": ["a"]}, "not": {"minProperties": 2}}
     old, new = ({**whole, "$defs": {"few": few}} for few in (False if word == "not" else {}, strict[word]))
-    assert judge(old, new).compatible is not True
-    assert judge(new, old).compatible is not True
+    assert validate(old, new).compatible is not True
+    assert validate(new, old).compatible is not True
 
 
 def test_alternatives_that_are_written_alike_may_overlap_where_a_reference_leads():
     whole = {"$schema": DRAFTS[1], "not": {"oneOf": [OBJECT, {**OBJECT, "$ref": "#/$defs/few"}]}}
     few = {"maxProperties": 9}
     old, new = ({**whole, "$defs": {"few": one}} for one in ({**few, "not": {}}, few))
-    verdict = judge(old, new)
+    verdict = validate(old, new)
     assert verdict.compatible is False
     assert verdict.findings[0].proof.message == {}
 
@@ -130,7 +130,7 @@ def test_alternatives_that_are_written_alike_may_overlap_where_a_reference_leads
 )
 def test_a_schema_that_accepts_nothing_is_never_a_reason_to_pass(nothing):
     for old, new in ((nothing, {**nothing, "title": "x", "minLength": 3}), (nothing, {"allOf": [nothing, OBJECT]})):
-        verdict = judge(old, new)
+        verdict = validate(old, new)
         assert verdict.compatible is None
         assert "accepts no message" in verdict.findings[0].says
         assert {one.severity for one in verdict.findings} == {UNDECIDED}
@@ -138,7 +138,7 @@ def test_a_schema_that_accepts_nothing_is_never_a_reason_to_pass(nothing):
 
 def test_a_member_is_not_missed_in_messages_that_there_are_not():
     nothing = {**OBJECT, "properties": {"a": WHOLE, "b": False}, "required": ["b"]}
-    verdict = judge(nothing, {**OBJECT, "properties": {"b": False}, "required": ["b"]})
+    verdict = validate(nothing, {**OBJECT, "properties": {"b": False}, "required": ["b"]})
     assert verdict.compatible is None
     assert "old accepts no message" in verdict.findings[0].says
 
@@ -151,7 +151,7 @@ def test_a_member_is_not_missed_in_messages_that_there_are_not():
 def test_a_member_that_no_message_can_have_is_undecided_when_it_is_removed(around):
     old, new = ({"properties": {"c": EITHER, **more}} for more in ({"a": WHOLE}, {}))
     never = {"not": {"required": ["a"]}}
-    verdict = judge(around({**OBJECT, **old, **never}), around({**OBJECT, **new, **never}))
+    verdict = validate(around({**OBJECT, **old, **never}), around({**OBJECT, **new, **never}))
     assert verdict.compatible is None
     assert "accepts no message with" in verdict.findings[0].says
-    assert judge(around({**OBJECT, **old}), around({**OBJECT, **new})).compatible is False
+    assert validate(around({**OBJECT, **old}), around({**OBJECT, **new})).compatible is False

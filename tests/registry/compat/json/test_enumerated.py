@@ -1,4 +1,4 @@
-"""Small schemas of all forms, each compared with each, and judged by all values that they can tell apart.
+"""Small schemas of all forms, each compared with each, and validated by all values that they can tell apart.
 
 What is called compatible is refuted by no value, and what a value refutes is called so; what breaks without one,
 breaks by a name that Confluent gives it. Two validators say which values a schema takes. `CDC_ALL_PAIRS=1` compares all pairs, else every so many-th.
@@ -12,7 +12,11 @@ from itertools import combinations, permutations, product
 import pytest
 
 from cdc_contracts.registry.authoring.compat.compatibility_rule import BREAKING, NOTE
-from cdc_contracts.registry.authoring.compat.json_schema.bundled_schemas import FAST_JUDGES, SLOW_JUDGES, read_document
+from cdc_contracts.registry.authoring.compat.json_schema.bundled_schemas import (
+    FAST_VALIDATORS,
+    SLOW_JUDGES,
+    read_document,
+)
 from cdc_contracts.registry.authoring.compat.json_schema.closing import close_schema
 from cdc_contracts.registry.authoring.compat.json_schema.opening import open_schema
 from cdc_contracts.registry.authoring.compat.levels import Level, Policy
@@ -109,14 +113,14 @@ FAMILIES = {
 def takes(draft, text):
     """Return which values a schema takes, by two validators; where they do not agree, no number counts."""
     schema, values = json.loads(text), FAMILIES[draft][2]
-    fast = FAST_JUDGES[draft_of(schema)](schema, offline=True, validate_formats=False)
+    fast = FAST_VALIDATORS[draft_of(schema)](schema, offline=True, validate_formats=False)
     slow = SLOW_JUDGES[draft_of(schema)](schema)
     found = [(fast.is_valid(value), slow.is_valid(value)) for value in values]
     assert all(one == other for one, other in found), "the validators differ"
     return {number for number, (one, _) in enumerate(found) if one}
 
 
-def judge(old, new, policy):
+def validate(old, new, policy):
     sides = [read_schema(json.dumps(one), type=JSON, name=name) for one, name in ((old, "old"), (new, "new"))]
     return compare_schemas(sides[:1], sides[1], level=Level.BACKWARD, policy=policy)
 
@@ -138,7 +142,7 @@ def test_each_verdict_on_two_small_schemas_is_borne_out_by_all_values(name, reco
         both = [(takes(name, json.dumps(sent)), takes(name, json.dumps(read)))
                 for (sent, _), (_, read) in permutations([meant(old), meant(new)])]  # fmt: skip
         for policy in Policy:
-            verdict = judge(old, new, policy)
+            verdict = validate(old, new, policy)
             refuted = lost if policy is not Policy.CDC else {number for sent, read in both for number in sent - read}
             named = any(one.confluent_rule and one.severity == BREAKING for one in verdict.findings)
             tolerated = any(one.severity == NOTE for one in verdict.findings)
@@ -164,7 +168,7 @@ def test_a_member_that_is_gone_is_missed_however_either_version_says_what_it_has
     """By the policy cdc, whichever way of referring or combining the old and the new version uses."""
     schema = {"$schema": NAMES[draft]}
     for old, new in product(referring(draft, ["k", "x"]), referring(draft, ["k"])):
-        verdict = judge({**schema, **old}, {**schema, **new}, Policy.CDC)
+        verdict = validate({**schema, **old}, {**schema, **new}, Policy.CDC)
         told = [one for one in verdict.findings if one.rule == "C119"]
         assert (verdict.compatible, len(told)) == (False, 1), (old, new)
         assert told[0].path.endswith("/properties/x"), (old, new)
@@ -175,7 +179,7 @@ def test_a_member_that_is_gone_is_missed_however_either_version_says_what_it_has
 def test_the_same_members_are_the_same_however_either_version_says_what_it_has(draft):
     schema = {"$schema": NAMES[draft]}
     for old, new in permutations(referring(draft, ["k", "x"]), 2):
-        verdict = judge({**schema, **old}, {**schema, **new}, Policy.CDC)
+        verdict = validate({**schema, **old}, {**schema, **new}, Policy.CDC)
         assert (verdict.compatible, verdict.findings) == (True, ()), (old, new)
 
 
@@ -188,7 +192,7 @@ def test_a_narrower_member_is_reported_at_the_member_however_it_is_reached(draft
         )
         narrowed = json.loads(text.replace(json.dumps({"x": TEXT}), json.dumps({"x": NUMBER})))
         for policy in Policy:
-            verdict = judge({**schema, **old}, narrowed, policy)
+            verdict = validate({**schema, **old}, narrowed, policy)
             assert verdict.compatible is False, (policy, old, narrowed)
             assert verdict.findings[0].rule != "C118", (policy, old, narrowed)
             assert isinstance(verdict.findings[0].proof.message["r"]["x"], str)
@@ -198,8 +202,8 @@ def test_a_narrower_member_is_reported_at_the_member_however_it_is_reached(draft
 def test_a_flag_where_later_drafts_have_a_limit_means_draft_4(word):
     limit = {"exclusiveMinimum": "minimum", "exclusiveMaximum": "maximum"}[word]
     old, new = ({"properties": {"a": {limit: 5, **more}}} for more in ({}, {word: True}))
-    assert judge(new, old, Policy.CONFLUENT_STRICT).compatible is True
-    verdict = judge(old, new, Policy.CONFLUENT_STRICT)
+    assert validate(new, old, Policy.CONFLUENT_STRICT).compatible is True
+    verdict = validate(old, new, Policy.CONFLUENT_STRICT)
     assert (verdict.compatible, verdict.findings[0].proof.message) == (False, {"a": 5})
 
 
@@ -207,5 +211,5 @@ def test_a_refusal_that_no_single_keyword_shows_is_shown_by_the_schemas_as_whole
     draft = {"$schema": NAMES["2020"], "type": "array", "contains": {"const": "a"}}
     old = {**draft, "items": False, "minContains": 0}
     new = {**draft, "prefixItems": [NUMBER, TEXT], "items": TEXT}
-    *_, last = judge(old, new, Policy.CONFLUENT_STRICT).findings
+    *_, last = validate(old, new, Policy.CONFLUENT_STRICT).findings
     assert (last.rule, last.proof.message) == ("C117", [])

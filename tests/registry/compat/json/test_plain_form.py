@@ -5,7 +5,7 @@ import json
 import jsonschema_rs
 import pytest
 
-from cdc_contracts.registry.authoring.compat.json_schema.bundled_schemas import FAST_JUDGES
+from cdc_contracts.registry.authoring.compat.json_schema.bundled_schemas import FAST_VALIDATORS
 from cdc_contracts.registry.authoring.compat.json_schema.plain_form import write_plain
 from cdc_contracts.registry.core.schema.json_schemas.schema_drafts import DRAFT_NAMES, draft_of
 
@@ -58,7 +58,9 @@ def test_a_schema_is_written_plainly(name):
     written, expected = CASES[name]
     plain = write_plain(written)
     assert {word: value for word, value in plain.items() if word != "$schema"} == expected
-    before, after = (FAST_JUDGES[draft_of(one)](one, offline=True, validate_formats=False) for one in (written, plain))
+    before, after = (
+        FAST_VALIDATORS[draft_of(one)](one, offline=True, validate_formats=False) for one in (written, plain)
+    )
     assert [before.is_valid(value) for value in VALUES] == [after.is_valid(value) for value in VALUES]
     assert write_plain(plain) == plain
 

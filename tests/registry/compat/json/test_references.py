@@ -1,4 +1,4 @@
-"""A schema that refers to another is judged as one that has all of it in place."""
+"""A schema that refers to another is validated as one that has all of it in place."""
 
 import json
 

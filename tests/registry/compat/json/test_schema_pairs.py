@@ -32,7 +32,7 @@ def expected(name):
     return json.loads((PAIRS / f"{name}.expect.json").read_text(encoding="utf-8"))
 
 
-def judge(name, level, policy):
+def validate(name, level, policy):
     return compare_schemas([read(name, "old")], read(name, "new"), level=level, policy=policy)
 
 
@@ -42,18 +42,18 @@ def test_a_pair_is_judged_as_its_file_says_at_each_level_by_each_policy(name):
     for policy in (Policy.CONFLUENT_STRICT, Policy.CONFLUENT_LENIENT):
         wanted = verdicts[policy]
         for level in (Level.BACKWARD, Level.BACKWARD_TRANSITIVE, Level.FORWARD, Level.FORWARD_TRANSITIVE):
-            assert judge(name, level, policy).compatible is wanted[level.value.removesuffix("_TRANSITIVE")], level
+            assert validate(name, level, policy).compatible is wanted[level.value.removesuffix("_TRANSITIVE")], level
         both = wanted["BACKWARD"] and wanted["FORWARD"]
-        assert judge(name, Level.FULL, policy).compatible is both
-        assert judge(name, Level.NONE, policy).compatible is True
+        assert validate(name, Level.FULL, policy).compatible is both
+        assert validate(name, Level.NONE, policy).compatible is True
     for level in (Level.NONE, Level.BACKWARD, Level.FORWARD, Level.FULL_TRANSITIVE):
-        assert judge(name, level, Policy.CDC).compatible is verdicts["cdc"]
+        assert validate(name, level, Policy.CDC).compatible is verdicts["cdc"]
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_finding_names_the_rule_and_both_places(name):
     wanted = expected(name)
-    findings = judge(name, Level(wanted["level"]), Policy(wanted["policy"])).findings
+    findings = validate(name, Level(wanted["level"]), Policy(wanted["policy"])).findings
     about = (wanted["rule"], wanted["path"], wanted["direction"])
     found = [finding for finding in findings if (finding.rule, finding.path, finding.direction) == about]
     assert len(found) == 1, [(finding.rule, finding.path, finding.direction) for finding in findings]
@@ -77,7 +77,7 @@ def test_each_proof_holds_before_the_validators_themselves(name):
     sides = {side: read(name, side).document for side in ("old", "new")}
     shown = 0
     for policy in Policy:
-        for finding in judge(name, Level.FULL, policy).findings:
+        for finding in validate(name, Level.FULL, policy).findings:
             if finding.proof is None:
                 continue
             shown += 1

@@ -17,7 +17,7 @@ import jsonschema_rs
 import pytest
 
 from cdc_contracts.registry.authoring.compat.compatibility_rule import NOTE
-from cdc_contracts.registry.authoring.compat.json_schema.bundled_schemas import FAST_JUDGES, BundledSchema
+from cdc_contracts.registry.authoring.compat.json_schema.bundled_schemas import FAST_VALIDATORS, BundledSchema
 from cdc_contracts.registry.authoring.compat.json_schema.closing import close_schema
 from cdc_contracts.registry.authoring.compat.json_schema.opening import open_schema
 from cdc_contracts.registry.authoring.compat.levels import Level, Policy
@@ -67,7 +67,7 @@ def files_of(suite, draft):
             schema = case["schema"]
             schema = {**schema, "$schema": NAMES[draft]} if isinstance(schema, dict) else schema
             try:
-                FAST_JUDGES[draft_of({"$schema": NAMES[draft]})](schema, offline=True, validate_formats=False)
+                FAST_VALIDATORS[draft_of({"$schema": NAMES[draft]})](schema, offline=True, validate_formats=False)
             except (ValueError, jsonschema_rs.ReferencingError):
                 continue  # refers to documents of a server that the suite runs
             if isinstance(schema, dict):
@@ -77,8 +77,8 @@ def files_of(suite, draft):
 
 
 def accepted(schema, data):
-    judge = FAST_JUDGES[draft_of(schema)](schema, offline=True, validate_formats=False)
-    return {number for number, datum in enumerate(data) if judge.is_valid(datum)}
+    validate = FAST_VALIDATORS[draft_of(schema)](schema, offline=True, validate_formats=False)
+    return {number for number, datum in enumerate(data) if validate.is_valid(datum)}
 
 
 def document(schema, name):
@@ -98,7 +98,7 @@ def test_no_datum_of_the_suite_refutes_what_is_called_compatible(suite, draft, r
         for old, new in list(permutations(range(len(schemas)), 2))[::EVERY]:
             pairs += 1
             for policy in Policy:
-                verdict = judge(schemas[old], schemas[new], Level.BACKWARD, policy)
+                verdict = validate(schemas[old], schemas[new], Level.BACKWARD, policy)
                 if verdict is None or verdict.compatible is not True:
                     continue
                 called += 1
@@ -121,19 +121,19 @@ def test_the_other_levels_follow_from_both_directions(suite, policy):
     compared = 0
     for _, schemas, _ in files_of(suite, "draft2020-12"):
         for old, new in list(permutations(schemas, 2))[:: 1 if ALL else 701]:
-            backward = judge(old, new, Level.BACKWARD, policy)
-            forward = judge(old, new, Level.FORWARD, policy)
-            full = judge(old, new, Level.FULL, policy)
+            backward = validate(old, new, Level.BACKWARD, policy)
+            forward = validate(old, new, Level.FORWARD, policy)
+            full = validate(old, new, Level.FULL, policy)
             if backward is None or forward is None or full is None:
                 continue
             compared += 1
-            assert forward.compatible == judge(new, old, Level.BACKWARD, policy).compatible
+            assert forward.compatible == validate(new, old, Level.BACKWARD, policy).compatible
             both = {backward.compatible, forward.compatible}
             assert full.compatible is (False if False in both else None if None in both else True)
     assert compared > 5
 
 
-def judge(old, new, level, policy):
+def validate(old, new, level, policy):
     try:
         return compare_schemas([document(old, "old")], document(new, "new"), level=level, policy=policy)
     except InvalidSchema:

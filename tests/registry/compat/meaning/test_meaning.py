@@ -1,7 +1,7 @@
 """What two contracts understand differently: each case a contract with a few lines changed, and what is found there.
 
 A case is a file: `base` is a shipped contract (`old_base` that of the old side, where it is another), `old` and `new` what
-is changed in it, `finds` everything that has to be found (`summary`: all but notes, by rule). Every proof is judged once more here, by the reference validator itself.
+is changed in it, `finds` everything that has to be found (`summary`: all but notes, by rule). Every proof is validated once more here, by the reference validator itself.
 """
 
 from __future__ import annotations
@@ -90,22 +90,22 @@ def agrees(finding, expected):
 
 
 def judged_again(proof, old, new, parameters):
-    """Judge the message of a proof anew: it has to come out as the proof says."""
+    """Validate the message of a proof anew: it has to come out as the proof says."""
     reading_options = ReadingOptions(parameters=parameters)
-    judges = [ReferenceValidator(version, reading_options) for version in (old, new)]
+    validators = [ReferenceValidator(version, reading_options) for version in (old, new)]
     if "bytes" in proof.message:
         value = bytes.fromhex(proof.message["bytes"])
     else:
-        value = judges[0].wire.write(json.dumps(proof.message))
+        value = validators[0].wire.write(json.dumps(proof.message))
     reported = []
-    for judge in judges:
+    for validator in validators:
         try:
-            judgement = judge.judge(judge.wire.open(value))
+            version_verdict = validator.validate(validator.wire.open(value))
         except Unreadable:
             reported.append(None)
         else:
-            refused = any(one.severity == ERROR for one in judgement.findings)
-            reported.append(None if refused else judgement)
+            refused = any(one.severity == ERROR for one in version_verdict.findings)
+            reported.append(None if refused else version_verdict)
     match proof.kind:
         case "refused-by-new":
             assert reported[0] is not None

@@ -25,7 +25,7 @@ ZERO_DATE: Final = "0000-00-00"
 _IN_MESSAGE: Final = "primary-key-in-image"
 
 
-class BrokenPromise(NamedTuple):
+class BrokenConstraint(NamedTuple):
     """A promise that a row breaks: the rule, the path, and the observed value."""
 
     rule: str
@@ -34,14 +34,14 @@ class BrokenPromise(NamedTuple):
     observed: str
 
 
-def broken_promises(reading: Reading, table: TableContract) -> Iterator[BrokenPromise]:
+def broken_constraints(reading: Reading, table: TableContract) -> Iterator[BrokenConstraint]:
     """Yield the promises of a table contract that the rows of a message break, except those on single values."""
     result, place = reading.primary_key, reading.meaning.envelope.primary_key
     if not table.primary_key:
         return
     if result is not None and place is not None and place.at is not None and set(result) != set(table.primary_key):
         observed = show_members(result) if result else "no key"
-        yield BrokenPromise(PRIMARY_KEY, place.at, show_members(table.primary_key), observed)
+        yield BrokenConstraint(PRIMARY_KEY, place.at, show_members(table.primary_key), observed)
     sides = reading.meaning.images.of(reading.op or "")
     tells = set(result or ()) if _IN_MESSAGE in reading.meaning.rules else set()
     for side in (sides.before, sides.after) if sides else ():
@@ -58,12 +58,12 @@ def expects_time(form: ValueForm) -> str | None:
     return "a time that exists" if form.kind == "time" else "a date that exists" if form.kind in _DATED else None
 
 
-def _lacking(reading: Reading, side: Side, key: set[str]) -> Iterator[BrokenPromise]:
+def _lacking(reading: Reading, side: Side, key: set[str]) -> Iterator[BrokenConstraint]:
     source = reading.source(side)
     rows: list[Row] = complete_rows(reading, side) or []
     for name in sorted(key):
         if any(name not in row for row in rows):
-            yield BrokenPromise(
+            yield BrokenConstraint(
                 PRIMARY_KEY, column_path(reading, source, name), "a column of the key", "no such column"
             )
 

@@ -1,4 +1,4 @@
-"""Image placings: how versions place the images of an UPDATE, if they disagree on which is the row before."""
+"""Image image orders: how versions place the images of an UPDATE, if they disagree on which is the row before."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from cdc_contracts.registry.core.message.reading import Reading
 from cdc_contracts.registry.core.stats.chain_evidence import Readings
 from cdc_contracts.registry.core.stats.row_changes import DELETE, INSERT, LOAD, UPDATE
 from cdc_contracts.registry.core.validate.reference_validator import ReferenceValidator
-from cdc_contracts.registry.core.validate.validation_context import JudgedMessage, ValidationContext
+from cdc_contracts.registry.core.validate.validation_context import ValidatedMessage, ValidationContext
 from cdc_contracts.registry.core.validate.verdicts import CONTROL, Verdict
 
 
 @dataclass(frozen=True)
-class Placing:
+class PlacedVersions:
     """The versions by the way they place the images of an UPDATE, if there are two ways.
 
-    Mostly they are of one subject. If all versions of a subject agree, the first way may be that of `strangers`:
+    Mostly they are of one subject. If all versions of a subject agree, the first way may be that of `foreign_records`:
     versions of other subjects that place the images the other way round. They matter only for messages that fit them.
     """
 
     versions: tuple[tuple[Version, ...], tuple[Version, ...]]
-    strangers: tuple[ReferenceValidator, ...] = ()
+    foreign_records: tuple[ReferenceValidator, ...] = ()
     inserts_are_changes: bool = True
     """Whether no INSERT can be a row of a full load."""
 
@@ -39,43 +39,45 @@ class Placing:
         one, other = self.versions
         return tuple(version.reference for version in one), tuple(version.reference for version in other)
 
-    def stranger(self, reading: Reading) -> Reading | None:
-        """Return how a stranger reads a message that fits it; None if the message fits no stranger."""
+    def foreign_record(self, reading: Reading) -> Reading | None:
+        """Return how a foreign record reads a message that fits it; None if the message fits no foreign record."""
         message = reading.message
-        judge = next((one for one in self.strangers if one.claims(message) and one.judge(message).fits), None)
-        return None if judge is None else Reading(judge.meaning, message, reading.reading_options)
+        validator = next(
+            (one for one in self.foreign_records if one.claims(message) and one.validate(message).fits), None
+        )
+        return None if validator is None else Reading(validator.meaning, message, reading.reading_options)
 
-    def readings_of(self, judged: JudgedMessage) -> list[Reading]:
+    def readings_of(self, validated: ValidatedMessage) -> list[Reading]:
         """Return how each way reads one record; if only one way fits, its reading counts for both.
 
-        Empty if the other way is that of strangers and the record cannot be theirs.
+        Empty if the other way is that of foreign records and the record cannot be theirs.
         """
-        fits, reading = judged.verdict.fits, judged.reading
+        fits, reading = validated.verdict.fits, validated.reading
         if reading is None:
             return []
         found = [next((version for version in way if version in fits), None) for way in self.versions]
         readings = [
             None if one is None else Reading(one.meaning, reading.message, reading.reading_options) for one in found
         ]
-        if self.strangers:
-            readings[0] = self.stranger(reading)
+        if self.foreign_records:
+            readings[0] = self.foreign_record(reading)
         return self.of_both(readings)
 
     def of_both(self, readings: Sequence[Reading | None]) -> list[Reading]:
-        """Return the readings of both ways, using the only one for both; none if the strangers have no reading."""
+        """Return the readings of both ways, the only one for both; none if the foreign records have no reading."""
         result = [one for one in readings if one is not None]
-        if self.strangers and len(result) < len(readings):
+        if self.foreign_records and len(result) < len(readings):
             return []
         return [result[0] if one is None else one for one in readings]
 
 
-def is_followed(verdict: Verdict, placings: Mapping[str, Placing]) -> bool:
+def is_followed(verdict: Verdict, versions_by_order: Mapping[str, PlacedVersions]) -> bool:
     """Return whether records of a verdict hold rows of a subject whose key chains are followed."""
-    return bool(verdict.fits) and verdict.outcome != CONTROL and verdict.fits[0].subject in placings
+    return bool(verdict.fits) and verdict.outcome != CONTROL and verdict.fits[0].subject in versions_by_order
 
 
 @lru_cache(maxsize=256)
-def placing_of(versions: tuple[Version, ...]) -> Placing | None:
+def placed_versions_of(versions: tuple[Version, ...]) -> PlacedVersions | None:
     """Return how the versions of a subject place the images of an UPDATE; None if they agree on it."""
     ways: dict[_Places | None, list[Version]] = {}
     for version in versions:
@@ -83,13 +85,13 @@ def placing_of(versions: tuple[Version, ...]) -> Placing | None:
     if len(ways) != 2 or None in ways:  # noqa: PLR2004
         return None
     one, other = ways.values()
-    return Placing((tuple(one), tuple(other)))
+    return PlacedVersions((tuple(one), tuple(other)))
 
 
-def placings_of(validation: ValidationContext) -> dict[str, Placing]:
+def versions_by_order_of(validation: ValidationContext) -> dict[str, PlacedVersions]:
     """Return, by subject, how the possible versions of records in a context disagree on before and after."""
-    found = {one.subject: _placing_in(one) for one in _subjects(validation)}
-    return {subject: placing for subject, placing in found.items() if placing is not None}
+    found = {one.subject: _placed_versions_in(one) for one in _subjects(validation)}
+    return {subject: placed_versions for subject, placed_versions in found.items() if placed_versions is not None}
 
 
 _Places = tuple[str, str]
@@ -103,23 +105,23 @@ def _places(version: Version) -> _Places | None:
     return sides.before.at, sides.after.at
 
 
-def _placing_in(validation: ValidationContext) -> Placing | None:
+def _placed_versions_in(validation: ValidationContext) -> PlacedVersions | None:
     """Return how the versions of a context's first subject, and of subjects easily confused with it, place images."""
-    own = tuple(judge.version for judge in validation.judges)
-    changes = all(version.meaning.full_load == "own-op" for version in validation.judged)
+    own = tuple(validator.version for validator in validation.validators)
+    changes = all(version.meaning.full_load == "own-op" for version in validation.validated)
     ways = {_places(version) for version in own}
     places = next(iter(ways))
     if len(ways) > 1 or places is None:
-        placing = placing_of(own)
-        return None if placing is None else replace(placing, inserts_are_changes=changes)
-    strangers = tuple(
-        validation.judge_of(version)
+        placed_versions = placed_versions_of(own)
+        return None if placed_versions is None else replace(placed_versions, inserts_are_changes=changes)
+    foreign_records = tuple(
+        validation.validator_of(version)
         for version in validation.catalogue.all_versions()
         if version.subject != validation.subject and _places(version) == places[::-1]
     )
-    others = tuple(judge for judge in strangers if judge.wire.transport == validation.wire.transport)
-    return Placing((tuple(judge.version for judge in others), own), others, changes) if others else None
+    others = tuple(validator for validator in foreign_records if validator.wire.transport == validation.wire.transport)
+    return PlacedVersions((tuple(validator.version for validator in others), own), others, changes) if others else None
 
 
 def _subjects(validation: ValidationContext) -> tuple[ValidationContext, ...]:
-    return (validation, *validation.companions)
+    return (validation, *validation.other_subjects)

@@ -1,0 +1,33 @@
+"""Single values: one value as a form reads it, with what keeps it out of its declared type; without Arrow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cdc_contracts.registry.core.engine.layout_parts import FormUse
+from cdc_contracts.registry.core.values import FIRST_MISFIT, NOTED_MISFIT, BrokenValue, Flag, Number
+
+
+def read_value(use: FormUse, value: Any) -> tuple[str | None, int]:
+    """Return the canonical text and the flag of one value, FIRST_MISFIT and more where its type does not hold it.
+
+    The text is None where the value is broken, and is kept as sent where the use of the form is lenient.
+    """
+    sent = _as_sent(value)
+    try:
+        read = use.form.read(sent, use.context)
+    except BrokenValue as broken:
+        lenient = use.lenient and broken.flag == Flag.BROKEN
+        return (sent.token if isinstance(sent, Number) else str(sent)) if lenient else None, broken.flag
+    if use.bound is None or read.flag not in (Flag.OK, Flag.NOTED):
+        return read.text, read.flag
+    misfit = use.bound.validate(read.text)
+    if not misfit:
+        return read.text, read.flag
+    return read.text, FIRST_MISFIT + misfit + (NOTED_MISFIT if read.flag == Flag.NOTED else 0)
+
+
+def _as_sent(value: Any) -> Any:
+    if type(value) is int:
+        return Number(str(value))
+    return Number(value.decode()) if type(value) is bytes else value
