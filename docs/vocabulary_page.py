@@ -57,7 +57,7 @@ TERMS: Final = (
 
 _SIDES: Final = (
     {"at": "/data"},
-    {"at": "/old", "over": "/data"},
+    {"at": "/old", "completed_from": "/data"},
     {"at": "/data", "or": "/old"},
     {"at": "/before", "optional": True},
     {"at": "", "not_columns": ["__deleted"]},
@@ -82,7 +82,7 @@ _EVIDENCE: Final = (
     {"key-seen": "/transId", "proves": "subject"},
     {"ddl-seen": True, "proves": "subject"},
     {"op-seen": ["INIT"], "proves": "version"},
-    {"unread-bytes": 0},
+    {"trailing-bytes": 0},
     {"column-form": True},
     {"code-seen": 94, "proves": "subject"},
 )

@@ -42,7 +42,7 @@ class Joined:
     repeated: int = 0
 
     def as_document(self) -> dict[str, Any]:
-        rule = find_rule("halves-paired")
+        rule = find_rule("split-updates-complete")
         return {
             "rule": rule.id,
             "verdict": "drift" if self.lone else "pass",

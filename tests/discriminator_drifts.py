@@ -46,7 +46,7 @@ def _tests_of(version: Version) -> list[dict[str, Any]]:
 
 
 def _broken(test: dict[str, Any]) -> Iterator[tuple[str, str, str, Edit]]:
-    [(how, at)] = [item for item in test.items() if item[0] not in ("value", "values", "at", "then", "unread")]
+    [(how, at)] = [item for item in test.items() if item[0] not in ("value", "values", "at", "then", "trailing-bytes")]
     if how in ("present", "equals", "in"):
         broken = GONE if how == "present" else OTHERS
         yield from ((how, at, what, _put(at, value)) for what, value in broken.items())

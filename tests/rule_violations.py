@@ -107,16 +107,23 @@ WIRE_TEXTS: Final[Sequence[tuple[Any, str]]] = (
 def other_partial_rows(reading: Reading) -> Iterator[Mutant]:
     sides = reading.meaning.images.of(reading.op or "")
     for side in (sides.before, sides.after) if sides else ():
-        if side is None or side.over is None or not reading.rows(side.at) or not reading.rows(side.over):
+        if (
+            side is None
+            or side.completed_from is None
+            or not reading.rows(side.at)
+            or not reading.rows(side.completed_from)
+        ):
             continue
         place, value, row = split_pointer(side.at), reading.at(side.at), reading.rows(side.at)[0]
-        under, full = reading.at(side.over), reading.rows(side.over)[0]
+        under, full = reading.at(side.completed_from), reading.rows(side.completed_from)[0]
         yield put(reading.message, {place: _with_row(value, {**row, "zz_new": "1"})})
         yield put(reading.message, {place: _with_row(value, {})})
-        yield put(reading.message, {place: _with_row(value, {}), split_pointer(side.over): _with_row(under, {})})
+        yield put(
+            reading.message, {place: _with_row(value, {}), split_pointer(side.completed_from): _with_row(under, {})}
+        )
         for name in list(row)[:1]:
             less = {one: full[one] for one in full if one != name}
-            yield put(reading.message, {split_pointer(side.over): _with_row(under, less)})
+            yield put(reading.message, {split_pointer(side.completed_from): _with_row(under, less)})
             yield put(reading.message, {place: _with_row(value, {"zz_new": row[name]})})
 
 
@@ -183,12 +190,12 @@ def other_parameters(reading: Reading) -> Iterator[Mutant]:
 
 
 def other_blocks(reading: Reading) -> Iterator[Mutant]:
-    hints = reading.meaning.columns.hints
-    members = reading.at(f"{hints.at}/fields") if hints else None
+    schema_block = reading.meaning.columns.schema_block
+    members = reading.at(f"{schema_block.at}/fields") if schema_block else None
     for number, member in enumerate(members if isinstance(members, list) else ()):
         described = member.get("fields")
         if isinstance(described, list) and described:
-            at = (*split_pointer(hints.at), "fields", number, "fields")
+            at = (*split_pointer(schema_block.at), "fields", number, "fields")
             yield put(reading.message, {at: described[1:]})
             yield put(reading.message, {at: [{**described[0], "type": "boolean"}, *described[1:]]})
 
@@ -212,7 +219,7 @@ BREAKERS: Final[Mapping[str, Breaker]] = {
     "idx-is-seq-of-size": other_indexes,
     "rowid-starts-with-table": other_row_ids,
     "position-matches": other_patterns,
-    "halves-paired": nothing,
+    "split-updates-complete": nothing,
     "types-without-parameters": other_parameters,
     "event-time-whole-seconds": other_times,
     "schema-block-matches-image": other_blocks,
@@ -229,7 +236,7 @@ def by_record(rule: str, reading: Reading) -> Iterator[Mutant]:
         yield put(reading.message, {path: DROP if value is ABSENT else value for path, value in edits.items()})
 
 
-ONE_MESSAGE_SHOWS_NOTHING: Final = {"halves-paired"}
+ONE_MESSAGE_SHOWS_NOTHING: Final = {"split-updates-complete"}
 
 
 def neighbours(reading: Reading) -> Iterator[Mutant]:

@@ -127,7 +127,7 @@ def _first_between(stretches: Sequence[PositionStretch], starts: Sequence[int]) 
 
 def _constraint(catalogue: Catalogue, subject: str) -> str | None:
     place = catalogue.versions(subject)[-1].meaning.envelope.position
-    return None if place is None else place.rises
+    return None if place is None else place.monotonic
 
 
 def _changes_of(runs: RunDirectory, finished: PastRuns, earlier: Iterable[str]) -> Iterator[str]:

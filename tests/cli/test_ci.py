@@ -119,8 +119,8 @@ def test_a_changed_value_form_is_reported_on_its_line_with_a_message_that_proves
 
 @pytest.mark.nightly
 def test_a_moved_image_is_reported_on_its_line_with_a_message_that_is_refused_now(fork):
-    edit(fork / IMAGES, "update: {before: {at: /old, over: /data}, after: {at: /data, over: }}",
-         "update: {before: {at: /data}, after: {at: /old, over: /data}}")  # fmt: skip
+    edit(fork / IMAGES, "update: {before: {at: /old, completed_from: /data}, after: {at: /data, completed_from: }}",
+         "update: {before: {at: /data}, after: {at: /old, completed_from: /data}}")  # fmt: skip
     number = line_of(fork / IMAGES, "update: {before")
     done = run_offline(fork, "ci", "--base", "main", "--format", "github")
     git(fork, "reset", "-q", "--hard", "main")

@@ -109,6 +109,16 @@ def test_what_is_pinned_judges_as_it_did_whatever_the_catalogue_says_now():
         open_pin("{}", "ck")
 
 
+def test_a_batch_that_was_pinned_before_keys_were_renamed_is_refused_with_the_new_key_and_what_to_do():
+    document = json.loads(write_pin(open_validation(CATALOGUE, "dts/canal@2", ReadingOptions())))
+    path = "dts/canal/v1/contract.yaml"
+    assert "monotonic: non-strict" in document["documents"][path]
+    document["documents"][path] = document["documents"][path].replace("monotonic: non-strict", "rises: or-stays")
+    with pytest.raises(UnavailableError, match="`rises` is now `monotonic`") as refused:
+        open_pin(json.dumps(document), "ck")
+    assert "with the release of cdc-contracts that started it, or start with a new checkpoint" in refused.value.hint
+
+
 def test_what_was_found_out_is_reported_again_after_a_restart(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_bytes(b"\n".join(rendered("dts/canal@1", 60)))

@@ -83,7 +83,7 @@ def test_one_message_of_a_split_update_without_the_other_is_reported_with_its_of
     alone = [(half["update_part"], half["offset"], half["topic"], half["table"]) for half in reported["unpaired"]]
     assert alone == [("after", after - 1, "topic.jsonl", "orders"), ("before", before - 1, "topic.jsonl", "orders")]
     assert reported["joined"] == len([event for event in EVENTS if event.op == "update"]) - 2
-    assert reported["rule"] == "D09.halves-paired"
+    assert reported["rule"] == "D09.split-updates-complete"
 
 
 @pytest.mark.nightly

@@ -41,7 +41,7 @@ _AVRO: Final = b"Obj\x01"
 _ROUNDS: Final = 30
 _SHOWN: Final = 3
 _FITTING: Final = (CONFORMING, CONTROL)
-_LIKE: Final = ("envelope", "ops", "images", "halves", "ddl", "columns", "values", "parameters", "rules",
+_LIKE: Final = ("envelope", "ops", "images", "split_update", "ddl", "columns", "values", "parameters", "rules",
                 "discriminators", "full_load")  # fmt: skip
 
 

@@ -96,7 +96,7 @@ class ContractDraft:
         images |= {name: one.sides for name, one in self.sides.items()}
         document: dict[str, Any] = {"envelope": envelope, "ops": dict(self.codes.ops), "images": images}
         if {"update-before", "update-after"} <= {*self.sides}:
-            document["halves"] = {"joined_if": "both-images", "pair_by": self._pair_by()}
+            document["split_update"] = {"joined_if": "both-images", "pair_by": self._pair_by()}
         if self.envelope.ddl is not None:
             document["ddl"] = self.envelope.ddl.says
         document["columns"] = self._columns()
@@ -233,7 +233,7 @@ def _rules(places: RowPlaces, sides: dict[str, OpImages], envelope: EnvelopeFact
         rules.append("columns-typed")
     if "primary_key" in envelope.places:
         rules.append("primary-key-in-image")
-    completed = [name for one in sides.values() for name, side in one.sides.items() if "over" in side]
+    completed = [name for one in sides.values() for name, side in one.sides.items() if "completed_from" in side]
     if completed:
         rules.append("old-keys-in-data" if "before" in completed else "data-keys-in-key")
     if envelope.ddl is not None and "ddl" in codes.ops.values():

@@ -276,8 +276,8 @@ def _find_positions(found: EnvelopeFacts, members: Members, outside: list[Observ
         kind = f"whole number{rising}" if order == "integer" else "text"
         found.places["position"] = EnvelopePlace(
             {"at": position.pointer, "order": order}, evidence_of(members, position, kind),
-            f"is {position.pointer} the position of the message in its stream? `rises: always` or `or-stays` promises "
-            f"an order.",
+            f"is {position.pointer} the position of the message in its stream? `monotonic: strict` or `non-strict` "
+            f"promises an order.",
         )  # fmt: skip
     transaction = next((one for one in free if {*one.words} & _TRANSACTION and one.is_only("number", "string")), None)
     if transaction is not None and transaction is not position:

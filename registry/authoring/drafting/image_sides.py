@@ -134,7 +134,7 @@ def _complete(sides: Sides, messages: list[SampleMessage], places: RowPlaces, ea
     if uneven or (fewer["before"] and fewer["after"]):
         return True
     if fewer["before"]:
-        sides["before"]["over"] = join_pointer(*late)
+        sides["before"]["completed_from"] = join_pointer(*late)
     elif fewer["after"]:
-        sides["after"]["over"] = join_pointer(*early)
+        sides["after"]["completed_from"] = join_pointer(*early)
     return False

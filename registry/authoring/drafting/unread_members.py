@@ -14,7 +14,7 @@ from cdc_contracts.registry.core.validate.drift_rule import drift_rules
 
 _PLACES: Final = ("at", "index", "size", "by", "pair_by")
 """Keys of a contract that name a member by its pointer."""
-_SECTIONS: Final = ("envelope", "ddl", "columns", "values", "halves")
+_SECTIONS: Final = ("envelope", "ddl", "columns", "values", "split_update")
 
 
 @dataclass
@@ -81,7 +81,7 @@ def _pointers(says: Any, key: str = "") -> Iterator[str]:
 
 def _images(reading: Reading) -> set[Parts]:
     """Return the places of the rows that the op of a message has."""
-    pointers = {pointer for side in reading.sides for pointer in (side.at, side.over, side.either)}
+    pointers = {pointer for side in reading.sides for pointer in (side.at, side.completed_from, side.either)}
     return {split_pointer(pointer) for pointer in pointers if pointer}
 
 

@@ -144,8 +144,8 @@ class _Envelope:
         columns = reading.meaning.columns
         if columns.codes is not None:
             self._whole.add(columns.codes.at)
-        if columns.hints is not None:
-            self._whole.add(columns.hints.at)
+        if columns.schema_block is not None:
+            self._whole.add(columns.schema_block.at)
         self._whole |= {at for at in reading.types_at if not any(at.startswith(image + "/") for image in self._whole)}
 
     def parts(self) -> Iterator[MessagePart]:
@@ -246,21 +246,24 @@ class _Envelope:
         for pointer in meaning.images.pointers():
             if pointer:
                 result = " and ".join(f"row {role}" for role, side in roles.items() if reading.source(side) == pointer)
-                under = any(side.over == pointer for side in roles.values()) and "columns missing from the other row"
+                under = (
+                    any(side.completed_from == pointer for side in roles.values())
+                    and "columns missing from the other row"
+                )
                 yield pointer, ("image", result or under or "not read for this op", False)
         if meaning.columns.types != "none":
             for at in reading.types_at:
                 yield at, ("column types", None, False)
         if meaning.columns.codes is not None:
             yield meaning.columns.codes.at, ("type codes", "checked, never used to decode", False)
-        if meaning.columns.hints is not None:
-            yield meaning.columns.hints.at, ("schema block", "never used to decode", False)
+        if meaning.columns.schema_block is not None:
+            yield meaning.columns.schema_block.at, ("schema block", "never used to decode", False)
 
 
 def _rows(validator: ReferenceValidator, reading: Reading, show: _Show) -> Iterator[RowPart]:
     columns, roles = validator.forms.columns_of(reading), _roles(reading)
     sources: list[tuple[str | None, str, str | None]] = [
-        (role, source, side.over if source == side.at else None)
+        (role, source, side.completed_from if source == side.at else None)
         for role, side in roles.items()
         if (source := reading.source(side)) is not None
     ]

@@ -165,7 +165,7 @@ def _form_facts(version: Version) -> Iterator[tuple[str, str]]:
             if invalid is not None:
                 kept = "as sent" if isinstance(invalid, str) else f"written {invalid['literal']}"
                 yield f"{prefix}{one} that does not exist", kept
-            if form in document.zeros_left_out:
+            if form in document.no_trailing_zeros:
                 yield f"{prefix}{one}, trailing zeros", "left out"
         for alias, one in document.aliases.items():
             yield f"{prefix}{alias} (alias)", one

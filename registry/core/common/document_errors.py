@@ -73,6 +73,8 @@ def _expected(one: Any, kind: Any, parts: tuple[str, ...], examples: Mapping[str
     if one["type"] == "missing":
         return f"the key `{key}`" + (f", as in `{examples[key]}`" if key in examples else ""), "no such key"
     if one["type"] == "extra_forbidden":
+        if renamed := _renamed(kind, parts):
+            return f"the key `{renamed}`: `{key}` is now `{renamed}`", key
         known = sorted(_keys(kind, parts[:-1]))
         near = get_close_matches(key, known, 1)
         meant = f" (do you mean `{near[0]}`?)" if near else ""
@@ -102,7 +104,7 @@ def describe_misfit(error: ValidationError, kind: type[BaseModel]) -> str:
     if first["type"] == "missing":
         result = "is missing"
     elif first["type"] == "extra_forbidden":
-        result = _describe_unknown(place[-1], sorted(_keys(kind, place[:-1])))
+        result = _describe_unknown(place[-1], _renamed(kind, place), sorted(_keys(kind, place[:-1])))
     elif first["type"] in _KINDS:
         found = next((words for known, words in _FOUND if isinstance(first["input"], known)), "nothing")
         result = f"expected {_KINDS[first['type']]}; found {found}"
@@ -111,7 +113,9 @@ def describe_misfit(error: ValidationError, kind: type[BaseModel]) -> str:
     return f"{'.'.join(place)}: {result}" if place else result
 
 
-def _describe_unknown(key: str, known: list[str]) -> str:
+def _describe_unknown(key: str, renamed: str | None, known: list[str]) -> str:
+    if renamed is not None:
+        return f"unknown key; `{key}` is now `{renamed}`"
     near = get_close_matches(key, known, 1)
     if near:
         return f"unknown key; do you mean `{near[0]}`?"
@@ -120,6 +124,18 @@ def _describe_unknown(key: str, known: list[str]) -> str:
 
 def _keys(kind: Any, place: Iterable[str]) -> set[str]:
     """Return the keys of the mapping at a place in a document; none if they cannot be determined."""
+    known = _kind_at(kind, place)
+    return {field.alias or name for name, field in known.model_fields.items()} if _is_model(known) else set()
+
+
+def _renamed(kind: Any, place: Sequence[str]) -> str | None:
+    """Return the name that the key at a place has now, if its model says that it had another one before."""
+    name: str | None = getattr(_kind_at(kind, place[:-1]), "renamed_keys", {}).get(place[-1])
+    return name
+
+
+def _kind_at(kind: Any, place: Iterable[str]) -> Any:
+    """Return the kind of the value at a place in a document; None if it cannot be determined."""
     for part in place:
         known = _plain(kind)
         if _is_model(known):
@@ -127,8 +143,7 @@ def _keys(kind: Any, place: Iterable[str]) -> set[str]:
             kind = fields.get(part)
         else:
             kind = next(iter(one for one in reversed(get_args(known)) if one is not Ellipsis), None)
-    known = _plain(kind)
-    return {field.alias or name for name, field in known.model_fields.items()} if _is_model(known) else set()
+    return _plain(kind)
 
 
 def _plain(kind: Any) -> Any:

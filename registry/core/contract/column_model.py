@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -12,6 +13,8 @@ from cdc_contracts.registry.core.contract.document_model import SOURCE_MODES, At
 
 class ColumnTypes(Document):
     """Where the source types of the columns are."""
+
+    renamed_keys: ClassVar[Mapping[str, str]] = {"bare": "without_parameters"}
 
     at: At | None = None
     """Where the types are, as a JSON Pointer."""
@@ -25,7 +28,7 @@ class ColumnTypes(Document):
     """The member of an entry that holds the type."""
     table: str | None = None
     """The table of numbers that stand for types."""
-    bare: bool = False
+    without_parameters: bool = False
     """Whether types stand without a length, so that one with a length is drift."""
 
 
@@ -40,7 +43,7 @@ class ColumnCodes(Document):
     """The table that codes are checked with; `any` checks none."""
 
 
-class ColumnHints(Document):
+class SchemaBlock(Document):
     """A schema block that may serve as a key of shapes, never to decode."""
 
     at: At
@@ -54,11 +57,13 @@ class ColumnHints(Document):
 class Columns(Document):
     """Where column types and codes are; `types: none` where the message has none."""
 
+    renamed_keys: ClassVar[Mapping[str, str]] = {"hints": "schema_block"}
+
     types: ColumnTypes | Literal["none"]
     """Where the types of columns are, or `none` where no message says them."""
     codes: ColumnCodes | None = None
     """Where the numeric codes of types are."""
-    hints: ColumnHints | None = None
+    schema_block: SchemaBlock | None = None
     """Where a schema block is."""
 
 
@@ -114,6 +119,8 @@ class Values(Document):
 class MappingDocument(Document):
     """Value forms by source type: one file of `types/`."""
 
+    renamed_keys: ClassVar[Mapping[str, str]] = {"zeros_left_out": "no_trailing_zeros"}
+
     mapping: str
     """The name of the mapping: that of its file."""
     names: tuple[Literal["upper", "drop-parameters", "drop-unsigned", "underscore-to-space", "code"], ...] = ()
@@ -128,7 +135,7 @@ class MappingDocument(Document):
     """The value form of values without a type, by the kind of JSON value."""
     invalid: dict[str, Literal["keep-text"] | dict[Literal["literal"], str]] = Field(default_factory=dict)
     """What a value form does where the source database holds an invalid value."""
-    zeros_left_out: tuple[str, ...] = ()
+    no_trailing_zeros: tuple[str, ...] = ()
     """The value forms whose fraction of a second has no zeros at its end; one that has them is a warning."""
     images: dict[str, str] = Field(default_factory=dict)
     """The value form of each branch of the Avro union, by the name of the branch."""

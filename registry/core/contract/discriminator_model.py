@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -11,6 +12,8 @@ from cdc_contracts.registry.core.contract.document_model import At, Document, Op
 
 class Test(Document):
     """One test on one message; `any` holds a list of tests of which one has to hold."""
+
+    renamed_keys: ClassVar[Mapping[str, str]] = {"unread": "trailing-bytes"}
 
     present: At | None = None
     """The member is there; its value may be null."""
@@ -38,7 +41,7 @@ class Test(Document):
     """What follows that text."""
     avro_decodes: str | None = Field(default=None, alias="avro-decodes")
     """The Avro reader schema that the record can be read with."""
-    unread: int | None = None
+    trailing_bytes: int | None = Field(default=None, alias="trailing-bytes")
     """How many bytes may follow the record."""
     any: tuple[Test, ...] | None = None
     """Tests of which one has to hold."""
@@ -60,6 +63,8 @@ class Test(Document):
 class Evidence(Document):
     """What distinguishes the versions of a subject over many messages."""
 
+    renamed_keys: ClassVar[Mapping[str, str]] = {"unread-bytes": "trailing-bytes"}
+
     value_form: str | None = Field(default=None, alias="value-form")
     """The type whose values are examined."""
     is_form: str | None = Field(default=None, alias="is")
@@ -78,7 +83,7 @@ class Evidence(Document):
     """Whether a message carries a DDL statement."""
     op_seen: tuple[str, ...] | None = Field(default=None, alias="op-seen")
     """Op codes, one of which occurs in some message."""
-    unread_bytes: int | None = Field(default=None, alias="unread-bytes")
+    trailing_bytes: int | None = Field(default=None, alias="trailing-bytes")
     """How many bytes follow each record."""
     column_form: bool | None = Field(default=None, alias="column-form")
     """Whether the values of columns have the forms that this version writes."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
@@ -37,6 +38,7 @@ class Document(BaseModel):
     """A frozen part of a contract; keys outside the vocabulary are refused."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+    renamed_keys: ClassVar[Mapping[str, str]] = {}  # the new names of former keys, for errors: none is still read
 
 
 class Applies(Document):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -34,6 +35,8 @@ class OpPlace(Document):
 class Place(Document):
     """Where one fact of the envelope is, and how it is read."""
 
+    renamed_keys: ClassVar[Mapping[str, str]] = {"rises": "monotonic", "never": "excluded_kinds"}
+
     at: At | None = None
     """Where the fact is, as a JSON Pointer such as /data or /payload/op."""
     split: Literal["tenant.database", "database.table", "schema.table", "object-name-escaped"] | None = None
@@ -51,7 +54,7 @@ class Place(Document):
     """The text that stands for no value."""
     order: Literal["integer", "opaque"] | None = None
     """Whether positions can be put in order."""
-    rises: Literal["always", "or-stays", "once-each"] | None = None
+    monotonic: Literal["strict", "non-strict", "unique"] | None = None
     """How values follow one another within a partition."""
     reading: Literal["list", "joined-u0001", "json-text-groups", "rowid-of-table"] | None = Field(
         default=None, alias="as"
@@ -61,7 +64,7 @@ class Place(Document):
     """The group of the JSON text that is the primary key; without it, PRIMARY."""
     kinds: tuple[str, ...] | None = None
     """The kinds of source database that the document lists; another one is a warning. Case does not count."""
-    never: tuple[str, ...] = ()
+    excluded_kinds: tuple[str, ...] = ()
     """The kinds of source database that have no such messages, as the document says; one of them is a warning."""
     index: At | None = None
     """Where the number of this message within its transaction is, as a JSON Pointer."""
@@ -71,7 +74,7 @@ class Place(Document):
     def is_of_source(self, kind: str) -> bool:
         """Return whether messages are documented from a kind of source database."""
         known = self.kinds is None or normalise_kind(kind) in map(normalise_kind, self.kinds)
-        return known and normalise_kind(kind) not in map(normalise_kind, self.never)
+        return known and normalise_kind(kind) not in map(normalise_kind, self.excluded_kinds)
 
     @model_validator(mode="after")
     def _has_a_place(self) -> Place:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
@@ -13,9 +14,11 @@ from cdc_contracts.registry.core.contract.document_model import ROW_OPS, At, Doc
 class Side(Document):
     """Where the before or after image of an op is, and how it is completed."""
 
+    renamed_keys: ClassVar[Mapping[str, str]] = {"over": "completed_from"}
+
     at: At
     """Where the row is, as a JSON Pointer; an empty text is the whole message."""
-    over: At | None = None
+    completed_from: At | None = None
     """Where the row is that supplies the columns missing from this one."""
     either: At | None = Field(default=None, alias="or")
     """Where the row is if it is not at `at`."""
@@ -43,7 +46,11 @@ class Sides(Document):
 
 
 def _completed(side: Side, other: Side) -> Side:
-    return side if side.over is not None or side.at == other.at else side.model_copy(update={"over": other.at})
+    return (
+        side
+        if side.completed_from is not None or side.at == other.at
+        else side.model_copy(update={"completed_from": other.at})
+    )
 
 
 class Images(Document):
@@ -103,13 +110,13 @@ class Images(Document):
         for op in ROW_OPS:
             sides = self.of(op)
             for side in (sides.before, sides.after) if sides else ():
-                for at in (side.at, side.over, side.either) if side else ():
+                for at in (side.at, side.completed_from, side.either) if side else ():
                     if at is not None:
                         places[at] = None
         return tuple(places)
 
 
-class Halves(Document):
+class SplitUpdate(Document):
     """Updates that are sent as two messages, and how these are joined."""
 
     joined_if: Literal["both-images"]

@@ -47,7 +47,7 @@ def _codes_in(version: Version) -> Iterator[str]:
     yield from meaning.ops.values()
     yield from meaning.tolerated_ops
     if meaning.envelope.source_kind is not None:
-        yield from (*(meaning.envelope.source_kind.kinds or ()), *meaning.envelope.source_kind.never)
+        yield from (*(meaning.envelope.source_kind.kinds or ()), *meaning.envelope.source_kind.excluded_kinds)
     for codes in meaning.enums.values():
         yield from codes
     yield from _codes_of_schema(version.schema)

@@ -5,7 +5,8 @@ Keys and keywords are a closed vocabulary, listed in `docs/vocabulary.md`; an un
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -16,7 +17,7 @@ from cdc_contracts.registry.core.contract.column_model import Columns, Values
 from cdc_contracts.registry.core.contract.discriminator_model import Evidence, Test
 from cdc_contracts.registry.core.contract.document_model import ROW_OPS, Applies, Document, Op, Provenance
 from cdc_contracts.registry.core.contract.envelope_model import Ddl, Envelope
-from cdc_contracts.registry.core.contract.image_model import Halves, Images
+from cdc_contracts.registry.core.contract.image_model import Images, SplitUpdate
 
 if TYPE_CHECKING:
     Rule = str
@@ -37,11 +38,13 @@ def _matched_in_linear_time(pattern: str) -> str:
 class AvroWire(Document):
     """Reader schemas in the order they are tried, and the frame that may precede the record."""
 
+    renamed_keys: ClassVar[Mapping[str, str]] = {"unread": "trailing_bytes"}
+
     schemas: tuple[str, ...]
     """The files of the reader schemas, in the order they are tried."""
     framing: tuple[Literal["bare", "confluent"], ...] = ("bare",)
     """What may precede the record: nothing, or Confluent's magic byte and schema id."""
-    unread: int = 0
+    trailing_bytes: int = 0
     """How many bytes may follow the record."""
     fraction: Literal["micros", "nanos"] = "micros"
     """What a part of a second counts, unless the parameter `avro_timestamp_fraction` says otherwise."""
@@ -49,6 +52,8 @@ class AvroWire(Document):
 
 class Meaning(Document):
     """The resolved `contract.yaml` of one version."""
+
+    renamed_keys: ClassVar[Mapping[str, str]] = {"halves": "split_update"}
 
     contract: str
     """The version that the file defines, as SYSTEM/DIALECT@N."""
@@ -74,7 +79,7 @@ class Meaning(Document):
     """Op codes that the document does not list, which are accepted with a note."""
     images: Images
     """Where the rows of each op are, and how they are written."""
-    halves: Halves | None = None
+    split_update: SplitUpdate | None = None
     """How the two messages of a split update are joined."""
     ddl: Ddl | None = None
     """Where the text and the code of a DDL statement are."""

@@ -105,8 +105,8 @@ def describe_side(side: Mapping[str, Any]) -> str:
     result = f"the row in {_place(side['at'])}"
     if "or" in side:
         result += f", or in {_place(side['or'])} if there is none"
-    if "over" in side:
-        result += f", completed from {_place(side['over'])}"
+    if "completed_from" in side:
+        result += f", completed from {_place(side['completed_from'])}"
     if side.get("optional"):
         result += ", which may be missing"
     if side.get("not_columns"):
@@ -131,7 +131,9 @@ def describe_types(columns: Mapping[str, Any]) -> str:
         return "not in the message: taken from a table contract, else a value is read by its JSON type"
     if "in_image" in types:
         return f"in {types['in_image']} of each image"
-    return f"in {_place(types['at'])}" + (", without parameters such as (20,2)" if types.get("bare") else "")
+    return f"in {_place(types['at'])}" + (
+        ", without parameters such as (20,2)" if types.get("without_parameters") else ""
+    )
 
 
 def describe_mapping(values: Mapping[str, Any]) -> str:
@@ -223,7 +225,7 @@ def _evidence(entry: Mapping[str, Any]) -> tuple[str, str]:
 
 _PLAIN_EVIDENCE: Final = MappingProxyType({
     "process-time-before": "process time before",
-    "unread-bytes": "bytes left unread:",
+    "trailing-bytes": "bytes after the record:",
     "code-seen": "type code seen:",
 })  # fmt: skip
 READINGS: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType({
@@ -243,10 +245,10 @@ READINGS: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType({
     }),
     "from": MappingProxyType({"topic-or-table-option": "not in the message: given by the topic name or an option"}),
     "order": MappingProxyType({"integer": "can be ordered as an integer", "opaque": "cannot be ordered"}),
-    "rises": MappingProxyType({
-        "always": "always increases within a partition",
-        "or-stays": "never decreases within a partition; several records may share one",
-        "once-each": "unique per record, except for the second half of an update",
+    "monotonic": MappingProxyType({
+        "strict": "always increases within a partition",
+        "non-strict": "never decreases within a partition; several records may share one",
+        "unique": "unique per record, except for the second half of an update",
     }),
     "as": MappingProxyType({
         "list": "a list of names",

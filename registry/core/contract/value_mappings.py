@@ -49,7 +49,7 @@ class ValueMapping:
         document = self.document
         named: list[tuple[tuple[str, ...], str]] = [(("forms", form), form) for form in document.forms]
         named += [(("invalid", form), form) for form in document.invalid if form not in document.forms]
-        named += [(("zeros_left_out", str(index)), form) for index, form in enumerate(document.zeros_left_out)]
+        named += [(("no_trailing_zeros", str(index)), form) for index, form in enumerate(document.no_trailing_zeros)]
         named += [(("untyped", kind), form) for kind, form in document.untyped.items()]
         named += [(("images", branch), form) for branch, form in document.images.items()]
         named += [(("default",), document.default)] if document.default is not None else []
@@ -78,7 +78,7 @@ class ValueMapping:
 
     def leaves_out_zeros(self, form: str) -> bool:
         """Return whether the fraction of a second in a value of the form has no zeros at its end."""
-        return form in self.document.zeros_left_out
+        return form in self.document.no_trailing_zeros
 
     def invalid_literal(self, form: str) -> str | None:
         """Return the literal that represents an invalid value of the form, if the mapping has one."""

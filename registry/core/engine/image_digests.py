@@ -111,7 +111,7 @@ class DigestedBatch:
         source = reading.source(side) if side is not None else None
         if side is None or source is None or source not in self.matrices:
             return None
-        below = side.over if source == side.at and side.over in self.matrices else None
+        below = side.completed_from if source == side.at and side.completed_from in self.matrices else None
         if self.matrices[source].present is None:
             below = None
         key = (source, below, tuple(reading.primary_key or ()), id(positions))

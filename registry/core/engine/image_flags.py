@@ -169,10 +169,10 @@ def hint_flags(
     decoded_batch: DecodedBatch, columns: Mapping[tuple[str, int], ColumnValues], meaning: Meaning
 ) -> list[tuple[ValueFlag, Mask]]:
     """Mark the records whose schema block does not describe the columns of their images."""
-    hints = meaning.columns.hints
+    schema_block = meaning.columns.schema_block
     _leave_odd(decoded_batch, columns, None)
-    blocks = decoded_batch.members.get(f"{hints.at}/fields") if hints else None
-    if hints is None or blocks is None:
+    blocks = decoded_batch.members.get(f"{schema_block.at}/fields") if schema_block else None
+    if schema_block is None or blocks is None:
         return []
     differs = np.zeros(len(decoded_batch), np.bool_)
     codes, found = distinct_values(blocks)
@@ -192,7 +192,7 @@ def hint_flags(
                 unlike = np.fromiter((type(value) in wrong for value in values.tokens), np.bool_, rows.total)
                 there = unlike if values.present is None else unlike & values.present
                 differs |= records_of_rows(decoded_batch, rows, there) & of_block
-    return [(("hint", hints.at), differs)] if differs.any() else []
+    return [(("hint", schema_block.at), differs)] if differs.any() else []
 
 
 @lru_cache(maxsize=256)

@@ -100,7 +100,7 @@ def _partial(meaning: Meaning) -> frozenset[str]:
     for op in ("insert", "update", "delete", "snapshot", "upsert", "update-before", "update-after"):
         sides = meaning.images.of(op)
         for side in (sides.before, sides.after) if sides else ():
-            if side is not None and side.over is not None:
+            if side is not None and side.completed_from is not None:
                 partial.add(side.at)
     return frozenset(partial)
 
@@ -110,8 +110,8 @@ def _places_below(meaning: Meaning, pointer: str) -> Iterator[str]:
     for op in ROW_OPS:
         sides = meaning.images.of(op)
         for side in (sides.before, sides.after) if sides else ():
-            if side is not None and side.at == pointer and side.over is not None:
-                yield side.over
+            if side is not None and side.at == pointer and side.completed_from is not None:
+                yield side.completed_from
 
 
 def _codes_of_whole(meaning: Meaning, pointer: str) -> Iterator[str]:
@@ -121,7 +121,7 @@ def _codes_of_whole(meaning: Meaning, pointer: str) -> Iterator[str]:
         for reached in (op, *(flag.means for flag in flags if flag.of is None or op in flag.of)):
             sides = meaning.images.of(reached)
             for side in (sides.before, sides.after) if sides else ():
-                if side and ((side.at == pointer and side.over is None) or side.either == pointer):
+                if side and ((side.at == pointer and side.completed_from is None) or side.either == pointer):
                     yield code
 
 
@@ -151,7 +151,7 @@ def _discrete(meaning: Meaning) -> Iterator[str]:
     yield from (flag.at for flag in envelope.op.flags if not is_number(flag.equals))
     yield from meaning.enums
     source = envelope.source_kind
-    if source is not None and source.at is not None and (source.kinds or source.never):
+    if source is not None and source.at is not None and (source.kinds or source.excluded_kinds):
         yield source.at
     if meaning.values.kind_at is not None:
         yield meaning.values.kind_at

@@ -109,11 +109,11 @@ def _count_rows(profiles: TopicProfiles, groups: Sequence[_ProfiledGroup], image
     reading = groups[0].reading
     columns = _columns_of(groups[0].record_group, image.source, reading)
     values = {name: one.select(cells.rows) for name, one in columns}
-    below = decoded_batch.rows.get(image.over) if image.over is not None else None
-    if below is not None and below.total and image.over is not None:
+    below = decoded_batch.rows.get(image.completed_from) if image.completed_from is not None else None
+    if below is not None and below.total and image.completed_from is not None:
         there = cells.within < below.count[cells.records]
         rows = np.where(there, below.start[cells.records] + cells.within, 0)
-        for name, one in _columns_of(groups[0].record_group, image.over, reading):
+        for name, one in _columns_of(groups[0].record_group, image.completed_from, reading):
             under = one.select(rows).where(there)
             values[name] = values[name].completed(under) if name in values else under
     profiled = _profiles_of(list(values.values()), cells) if values else [[] for _ in cells.tables]

@@ -77,7 +77,7 @@ def _untyped_names(
     record_group, images = group_result.record_group, reading.meaning.images.of(reading.op or "")
     sides = [side for side in (images.before, images.after) if side] if images else []
     for pointer in dict.fromkeys(
-        place for side in sides for place in (reading.source(side), side.over) if place is not None
+        place for side in sides for place in (reading.source(side), side.completed_from) if place is not None
     ):
         rows = record_group.decoded_batch.rows.get(pointer)
         others = [

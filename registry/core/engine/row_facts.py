@@ -153,12 +153,12 @@ def texts_sent(record_group: RecordGroup, place: Place | None) -> list[str | Non
 def pair_ids(record_group: RecordGroup, version: int) -> list[str | None]:
     """Return for each record what the two parts of its split update have in common."""
     reading = record_group.cached_verdict.readings[version]
-    halves = reading.meaning.halves
-    if halves is None:
+    split_update = reading.meaning.split_update
+    if split_update is None:
         return [None] * len(record_group.positions)
     envelope = reading.meaning.envelope
     parts: list[Iterable[str | None]] = []
-    for key in halves.pair_by:
+    for key in split_update.pair_by:
         if key == "table":
             parts.append([one.table for one in record_group.tables(version).each()])
         else:

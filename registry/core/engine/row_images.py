@@ -73,20 +73,20 @@ class ImageTexts:
         top = self._matrix(source)
         rows = image.start[positions][records] + within
         under_rows: Places | None = None
-        if side.over is not None and source == side.at and self._decoded.rows[side.over].total:
-            below = self._decoded.rows[side.over]
+        if side.completed_from is not None and source == side.at and self._decoded.rows[side.completed_from].total:
+            below = self._decoded.rows[side.completed_from]
             there = within < below.count[positions][records]
             under_rows = np.where(there, below.start[positions][records] + within, -1)
-            completed = self._complete(top, self._matrix(side.over), rows, under_rows)
+            completed = self._complete(top, self._matrix(side.completed_from), rows, under_rows)
             if completed is not None:
                 places, sent, present, partial = completed
                 return SideTexts(top.names, records, within, places, present, np.zeros_like(sent), sent, partial)
         places, present, invalid = top.take(rows)
         sent = present
         partial = np.zeros(len(records), np.bool_)
-        if under_rows is not None and side.over is not None:
+        if under_rows is not None and side.completed_from is not None:
             there, under_rows = under_rows >= 0, np.maximum(under_rows, 0)
-            under_places, under, under_invalid = self._matrix(side.over).take(under_rows)
+            under_places, under, under_invalid = self._matrix(side.completed_from).take(under_rows)
             under = under & there[:, None]
             partial = np.any(under & ~present, axis=1)
             places = np.where(present, places, under_places)

@@ -212,12 +212,12 @@ class StreamDrifter:
     @property
     def rises(self) -> bool:
         """Whether positions are promised to rise in some way."""
-        return self._place is not None and self._place.rises is not None
+        return self._place is not None and self._place.monotonic is not None
 
     @property
     def repeats(self) -> bool:
         """Whether positions may fall, and only a repeated one breaks the promise."""
-        return self._place is not None and self._place.rises == ONCE_EACH
+        return self._place is not None and self._place.monotonic == ONCE_EACH
 
     @property
     def names_table(self) -> bool:

@@ -235,7 +235,7 @@ class Renderer:
         sides, table = self.meaning.images.of(op), event.table
         if sides is None or table is None:
             return
-        partial = [side for side in (sides.after, sides.before) if side and side.over is not None][:1]
+        partial = [side for side in (sides.after, sides.before) if side and side.completed_from is not None][:1]
         for name, side in (("before", sides.before), ("after", sides.after)):
             if side is None or getattr(event, name) is None:
                 continue

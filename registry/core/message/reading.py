@@ -149,7 +149,9 @@ class Reading:
             self.meaning.images.hold_one_row
             and isinstance(self.at(pointer), dict)
             and any(
-                side.at == pointer and side.over is not None and self._rows_at(side.over) is not None
+                side.at == pointer
+                and side.completed_from is not None
+                and self._rows_at(side.completed_from) is not None
                 for side in self.sides
             )
         )

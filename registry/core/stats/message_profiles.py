@@ -27,7 +27,7 @@ class ProfiledImage(NamedTuple):
     """The pointer to the rows that a profile counts, and to those that complete them, if there are any."""
 
     source: str
-    over: str | None
+    completed_from: str | None
 
 
 def profiled_image(reading: Reading) -> ProfiledImage | None:
@@ -36,7 +36,7 @@ def profiled_image(reading: Reading) -> ProfiledImage | None:
     for side in (sides.after, sides.before) if sides else ():
         source = reading.source(side) if side is not None else None
         if side is not None and source is not None:
-            return ProfiledImage(source, side.over if source == side.at else None)
+            return ProfiledImage(source, side.completed_from if source == side.at else None)
     return None
 
 
@@ -80,7 +80,7 @@ def profile_message(profiles: TopicProfiles, validated: ValidatedMessage, topic:
 
 def _rows(reading: Reading, image: ProfiledImage) -> list[Row]:
     rows = reading.rows(image.source) or []
-    below = (reading.rows(image.over) or []) if image.over is not None else []
+    below = (reading.rows(image.completed_from) or []) if image.completed_from is not None else []
     return [{**(below[place] if place < len(below) else {}), **row} for place, row in enumerate(rows)]
 
 

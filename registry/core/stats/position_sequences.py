@@ -16,8 +16,8 @@ from msgspec import Struct
 
 MOST_SEGMENTS: Final = 10_000
 RISING: Final = "always"
-NOT_FALLING: Final = "or-stays"
-ONCE_EACH: Final = "once-each"
+NOT_FALLING: Final = "non-strict"
+ONCE_EACH: Final = "unique"
 
 GOES_BACK: Final = "goes-back"
 REPEATS: Final = "repeats"

@@ -203,9 +203,9 @@ def whole_number(value: Any, track: Track) -> int | None:
 def _track(reading: Reading, subject: str) -> Track | None:
     """Return the position track; none for a full load, whose rows have no position or a meaningless one (E77)."""
     place = reading.meaning.envelope.position
-    if place is None or place.at is None or place.rises is None or reading.op == "snapshot":
+    if place is None or place.at is None or place.monotonic is None or reading.op == "snapshot":
         return None
-    return Track(subject, place.at, place.rises, place.null_text, place.absent_value)
+    return Track(subject, place.at, place.monotonic, place.null_text, place.absent_value)
 
 
 def _rows(reading: Reading, columns: TypedColumns) -> RowFacts | None:
@@ -222,7 +222,7 @@ def _rows(reading: Reading, columns: TypedColumns) -> RowFacts | None:
             continue
         if columns.origin == "message":
             types = columns.types or {}
-        elif side.over is not None and source == side.at:
+        elif side.completed_from is not None and source == side.at:
             continue  # has only the changed columns
         else:
             types = dict.fromkeys((reading.rows(source) or [{}])[0], "")

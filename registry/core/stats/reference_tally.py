@@ -233,8 +233,10 @@ def sent_text(value: Any) -> str | None:
 def _rows_by_pointer(reading: Reading) -> dict[str, list[Row]]:
     """Return the rows of every image that the op of a message has, by pointer."""
     sides = reading.meaning.images.of(reading.op or "")
-    pointers = [pointer for side in (sides.before, sides.after) if side for pointer in (side.at, side.either, side.over)
-                if pointer is not None] if sides else []  # fmt: skip
+    present = [side for side in (sides.before, sides.after) if side] if sides else []
+    pointers = [
+        pointer for side in present for pointer in (side.at, side.either, side.completed_from) if pointer is not None
+    ]
     return {pointer: reading.rows(pointer) or [] for pointer in pointers}
 
 

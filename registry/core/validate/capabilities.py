@@ -131,7 +131,7 @@ def capabilities_of(version: Version, reading_options: ReadingOptions | None = N
         kinds={name: FORMS[form].kind for form, names in mapping.document.forms.items() for name in names},
         _mapping=mapping,
         _type_table=None if meaning.columns.types == "none" else meaning.columns.types.table,
-        _bare_types=meaning.columns.types != "none" and meaning.columns.types.bare,
+        _bare_types=meaning.columns.types != "none" and meaning.columns.types.without_parameters,
         _reaches={form: reach_of(FORMS[form], validator.forms.context_of(FORMS[form], None)) for form in forms},
     )
 

@@ -80,7 +80,7 @@ def forms_of_values(reading: Reading, columns: TypedColumns, forms: FormSelectio
     """Return by path the names of the forms that the values of a message have to have."""
     names = {}
     for side in reading.sides:
-        for pointer in (reading.source(side), side.over):
+        for pointer in (reading.source(side), side.completed_from):
             for row in (reading.rows(pointer) or ()) if pointer is not None else ():
                 for name, value in row.items():
                     form = forms.form_of(columns, name, value)
@@ -179,18 +179,18 @@ def _image(row: Row | None, read_value: ReadValue) -> tuple[Image | None, set[st
 
 def _changed(reading: Reading, index: int) -> list[str] | None:
     for side in reading.sides:
-        if side.over is None or reading.source(side) != side.at:
+        if side.completed_from is None or reading.source(side) != side.at:
             continue
-        own, below = (reading.rows(side.at) or []), (reading.rows(side.over) or [])
+        own, below = (reading.rows(side.at) or []), (reading.rows(side.completed_from) or [])
         if index < len(below) and not below[index].keys() <= own[index].keys():
             return sorted(own[index])
     return None
 
 
 def _pair_id(reading: Reading) -> str | None:
-    halves = reading.meaning.halves
-    if halves is None:
+    split_update = reading.meaning.split_update
+    if split_update is None:
         return None
     facts = {"position": reading.position, "transaction": reading.transaction, "table": reading.names.table}
-    parts = [facts[key] if key in facts else reading.at(key) for key in halves.pair_by]
+    parts = [facts[key] if key in facts else reading.at(key) for key in split_update.pair_by]
     return "\u0001".join(part for part in parts if isinstance(part, str)) or None

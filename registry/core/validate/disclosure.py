@@ -86,8 +86,8 @@ def disclosure_of(version: Version) -> Disclosure:
     envelope, columns, ddl = meaning.envelope, meaning.columns, meaning.ddl
     images = frozenset(map(split_pointer, meaning.images.pointers()))
     below: dict[Path, Callable[[Path, Any], bool]] = {}
-    if columns.hints is not None:
-        below[split_pointer(columns.hints.at)] = lambda _, value: True
+    if columns.schema_block is not None:
+        below[split_pointer(columns.schema_block.at)] = lambda _, value: True
     if columns.codes is not None:
         any_code = columns.codes.table == "any"
         below[split_pointer(columns.codes.at)] = lambda _, value: (

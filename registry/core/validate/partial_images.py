@@ -16,18 +16,20 @@ def partial_keys_in_full(view: RuleView) -> Iterator[Breach]:
     """A changed-columns image has no column that the image below it lacks (a warning)."""
     reading = view.reading
     for side in view.sides():
-        below = reading.rows(side.over) if side.over else None
+        below = reading.rows(side.completed_from) if side.completed_from else None
         for index, row in enumerate(reading.rows(side.at) or ()) if below else ():
             full = below[index] if below and index < len(below) else {}
             for name in row:
                 if name not in full:
-                    yield Breach(column_path(reading, side.at, name), f"a column of {side.over}", "absent", WARNING)
+                    yield Breach(
+                        column_path(reading, side.at, name), f"a column of {side.completed_from}", "absent", WARNING
+                    )
 
 
 def has_partial_row(reading: Reading) -> bool:
     """Return whether a message holds the changed columns of a row."""
     sides = reading.meaning.images.of(reading.op or "")
-    found = [side for side in (sides.before, sides.after) if side and side.over] if sides else []
+    found = [side for side in (sides.before, sides.after) if side and side.completed_from] if sides else []
     return any(reading.rows(side.at) is not None for side in found)
 
 
@@ -35,7 +37,7 @@ def rename_changed_column(reading: Reading) -> Iterator[Edits]:
     """Yield the message with a changed column under a name that the full image does not have."""
     sides = reading.meaning.images.of(reading.op or "")
     for side in (sides.before, sides.after) if sides else ():
-        rows = reading.rows(side.at) if side and side.over and reading.rows(side.over) else None
+        rows = reading.rows(side.at) if side and side.completed_from and reading.rows(side.completed_from) else None
         if side is not None and rows:
             row = path_of_row(reading, side.at)
             for name, value in rows[0].items():

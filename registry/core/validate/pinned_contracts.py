@@ -52,9 +52,10 @@ def open_pin(text: str, where: str) -> ValidationContext:
         detected = DetectedSubjects(tuple(result["subjects"]), tuple(result["preferences"]))
         ranges = None if ranges is None else read_ranges(ranges)
         validation = open_again(catalogue, document["contract"], detected, ranges, reading_options)
+        fingerprint = validation.fingerprint  # reads every contract that the run may use
     except (ValueError, KeyError, TypeError, AttributeError, CdcContractsError) as error:
         raise _unreadable(where, f"{type(error).__name__}: {error}") from error
-    if validation.fingerprint != document["fingerprint"]:
+    if fingerprint != document["fingerprint"]:
         raise _unreadable(where, "its contracts have another fingerprint now")
     return validation
 

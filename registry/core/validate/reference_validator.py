@@ -159,7 +159,7 @@ class ReferenceValidator:
         sources = {
             pointer: None
             for side in reading.sides
-            for pointer in (reading.source(side), side.over)
+            for pointer in (reading.source(side), side.completed_from)
             if pointer is not None
         }
         yield from _one_each(
@@ -283,8 +283,8 @@ class ReferenceValidator:
         kind = reading.at(place.at) if place is not None and place.at is not None else None
         if place is None or place.at is None or not isinstance(kind, str) or place.is_of_source(kind):
             return
-        listed = place.kinds is not None and not place.never
-        expected = "one of " + ", ".join(place.kinds or ()) if listed else "none of " + ", ".join(place.never)
+        listed = place.kinds is not None and not place.excluded_kinds
+        expected = "one of " + ", ".join(place.kinds or ()) if listed else "none of " + ", ".join(place.excluded_kinds)
         yield self._finding("unknown-enum", "source-kind", place.at, expected, self._show(kind), WARNING)
 
     def _shape_finding(self, violation: Violation) -> Finding:

@@ -54,7 +54,7 @@ def complete_rows(reading: Reading, side: Side) -> list[Row] | None:
     if source is None:
         return None
     rows = reading.rows(source) or []
-    if side.over is not None and source == side.at:
-        below = reading.rows(side.over) or []
+    if side.completed_from is not None and source == side.at:
+        below = reading.rows(side.completed_from) or []
         rows = [(below[index] if index < len(below) else {}) | row for index, row in enumerate(rows)]
     return rows

@@ -84,7 +84,7 @@ def test_a_version_says_only_what_differs_from_its_base():
         "container": "list-of-rows",
         "insert": {"after": {"at": "/data"}},
         "snapshot": {"after": {"at": "/data"}},
-        "update": {"before": {"at": "/old", "over": "/data"}, "after": {"at": "/data"}},
+        "update": {"before": {"at": "/old", "completed_from": "/data"}, "after": {"at": "/data"}},
         "delete": {"before": {"at": "/data"}},
     }
     assert "based_on" not in two.resolved

@@ -28,7 +28,7 @@ WHOLE = {
     "images": {
         "container": "object",
         "insert": {"after": {"at": "/new"}},
-        "update": {"before": {"at": "/old", "over": "/new"}, "after": {"at": "/new", "or": "/row"}},
+        "update": {"before": {"at": "/old", "completed_from": "/new"}, "after": {"at": "/new", "or": "/row"}},
     },
     "columns": {"types": "none"},
     "values": {"mapping": {"by": "/mode", "map": {"A": "one", "mysql": "one", "Oracle": "two"}, "else": "parameter"}},

@@ -153,7 +153,7 @@ PARTIAL_OBJECTS = [
     for version in VERSIONS
     for op in ("update", "update-after")
     if version.meaning.images.hold_one_row and (sides := version.meaning.images.of(op)) and sides.after
-    if sides.after.over is not None
+    if sides.after.completed_from is not None
 ]
 
 
@@ -173,7 +173,7 @@ def test_an_update_that_changes_nothing_is_the_row_it_was_whatever_came_before(v
     assert (still["op"], still["changed"]) == ("update", [])
     assert still["before"] == still["after"]
     assert still["after"] == scope_of(version.reference).validate(empty).changes[0].after
-    assert dict(still["after"]).keys() == reading_of(version, empty).rows(after.over)[0].keys()
+    assert dict(still["after"]).keys() == reading_of(version, empty).rows(after.completed_from)[0].keys()
 
 
 def decoded(kernel: Kernel, value: bytes) -> list[dict[str, Any]]:

@@ -34,7 +34,11 @@ def edges_of(source_type: str) -> dict[str, set[str]]:
 def types_of(version) -> list[str]:
     """Return the types to try: without parameters and signs where messages name types alone."""
     types = version.meaning.columns.types
-    tried = list(BITS) if types.bare else [*BITS, "int unsigned", "bigint unsigned", "decimal(10,2)", "NUMBER(10,2)"]
+    tried = (
+        list(BITS)
+        if types.without_parameters
+        else [*BITS, "int unsigned", "bigint unsigned", "decimal(10,2)", "NUMBER(10,2)"]
+    )
     mappings = [CATALOGUE.mapping(name) for name in version.mapping_names()]
     return [one for one in tried if mappings[0].form_of(one) is not None]
 

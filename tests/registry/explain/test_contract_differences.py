@@ -130,7 +130,7 @@ def test_contracts_of_different_systems_can_be_compared():
 def test_fractions_without_their_last_zeros_are_reported(tmp_path):
     shutil.copytree(OWN, tmp_path / "own")
     mapping = tmp_path / "own/acme/types/acme.yaml"
-    mapping.write_text(mapping.read_text(encoding="utf-8") + "zeros_left_out: [text]\n", encoding="utf-8")
+    mapping.write_text(mapping.read_text(encoding="utf-8") + "no_trailing_zeros: [text]\n", encoding="utf-8")
     catalogue = Catalogue([Path(__file__).parents[3] / "contracts", tmp_path / "own"])
     found = [one for one in reported("acme/plain@1", "dts/canal@2", catalogue) if "zeros" in one[1]]
     assert found == [("value forms", "TEXT, trailing zeros", "left out", None)]

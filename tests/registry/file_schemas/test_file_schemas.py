@@ -95,7 +95,7 @@ def test_what_no_contract_says_is_refused(change):
 def test_a_version_may_say_only_what_differs_and_take_keys_back():
     patch = {"contract": "a/b@2", "based_on": "a/b@1"}
     for change in (
-        {}, {"halves": None}, {"envelope": {"position": {"rises": "always"}}}, {"ops": {"INIT": None}},
+        {}, {"split_update": None}, {"envelope": {"position": {"monotonic": "strict"}}}, {"ops": {"INIT": None}},
         {"images": {"insert": {"after": {"at": "/data", "or": None}}}}, {"applies": {"since": "3.3.0", "until": None}},
     ):  # fmt: skip
         assert takes("contract", patch | change), change
@@ -182,7 +182,7 @@ def test_an_editor_marks_the_line_of_a_misspelt_word(editor, file, right, wrong,
 def test_an_editor_completes_keys_and_words_and_explains_them(editor):
     text = V1.read_text(encoding="utf-8")
     keys = editor.complete(V1, text + "|")
-    assert keys["halves"] == "How the two messages of a split update are joined."
+    assert keys["split_update"] == "How the two messages of a split update are joined."
     assert "envelope" not in keys, "it is there already"
     below = editor.complete(V1, text.replace("ops: {INSERT", "  |\nops: {INSERT"))
     assert below["checkpoint"].startswith("Where the point is up to which everything was sent")

@@ -510,7 +510,7 @@ images:
   delete: {before: {at: /before}}
   update-before: {before: {at: /before}}
   update-after: {before: {at: /before, optional: true}, after: {at: /after}}
-halves: {joined_if: both-images, pair_by: [position]}
+split_update: {joined_if: both-images, pair_by: [position]}
 columns: {types: {at: /schema/column, as: list-of-objects, name: name, type: type}}
 discriminators: [{present: /version}, {equals: /kind, value: row}, {absent: /marker}]
 full_load: own-op
@@ -541,7 +541,7 @@ ops: {I: insert, U: update, D: delete}
 images:
   container: object
   insert: {after: {at: /data}}
-  update: {before: {at: /key}, after: {at: /data, over: /key}}
+  update: {before: {at: /key}, after: {at: /data, completed_from: /key}}
   delete: {before: {at: /key}}
 columns: {types: {in_image: __types, as: name-to-object, type: schemaType}}
 discriminators: [{present: /seq}]

@@ -27,8 +27,13 @@ def contracts(tmp_path, monkeypatch):
 
 def told_of(contracts, rule=None):
     """Return the first finding, or the first of a rule, as it is printed, without its place."""
-    first = next(one for one in lint([contracts]).findings if rule in {None, one.rule})
-    return f"{first.rule} {first.path}: expected {first.expected}; found {first.observed}"
+    return next(one for one in all_told_of(contracts) if rule is None or one.startswith(rule))
+
+
+def all_told_of(contracts):
+    """Return every finding as it is printed, without its place."""
+    findings = lint([contracts]).findings
+    return [f"{one.rule} {one.path}: expected {one.expected}; found {one.observed}" for one in findings]
 
 
 @pytest.mark.parametrize("deep", [600, 100_000])  # Python follows the first, and what walks through it does not
@@ -60,8 +65,8 @@ def test_a_json_file_that_is_nested_too_deeply_is_named(contracts, name, deep):
         (CONTRACT, "{at: /when", "{at: when",
          "L02 /envelope/event_time/at: expected a JSON Pointer, which begins with /, as in `at: /type`; found when"),
         (CONTRACT, "types: {at: /types, as: name-to-type}", "types: /types",
-         ("L02 /columns/types: expected a mapping, as in `types: {at: /types, as: name-to-type}`; its keys are as, at, bare, "
-         "in_image, name, table, type, or none; found /types")),
+         ("L02 /columns/types: expected a mapping, as in `types: {at: /types, as: name-to-type}`; its keys are as, at, "
+         "in_image, name, table, type, without_parameters, or none; found /types")),
         (CONTRACT, "{mapping: acme}", "{mapping: acmee}",
          "L07 /values/mapping: expected the name of a file in types/, such as acme, acme-two; found acmee"),
         (MAPPING, "integer-number:", "integer-numbers:",
@@ -75,6 +80,41 @@ def test_a_mistake_in_a_document_names_the_key_and_shows_how_it_is_written(file,
     assert old in text
     (contracts / file).write_text(text.replace(old, new, 1))
     assert told_of(contracts) == says
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "says"),
+    [
+        (CONTRACT, "form: epoch-millis}", "form: epoch-millis}\n  position: {at: /no, order: integer, rises: always}",
+         "L02 /envelope/position/rises: expected the key `monotonic`: `rises` is now `monotonic`; found rises"),
+        (CONTRACT, "before: {at: /old}, after: {at: /new}", "before: {at: /old, over: /new}, after: {at: /new}",
+         "L02 /images/update/before/over: expected the key `completed_from`: `over` is now `completed_from`; found over"),
+        (CONTRACT, "full_load:", "halves: {joined_if: both-images, pair_by: [position]}\nfull_load:",
+         "L02 /halves: expected the key `split_update`: `halves` is now `split_update`; found halves"),
+        (CONTRACT, "as: name-to-type}", "as: name-to-type, bare: true}",
+         "L02 /columns/types/bare: expected the key `without_parameters`: `bare` is now `without_parameters`; found bare"),
+        (CONTRACT, "name-to-type}", "name-to-type}\n  hints: {at: /schema, as: connect-schema}",
+         "L02 /columns/hints: expected the key `schema_block`: `hints` is now `schema_block`; found hints"),
+        (CONTRACT, "form: epoch-millis}", "form: epoch-millis}\n  source_kind: {at: /kind, never: [ORACLE]}",
+         "L02 /envelope/source_kind/never: expected the key `excluded_kinds`: `never` is now `excluded_kinds`; found never"),
+        (CONTRACT, "transport: json", "transport: json\navro: {schemas: [envelope.avsc], unread: 0}",
+         "L02 /avro/unread: expected the key `trailing_bytes`: `unread` is now `trailing_bytes`; found unread"),
+        (CONTRACT, "{present: /acme}", "{avro-decodes: envelope.avsc, unread: 0}",
+         "L02 /discriminators/0/unread: expected the key `trailing-bytes`: `unread` is now `trailing-bytes`; found unread"),
+        (CONTRACT, "{value-form: TIMESTAMP, is: epoch-seconds-integer}", "{unread-bytes: 0}",
+         ("L02 /version_evidence/0/unread-bytes: expected the key `trailing-bytes`: `unread-bytes` is now `trailing-bytes`; "
+         "found unread-bytes")),
+        (MAPPING, "forms:", "zeros_left_out: [text]\nforms:",
+         ("L03 /zeros_left_out: expected a value mapping; found zeros_left_out: unknown key; `zeros_left_out` is now "
+         "`no_trailing_zeros`")),
+    ],
+    ids=lambda given: given if isinstance(given, str) and given.startswith("L") else "",
+)  # fmt: skip
+def test_a_key_that_was_renamed_names_the_new_one(file, old, new, says, contracts):
+    text = (contracts / file).read_text()
+    assert old in text
+    (contracts / file).write_text(text.replace(old, new, 1))
+    assert says in all_told_of(contracts)
 
 
 def test_a_missing_file_of_a_sample_or_schema_is_reported_with_its_content_and_what_writes_it(contracts):

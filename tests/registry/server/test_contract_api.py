@@ -36,7 +36,7 @@ def test_one_contract_is_reported_whole(address, selector):
     found = patient.get(f"{address}/contracts/dts/canal/{selector}").json()
     newest = CATALOGUE.versions("dts/canal")[-1].reference
     assert found["reference"] == (newest if selector == "latest" else "dts/canal@2")
-    assert found["contract"]["images"]["update"]["before"] == {"at": "/old", "over": "/data"}
+    assert found["contract"]["images"]["update"]["before"] == {"at": "/old", "completed_from": "/data"}
     assert found["contract"]["envelope"]["op"] == {"at": "/type"}  # from the version that it is based on
     assert found["schema"]["properties"]["type"]["enum"] == ["INSERT", "UPDATE", "DELETE", "INIT", "DDL"]
     assert found["avro_schema"]["type"] == "record"

@@ -127,7 +127,7 @@ def whole_stream():
 POSITIONS = st.lists(st.tuples(st.one_of(st.none(), st.integers(0, 9)), st.integers(0, 2)), min_size=1, max_size=40)
 
 
-@given(POSITIONS, st.randoms(), st.sampled_from(["always", "or-stays", "once-each"]))
+@given(POSITIONS, st.randoms(), st.sampled_from(["strict", "non-strict", "unique"]))
 def test_breaches_of_order_are_those_of_neighbours_in_any_order_of_merging(records, random, constraint):
     line = SequenceLine("orders", 0, "dts/canal", "/id", constraint)
     steps = [
@@ -136,10 +136,10 @@ def test_breaches_of_order_are_those_of_neighbours_in_any_order_of_merging(recor
     ]
     expected, before = set(), None
     for step in filter(None, steps):
-        if before is not None and step.position < before.position and constraint != "once-each":
+        if before is not None and step.position < before.position and constraint != "unique":
             expected.add((step.point.offset, "goes-back"))
         halves = before is not None and before.half != 0 and step.half == 2
-        if before is not None and step.position == before.position and constraint != "or-stays" and not halves:
+        if before is not None and step.position == before.position and constraint != "non-strict" and not halves:
             expected.add((step.point.offset, "repeats"))
         before = step
     segments = [Segment(7 * offset, 7 * offset, step, step) for offset, step in enumerate(steps)]
@@ -157,7 +157,7 @@ def test_breaches_of_order_are_those_of_neighbours_in_any_order_of_merging(recor
 
 
 def test_segments_that_touch_become_one_and_the_others_stay_few():
-    line, sequences = SequenceLine("orders", 0, "dts/canal", "/id", "always"), Sequences()
+    line, sequences = SequenceLine("orders", 0, "dts/canal", "/id", "strict"), Sequences()
     for offset in range(30_000):
         step = PositionStep(Point(2 * offset, None), offset, 0, "a@1")
         sequences.add(line, [Segment(2 * offset, 2 * offset, step, step)])

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 ANY: Final = "any other type"
 COMPARED: Final = frozenset({"names", "aliases", "forms", "default", "untyped", "invalid"})
 """The keys of a mapping that are compared here."""
-UNREAD: Final = frozenset({"mapping", "images", "zeros_left_out"})
+UNREAD: Final = frozenset({"mapping", "images", "no_trailing_zeros"})
 """The keys that do not affect how values are read."""
 _KINDS: Final = ("number", "text", "boolean")
 

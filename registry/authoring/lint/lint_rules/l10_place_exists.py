@@ -51,7 +51,7 @@ def _pointers(value: Any, parts: tuple[str, ...]) -> Iterator[tuple[tuple[str, .
     for key, below in entries:
         here = (*parts, str(key))
         if isinstance(below, str):
-            if key in ("at", "over", "or", "by", "index", "size"):
+            if key in ("at", "completed_from", "or", "by", "index", "size"):
                 yield here, below
         else:
             yield from _pointers(below, here)

@@ -57,7 +57,7 @@ def _place(meaning: Meaning, op: str) -> dict[str, Any]:
     named = [side for side in (sides.before, sides.after) if side is not None]
     clauses = [_holds_row(meaning, side) for side in named if not side.optional]
     clauses += [_not_twice(meaning, side) for side in named if side.either is not None]
-    result = {at for side in named for at in (side.at, side.over, side.either)}
+    result = {at for side in named for at in (side.at, side.completed_from, side.either)}
     statement = meaning.ddl.text.at if op == "ddl" and meaning.ddl and meaning.ddl.text and meaning.ddl.text.at else ""
     for pointer in meaning.images.pointers():
         if pointer not in result and not statement.startswith(pointer + "/"):
@@ -70,8 +70,12 @@ def _holds_row(meaning: Meaning, side: Side) -> dict[str, Any]:
     ways = [within(side.at, _row(meaning, side.at))]
     if side.either is not None:
         ways.append(within(side.either, _row(meaning, side.either)))
-    if side.over is not None and meaning.images.hold_one_row:  # nothing of the row changed
-        ways.append(all_of([within(side.at, {"type": "object"}), within(side.over, _row(meaning, side.over))]))
+    if side.completed_from is not None and meaning.images.hold_one_row:  # nothing of the row changed
+        ways.append(
+            all_of(
+                [within(side.at, {"type": "object"}), within(side.completed_from, _row(meaning, side.completed_from))]
+            )
+        )
     return any_of(ways)
 
 

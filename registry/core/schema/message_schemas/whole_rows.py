@@ -75,11 +75,11 @@ def kept_rows(meaning: Meaning, counts: Iterable[int] = range(1, MOST_COLUMNS + 
     if not exchanged or types == "none" or sides is None or not {_TYPED, "old-keys-in-data"} <= {*meaning.rules}:
         return
     for side in (sides.before, sides.after):
-        if side is not None and side.over is not None:
+        if side is not None and side.completed_from is not None:
             clauses = [
                 when(
                     _is_whole(meaning, types, side.at, count),
-                    within(side.over, _rows(meaning, {"minProperties": count}), required=False),
+                    within(side.completed_from, _rows(meaning, {"minProperties": count}), required=False),
                 )
                 for count in counts
             ]

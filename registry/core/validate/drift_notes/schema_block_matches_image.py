@@ -13,30 +13,30 @@ from cdc_contracts.registry.core.validate.rule_view import Breach, RuleView
 
 def check(view: RuleView) -> Iterator[Breach]:
     """The schema block names the columns of the images with the kinds of their values (a note, E48)."""
-    hints = view.reading.meaning.columns.hints
-    block = view.reading.at(hints.at) if hints else ABSENT
-    if hints is None or not isinstance(block, dict) or not block:  # an empty block says nothing
+    schema_block = view.reading.meaning.columns.schema_block
+    block = view.reading.at(schema_block.at) if schema_block else ABSENT
+    if schema_block is None or not isinstance(block, dict) or not block:  # an empty block says nothing
         return
     described = described_columns(block)
     for side in view.sides():
         known = described.get(split_pointer(side.at)[-1], {})
         for row in view.reading.rows(side.at) or ():
             if any(differs_from_block(known, name, kind_of(value)) for name, value in row.items()):
-                yield Breach(hints.at, "the columns of the image", "other columns or types", INFO)
+                yield Breach(schema_block.at, "the columns of the image", "other columns or types", INFO)
 
 
 def reads(meaning: Meaning) -> Reads:
     """Declare that the agreement of the block with the columns is read."""
-    return Reads(blocks=(meaning.columns.hints.at,) if meaning.columns.hints else ())
+    return Reads(blocks=(meaning.columns.schema_block.at,) if meaning.columns.schema_block else ())
 
 
 def breaks(reading: Reading) -> Iterator[Edits]:
     """Yield the message with a block that describes images without a column."""
-    hints = reading.meaning.columns.hints
-    if hints is not None:
+    schema_block = reading.meaning.columns.schema_block
+    if schema_block is not None:
         images = [split_pointer(pointer)[-1] for pointer in reading.meaning.images.pointers()]
         described = [{"type": "struct", "field": image, "fields": []} for image in images]
-        yield {split_pointer(hints.at): {"type": "struct", "fields": described}}
+        yield {split_pointer(schema_block.at): {"type": "struct", "fields": described}}
 
 
 RULE = DriftRule(

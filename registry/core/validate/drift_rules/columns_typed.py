@@ -22,7 +22,7 @@ def check(view: RuleView) -> Iterator[Breach]:
             for name in row:
                 if name not in types:
                     yield Breach(column_path(reading, source, name), f"a type in {where}", "untyped")
-            if side.over is None:
+            if side.completed_from is None:
                 for name in types:
                     if name not in row:
                         yield Breach(column_path(reading, source, name), "present", "absent", WARNING)

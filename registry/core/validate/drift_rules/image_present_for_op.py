@@ -16,7 +16,7 @@ def check(view: RuleView) -> Iterator[Breach]:
     """
     reading, named = view.reading, set[str]()
     for side in view.sides():
-        named |= {at for at in (side.at, side.over, side.either) if at is not None}
+        named |= {at for at in (side.at, side.completed_from, side.either) if at is not None}
         source = reading.source(side)
         if source is not None:
             if side.either is not None and source == side.at and reading.rows(side.either) is not None:

@@ -17,10 +17,10 @@ def check(view: RuleView) -> Iterator[Breach]:
     if not types or not any(entry.key_chain for entry in reading.meaning.version_evidence):
         return
     for side in view.sides():
-        below = reading.rows(side.over) if side.over else None
+        below = reading.rows(side.completed_from) if side.completed_from else None
         pairs = zip(reading.rows(side.at) or (), below or (), strict=False)
         if any(types.keys() <= row.keys() and not types.keys() <= full.keys() for row, full in pairs):
-            yield Breach(side.over or "", "the whole row", "changed columns")
+            yield Breach(side.completed_from or "", "the whole row", "changed columns")
 
 
 RULE = DriftRule(

@@ -136,7 +136,7 @@ def test_no_key_of_a_contract_is_forgotten():
 
 def test_rules_that_refuse_are_those_whose_breach_is_an_error():
     errors = {one.name for one in rules() if one.family == CROSS_FIELD and one.severity == ERROR}
-    assert errors - {"halves-paired"} == refusing_rules()  # both halves: only a stream shows it
+    assert errors - {"split-updates-complete"} == refusing_rules()  # both halves: only a stream shows it
 
 
 @pytest.mark.parametrize("version", list(CATALOGUE.all_versions()), ids=str)

@@ -34,16 +34,16 @@ COLUMN_CODES: Final = CompatibilityRule(
     good="codes: {table: any} in both", bad="codes: {table: any}, then java.sql.Types",
 )  # fmt: skip
 
-COLUMN_HINTS: Final = CompatibilityRule(
-    id="C342", name="column-hints", severity=NOTE,
+SCHEMA_BLOCK: Final = CompatibilityRule(
+    id="C342", name="schema-block", severity=NOTE,
     says="The schema block of messages is described differently. It is never used to read a row.",
     action="Nothing: no reader is affected.",
-    good="hints: {at: /schema} in both", bad="hints: {at: /schema}, then none",
+    good="schema_block: {at: /schema} in both", bad="schema_block: {at: /schema}, then none",
 )  # fmt: skip
 
 
 def list_facts(section: Mapping[str, Any]) -> Iterator[tuple[Key, ContractFact]]:
-    """Yield where types, codes and hints are."""
+    """Yield where types, codes and the schema block are."""
     for name, value in section.items():
         if name == "types" and value != "none":
             more = [f"{part}: {text_of(value[part])}" for part in ("as", "name", "type", "table") if part in value]
@@ -54,7 +54,7 @@ def list_facts(section: Mapping[str, Any]) -> Iterator[tuple[Key, ContractFact]]
 
 def rule_of(key: Key, old: ContractFact | None, new: ContractFact | None) -> CompatibilityRule:
     """Return which of the three is concerned."""
-    return {"types": COLUMN_TYPES_PLACE, "codes": COLUMN_CODES, "hints": COLUMN_HINTS}[key[1]]
+    return {"types": COLUMN_TYPES_PLACE, "codes": COLUMN_CODES, "schema_block": SCHEMA_BLOCK}[key[1]]
 
 
 def ask(difference: FactDifference, versions: Versions) -> Question:

@@ -59,11 +59,11 @@ POSITION_ORDER: Final = CompatibilityRule(
 )  # fmt: skip
 
 POSITION_RISE: Final = CompatibilityRule(
-    id="C333", name="position-rise", severity=NOTE,
+    id="C333", name="position-monotonic", severity=NOTE,
     says="Positions increase differently within a partition. This is checked over a stream and never rejects a "
     "message.",
     action="Look at the `order` findings of the next audit.",
-    good="rises: always in both", bad="rises: always, then or-stays",
+    good="monotonic: strict in both", bad="monotonic: strict, then non-strict",
 )  # fmt: skip
 
 
@@ -73,7 +73,7 @@ _FIELDS: Final[Mapping[str, frozenset[str]]] = MappingProxyType({
     "event_time": frozenset({"event_time", "event_time_text"}),
     "position": frozenset({"position", "pair_id"}), "transaction": frozenset({"transaction", "pair_id"}),
 })  # fmt: skip
-_STREAM_READINGS: Final = ("order", "rises")
+_STREAM_READINGS: Final = ("order", "monotonic")
 
 
 def list_facts(section: Mapping[str, Any]) -> Iterator[tuple[Key, ContractFact]]:
@@ -102,7 +102,7 @@ def rule_of(key: Key, old: ContractFact | None, new: ContractFact | None) -> Com
 def _rule_of_place(old: Mapping[str, Any], new: Mapping[str, Any]) -> CompatibilityRule:
     """Return whether a fact of the envelope moved, is read differently, or is only ordered differently."""
     differs = {name for name in (*old, *new) if old.get(name) != new.get(name)}
-    if not differs - {"rises"}:
+    if not differs - {"monotonic"}:
         return POSITION_RISE
     if not differs - set(_STREAM_READINGS):
         return POSITION_ORDER

@@ -34,8 +34,8 @@ IMAGE_CONTAINER: Final = CompatibilityRule(
     good="container: list-of-rows in both", bad="container: list-of-one, then list-of-rows",
 )  # fmt: skip
 
-HALVES: Final = CompatibilityRule(
-    id="C322", name="halves", severity=BREAKING,
+SPLIT_UPDATE: Final = CompatibilityRule(
+    id="C322", name="split-update", severity=BREAKING,
     says="The key that joins the two halves of an update differs: unrelated halves are joined, or none are.",
     action=NEW_VERSION,
     good="pair_by: [position, table] in both", bad="pair_by: [position, table], then [transaction]",
@@ -64,7 +64,7 @@ def ask(difference: FactDifference, versions: Versions) -> Question:
         ops, places = ROWS, [at for version in versions for at in version.meaning.images.pointers()]
     else:
         sides = [side for value in values for side in value.values()]
-        places = [side[part] for side in sides for part in ("at", "over", "or") if part in side]
+        places = [side[part] for side in sides for part in ("at", "completed_from", "or") if part in side]
     members = tuple(dict.fromkeys(places))
     return Question(ops, members, members=members, fields=IMAGE_FIELDS)
 
@@ -74,12 +74,16 @@ def list_split_update_facts(section: Mapping[str, Any]) -> Iterator[tuple[Key, C
     yield (), ContractFact(section, f"joined by {', '.join(section['pair_by'])}")
 
 
-def ask_halves(difference: FactDifference, versions: Versions) -> Question:
+def ask_split_update(difference: FactDifference, versions: Versions) -> Question:
     """Ask for messages of split updates."""
     return Question(("update-before", "update-after"), fields=frozenset({"pair_id"}))
 
 
 SECTION = ContractSection(name="images", listed_at=5, list_facts=list_facts, rule_of=rule_of, ask=ask)
-HALVES_SECTION = ContractSection(
-    name="halves", listed_at=6, list_facts=list_split_update_facts, rule_of=always(HALVES), ask=ask_halves
+SPLIT_UPDATE_SECTION = ContractSection(
+    name="split_update",
+    listed_at=6,
+    list_facts=list_split_update_facts,
+    rule_of=always(SPLIT_UPDATE),
+    ask=ask_split_update,
 )

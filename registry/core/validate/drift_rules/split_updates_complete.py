@@ -1,4 +1,4 @@
-"""Halves paired: both messages of a split update arrive. Only the step that joins them can check this."""
+"""Split updates complete: both messages of a split update arrive. Only the step that joins them can check this."""
 
 from collections.abc import Iterator
 
@@ -13,7 +13,7 @@ def check(view: RuleView) -> Iterator[Breach]:
 
 
 RULE = DriftRule(
-    name="halves-paired", severity=ERROR,
+    name="split-updates-complete", severity=ERROR,
     says="Both halves of an update arrive. This cannot be checked on a single message: the step that joins halves "
     "reports it.",
     action="Read a range that contains both halves, or check for a filter between product and topic.",
