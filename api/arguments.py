@@ -11,7 +11,7 @@ def as_text(name: str, given: object, example: str) -> str:
     """Return an argument that is text. Raises UsageError if it is not."""
     if not isinstance(given, str):
         raise UsageError(
-            f"{name} is text, not of the type {type(given).__name__}", hint=f'give "{example}", for example'
+            f"{name} is text, not of the type {type(given).__name__}", hint=f'Give "{example}", for example.'
         )
     return given
 
@@ -26,10 +26,10 @@ def as_number(name: str, given: object, *, least: int | None = None) -> int:
 def as_mapping(name: str, given: Mapping[str, str] | None, example: str) -> dict[str, str]:
     """Return an argument that is a mapping of texts. Raises UsageError if it is not."""
     if given is not None and not isinstance(given, Mapping):
-        raise UsageError(f"{name} cannot be of the type {type(given).__name__}", hint=f"give {example}, for example")
+        raise UsageError(f"{name} cannot be of the type {type(given).__name__}", hint=f"Give {example}, for example.")
     for value in (given or {}).values():
         if not isinstance(value, str):
             raise UsageError(
-                f"a value of {name} is text, not of the type {type(value).__name__}", hint=f"give {example}"
+                f"a value of {name} is text, not of the type {type(value).__name__}", hint=f"Give {example}."
             )
     return dict(given or {})

@@ -64,7 +64,7 @@ class DecodedBatch:
         if name not in self.tables:
             known = similar_names(name, self.tables) or list(self.tables)[:5]
             raise UsageError(
-                f"there are no rows of `{name}`", hint=f"there are rows of {', '.join(known) or 'no table'}"
+                f"there are no rows of `{name}`", hint=f"There are rows of {', '.join(known) or 'no table'}."
             )
         return self.tables[name]
 

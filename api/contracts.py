@@ -88,20 +88,20 @@ def contract(
     """
     if as_text("a reference", reference, "dts/canal@2") == AUTO:
         raise UsageError(
-            "the contract of single messages must be given", hint="cdc_contracts.detect(messages).contract finds it"
+            "the contract of single messages must be given", hint="`cdc_contracts.detect(messages).contract` finds it."
         )
     catalogue, options = open_options(tables, table, parameters, severities, contracts, strict_json=strict_json)
     if versions is None:
         return Contract(open_validation(catalogue, reference, options))
     (subject,) = {version.subject for version in catalogue.resolve(reference)}
     if reference != subject:
-        raise UsageError("a versions file says which version applies", hint=f"give {subject}, without a version")
+        raise UsageError("a versions file says which version applies", hint=f"Give {subject}, without a version.")
     ranges = read_versions(Path(versions), catalogue)
     others = sorted(one for one in ranges.contracts if catalogue.version(one).subject != subject)
     if others:
         raise UsageError(
             f"the versions file names {others[0]}, and the contract is {subject}", where=ranges.where,
-            hint="open a contract for each subject, each with a file of its own",
+            hint="Open a contract for each subject, each with a file of its own.",
         )  # fmt: skip
     return Contract(open_ranges(catalogue, ranges, options))
 
@@ -152,7 +152,9 @@ class Contract:
 
     def __init__(self, validation: ValidationContext) -> None:
         if not isinstance(validation, ValidationContext):
-            raise UsageError("a contract is opened by a function", hint='cdc_contracts.contract("dts/canal@2")')
+            raise UsageError(
+                "a contract is opened by a function", hint='Write `cdc_contracts.contract("dts/canal@2")`.'
+            )
         self._validation = validation
         self._messages = {validation.declared: MessageValidator(validation)}
 
@@ -317,7 +319,7 @@ def open_options(
     folders = [contracts] if isinstance(contracts, str | Path) else contracts or ()
     if not isinstance(folders, Sequence) or not all(isinstance(folder, str | Path) for folder in folders):
         raise UsageError(
-            f"contracts cannot be of the type {type(contracts).__name__}", hint="give a folder, or several"
+            f"contracts cannot be of the type {type(contracts).__name__}", hint="Give a folder, or several."
         )
     return open_catalogue([Path(folder) for folder in folders]), ReadingOptions(
         parameters=as_mapping("parameters", parameters, '{"timestamp_zone": "+08:00"}'),
@@ -338,7 +340,7 @@ def open_tables(tables: Tables | None) -> TableContracts:
     if not isinstance(documents, Sequence) or not all(isinstance(one, Mapping) for one in documents):
         raise UsageError(
             f"table contracts cannot be of the type {type(tables).__name__}",
-            hint='give a file, a folder, or {"table": "shop.orders", "columns": {"id": {"type": "bigint"}}}',
+            hint='Give a file, a folder, or {"table": "shop.orders", "columns": {"id": {"type": "bigint"}}}.',
         )
     return TableContracts(parse_table_contract(dict(one), "tables") for one in documents)
 

@@ -37,7 +37,7 @@ def read_batches(messages: Messages, *, placed: bool = False) -> Iterator[pa.Rec
         if placed and not {"topic", "partition", "offset"} <= {*batch.schema.names}:
             raise UsageError(
                 "a versions file needs the topic, partition and offset of each message",
-                hint="give columns with these names beside `value`",
+                hint="Give columns with these names beside `value`.",
             )
         if batch.num_rows:
             yield _with_coordinates(batch, first)
@@ -89,7 +89,7 @@ def _from_pandas(messages: Any) -> pa.Table:
         return pa.Table.from_pandas(messages[known], preserve_index=False)
     except pa.ArrowException as error:
         raise UsageError(
-            f"the DataFrame cannot be read: {error}", hint="a column `value` of bytes or text is needed"
+            f"the DataFrame cannot be read: {error}", hint="A column `value` of bytes or text is needed."
         ) from error
 
 
@@ -109,7 +109,7 @@ def _with_coordinates(batch: pa.RecordBatch, first: int) -> pa.RecordBatch:
     }
     for name in ("topic", "partition", "offset"):
         if columns[name].null_count:
-            raise UsageError(f"the column `{name}` contains nulls", hint="leave the column out, or fill it")
+            raise UsageError(f"the column `{name}` contains nulls", hint="Leave the column out, or fill it.")
     kinds = {"key": pa.binary(), "timestamp": pa.timestamp("us", tz="UTC"), "timestampType": pa.int32()}
     for name in (name for name in _OPTIONAL if name in names):
         columns[name] = _cast(batch, name, kinds[name]) if name in kinds else batch.column(name)
@@ -120,7 +120,7 @@ def _refuse_no_values(names: Sequence[str]) -> None:
     if "value" not in names:
         raise UsageError(
             f"there is no column `value` among {', '.join(names) or 'none'}",
-            hint="name the column of the messages `value`, as Kafka sources do",
+            hint="Name the column of the messages `value`, as Kafka sources do.",
         )
 
 
@@ -135,5 +135,5 @@ def _cast(batch: pa.RecordBatch, name: str, wanted: pa.DataType) -> pa.Array:
             return column if column.type == wanted else column.cast(wanted)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         pass
-    hint = "bytes or text are needed" if wanted == pa.binary() else f"{wanted} is needed"
+    hint = "Bytes or text are needed." if wanted == pa.binary() else f"{wanted} is needed."
     raise UsageError(f"the column `{name}` is of the type {column.type}", hint=hint)

@@ -31,15 +31,17 @@ def value_of(message: Message) -> bytes | None:
     if isinstance(message, str):
         return message.encode("utf-8", "surrogatepass")  # a lone surrogate is a finding, not an exception
     if not hasattr(message, "value"):
-        hint = "give the bytes or the text as they were received" if isinstance(message, Mapping) else f"give {_KINDS}"
+        hint = (
+            "Give the bytes or the text as they were received." if isinstance(message, Mapping) else f"Give {_KINDS}."
+        )
         raise UsageError(f"a message cannot be of the type {type(message).__name__}", hint=hint)
     failure = part_of(message, "error")
     if failure is not None:
-        raise UsageError(f"the consumer returned an error instead of a message: {failure}", hint="skip such records")
+        raise UsageError(f"the consumer returned an error instead of a message: {failure}", hint="Skip such records.")
     value = part_of(message, "value")
     if not isinstance(value, bytes | bytearray | memoryview | str | None):
         raise UsageError(
-            f"the value of this record is of the type {type(value).__name__}", hint="consume without a deserializer"
+            f"the value of this record is of the type {type(value).__name__}", hint="Consume without a deserializer."
         )
     return value_of(value)
 
@@ -66,7 +68,7 @@ def place_of(message: Message) -> MessagePlace:
     if not isinstance(topic, str) or type(partition) is not int or type(offset) is not int:
         raise UsageError(
             "a versions file needs the topic, partition and offset of each message",
-            hint="give the record of the Kafka client as it is, not its value",
+            hint="Give the record of the Kafka client as it is, not its value.",
         )
     time = part_of(message, "timestamp")  # milliseconds, of confluent-kafka behind their type, 0 where there are none
     kind, millis = time if isinstance(time, tuple) else (None, time)
@@ -78,10 +80,10 @@ def place_of(message: Message) -> MessagePlace:
 def values_of(messages: Iterable[Message]) -> Iterator[bytes | None]:
     """Yield the bytes of messages. Raises UsageError if they are no messages, or only one."""
     if isinstance(messages, bytes | bytearray | memoryview | str):
-        raise UsageError("several messages are needed, and this is one", hint="put it into a list")
+        raise UsageError("several messages are needed, and this is one", hint="Put it into a list.")
     if not isinstance(messages, Iterable) or isinstance(messages, Mapping):
         raise UsageError(
             f"messages cannot be of the type {type(messages).__name__}",
-            hint="give an iterable of bytes, an Arrow table, or a pandas DataFrame or Series",
+            hint="Give an iterable of bytes, an Arrow table, or a pandas DataFrame or Series.",
         )
     return map(value_of, messages)

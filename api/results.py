@@ -134,7 +134,7 @@ class UndecidedChange(ChangeFacts):
     def read_as(self, reference: str) -> Change:
         """Return the change as one version reads it, such as `dts/canal@1`. Raises UsageError if it does not."""
         if reference not in self.readings:
-            raise UsageError(f"{reference} does not read this change", hint=f"choose {_either(self.readings)}")
+            raise UsageError(f"{reference} does not read this change", hint=f"Choose {_either(self.readings)}.")
         return self.readings[reference]
 
     @property
@@ -153,8 +153,8 @@ class UndecidedChange(ChangeFacts):
         named = ".".join(part for part in (self.database, self.schema, self.table) if part) or "a table without a name"
         return UndecidedError(
             f"nothing says which version this {self.op} of {named} is read by: {_either(self.readings)}",
-            hint="open the contract as one of them, or with `versions=`, a file that says which holds for which "
-            "offsets; `read_as(...)` chooses for one change",
+            hint="Open the contract as one of them, or with `versions=`, a file that says which holds for which "
+            "offsets; `read_as(...)` chooses for one change.",
         )
 
 

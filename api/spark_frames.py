@@ -25,7 +25,7 @@ from cdc_contracts.registry.core.validate.validation_context import (
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-_EXAMPLE = 'cdc_contracts.audit(df, "dts/canal@2"), for example'
+_EXAMPLE = 'Write `cdc_contracts.audit(df, "dts/canal@2")`, for example.'
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class FrameAudit:
         if self.frame.isStreaming:
             raise UsageError(
                 "a streaming DataFrame has no end, and a report for each micro-batch",
-                hint="write `.frame` with `writeStream`; its column `report` holds the JSON reports",
+                hint="Write `.frame` with `writeStream`; its column `report` holds the JSON reports.",
             )
         (row,) = self.frame.collect()
         return read_report(json.loads(row["report"]))
@@ -118,7 +118,7 @@ def _open(
         raise UsageError("a DataFrame needs either a contract or a versions file", hint=_EXAMPLE)
     if isinstance(contract, Contract):
         if any((tables, parameters, severities, contracts)):
-            raise UsageError("an open contract has its own tables and parameters", hint="give them to `contract()`")
+            raise UsageError("an open contract has its own tables and parameters", hint="Give them to `contract()`.")
         return validation_of(contract)
     catalogue, options = open_options(tables, None, parameters, severities, contracts)
     if versions is not None:

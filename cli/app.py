@@ -147,7 +147,7 @@ def _report_error(error: BaseException, *, debug: bool) -> int:
             error.show()  # type: ignore[attr-defined]
             return int(error.exit_code)  # type: ignore[attr-defined]
         case Exception():
-            hint = "" if debug else "\n  run again with --debug for the traceback"
+            hint = "" if debug else "\n  Run again with --debug for the traceback."
             console.say(f"error: {type(error).__name__}: {error} (this is a bug in {PROGRAM}){hint}")
             return COULD_NOT_RUN
     raise error

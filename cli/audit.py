@@ -59,7 +59,7 @@ def audit_topic(
         if new_versions is not None:
             raise UsageError(
                 "--write-versions cannot be combined with --follow",
-                hint="leave out --follow to audit what is there now",
+                hint="Leave out --follow to audit what is there now.",
             )
         ending = follow_options.Ending(fail_on, as_json, report, known, new_baseline, against, allow_empty)
         topic_options.follow_audit(

@@ -41,7 +41,9 @@ def bind(
         _print_bindings(dict(settings.topics), as_json=as_json)
         return
     if remove == (reference is not None):
-        raise UsageError("a topic needs either a contract to bind or --remove", hint="bind TOPIC SYSTEM/DIALECT@N")
+        raise UsageError(
+            "a topic needs either a contract to bind or --remove", hint="Write `bind TOPIC SYSTEM/DIALECT@N`."
+        )
     versions = _versions(reference, settings) if reference is not None else []
     bound = bind_topic(Path.cwd(), topic, reference)
     if as_json:
@@ -63,7 +65,7 @@ def _versions(reference: str, settings: Settings) -> list[Version]:
     if versions[0].subject == catalogue.canonical.subject:
         raise UsageError(
             f"messages cannot be validated against {versions[0].subject}: they are decoded into it",
-            hint="`cdc-contracts list` shows the others",
+            hint="`cdc-contracts list` shows the others.",
         )
     return versions
 

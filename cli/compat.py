@@ -48,7 +48,7 @@ def compat(
 
     named = versions or []
     if (pairs is None and len(named) < 2) or (pairs is not None and named):  # noqa: PLR2004  an old and a new one
-        raise UsageError("no versions are given", hint="give OLD and NEW, or --pairs FILE")
+        raise UsageError("no versions are given", hint="Give OLD and NEW, or --pairs FILE.")
     comparer, demand = Comparer(lambda: open_catalogue(contracts)), ComparisonRequest(level, policy)
     if pairs is not None:
         raise typer.Exit(_compare_pairs(pairs, comparer, demand, as_json=as_json))

@@ -76,12 +76,12 @@ def new(
 
     if not _SUBJECT.fullmatch(subject):
         raise UsageError(
-            f"`{subject}` is not SYSTEM/DIALECT", hint="lower-case letters, digits and -, such as acme/orders-json"
+            f"`{subject}` is not SYSTEM/DIALECT", hint="Use lower-case letters, digits and -, such as acme/orders-json."
         )
     reserved = reserved_name(subject)
     if reserved is not None:
         raise UsageError(f"`{subject}`: {reserved} is reserved, and no contract is found there",
-                         hint="choose another name, such as acme/orders-json")  # fmt: skip
+                         hint="Choose another name, such as acme/orders-json.")  # fmt: skip
     known = [target] if target.is_dir() and any(target.glob("*/*/v*/contract.yaml")) else []
     catalogue = open_catalogue([*(folders or ()), *known], target=target)
     if has_extra("arrow"):  # the draft is checked by batches too
@@ -126,7 +126,9 @@ def _of_topics(topics: Sequence[str], most: int, client: ConnectionOptions) -> I
     from cdc_contracts.spark_checks.kafka.excerpts import read_sample
 
     if not topics:
-        raise UsageError("a topic is needed", hint="cdc-contracts contract new acme/plain topic NAME -b HOST:PORT")
+        raise UsageError(
+            "a topic is needed", hint="Write `cdc-contracts contract new acme/plain topic NAME -b HOST:PORT`."
+        )
     wanted, connection = run_options.parse_topic_options("earliest", "latest", client)
     with open_reader(connection.bootstrap, connection.properties) as reader:
         for topic in topics:
@@ -143,7 +145,7 @@ def _write(drafted: ContractFolder, target: Path) -> None:
 
     for name in drafted.files:
         if (target / name).exists():
-            raise UsageError("the file exists already", where=str(target / name), hint="give --to another folder")
+            raise UsageError("the file exists already", where=str(target / name), hint="Give --to another folder.")
     written: list[Path] = []
     try:
         for name, content in drafted.files.items():

@@ -100,7 +100,9 @@ class Converting:
         version = self._version(topic)
         framed = framing in (None, Frame.CONFLUENT)
         if not framed and (self.schema_id is not None or self.registry is not None):
-            raise UsageError("only schema registry framing has an id", hint="--framing confluent writes and reads it")
+            raise UsageError(
+                "only schema registry framing has an id", hint="Use --framing confluent, which writes and reads it."
+            )
         conversion = Conversion(
             avro_message_schema(version),
             MessageForm(self.to),
@@ -117,13 +119,13 @@ class Converting:
         settings = read_settings(Path.cwd())
         reference = self.contract or settings.contract_of([topic] if topic else [])
         if reference is None or reference == "auto":
-            raise UsageError("a conversion needs a contract", hint="give --contract SYSTEM/DIALECT@N")
+            raise UsageError("a conversion needs a contract", hint="Give --contract SYSTEM/DIALECT@N.")
         catalogue = open_catalogue(self.folders)
         version = catalogue.version(reference)
         if version.meaning.transport == "avro":
             raise UsageError(
                 f"{version} is Avro already, not a JSON dialect",
-                hint="`cdc-contracts decode` reads its messages; `schema --format avro` prints its schema",
+                hint="`cdc-contracts decode` reads its messages; `schema --format avro` prints its schema.",
             )
         return version
 
@@ -132,7 +134,7 @@ class Converting:
 
         if self.schema_id is not None:
             if self.registry is not None:
-                raise UsageError("--schema-id and --registry both set the id", hint="give one of them")
+                raise UsageError("--schema-id and --registry both set the id", hint="Give one of them.")
             return self.schema_id
         if self.registry is None:
             return locked_id(version)
@@ -176,7 +178,7 @@ def convert_file(
     from cdc_contracts.registry.core.records.input_files import STDIN, plan_files
 
     if engine is not run_options.EngineName.LOCAL:
-        raise UsageError("files are converted without Spark", where=f"--engine {engine}", hint="leave it out")
+        raise UsageError("files are converted without Spark", where=f"--engine {engine}", hint="Leave it out.")
     kept = [Path(path) for path in paths if path != STDIN]
     framing = converting.framing
     if converting.to is To.AVRO and framing is None:
@@ -226,7 +228,7 @@ def convert_topic(
 
     framing = converting.framing or Frame.CONFLUENT
     if framing is Frame.CONTAINER:
-        raise UsageError("a Kafka record cannot be an Avro container", hint="--framing confluent or bare")
+        raise UsageError("a Kafka record cannot be an Avro container", hint="Give --framing confluent or bare.")
     conversion = converting.open(framing, topic)
     _check_place(quarantine, [], replace=replace)
     _check_quarantine(quarantine, [])
@@ -257,7 +259,7 @@ def _check_place(target: Path | None, kept: list[Path], *, replace: bool) -> Non
         return
     check_place(target, kept=kept)
     if target.exists() and not replace:
-        raise UsageError("the file exists already", where=str(target), hint="choose another name, or give --replace")
+        raise UsageError("the file exists already", where=str(target), hint="Choose another name, or give --replace.")
 
 
 def _check_quarantine(quarantine: Path | None, others: list[Path]) -> None:

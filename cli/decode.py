@@ -41,7 +41,8 @@ def decode_topic(
     """Decode a range of one or more topics into DIR/changes, tables, control, quarantine and ledger."""
     if stream.follow and chosen.local:
         raise UsageError(
-            "--follow needs --engine spark", hint="--engine local decodes the records that are there now, and ends"
+            "--follow needs --engine spark",
+            hint="Give --engine local, which decodes the records that are there now, and ends.",
         )
     stream.check(refused={"--until": end != "latest"})
     output.check(local=chosen.local)

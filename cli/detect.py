@@ -70,7 +70,8 @@ def detect(
 
     if new_versions is not None and list(sources) == ["-"]:
         raise UsageError(
-            "standard input can be read only once, and --write-versions reads its input twice", hint="save it to a file"
+            "standard input can be read only once, and --write-versions reads its input twice",
+            hint="Save it to a file.",
         )
     catalogue, reading_options = (
         open_catalogue(folders),
@@ -85,7 +86,7 @@ def detect(
     if sources[0] == TOPIC:
         require_extra("kafka")
         if len(sources) == 1:
-            raise UsageError("a topic is needed", hint="cdc-contracts detect topic NAME -b HOST:PORT")
+            raise UsageError("a topic is needed", hint="Write `cdc-contracts detect topic NAME -b HOST:PORT`.")
         wanted, connection = run_options.parse_topic_options(start, end, client)
         _add_topics(accumulator, sources[1:], connection, messages, wanted)
     else:

@@ -111,7 +111,7 @@ def _open(serving: Serving, listening: Listening) -> tuple[Any, Any]:
 
     local_only = is_loopback(listening.host)
     if not local_only and listening.users is None and not listening.insecure:
-        hint = "give --users FILE, or --insecure to let everyone who reaches the port change everything"
+        hint = "Give --users FILE, or --insecure to let everyone who reaches the port change everything."
         raise UsageError(f"refused to listen on {listening.host} without users", hint=hint)
     if listening.tls_cert is None and (listening.tls_key or listening.tls_client_ca):
         raise UsageError("--tls-key and --tls-client-ca need --tls-cert")
@@ -119,7 +119,7 @@ def _open(serving: Serving, listening: Listening) -> tuple[Any, Any]:
     if listening.tls_cert is not None:
         tls = Tls(listening.tls_cert, listening.tls_key, listening.tls_client_ca).context()
     if tls is None and listening.users is not None and not local_only:
-        hint = "give --tls-cert, or put a TLS proxy in front of the server"
+        hint = "Give --tls-cert, or put a TLS proxy in front of the server."
         console.say(f"warning: passwords and tokens are sent in the clear\n  {hint}")
     folders = check_folders(serving.contracts)
     options = Options(Defaults(serving.level, serving.policy), int(serving.conflict_code))

@@ -35,10 +35,10 @@ def user(
     if not name or ":" in name or any(char.isspace() for char in name):
         raise UsageError("a user name must not contain colons or spaces", where=name)
     if wrong := sorted(set(may or ()) - set(_RIGHTS)):
-        raise UsageError(f"there is no right `{wrong[0]}`", hint=f"rights are {', '.join(_RIGHTS)}")
+        raise UsageError(f"there is no right `{wrong[0]}`", hint=f"Rights are {', '.join(_RIGHTS)}.")
     if wrong := [pattern for pattern in subjects or () if not is_pattern(pattern)]:
         raise UsageError(
-            f"`{wrong[0]}` is not a subject pattern", hint="write :.context:name for the subjects of a context"
+            f"`{wrong[0]}` is not a subject pattern", hint="Write :.context:name for the subjects of a context."
         )
     if token:
         made = passwords.make_token()
@@ -58,7 +58,7 @@ def _ask_password() -> str:
     else:
         password = sys.stdin.readline().rstrip("\r\n")
     if not password:
-        raise UsageError("there is no password", hint="type it, or pipe one line to standard input")
+        raise UsageError("there is no password", hint="Type it, or pipe one line to standard input.")
     if len(password.encode()) > LONGEST:
         raise UsageError(f"the password is longer than {LONGEST:,} bytes")
     return str(password)

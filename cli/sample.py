@@ -43,7 +43,7 @@ def sample(
     reading_options = validation_options.open_reading_options(tables=tables, parameters=parameters)
     binary = version.resolved.get("transport") != "json"
     if target is None and binary:
-        raise UsageError(f"messages of {version} are binary", hint="give -o FILE.parquet")
+        raise UsageError(f"messages of {version} are binary", hint="Give -o FILE.parquet.")
     if target is not None:
         _check_target(target, binary=binary, replace=replace)
     messages = sample_messages(
@@ -62,11 +62,12 @@ def _check_target(target: Path, *, binary: bool, replace: bool) -> None:
     endings = (".parquet",) if binary else (".jsonl", ".parquet")
     if target.suffix not in endings:
         raise UsageError(
-            f"`{target.suffix or target.name}` is not a file type for these messages", hint=" or ".join(endings)
+            f"`{target.suffix or target.name}` is not a file type for these messages",
+            hint=f"Use {' or '.join(endings)}.",
         )
     check_place(target)
     if target.exists() and not replace:
-        raise UsageError("the file exists already", where=str(target), hint="--replace overwrites it")
+        raise UsageError("the file exists already", where=str(target), hint="Give --replace to overwrite it.")
 
 
 def _print_lines(messages: Iterable[bytes]) -> None:

@@ -78,16 +78,18 @@ def schema(
     reports stale ones.
     """
     if topic is not None and kind is not SchemaFormat.ASYNCAPI:
-        raise UsageError("--topic is a part of --format asyncapi", hint="leave out --topic, or give --format asyncapi")
+        raise UsageError("--topic is a part of --format asyncapi", hint="Leave out --topic, or give --format asyncapi.")
     if layout is RowLayout.FLAT and kind in _MESSAGES:
         raise UsageError(
-            f"{kind} describes messages and their values, which have no layout", hint="leave out --layout flat"
+            f"{kind} describes messages and their values, which have no layout", hint="Leave out --layout flat."
         )
     if (reference is None) == (write is None):
-        raise UsageError("give a contract, or --write and a folder of contracts", hint="`cdc-contracts list` shows all")
+        raise UsageError(
+            "give a contract, or --write and a folder of contracts", hint="`cdc-contracts list` shows all."
+        )
     if write is not None:
         if tables is not None or table is not None:
-            raise UsageError("--write writes schemas of versions, not of tables", hint="leave out --tables, --table")
+            raise UsageError("--write writes schemas of versions, not of tables", hint="Leave out --tables, --table.")
         _write(write)
         return
     if tables is None and table is None:
@@ -119,7 +121,7 @@ def _message_schema(version: Version, kind: SchemaFormat, topic: str | None) -> 
             return asyncapi_document(version, message_schema(version), topic)
         case _:
             raise UsageError(
-                f"{kind} describes the rows of a table", hint="give --tables, and --table if there are several"
+                f"{kind} describes the rows of a table", hint="Give --tables, and --table if there are several."
             )
     return lay_out(result)
 
@@ -179,13 +181,15 @@ def _choose(reading_options: ReadingOptions, name: str | None) -> TableContract:
     """Return the table contract with a name, or the only one. Raises UsageError if there is none, or several."""
     names = reading_options.tables.names()
     if not names:
-        raise UsageError("there are no table contracts", hint="--tables takes a YAML file or a folder of them")
+        raise UsageError("there are no table contracts", hint="Give --tables with a YAML file or a folder of them.")
     if name is None and len(names) > 1:
-        raise UsageError(f"there are {len(names)} table contracts", hint="--table takes one of " + ", ".join(names))
+        raise UsageError(
+            f"there are {len(names)} table contracts", hint=f"Give --table with one of {', '.join(names)}."
+        )
     found = reading_options.tables.of(None, None, name or names[0])
     if found is None:
         raise UsageError(
-            f"there is no table contract for {name}", where="--table", hint="there are: " + ", ".join(names)
+            f"there is no table contract for {name}", where="--table", hint=f"There are {', '.join(names)}."
         )
     return found
 
@@ -195,10 +199,10 @@ def _write(folder: Path) -> None:
     from cdc_contracts.registry.core.schema.message_schemas.schema_files import write_message_files
 
     if not folder.is_dir():
-        raise UsageError(f"there is no folder {folder}", hint="give a folder of contracts: SYSTEM/DIALECT/vN below it")
+        raise UsageError(f"there is no folder {folder}", hint="Give a folder of contracts: SYSTEM/DIALECT/vN below it.")
     versions = open_own_versions(folder)
     if not versions:
-        raise UsageError(f"{folder} holds no contracts", hint="give the folder above SYSTEM/DIALECT/vN/contract.yaml")
+        raise UsageError(f"{folder} holds no contracts", hint="Give the folder above SYSTEM/DIALECT/vN/contract.yaml.")
     canonical = versions[0].catalogue.canonical
     if Path(str(canonical.folder)).resolve().is_relative_to(folder.resolve()):
         versions = (*versions, canonical)

@@ -78,7 +78,7 @@ def _print_own_schema(name: str, schema: Schema | None) -> None:
     from cdc_contracts.registry.file_schemas.published_schemas import FILE_SCHEMAS
 
     if schema is not Schema.JSON:
-        raise UsageError(f"`{name}` has a JSON Schema only", hint="give --schema json")
+        raise UsageError(f"`{name}` has a JSON Schema only", hint="Give --schema json.")
     console.print_json({"report": report_schema, "why": explanation_schema, **FILE_SCHEMAS}[name]())
 
 

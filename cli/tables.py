@@ -58,7 +58,9 @@ def from_ddl(
     contracts = [contract for _, definitions in found for contract in definitions.tables]
     result = print_definitions(found)
     if not contracts:
-        raise UsageError("no table was read", hint="give CREATE TABLE statements, and their SQL dialect with --dialect")
+        raise UsageError(
+            "no table was read", hint="Give CREATE TABLE statements, and their SQL dialect with --dialect."
+        )
     done = file_tables([(contract, {}, "") for contract in contracts], output, replace=replace)
     raise typer.Exit(EXIT_CODES[PASS] if done and not result else _FOUND)
 
@@ -89,7 +91,7 @@ def check(
 
     given = paths or []
     if len(given) > 2 or (against is not None and len(given) > 1):  # noqa: PLR2004  an old and a new one
-        raise UsageError("one path is checked, two are compared", hint="give PATH, OLD NEW, or PATH --against REF")
+        raise UsageError("one path is checked, two are compared", hint="Give PATH, OLD NEW, or PATH --against REF.")
     chosen = choose_form(form, as_json=as_json, otherwise=FindingFormat.TEXT)
     if against is not None or len(given) == 2:  # noqa: PLR2004
         _refuse_of_comparison(chosen, reports, fail_on)
@@ -105,7 +107,8 @@ def _refuse_of_comparison(form: FindingFormat, reports: list[Path] | None, fail_
     unheeded += ["--fail-on"] if fail_on is not FailOn.ERROR else []
     if unheeded:
         raise UsageError(
-            f"{unheeded[0]} has no effect when two versions are compared", hint="--json prints the verdict as JSON"
+            f"{unheeded[0]} has no effect when two versions are compared",
+            hint="Give --json to print the verdict as JSON.",
         )
 
 

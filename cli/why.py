@@ -93,7 +93,7 @@ def _names_a_topic(words: Sequence[str]) -> bool:
         return True
     if len(words) > 1 or words == [_TOPIC]:
         raise UsageError(
-            f"`{' '.join(words)}` does not name one message", hint="give FILE, or `-`, or `topic` and its name"
+            f"`{' '.join(words)}` does not name one message", hint="Give FILE, or `-`, or `topic` and its name."
         )
     return False
 
@@ -116,7 +116,7 @@ def _read_topic(topic: str, place: MessagePlace) -> Found:
     from cdc_contracts.spark_checks.kafka.excerpts import read_record
 
     if place.partition is None or place.offset is None:
-        hint = f"cdc-contracts why topic {topic} -b HOST:PORT --partition 0 --offset 12"
+        hint = f"Write `cdc-contracts why topic {topic} -b HOST:PORT --partition 0 --offset 12."
         raise UsageError("the place of a record is needed", where=topic, hint=hint)
     connection = place.open()
     with open_reader(connection.bootstrap, connection.properties) as reader:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 UNKNOWN: Final = "0+unknown"
 """The release of a package that lies somewhere and was not installed."""
-GUIDE: Final = "docs/how-to/cluster.md says how to install or ship it"
+GUIDE: Final = "Read in docs/how-to/cluster.md how to install or ship it."
 WAITING_SECONDS: Final = 600
 """How long workers may take to come: machines of a cluster that grows have to start first."""
 _SILENCE_SECONDS: Final = 10
@@ -78,7 +78,7 @@ def check_workers(session: SparkSession, say: Callable[[str], None]) -> None:
         raise UnavailableError(
             f"the workers have cdc-contracts {', '.join(others)}, and this is {__version__}",
             where="Spark workers",
-            hint=f"install the same release in both places; {GUIDE}",
+            hint=f"Install the same release in both places. {GUIDE}",
         )
     if slow := sorted({str(row.native) for row in rows} - {"native"}):
         say(f"workers: fast validator: {', '.join(slow)}; with the native part an audit takes a quarter of the time")
@@ -116,8 +116,8 @@ def _wait_for(thread: threading.Thread, say: Callable[[str], None]) -> None:
         raise UnavailableError(
             f"no worker gives cores: no task has started in {WAITING_SECONDS} s",
             where="Spark workers",
-            hint="the page of the master shows whether workers are alive, and whether their free cores and memory are "
-            "enough for spark.executor.cores and spark.executor.memory",
+            hint="The page of the master shows whether workers are alive, and whether their free cores and memory are "
+            "enough for spark.executor.cores and spark.executor.memory.",
         )
 
 

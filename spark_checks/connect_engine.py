@@ -57,7 +57,7 @@ def open_remote(url: str, *, formats: Sequence[str] = (), say: Callable[[str], N
         raise UnavailableError(
             f"Spark Connect needs more libraries: {str(error).strip().splitlines()[0]}",
             where=url,
-            hint=install_command("connect"),
+            hint=f"Run `{install_command('connect')}`.",
         ) from error
     except (PySparkException, ValueError, OSError) as error:
         raise UnavailableError(

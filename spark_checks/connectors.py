@@ -41,7 +41,7 @@ class Connector:
             raise UnavailableError(
                 f"no {self.format} connector is known for Spark {spark}",
                 where=f"known for Spark {', '.join(self.packages)}",
-                hint="give a compatible one with --packages GROUP:ARTIFACT:VERSION or --jars",
+                hint="Give a compatible one with --packages GROUP:ARTIFACT:VERSION or --jars.",
             )
         return found
 
@@ -59,7 +59,7 @@ class Connector:
                 raise UsageError(
                     f"{self.format} tables need {name}={value}",
                     where=f"it is set to {found}",
-                    hint="remove this setting, or write the tables in another format",
+                    hint="Remove this setting, or write the tables in another format.",
                 )
             conf.set(name, value)
 
@@ -73,7 +73,7 @@ class Connector:
             raise UnavailableError(
                 f"the running Spark session cannot write {self.format} tables",
                 where=f"it lacks {', '.join(sorted(missing))}",
-                hint=f"start Spark with {wanted}",
+                hint=f"Start Spark with {wanted}.",
             )
 
 

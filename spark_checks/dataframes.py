@@ -78,13 +78,13 @@ def _input(df: DataFrame) -> DataFrame:
     if not hasattr(df, "mapInArrow"):
         raise UsageError(
             f"not a DataFrame of Spark, but of the type {type(df).__name__}",
-            hint="`Contract.check_batch` and `decode_batch` take messages, pandas and Arrow",
+            hint="`Contract.check_batch` and `decode_batch` take messages, pandas and Arrow.",
         )
     missing = [name for name in _NEEDED if name not in df.columns]
     if missing:
         raise UsageError(
             f"the DataFrame has no column `{missing[0]}`",
-            hint="it needs the columns of the Kafka source: " + ", ".join(_NEEDED),
+            hint=f"It needs the columns of the Kafka source: {', '.join(_NEEDED)}.",
         )
     return df.select(*(name for name in _USED if name in df.columns))
 

@@ -145,8 +145,8 @@ def _recorded(output: Output, past: PastRuns, run: str, fail_on: str) -> Decoded
         raise UnavailableError(
             f"run {run} already exists, with {repeats.dropped} of {repeats.rows} repeats dropped",
             where=output.directory,
-            hint="choose another directory"
-            + (", or give --replace to write it again" if output.tables.replaceable else ""),
+            hint="Choose another directory"
+            + (", or give --replace to write it again." if output.tables.replaceable else "."),
         )
     output.runs.objects(record)
     return DecodedRun(None, decide_again(report, fail_on), run, output.directory, record=record, again=True)
@@ -165,8 +165,8 @@ def _overlapping(
             + ("" if found[0].fingerprint == fingerprint else ", by contracts with another fingerprint")
             + (f", or those of another topic {min(unknown)}: its records do not say which" if unknown else ""),
             where=output.directory,
-            hint="choose another range or directory"
-            + (", or give --replace to replace it with this run" if output.tables.replaceable else ""),
+            hint="Choose another range or directory"
+            + (", or give --replace to replace it with this run." if output.tables.replaceable else "."),
         )
     return found
 
@@ -178,7 +178,7 @@ def _check_redaction(done: DecodedRun, output: Output) -> None:
         raise UnavailableError(
             f"run {done.run} already exists, and its quarantine is kept {kept}",
             where=output.directory,
-            hint="--replace writes it again with the new setting",
+            hint="Give --replace to write it again with the new setting.",
         )
 
 

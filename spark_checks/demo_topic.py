@@ -83,7 +83,7 @@ def write_capture(tables: Iterator[pa.Table], target: Path) -> int:
         target.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         result = f"cannot make the folder: {error.strerror}"
-        raise UnavailableError(result, where=str(target.parent), hint="name another") from error
+        raise UnavailableError(result, where=str(target.parent), hint="Name another.") from error
     rows = 0
     with pq.ParquetWriter(target, CAPTURE_SCHEMA, compression="zstd") as writer:
         for table in tables:

@@ -128,7 +128,7 @@ def read_files(paths: Sequence[Path], wanted: Range, *, tasks: int | None = None
 
 
 def _no_times(_: datetime) -> Mapping[int, int]:
-    raise UsageError("ranges of files are offsets, not times", hint="use earliest, latest, offset:N or last:N")
+    raise UsageError("ranges of files are offsets, not times", hint="Use earliest, latest, offset:N or last:N.")
 
 
 def _share_out(slices: Sequence[Slice], tasks: int) -> list[tuple[Slice, ...]]:

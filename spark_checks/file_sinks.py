@@ -78,7 +78,7 @@ def check_whole(folder: Folder, path: str, size: int, *, where: str, whose: str)
         raise UnavailableError(
             "a file written by a finished run is missing or truncated",
             where=where,
-            hint=f"decode the range of {whose} again with --replace",
+            hint=f"Decode the range of {whose} again with --replace.",
         )
 
 

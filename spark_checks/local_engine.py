@@ -85,7 +85,7 @@ class LocalEngine:
 
     @property
     def session(self) -> NoReturn:
-        raise UsageError("--engine local works without Spark, which this needs", hint="give --engine spark")
+        raise UsageError("--engine local works without Spark, which this needs", hint="Give --engine spark.")
 
 
 def _results(batches: Iterable[pa.RecordBatch]) -> list[tuple[bytes]]:

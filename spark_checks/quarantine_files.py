@@ -79,7 +79,7 @@ class QuarantineFiles:
         if len(self.formats) > 1:
             raise UsageError(
                 f"the runs keep their tables in several formats: {', '.join(sorted(self.formats))}",
-                hint="decode the ranges of one of them again, into a directory of its own",
+                hint="Decode the ranges of one of them again, into a directory of its own.",
             )
         return next(iter(self.formats))
 
@@ -91,13 +91,13 @@ class QuarantineFiles:
         if len(self.schemas) > 1:
             raise UsageError(
                 f"the runs keep their tables in several places: {', '.join(sorted(map(_name_schema, self.schemas)))}",
-                hint="decode the ranges of one of them again, into a directory of its own",
+                hint="Decode the ranges of one of them again, into a directory of its own.",
             )
         known = next(iter(self.schemas), wanted)
         if wanted not in (None, known):
             raise UsageError(
                 f"the runs keep their tables in {_name_schema(known)}, not in {wanted}",
-                hint="leave out --to: rows are written to where the earlier ones are",
+                hint="Leave out --to: rows are written to where the earlier ones are.",
             )
         return known
 
@@ -238,7 +238,7 @@ def open_quarantine(
         raise UnavailableError(
             f"the quarantine of run {run} keeps shapes only (--redact-quarantine): there is no record to decode",
             where=runs.directory,
-            hint="decode its range again from where it was read, with --replace or into another directory",
+            hint="Decode its range again from where it was read, with --replace or into another directory.",
         )
     begun = found.begun
     if begun is not None and begun.replay:

@@ -24,10 +24,10 @@ Windows = Mapping[Source, Sequence[Window]]
 def parse_fraction(text: str) -> Fraction:
     """Return the fraction of a range that a sample reads. Raises UsageError if the text is not a fraction of 1."""
     if not re.fullmatch(r"[0-9]{1,9}/[0-9]{1,9}|[0-9]{0,9}\.?[0-9]{1,9}", text) or re.fullmatch(r".*/0+", text):
-        raise UsageError("not a fraction", where=f"--sample {text}", hint="write 1/10 or 0.1")
+        raise UsageError("not a fraction", where=f"--sample {text}", hint="Write 1/10 or 0.1.")
     fraction = Fraction(text)
     if not 0 < fraction <= 1:
-        raise UsageError("not a part of the whole", where=f"--sample {text}", hint="write 1/10 or 0.1")
+        raise UsageError("not a part of the whole", where=f"--sample {text}", hint="Write 1/10 or 0.1.")
     return fraction
 
 

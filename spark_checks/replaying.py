@@ -59,7 +59,7 @@ class QuarantineReplay:
             raise UnavailableError(
                 "another run has changed what is in quarantine since this replay began",
                 where=self.output.directory,
-                hint="run the command again",
+                hint="Run the command again.",
             )
 
 

@@ -279,7 +279,7 @@ def _loads(jvm: Any, name: str) -> bool:
 def _existing(jar: str) -> Path:
     path = Path(jar).absolute()
     if not path.is_file():
-        raise UsageError("there is no such jar file", where=jar, hint="--jars takes local files.")
+        raise UsageError("there is no such jar file", where=jar, hint="Give --jars local files.")
     return path
 
 

@@ -67,7 +67,7 @@ def join_split_updates(session: SparkSession, directory: str) -> Joined:
         raise UsageError(
             f"run {without} was decoded with --outputs tables: there are no changes/ to join",
             where=directory,
-            hint="decode the range again, into another directory and with --outputs changes,tables",
+            hint="Decode the range again, into another directory and with --outputs changes,tables.",
         )
     root = runs.root.rstrip("/")
     target = f"{root}/{JOINED}"

@@ -78,7 +78,7 @@ def _of_table(directory: str, table: str | None) -> list[tuple[RecordedTable, Ru
         raise UsageError(
             f"its tables are kept as {', '.join(sorted(kept))}, a format that tracks its own files",
             where=directory,
-            hint=f"read {directory}/tables with a reader of that format",
+            hint=f"Read {directory}/tables with a reader of that format.",
         )
     return found
 

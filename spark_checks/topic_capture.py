@@ -56,7 +56,7 @@ def check_target(target: Path, *, replace: bool) -> None:
     if target.is_dir():
         raise UsageError("this is a folder, not a file", where=str(target))
     if target.exists() and not replace:
-        raise UsageError("the file exists already", where=str(target), hint="choose another name, or give --replace")
+        raise UsageError("the file exists already", where=str(target), hint="Choose another name, or give --replace.")
     check_folder(target.parent)
 
 

@@ -39,7 +39,7 @@ def check_topic(source: TopicInput, topic: str) -> None:
     Raises UsageError if it is the same topic, UnavailableError if it or one of the partitions does not exist.
     """
     if topic in source.selected:
-        raise UsageError("a topic cannot be converted into itself", where=topic, hint="name another --output-topic")
+        raise UsageError("a topic cannot be converted into itself", where=topic, hint="Name another --output-topic.")
     with open_reader(source.bootstrap, source.properties) as reader:
         there = reader.limits(topic).keys()
     needed = {partition for partitions in source.selected.values() for partition in partitions}
@@ -47,7 +47,7 @@ def check_topic(source: TopicInput, topic: str) -> None:
         raise UnavailableError(
             f"topic {topic} has {len(there)} partitions, and partition {missing[-1]} is needed",
             where=source.bootstrap,
-            hint="create it with as many partitions as the source topic: records keep their partition",
+            hint="Create it with as many partitions as the source topic: records keep their partition.",
         )
 
 

@@ -150,7 +150,8 @@ def _drifts(drift: str | Sequence[str] | bool) -> list[str]:  # noqa: FBT001  as
     named, known = [drift] if isinstance(drift, str) else list(drift), [one.name for one in CLASSES.values()]
     for name in named:
         if name not in CLASSES and find_drift_rule(name) is None:
-            hint = f"did you mean {', '.join(close)}?" if (close := similar_names(name, known)) else ", ".join(known)
+            close = similar_names(name, known)
+            hint = f"Did you mean {', '.join(close)}?" if close else f"Use one of {', '.join(known)}."
             raise UsageError(f"`{name}` is not a drift class", where="drift", hint=hint)
     return named
 

@@ -40,7 +40,7 @@ def messages(
         from hypothesis import strategies as st
     except ModuleNotFoundError as error:
         raise UnavailableError(
-            "this needs hypothesis, which is not installed", hint="pip install hypothesis"
+            "this needs hypothesis, which is not installed", hint="Run `pip install hypothesis`."
         ) from error
 
     sender = MessageSender(reference, table=table, parameters=parameters, contracts=contracts)

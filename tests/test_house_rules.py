@@ -1,5 +1,6 @@
 """Lint, formatting, types and layers are part of the tests, so that one command says whether all is well."""
 
+import ast
 import os
 import re
 import signal
@@ -51,6 +52,44 @@ def test_no_file_names_a_path_of_a_machine_or_a_registry():
         text = path.read_bytes().decode("utf-8", "replace")
         reported += [f"{name}: {word}" for word in forbidden if word in text]
     assert reported == []
+
+
+def _literal_ends(node):
+    """Yield the first and last literal text of each alternative of a hint; an expression in its place is None."""
+    match node:
+        case ast.IfExp():
+            yield from (*_literal_ends(node.body), *_literal_ends(node.orelse))
+        case ast.BinOp(op=ast.Add()):
+            for first, _ in _literal_ends(node.left):
+                yield from ((first, last) for _, last in _literal_ends(node.right))
+        case ast.JoinedStr(values=parts):
+            texts = [part.value if isinstance(part, ast.Constant) else None for part in parts]
+            yield texts[0], texts[-1]
+        case ast.Constant(value=str(text)) if text:
+            yield text, text
+        case _:
+            yield None, None
+
+
+def _hints(tree):
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            yield from (keyword.value for keyword in node.keywords if keyword.arg == "hint")
+        elif isinstance(node, ast.Assign) and any(getattr(target, "id", "") == "hint" for target in node.targets):
+            yield node.value
+
+
+def test_every_hint_of_an_error_is_a_sentence():
+    layers = ("api", "cli", "registry", "spark_checks", "testing")
+    reported = []
+    for path in (path for layer in layers for path in sorted((ROOT / layer).rglob("*.py"))):
+        for hint in _hints(ast.parse(path.read_text(encoding="utf-8"))):
+            for first, last in _literal_ends(hint):
+                begins = first is None or first[0].isupper() or first[0] in "`|\n"
+                ends = last is None or last[-1] in ".?:\n" or last.endswith("  | ")
+                if not (begins and ends):
+                    reported.append(f"{path.relative_to(ROOT)}:{hint.lineno}: {ast.unparse(hint)}")
+    assert reported == [], "a hint begins with a capital letter or a code span, and ends with a full stop"
 
 
 def test_no_test_gives_up_on_a_server_after_the_time_that_a_client_takes_by_itself():

@@ -87,7 +87,7 @@ class ConnectionOptions:
         from cdc_contracts.spark_checks.kafka.credentials import is_secret
 
         if self.bootstrap is not None and not self.bootstrap.strip():
-            raise UsageError("the brokers are empty", where="--bootstrap-servers", hint="give HOST:PORT")
+            raise UsageError("the brokers are empty", where="--bootstrap-servers", hint="Give HOST:PORT.")
         settings = read_settings(Path.cwd())
         named = settings if self.environment is None else settings.environment(self.environment)
         kept = read_client_properties(Path(named.kafka_config), ()) if named.kafka_config is not None else {}
@@ -111,12 +111,12 @@ class ConnectionOptions:
             raise UsageError(
                 f"the environment `{self.environment}` names no broker",
                 where="cdc-contracts.yaml",
-                hint=f"write `environments: {{{self.environment}: {{bootstrap_servers: HOST:PORT}}}}`",
+                hint=f"Write `environments: {{{self.environment}: {{bootstrap_servers: HOST:PORT}}}}`.",
             )
         raise UsageError(
             "no broker is named",
-            hint=f"give -b HOST:PORT, or set {BOOTSTRAP_VARIABLE}, or write `bootstrap_servers: HOST:PORT` into "
-            "cdc-contracts.yaml",
+            hint=f"Give -b HOST:PORT, or set {BOOTSTRAP_VARIABLE}, or write `bootstrap_servers: HOST:PORT` into "
+            "cdc-contracts.yaml.",
         )
 
 
@@ -138,5 +138,5 @@ def _refuse_wrong_brokers(bootstrap: str, place: str) -> None:
         else:
             continue
         raise UsageError(
-            visible(f"the broker `{broker}`{fault}"), where=place, hint="write HOST:PORT, for example kafka1:9092"
+            visible(f"the broker `{broker}`{fault}"), where=place, hint="Write HOST:PORT, for example kafka1:9092."
         )

@@ -50,7 +50,7 @@ ReportFiles = Annotated[
 def choose_form(form: FindingFormat | None, *, as_json: bool, otherwise: FindingFormat) -> FindingFormat:
     """Return the format that was chosen. Raises UsageError if two were."""
     if as_json and form not in (None, FindingFormat.JSON):
-        raise UsageError(f"--json and --format {form} exclude each other", hint="give one of them")
+        raise UsageError(f"--json and --format {form} exclude each other", hint="Give one of them.")
     return FindingFormat.JSON if as_json else form or otherwise
 
 

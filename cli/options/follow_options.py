@@ -91,7 +91,7 @@ class Following(NotificationOptions):
             if given:
                 raise UsageError(
                     f"{option} cannot be combined with --follow",
-                    hint="a stream reads every record with Spark until it is stopped; --once stops at the current end",
+                    hint="A stream reads every record with Spark until it is stopped; --once stops at the current end.",
                 )
         if self.checkpoint is not None and "://" not in self.checkpoint:
             from cdc_contracts.registry.core.common.atomic_files import check_folder
@@ -216,7 +216,7 @@ def follow_audit(
     from cdc_contracts.spark_checks.streams.stream_resumption import AUDIT
 
     if following.checkpoint is None:
-        raise UsageError("a stream needs a checkpoint", hint="give --checkpoint DIR, the same one at every start")
+        raise UsageError("a stream needs a checkpoint", hint="Give --checkpoint DIR, the same one at every start.")
     _follow(following, following.checkpoint, place, AUDIT, validation, ending, open_audit)
 
 
@@ -284,7 +284,7 @@ def one_validation(
     if len(assigned) != 1:
         raise UsageError(
             "a stream has one contract, but these topics have several",
-            hint="follow each topic separately, with its own checkpoint",
+            hint="Follow each topic separately, with its own checkpoint.",
         )
     return assigned[0]
 

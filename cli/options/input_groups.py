@@ -25,6 +25,6 @@ class InputGroup(TyperGroup):
             raise UsageError(
                 f"`{visible(given)}` is not a kind of input",
                 where=ctx.command_path,
-                hint=f"say what it is: `{ctx.command_path} {kind} {visible(given)}`",
+                hint=f"Say what it is: `{ctx.command_path} {kind} {visible(given)}`.",
             )
         return super().resolve_command(ctx, args)

@@ -75,7 +75,7 @@ class NotificationOptions:
             webhook = Webhook(url, os.environ.get(TOKEN_VARIABLE), template)
             notifier.webhook = Deliveries(webhook.name, webhook.post, console.say)
         elif self.webhook_template is not None:
-            raise UsageError("--webhook-template needs --webhook", hint=f"give the address, or set {WEBHOOK_VARIABLE}")
+            raise UsageError("--webhook-template needs --webhook", hint=f"Give the address, or set {WEBHOOK_VARIABLE}.")
         if self.openlineage:
             notifier.send_lineage(command, bootstrap, topics)
         try:
@@ -107,7 +107,7 @@ class Notifier:
         """Send events of this start from now on. Raises UnavailableError if the client is not installed."""
         require_extra("openlineage")
         if not _names_an_address():
-            raise UsageError("no address for OpenLineage events", hint="set OPENLINEAGE_URL, or write openlineage.yml")
+            raise UsageError("no address for OpenLineage events", hint="Set OPENLINEAGE_URL, or write openlineage.yml.")
         from cdc_contracts.spark_checks.streams.deliveries import Deliveries
         from cdc_contracts.spark_checks.streams.lineage_events import TARGET, LineageEvents
 

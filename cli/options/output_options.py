@@ -108,18 +108,18 @@ class OutputOptions:
     def check(self, *, local: bool = False) -> None:
         """Raise UsageError if options are incompatible; `local` means that there is no Spark."""
         if not self.directory:
-            raise UsageError("the output directory has no name", hint="write --to . for the directory you are in")
+            raise UsageError("the output directory has no name", hint="Write --to . for the directory you are in.")
         self._check_tables(local=local)
         named = self.target.startswith(SCHEMA)
         needing = next((option for option, given in self._needing_changes() if given), None)
         if self.outputs is Outputs.TABLES and needing is not None:
             raise UsageError(
-                f"{needing} needs changes/, which --outputs tables leaves out", hint="leave out one of the two options"
+                f"{needing} needs changes/, which --outputs tables leaves out", hint="Leave out one of the two options."
             )
         if named != (self.files is not None):
             raise UsageError(
                 "--files DIR and --to table:CATALOG.DB must be given together",
-                hint="DIR is where changes, control, quarantine, ledger and the records of runs go",
+                hint="DIR is where changes, control, quarantine, ledger and the records of runs go.",
             )
         if named:
             from cdc_contracts.spark_checks.tables.lakehouse.table_identifiers import parse_schema
@@ -128,7 +128,7 @@ class OutputOptions:
         path = Path(self.directory)
         file = next((one for one in (path, *path.parents) if one.is_file()), None)
         if file is not None:
-            raise UsageError(f"{file} is a file, not a directory", hint="give a directory; it need not exist yet")
+            raise UsageError(f"{file} is a file, not a directory", hint="Give a directory; it need not exist yet.")
         if "://" not in self.directory:
             from cdc_contracts.registry.core.common.atomic_files import check_folder
 
@@ -140,22 +140,23 @@ class OutputOptions:
         if local and (named or self.current or not parquet):
             option = "--current" if self.current else self.target if parquet else f"--table-format {self.table_format}"
             raise UsageError(
-                f"{option} needs --engine spark", hint="--engine local writes typed tables as Parquet files in a folder"
+                f"{option} needs --engine spark",
+                hint="Give --engine local, which writes typed tables as Parquet files in a folder.",
             )
         if parquet and (named or self.current):
             raise UsageError(
                 "--current and table:CATALOG.DB need tables that keep versions",
-                hint="give --table-format delta or --table-format iceberg",
+                hint="Give --table-format delta or --table-format iceberg.",
             )
         if self.current and self.layout is RowLayout.FLAT:
             raise UsageError(
                 "--current is made of both images of a change, and flat rows have one",
-                hint="leave out --layout flat, or --current",
+                hint="Leave out --layout flat, or --current.",
             )
         if not parquet and self.replace:
             raise UsageError(
                 f"--replace cannot remove rows from {self.table_format} tables",
-                hint="decode into another directory, or decode only the missing range",
+                hint="Decode into another directory, or decode only the missing range.",
             )
 
     def _needing_changes(self) -> Sequence[tuple[str, bool]]:

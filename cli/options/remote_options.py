@@ -48,11 +48,11 @@ def open_remote(remote: Remote) -> RegistryClient:
 
     url = remote.url or os.environ.get(URL)
     if not url:
-        raise UsageError("no registry is named", hint=f"give --url http://HOST:PORT, or set {URL}")
+        raise UsageError("no registry is named", hint=f"Give --url http://HOST:PORT, or set {URL}.")
     user, token = remote.user or os.environ.get(USER), os.environ.get(TOKEN)
     if user and ":" in user:
         raise UsageError(
-            "--user takes a name only: the shell would keep a password in its history", hint=f"set {PASSWORD}"
+            "--user takes a name only: the shell would keep a password in its history", hint=f"Set {PASSWORD}."
         )
     if remote.user or not token:
         token = None
@@ -90,5 +90,5 @@ def _password(user: str) -> str:
     if given is not None:
         return given
     if not sys.stdin.isatty():
-        raise UsageError(f"no password for {user}", hint=f"set {PASSWORD}")
+        raise UsageError(f"no password for {user}", hint=f"Set {PASSWORD}.")
     return str(typer.prompt(f"Password of {user}", hide_input=True, err=True))

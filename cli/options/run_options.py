@@ -82,7 +82,7 @@ class EngineName(StrEnum):
 
 
 class Wrapping(StrEnum):
-    """The wrapping another tool put around the messages: `message.unwrapping.WRAPPINGS`, a slow import."""
+    """What another tool wrapped messages in: `registry.core.message.unwrapping.WRAPPINGS`, a slow import."""
 
     BASE64 = "base64"
     CONNECT_JSON = "connect-json"
@@ -112,12 +112,12 @@ class SparkOptions:
         """Raise UsageError if options exclude each other, or are for Spark and there is none (`local`)."""
         given = {"--master": self.master, "--remote": self.remote, "--conf": self.conf}
         if local and (named := [name for name, value in given.items() if value]):
-            raise UsageError(f"{named[0]} is for Spark, and --engine local works without it", hint="leave out one")
+            raise UsageError(f"{named[0]} is for Spark, and --engine local works without it", hint="Leave out one.")
         mine = given | {"--cores": self.cores, "--jars": self.jars, "--packages": self.packages}
         if self.remote and (named := [name for name, value in mine.items() if value and name != "--remote"]):
             raise UsageError(
                 f"{named[0]} cannot be combined with --remote",
-                hint="a Spark Connect server is started with its own settings, jars and packages",
+                hint="A Spark Connect server is started with its own settings, jars and packages.",
             )
 
     @property
@@ -216,7 +216,7 @@ def start_engine(chosen: EngineOptions, *, kafka: bool, formats: Sequence[str] =
         yield LOCAL
         return
     if not has_extra("spark"):
-        hint = f"add --engine local, which needs no Spark, or {install_command('spark')}"
+        hint = f"Add --engine local, which needs no Spark, or run `{install_command('spark')}`."
         raise UnavailableError("Spark is not installed", hint=hint)
     with spark_engine(chosen, kafka=kafka, formats=formats) as engine:
         yield engine
@@ -252,7 +252,7 @@ def spark_session(spark: SparkOptions, *, kafka: bool, formats: Sequence[str] = 
     from cdc_contracts.spark_checks.stopping import give_time
 
     if spark.remote is not None:
-        raise UsageError("this needs a Spark session of its own, not one of Spark Connect", hint="give --master")
+        raise UsageError("this needs a Spark session of its own, not one of Spark Connect", hint="Give --master.")
     own = SparkContext._active_spark_context is None  # noqa: SLF001  there is no other way to know
     with outliving():
         session = open_session(
@@ -286,7 +286,9 @@ def refuse_for_files(given: Mapping[str, object]) -> None:
     """Raise UsageError if options of topics were given for a file: they would have no effect."""
     for option, value in given.items():
         if value:
-            raise UsageError(f"{option} is for topics, not for files", hint="to read a topic give `topic` and its name")
+            raise UsageError(
+                f"{option} is for topics, not for files", hint="To read a topic give `topic` and its name."
+            )
 
 
 def open_topics(

@@ -151,7 +151,7 @@ def assign_validations(
 def _check_choice(topics: Sequence[str] | None, brokers: run_options.Brokers) -> re.Pattern[str] | None:
     """Return the pattern that topics have to match, if they are given by pattern."""
     if (bool(topics), brokers.pattern is not None, brokers.every).count(True) != 1:
-        raise UsageError("name the topics in exactly one way", hint="give TOPIC..., or --pattern REGEX, or --all")
+        raise UsageError("name the topics in exactly one way", hint="Give TOPIC..., or --pattern REGEX, or --all.")
     try:
         return re.compile(brokers.pattern) if brokers.pattern is not None else None
     except re.error as error:
@@ -163,5 +163,7 @@ def _bound_topics() -> list[str]:
 
     bound = list(read_settings(Path.cwd()).topics)
     if not bound:
-        raise UsageError("no topic is bound to a contract", where=FILE, hint="write `topics: {NAME: SYSTEM/DIALECT@N}`")
+        raise UsageError(
+            "no topic is bound to a contract", where=FILE, hint="Write `topics: {NAME: SYSTEM/DIALECT@N}`."
+        )
     return bound

@@ -48,7 +48,7 @@ class RangedValidationOptions(ValidationOptions):
         if self.versions is not None and self.contract is not None:
             raise UsageError(
                 "--contract and --versions cannot be combined",
-                hint="leave out --contract: the file says which version applies where",
+                hint="Leave out --contract: the file says which version applies where.",
             )
         if self.versions is None and not self.ranged_topics(topics):
             return super()._open(topics, reading, show_values=show_values)

@@ -39,7 +39,7 @@ def read_ddl(file: Path, dialect: str, database: str | None) -> Definitions:
     except OSError as error:
         raise UsageError(f"cannot be read: {error.strerror}", where=str(file)) from error
     except UnicodeDecodeError as error:
-        hint = "name its encoding to iconv: iconv -f GB18030 -t UTF-8"
+        hint = "Name its encoding to iconv: `iconv -f GB18030 -t UTF-8`."
         raise UsageError(f"not UTF-8 at byte {error.start}", where=str(file), hint=hint) from error
     return read_create_table(text, dialect, database)
 
@@ -134,7 +134,7 @@ def default_folder() -> Path:
     for folder in [Path(said)] if said else [Path("tables"), Path("contracts/tables")]:
         if folder.exists():
             return folder
-    raise UsageError("there is no folder of table contracts here", hint="name a file or folder of them")
+    raise UsageError("there is no folder of table contracts here", hint="Name a file or folder of them.")
 
 
 def _print_differences(filing: Filing) -> None:

@@ -44,7 +44,7 @@ class Bookmarks:
                 f"{', '.join(others)} is not the topic that the last run read: it was deleted and recreated since, "
                 "or belongs to another cluster",
                 where=str(self.path),
-                hint="--from earliest reads it from its beginning, and later runs continue from there",
+                hint="Give --from earliest to read it from its beginning, and later runs continue from there.",
             )
         self.found.update(ids)
 

@@ -133,7 +133,7 @@ def _read_pkcs12(name: str, path: str, content: bytes, password: str | None) -> 
         raise UsageError(
             "a PKCS12 store can only be read here with the library `cryptography`",
             where=name,
-            hint=f"pip install cryptography; or `openssl pkcs12 -in {path} {options}` and give {wanted}; "
+            hint=f"Run `pip install cryptography`; or `openssl pkcs12 -in {path} {options}` and give {wanted}; "
             "or use --engine spark.",
         ) from None
     found = pkcs12.load_pkcs12(content, None if password is None else password.encode())

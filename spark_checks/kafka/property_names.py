@@ -72,7 +72,7 @@ def translate_to_librdkafka(properties: Mapping[str, str]) -> dict[str, str]:
         elif name in ("ssl.truststore.location", "ssl.keystore.location"):
             translated |= _store(name, value, properties)
         elif name in ("sasl.login.callback.handler.class", "sasl.client.callback.handler.class", "sasl.login.class"):
-            raise UsageError("Java login classes are not supported here", where=name, hint="use --engine spark")
+            raise UsageError("Java login classes are not supported here", where=name, hint="Use --engine spark.")
         elif name == "ssl.endpoint.identification.algorithm":
             own[name] = value or "none"
         elif name in _SAME_MEANING:

@@ -98,7 +98,7 @@ class PastRuns(tuple[PastRun, ...]):
             raise UnavailableError(
                 f"run {min(read)} has decoded some of these records in the meantime",
                 where=directory,
-                hint="decode a range into a directory with one command at a time",
+                hint="Decode a range into a directory with one command at a time.",
             )
 
     def layouts(self, *, without: Collection[str] = ()) -> Layouts:

@@ -155,7 +155,7 @@ class IntentLog:
                     f"replay {other} with another contract was started and not finished, or is still running: some "
                     "of its rows may be in tables",
                     where=self._directory,
-                    hint="replay with the contract and table contracts of that time first, then with these",
+                    hint="Replay with the contract and table contracts of that time first, then with these.",
                 )
             check()
             self._note(LoggedIntent(run=run, replay=noted))
@@ -188,7 +188,7 @@ class IntentLog:
                 f"run {run} was interrupted, and was started {'with' if kept else 'without'} --drop-duplicates: some "
                 "of its rows may be in tables",
                 where=self._directory,
-                hint=f"continue {'with' if kept else 'without'} it",
+                hint=f"Continue {'with' if kept else 'without'} it.",
             )
 
     def comparable(self, run: str, past: PastRuns) -> PastRuns:
@@ -245,7 +245,7 @@ class IntentLog:
 def _how_to_finish(note: LoggedIntent) -> str:
     """Return a hint how to finish an interrupted run: repeat it."""
     if note.stream:
-        return "start the stream again with the checkpoint it had, or decode into another directory"
+        return "Start the stream again with the checkpoint it had, or decode into another directory."
     ranges = range_words(by_topic(bounds_of(note.spans)))
     result = [f"{topic} --from '{words['from']}' --until '{words['to']}'" for topic, words in sorted(ranges.items())]
-    return f"decode {', '.join(result)} under {note.contract} first, with the table contracts and options it had"
+    return f"Decode {', '.join(result)} under {note.contract} first, with the table contracts and options it had."

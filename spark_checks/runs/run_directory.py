@@ -163,7 +163,7 @@ class RunDirectory:
                 raise UnavailableError(
                     "a file that this run wrote is missing: another process may have written the same run",
                     where=f"{self.directory}/{part.path}",
-                    hint="run the command again",
+                    hint="Run the command again.",
                 )
         for folder in {above for one in record.folders for above in _ancestors(one)}:
             self._folder.bring_to_disk(folder)

@@ -84,11 +84,11 @@ class Output:
         if self.tables.keeps_current and self.shape != NESTED:
             raise UsageError(
                 "current rows are made of both images of a change, and flat rows have one",
-                hint="keep current rows, or write flat rows",
+                hint="Keep current rows, or write flat rows.",
             )
         if not self.keeps_changes and (self.drop_duplicates or self.tables.typed_above is None):
             needs = "dropping duplicates" if self.drop_duplicates else f"the format {self.tables.name}"
-            raise UsageError(f"{needs} needs changes/", hint="keep changes/, or write typed tables as Parquet files")
+            raise UsageError(f"{needs} needs changes/", hint="Keep changes/, or write typed tables as Parquet files.")
 
     @property
     def write_mode(self) -> WriteMode:
@@ -115,7 +115,7 @@ def check_settled(known: Layouts, settled: Layouts) -> None:
                 raise UnavailableError(
                     f"another run has fixed the type of column {column.name} as {settled_type}, not {column.type}",
                     where=f"table {name.text}",
-                    hint="run the command again: it then uses that type",
+                    hint="Run the command again: it then uses that type.",
                 )
 
 

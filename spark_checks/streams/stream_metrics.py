@@ -189,7 +189,7 @@ def serving_metrics(metrics: StreamMetrics, port: int | None, address: str = LOO
         raise UnavailableError(
             f"metrics cannot be served there: {error.strerror}",
             where=f"{address}:{port}",
-            hint="name another port or address",
+            hint="Name another port or address.",
         ) from error
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()

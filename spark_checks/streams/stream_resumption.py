@@ -204,7 +204,7 @@ def _refuse_read_offsets(starts: Offsets, taken: Offsets) -> None:
                 raise UnavailableError(
                     f"the stream would begin at offset {first}, and runs of the output have read up to {end}",
                     where=f"{topic} partition {partition}",
-                    hint="--new-epoch continues where the runs of the output end; --from or another output also works.",
+                    hint="Give --new-epoch to continue where the runs end, or --from, or another output.",
                 )
 
 

@@ -56,7 +56,9 @@ class WebhookTemplate:
         wrong = [one for one in template.get_identifiers() if one not in NAMES and text != f"${DOCUMENT}"]
         if wrong or not template.is_valid():
             what = f"${wrong[0]} stands for nothing" if wrong else "a `$` without a name"
-            raise UsageError(f"{what} in `{visible(text)}`", where=where, hint=f"names: {', '.join(NAMES)}; $$ is a $")
+            raise UsageError(
+                f"{what} in `{visible(text)}`", where=where, hint=f"Names are {', '.join(NAMES)}; $$ is a $."
+            )
         self.names.update(template.get_identifiers())
         return text
 
@@ -77,7 +79,7 @@ def read_template(name: str) -> WebhookTemplate:
     if name in shipped:
         text = _SHIPPED.joinpath(f"{name}.json").read_text(encoding="utf-8")
     elif not Path(name).exists():
-        raise UsageError("there is no such template", where=name, hint=f"give a file, or one of: {', '.join(shipped)}")
+        raise UsageError("there is no such template", where=name, hint=f"Give a file, or one of: {', '.join(shipped)}.")
     else:
         try:
             text = Path(name).read_text(encoding="utf-8")

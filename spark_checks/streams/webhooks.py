@@ -58,7 +58,7 @@ class Webhook:
         logging.getLogger("httpx").setLevel(logging.WARNING)  # else it logs whole addresses
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise UsageError("not an address", where="--webhook", hint="give https://HOST/PATH")
+            raise UsageError("not an address", where="--webhook", hint="Give https://HOST/PATH.")
         self.name = f"webhook {parts.hostname}"
 
     def post(self, document: dict[str, Any]) -> None:

@@ -42,26 +42,26 @@ class WriteMode:
                 f"run {run} keeps its tables as {self.table_format} in {self.table_schema or 'the directory'}: "
                 "rows of one table would be in two places",
                 where=directory,
-                hint=f"choose another directory, or continue with --table-format {self.table_format}",
+                hint=f"Choose another directory, or continue with --table-format {self.table_format}.",
             )
         if self.current and not wanted.current:
             raise UnavailableError(
                 f"run {run} keeps the current rows of its tables: they would lack what is read now",
                 where=directory,
-                hint="choose another directory, or continue with --current",
+                hint="Choose another directory, or continue with --current.",
             )
         if self.shape != wanted.shape:
             raise UnavailableError(
                 f"run {run} was decoded with --layout {self.shape}: rows of one table would have different columns",
                 where=directory,
-                hint=f"choose another directory, or continue with --layout {self.shape}",
+                hint=f"Choose another directory, or continue with --layout {self.shape}.",
             )
         if self.changes != wanted.changes:
             outputs = "changes,tables" if self.changes else "tables"
             raise UnavailableError(
                 f"run {run} was decoded with --outputs {outputs}: some rows would be in changes/ and others not",
                 where=directory,
-                hint=f"choose another directory, or continue with --outputs {outputs}",
+                hint=f"Choose another directory, or continue with --outputs {outputs}.",
             )
 
 

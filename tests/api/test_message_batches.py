@@ -111,15 +111,15 @@ def test_the_contract_of_a_batch_is_detected(messages):
 @pytest.mark.parametrize(
     ("given", "what"),
     [
-        (lambda: pa.table({"message": [b"{}"]}), "no column `value` among message\n  name the column of the messages"),
+        (lambda: pa.table({"message": [b"{}"]}), "no column `value` among message\n  Name the column of the messages"),
         (lambda: pa.table({"message": pa.array([], pa.binary())}), "no column `value` among message"),
         (lambda: data_frame([b"{}"]).rename(columns={"value": "message"}), "no column `value` among message"),
-        (lambda: pa.table({"value": [1]}), "`value` is of the type int64\n  bytes or text are needed"),
+        (lambda: pa.table({"value": [1]}), "`value` is of the type int64\n  Bytes or text are needed."),
         (lambda: pa.table({"value": [b"{}"], "offset": ["x"]}), "`offset` is of the type string\n  int64 is needed"),
         (lambda: pa.table({"value": [b"{}"], "topic": [None]}), "`topic` contains nulls"),
         (lambda: data_frame([object()]), "the DataFrame cannot be read"),
-        (lambda: b"{}", "several messages are needed, and this is one\n  put it into a list"),
-        (lambda: {"value": []}, "messages cannot be of the type dict\n  give an iterable of bytes, an Arrow table"),
+        (lambda: b"{}", "several messages are needed, and this is one\n  Put it into a list."),
+        (lambda: {"value": []}, "messages cannot be of the type dict\n  Give an iterable of bytes, an Arrow table"),
         (lambda: 5, "messages cannot be of the type int"),
     ],
 )
@@ -135,5 +135,5 @@ def test_a_threshold_that_is_none_is_refused(orders):
 
 
 def test_a_table_without_rows_is_refused_with_those_that_have_some(orders, messages):
-    with pytest.raises(cdc.UsageError, match=r"no rows of `shop.order`\n  there are rows of shop.orders"):
+    with pytest.raises(cdc.UsageError, match=r"no rows of `shop.order`\n  There are rows of shop.orders."):
         orders.decode_batch(messages).table("shop.order")

@@ -34,11 +34,11 @@ class Frame:
         (lambda: cdc.audit(Frame("value"), REFERENCE), "no column `topic`\n  it needs the columns of the Kafka source"),
         (lambda: cdc.decode(Frame()), 'needs either a contract or a versions file\n  cdc_contracts.audit(df, "dts/canal'),
         (lambda: cdc.audit(Frame(), "auto"), "the contract of a DataFrame must be given"),
-        (lambda: cdc.decode(Frame(), "dts/cannal"), "there is no contract `dts/cannal`\n  did you mean dts/canal?"),
-        (lambda: cdc.audit(Frame(), cdc.contract(REFERENCE), parameters={"timestamp_zone": "Z"}), "give them to `contract()`"),
+        (lambda: cdc.decode(Frame(), "dts/cannal"), "there is no contract `dts/cannal`\n  Did you mean dts/canal?"),
+        (lambda: cdc.audit(Frame(), cdc.contract(REFERENCE), parameters={"timestamp_zone": "Z"}), "Give them to `contract()`."),
         (lambda: cdc.audit(Frame("value", "topic", "partition", "offset"), REFERENCE, fail_on="drift"), "`drift` is neither a severity nor"),
         (lambda: cdc.audit(None, REFERENCE), "not a DataFrame of Spark, but of the type NoneType\n  `Contract.check_batch` and"),
-        (lambda: cdc.FrameAudit(Frame()).report(), "a report for each micro-batch\n  write `.frame` with `writeStream`"),
+        (lambda: cdc.FrameAudit(Frame()).report(), "a report for each micro-batch\n  Write `.frame` with `writeStream`"),
     ],
 )  # fmt: skip
 def test_a_wrong_call_says_what_to_pass(call, what):

@@ -37,19 +37,19 @@ def run(*arguments, **environment):
 @pytest.mark.parametrize(
     ("arguments", "code", "told"),
     [
-        (["show", "dts/cana"], 2, "error: there is no contract `dts/cana`\n  did you mean dts/canal?\n"),
+        (["show", "dts/cana"], 2, "error: there is no contract `dts/cana`\n  Did you mean dts/canal?\n"),
         (
             ["show", "dts"],
             2,
-            "error: `dts` is not a reference to a contract\n  write SYSTEM/DIALECT or SYSTEM/DIALECT@N\n",
+            "error: `dts` is not a reference to a contract\n  Write SYSTEM/DIALECT or SYSTEM/DIALECT@N.\n",
         ),
-        (["diff", "dts/canal@1", "dts/canal@9"], 2, "error: dts/canal has no version 9\n  did you mean dts/canal@2?\n"),
+        (["diff", "dts/canal@1", "dts/canal@9"], 2, "error: dts/canal has no version 9\n  Did you mean dts/canal@2?\n"),
         (["rules", "show", "L99"], 2, "error: there is no rule `L99`\n"),
         (["lint", "no/such/folder"], 2, "error: there is no file or folder no/such/folder\n"),
         (
             ["list", "--contracts", "no/such"],
             2,
-            "error: there is no folder no/such\n  a folder of contracts is needed\n",
+            "error: there is no folder no/such\n  A folder of contracts is needed.\n",
         ),
     ],
 )
@@ -149,7 +149,7 @@ def test_debug_shows_the_traceback_wherever_it_stands(arguments, capsys):
     assert main(arguments) == 2
     err = capsys.readouterr().err
     assert "Traceback" in err
-    assert err.endswith("write SYSTEM/DIALECT or SYSTEM/DIALECT@N\n")
+    assert err.endswith("Write SYSTEM/DIALECT or SYSTEM/DIALECT@N.\n")
 
 
 def test_behind_two_dashes_debug_is_an_argument(capsys):
@@ -160,7 +160,7 @@ def test_behind_two_dashes_debug_is_an_argument(capsys):
 def test_a_process_ends_with_the_code_of_its_error():
     ended = run("show", "dts/cana")
     assert (ended.returncode, ended.stdout) == (2, "")
-    assert ended.stderr == "error: there is no contract `dts/cana`\n  did you mean dts/canal?\n"
+    assert ended.stderr == "error: there is no contract `dts/cana`\n  Did you mean dts/canal?\n"
 
 
 def test_a_reader_that_goes_away_is_no_error():

@@ -235,5 +235,5 @@ def test_what_is_not_wrapped_as_it_should_be_counts_against_the_share(here, caps
 def test_files_are_not_detected_by_options_of_topics(here, capsys, option, value):
     (here / "a.jsonl").write_bytes(rendered("dts/canal@2", 1)[0])
     assert main(["detect", "a.jsonl", option, value]) == 2
-    reported = f"error: {option} is for topics, not for files\n  to read a topic give `topic` and its name\n"
+    reported = f"error: {option} is for topics, not for files\n  To read a topic give `topic` and its name.\n"
     assert capsys.readouterr() == ("", reported)

@@ -45,14 +45,14 @@ def test_a_topic_that_is_bound_to_a_subject_may_follow_any_version_of_it(here, c
 @pytest.mark.parametrize(
     ("call", "reported"),
     [
-        (["orders", "dts/cannal@2"], "did you mean dts/canal?"),
-        (["orders", "dts/canal@99"], f"did you mean {NEWEST_CANAL}?"),
+        (["orders", "dts/cannal@2"], "Did you mean dts/canal?"),
+        (["orders", "dts/canal@99"], f"Did you mean {NEWEST_CANAL}?"),
         (
             ["orders", "canonical/change@1"],
             "messages cannot be validated against canonical/change: they are decoded into it",
         ),
-        (["orders"], "bind TOPIC SYSTEM/DIALECT@N"),
-        (["orders", "dts/canal@2", "--remove"], "bind TOPIC SYSTEM/DIALECT@N"),
+        (["orders"], "Write `bind TOPIC SYSTEM/DIALECT@N`."),
+        (["orders", "dts/canal@2", "--remove"], "Write `bind TOPIC SYSTEM/DIALECT@N`."),
         ([], "or --list"),
     ],
 )

@@ -91,7 +91,7 @@ def test_without_contracts_of_ones_own_nothing_passes(tmp_path, monkeypatch, cap
     monkeypatch.chdir(tmp_path)
     assert main(command) == 2
     out, err = capsys.readouterr()
-    assert (out, err) == ("", "error: no contracts in ./contracts\n  name the folder that contains them\n")
+    assert (out, err) == ("", "error: no contracts in ./contracts\n  Name the folder that contains them.\n")
 
 
 def test_a_changed_value_form_is_reported_on_its_line_with_a_message_that_proves_it(fork):

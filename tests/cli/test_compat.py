@@ -125,7 +125,7 @@ def test_earlier_versions_count_where_the_level_is_transitive(capsys):
         (["a", "b", "--pairs", "x"], "no versions are given"),
         (["dts/canal@1", "dts/canal@9"], "has no version 9"),
         (["no/such.json", "dts/canal@1"], "there is no file no/such.json"),
-        (["contract.yaml", "dts/canal@1"], "write SYSTEM/DIALECT@N, or the path of a .json or .avsc file"),
+        (["contract.yaml", "dts/canal@1"], "Write SYSTEM/DIALECT@N, or the path of a .json or .avsc file."),
         (["--pairs", "nothing.json"], "cannot be read: No such file"),
         (["dts/canal@1", "dts/canal@2", "--level", "SIDEWAYS"], "SIDEWAYS"),
     ],

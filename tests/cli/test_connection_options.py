@@ -81,11 +81,11 @@ def test_an_unknown_environment_is_reported_with_the_known_ones(capsys):
     settings()
     assert main(["audit", "topic", "orders", "--env", "prd", "--contract", "dts/canal@2"]) == 2
     assert capsys.readouterr().err == (
-        "error: there is no environment `prd` (cdc-contracts.yaml)\n  did you mean prod? there are: bare, file, prod\n"
+        "error: there is no environment `prd` (cdc-contracts.yaml)\n  Did you mean prod? There are bare, file, prod.\n"
     )
     Path("cdc-contracts.yaml").unlink()
     assert main(["audit", "topic", "orders", "--env", "prod", "--contract", "dts/canal@2"]) == 2
-    assert "  write `environments: {NAME: {bootstrap_servers: HOST:PORT}}`\n" in capsys.readouterr().err
+    assert "  Write `environments: {NAME: {bootstrap_servers: HOST:PORT}}`.\n" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -103,8 +103,8 @@ def test_an_unknown_environment_is_reported_with_the_known_ones(capsys):
 def test_a_topic_without_brokers_is_refused_before_anything_starts_and_three_ways_are_named(command, capsys):
     assert main(command) == 2
     assert capsys.readouterr().err == (
-        f"error: no broker is named\n  give -b HOST:PORT, or set {BOOTSTRAP_VARIABLE}, or write "
-        "`bootstrap_servers: HOST:PORT` into cdc-contracts.yaml\n"
+        f"error: no broker is named\n  Give -b HOST:PORT, or set {BOOTSTRAP_VARIABLE}, or write "
+        "`bootstrap_servers: HOST:PORT` into cdc-contracts.yaml.\n"
     )
     assert main([*command, "-b", ""]) == 2
     assert "the brokers are empty" in capsys.readouterr().err
@@ -128,7 +128,7 @@ def test_a_topic_without_brokers_is_refused_before_anything_starts_and_three_way
 def test_a_broker_without_a_usable_port_is_refused_in_one_sentence(brokers, says, capsys):
     assert main(["audit", "topic", "orders", "--contract", "dts/canal@2", "-b", brokers]) == 2
     assert capsys.readouterr().err.removeprefix("audit: loading contracts\n") == (
-        f"error: the broker {says} (--bootstrap-servers)\n  write HOST:PORT, for example kafka1:9092\n"
+        f"error: the broker {says} (--bootstrap-servers)\n  Write HOST:PORT, for example kafka1:9092.\n"
     )
 
 

@@ -80,7 +80,7 @@ def test_the_same_messages_are_not_drafted_twice_unless_the_next_version_is_aske
     assert told.out == ""
     assert told.err == (
         "error: all 30 messages conform to acme/flat@1, so nothing was drafted (contracts/acme/flat/v1)\n"
-        "  edit that version; --like acme/flat@1 drafts the next one\n"
+        "  Edit that version; --like acme/flat@1 drafts the next one.\n"
     )
     assert sorted(Path("contracts").rglob("*")) == before
     main(["contract", "new", "acme/flat", "flat.jsonl", "--like", "acme/flat@1"])
@@ -121,13 +121,13 @@ def test_a_version_that_follows_another_has_the_next_number(messages, capsys):
     ("arguments", "code", "says"),
     [
         (["acme/plain", "cells.jsonl"], 4, "error: no contract can express these messages: /after holds lists of objects"),
-        (["plain", "flat.jsonl"], 2, "error: `plain` is not SYSTEM/DIALECT\n  lower-case letters"),
+        (["plain", "flat.jsonl"], 2, "error: `plain` is not SYSTEM/DIALECT\n  Use lower-case letters"),
         (["acme/types", "flat.jsonl"], 2, "error: `acme/types`: types is reserved, and no contract is found there\n"),
         (["tables/plain", "flat.jsonl"], 2, "error: `tables/plain`: tables is reserved"),
         (["acme/plain", "nothing.jsonl"], 3, "error: there is no such file"),
         (["acme/plain", "text.jsonl"], 4, "error: not a message in JSON: "),
-        (["acme/plain", "lines.json"], 4, "(lines.json:1)\n  a .json file is one message; name a file .jsonl if each line is one\n"),
-        (["acme/plain", "packed.avro"], 4, "error: messages in Avro (packed.avro:1)\n  contracts are drafted from JSON messages\n"),
+        (["acme/plain", "lines.json"], 4, "(lines.json:1)\n  A .json file is one message; name a file .jsonl if each line is one.\n"),
+        (["acme/plain", "packed.avro"], 4, "error: messages in Avro (packed.avro:1)\n  Contracts are drafted from JSON messages.\n"),
         (["acme/plain", "empty.jsonl"], 4, "error: there is no message to draft a contract from"),
         (["acme/plain", "flat.jsonl", "--like", "dts/canl@2"], 2, "error: there is no contract `dts/canl`"),
         (["acme/plain", "flat.jsonl", "-b", "localhost:1"], 2, "error: "),

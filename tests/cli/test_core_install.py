@@ -154,7 +154,7 @@ def test_without_spark_a_run_names_the_engine_that_needs_none(tmp_path):
     ended = run("audit", "file", "orders.jsonl", "-q", code=without + MAIN, folder=tmp_path)
     assert (ended.returncode, ended.stdout) == (3, "")
     assert ended.stderr == (
-        f"error: Spark is not installed\n  add --engine local, which needs no Spark, or {install_command('spark')}\n"
+        f"error: Spark is not installed\n  Add --engine local, which needs no Spark, or run `{install_command('spark')}`.\n"
     )
 
 

@@ -95,7 +95,7 @@ def test_a_run_that_is_there_is_not_written_again_in_the_other_way(here, capsys)
     decode("--outputs", "tables")
     capsys.readouterr()
     assert decode() == 3
-    assert "choose another directory, or continue with --outputs tables" in capsys.readouterr().err
+    assert "Choose another directory, or continue with --outputs tables" in capsys.readouterr().err
     shutil.rmtree(here / "out")
     assert decode() == 1
 
@@ -103,7 +103,7 @@ def test_a_run_that_is_there_is_not_written_again_in_the_other_way(here, capsys)
 def test_a_directory_without_a_name_is_refused(here, capsys):
     assert decode(out="") == 2
     assert capsys.readouterr().err.endswith(
-        "error: the output directory has no name\n  write --to . for the directory you are in\n"
+        "error: the output directory has no name\n  Write --to . for the directory you are in.\n"
     )
     assert [path.name for path in here.iterdir()] == ["a.jsonl"]
 

@@ -287,7 +287,7 @@ def test_without_tls_a_server_with_users_that_is_reached_from_elsewhere_warns(tm
     before = signal.getsignal(signal.SIGTERM)
     assert main(["registry", "serve", "--host", "0.0.0.0", "--port", "0", "--users", str(users)]) == 0
     signal.signal(signal.SIGTERM, before)
-    assert "warning: passwords and tokens are sent in the clear\n  give --tls-cert" in capsys.readouterr().err
+    assert "warning: passwords and tokens are sent in the clear\n  Give --tls-cert" in capsys.readouterr().err
 
 
 def test_without_the_extra_it_says_what_to_install(tmp_path):

@@ -86,8 +86,8 @@ def test_a_rule_is_found_by_its_id_its_name_or_the_id_of_a_finding(asked, found,
 @pytest.mark.parametrize(
     ("asked", "near"),
     [
-        ("colums-typed", "did you mean D09.columns-typed"),
-        ("D9", "did you mean D09 cross-field?"),
+        ("colums-typed", "Did you mean D09.columns-typed"),
+        ("D9", "Did you mean D09 cross-field?"),
         ("???", "lists them all"),
     ],
 )

@@ -97,7 +97,7 @@ def test_records_go_to_a_file_and_never_over_one(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("options", "reported"),
     [
-        (["-o", "nodir/foo.jsonl"], "error: there is no such folder (nodir)\n  create it first\n"),
+        (["-o", "nodir/foo.jsonl"], "error: there is no such folder (nodir)\n  Create it first.\n"),
         (["-o", "d.jsonl", "--replace"], "error: this is a folder, not a file (d.jsonl)\n"),
         (["-o", "d.jsonl"], "error: this is a folder, not a file (d.jsonl)\n"),
     ],
@@ -135,11 +135,11 @@ def test_an_update_is_written_as_two_messages_where_the_dialect_allows_it(capfdb
             ["sample", "oms/canal", "--drift", "order"],
             "the contract does not define the order of positions in oms/canal@1",
         ),
-        (["sample", "dts/canal", "--drift", "unknown-table"], "list tables with --tables"),
+        (["sample", "dts/canal", "--drift", "unknown-table"], "List tables with --tables."),
         (["sample", "dts/avro"], "-o FILE.parquet"),
         (["sample", "dts/avro", "-o", "x.jsonl"], ".parquet"),
         (["sample", "dts/canal", "-o", "x.txt"], ".jsonl or .parquet"),
-        (["sample", "dts/kanal"], "did you mean dts/canal?"),
+        (["sample", "dts/kanal"], "Did you mean dts/canal?"),
         (
             ["sample", "dts/shareplex", "--drift", "precision"],
             "no generated message of dts/shareplex@1 can show precision",

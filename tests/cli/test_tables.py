@@ -150,7 +150,7 @@ def test_options_of_the_check_of_one_version_are_refused_where_two_are_compared(
     (here / "old.yaml").write_text(ORDERS)
     for compared in (["old.yaml", "old.yaml"], ["old.yaml", "--against", "main"]):
         assert main(["tables", "check", *compared, *options]) == 2
-        assert capsys.readouterr() == ("", f"error: {reported}\n  --json prints the verdict as JSON\n")
+        assert capsys.readouterr() == ("", f"error: {reported}\n  Give --json to print the verdict as JSON.\n")
     assert [file.name for file in here.glob("cmp.*")] == []
 
 

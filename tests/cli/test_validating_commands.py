@@ -102,8 +102,8 @@ def test_check_and_audit_report_the_same(spark, here, capsys):
 @pytest.mark.parametrize(
     ("arguments", "code", "told"),
     [
-        (["check", "a.jsonl", "--contract", "dts/cana@2"], 2, "did you mean dts/canal?"),
-        (["check", "a.jsonl", "--contract", "dts/canal@7"], 2, "did you mean dts/canal@2?"),
+        (["check", "a.jsonl", "--contract", "dts/cana@2"], 2, "Did you mean dts/canal?"),
+        (["check", "a.jsonl", "--contract", "dts/canal@7"], 2, "Did you mean dts/canal@2?"),
         (["check", "missing.jsonl", "--contract", "dts/canal@2"], 3, "there is no such file (missing.jsonl)"),
         (["check", "a.jsonl", "--contract", "dts/canal@2", "--fail-on", "never"], 2, "`never` is neither a severity nor a class"),
         (["check", "a.jsonl", "--contract", "dts/canal@2", "--severity", "malformed=info"], 2, "cannot be lowered"),
@@ -271,7 +271,7 @@ def test_capture_writes_a_file_that_audit_reads(here, spark, broker, make_topic,
     ("target", "told"),
     [
         ("c.json", "error: a capture is a .parquet file (c.json)\n"),
-        ("c.parquet", "error: the file exists already (c.parquet)\n  choose another name, or give --replace\n"),
+        ("c.parquet", "error: the file exists already (c.parquet)\n  Choose another name, or give --replace.\n"),
         ("d.parquet", "error: this is a folder, not a file (d.parquet)\n"),
     ],
 )
@@ -308,7 +308,7 @@ def check_demo(out, folder):
 def test_the_demo_needs_a_place_for_a_folder(here, capsys):
     (here / "x.txt").write_text("mine")
     assert main(["demo", "--to", "x.txt"]) == 3
-    told = "error: cannot make the folder: File exists (x.txt)\n  name another\n"
+    told = "error: cannot make the folder: File exists (x.txt)\n  Name another.\n"
     assert capsys.readouterr() == ("", told)
     assert (here / "x.txt").read_text() == "mine"
 

@@ -112,16 +112,16 @@ def test_standard_input_is_read_as_lines_or_as_one_message(here, capsys, monkeyp
 @pytest.mark.parametrize(
     ("arguments", "code", "reported"),
     [
-        (["topic"], 2, "give FILE, or `-`, or `topic` and its name"),
+        (["topic"], 2, "Give FILE, or `-`, or `topic` and its name."),
         (["a.jsonl", "b.jsonl"], 2, "`a.jsonl b.jsonl` does not name one message"),
         (["topic", "orders"], 2, "why topic orders -b HOST:PORT --partition 0 --offset 12"),
         (["none.jsonl"], 3, "there is no such file (none.jsonl)"),
         (["a.txt"], 2, "is not a file type for messages"),
-        (["a.jsonl", "--line", "1", "--contract", "dts/cana@2"], 2, "did you mean dts/canal?"),
+        (["a.jsonl", "--line", "1", "--contract", "dts/cana@2"], 2, "Did you mean dts/canal?"),
         (
             ["a.jsonl", "--line", "1", "--offset", "5"],
             2,
-            "--line and --offset each name a message (a.jsonl)\n  give one",
+            "--line and --offset each name a message (a.jsonl)\n  Give one",
         ),
         (["a.jsonl", "--line", "1", "-b", "x:1"], 2, "--bootstrap is for topics, not for files"),
         (["a.jsonl", "--kafka-config", "none"], 2, "--kafka-config is for topics, not for files"),

@@ -345,7 +345,7 @@ def test_a_session_that_cannot_write_a_format_is_refused_with_the_settings_it_la
         delta.check({"spark.sql.extensions": "com.example.Other"}.get)
     catalog = "spark.sql.catalog.spark_catalog=org.apache.spark.sql.delta.catalog.DeltaCatalog"
     extension = "spark.sql.extensions=io.delta.sql.DeltaSparkSessionExtension"
-    assert raised.value.hint == f"start Spark with --conf {catalog} --conf {extension}"
+    assert raised.value.hint == f"Start Spark with --conf {catalog} --conf {extension}."
     name, _, value = catalog.partition("=")
     delta.check({name: value, "spark.sql.extensions": f"a.B,{extension}"}.get)
     CONNECTORS["iceberg"].check({}.get)

@@ -194,7 +194,7 @@ def test_a_directory_keeps_to_the_format_of_its_tables(runs, begin, tmp_path, re
     source, output = read_files([tmp_path / "a.jsonl"], parse_range(), tasks=1), Output(str(tmp_path), replace=replaces)
     with pytest.raises(UnavailableError, match="aaaa keeps its tables as delta in the directory") as refused:
         decode_input(LOCAL, source, scope_of("dts/canal@2"), output, fail_on="error")
-    assert refused.value.hint == "choose another directory, or continue with --table-format delta"
+    assert refused.value.hint == "Choose another directory, or continue with --table-format delta."
 
 
 def test_a_directory_that_keeps_current_rows_goes_on_keeping_them(runs, begin, tmp_path):
@@ -203,7 +203,7 @@ def test_a_directory_that_keeps_current_rows_goes_on_keeping_them(runs, begin, t
     source = read_files([tmp_path / "a.jsonl"], parse_range(), tasks=1)
     with pytest.raises(UnavailableError, match="aaaa keeps the current rows of its tables: they would") as refused:
         decode_input(LOCAL, source, scope_of("dts/canal@2"), Output(str(tmp_path)), fail_on="error")
-    assert refused.value.hint == "choose another directory, or continue with --current"
+    assert refused.value.hint == "Choose another directory, or continue with --current."
 
 
 def test_what_empties_a_table_is_kept_and_one_that_may_mean_several_tables_empties_none(runs, begin):
@@ -329,7 +329,7 @@ def test_a_run_that_was_started_is_finished_in_the_way_it_was_started(runs, begi
     runs.begun.check_write_mode(DELTA, past)
     with pytest.raises(UnavailableError, match="run bbbb keeps the current rows") as refused:
         runs.begun.check_write_mode(WriteMode("delta"), past)
-    assert refused.value.hint == "choose another directory, or continue with --current"
+    assert refused.value.hint == "Choose another directory, or continue with --current."
     with pytest.raises(UnavailableError, match="run bbbb keeps its tables as delta in the directory"):
         runs.begun.check_write_mode(PARQUET, PastRuns())
 

@@ -107,7 +107,7 @@ def test_a_version_that_cannot_show_a_drift_is_skipped_with_the_reason(run):
         ),
         ("@pytest.mark.cdc_contract\ndef test_it(cdc_case): ...", "*it takes one reference; *"),
         ("def test_it(cdc_case): ...", '*`cdc_case` needs a mark, such as @pytest.mark.cdc_contract("dts/canal")*'),
-        ('@pytest.mark.cdc_contract("dts/cannal")\ndef test_it(cdc_case): ...', "*did you mean dts/canal?*"),
+        ('@pytest.mark.cdc_contract("dts/cannal")\ndef test_it(cdc_case): ...', "*Did you mean dts/canal?*"),
     ],
     ids=["no case", "no class", "no argument", "no messages", "no reference", "no mark", "no contract"],
 )
@@ -264,7 +264,7 @@ def test_errors_of_fixtures_show_the_call_and_no_frames_below_it(run):
             cdc_messages("dts/cannal@2")
 
         def test_caught(cdc_messages):
-            with pytest.raises(cdc.UsageError, match="did you mean dts/canal"):
+            with pytest.raises(cdc.UsageError, match="Did you mean dts/canal"):
                 cdc_messages("dts/cannal@2")
 
         @pytest.mark.cdc_contract("dts/canal@2", table="nowhere.yaml", n=5)

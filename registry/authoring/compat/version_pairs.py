@@ -136,7 +136,7 @@ def read_pairs(file: Path) -> list[Any]:
     except (ValueError, RecursionError) as error:
         raise UsageError(f"not readable as JSON: {error}", where=str(file)) from None
     if not isinstance(pairs, list):
-        raise UsageError("not a list of pairs", where=str(file), hint='write [{"old": …, "new": …}, …]')
+        raise UsageError("not a list of pairs", where=str(file), hint='Write [{"old": …, "new": …}, …].')
     return pairs
 
 
@@ -159,7 +159,7 @@ def _compare_pair(pair: Any, comparer: Comparer, demand: ComparisonRequest, besi
         raise UsageError('a pair has "old" and "new"')
     language = pair.get("type")
     if language is not None and language not in TYPES:
-        raise UsageError(f"there is no type `{language}`", hint=" or ".join(TYPES))
+        raise UsageError(f"there is no type `{language}`", hint=f"Use {' or '.join(TYPES)}.")
     demand = replace(
         demand, level=_chosen(Level, pair, "level", demand), policy=_chosen(Policy, pair, "policy", demand)
     )
@@ -182,7 +182,7 @@ def _chosen(kind: Any, pair: dict[str, Any], name: str, demand: ComparisonReques
     if value is None:
         return getattr(demand, name)
     if value not in list(kind):
-        raise UsageError(f"there is no {name} `{value}`", hint=", ".join(kind))
+        raise UsageError(f"there is no {name} `{value}`", hint=f"Use one of {', '.join(kind)}.")
     return kind(value)
 
 
@@ -206,7 +206,7 @@ def _refuse_no_reference(named: str) -> None:
     try:
         parse_reference(named)
     except UsageError:
-        hint = "write SYSTEM/DIALECT@N, or the path of a .json or .avsc file"
+        hint = "Write SYSTEM/DIALECT@N, or the path of a .json or .avsc file."
         raise UsageError(f"`{named}` is neither a reference to a contract nor a file", hint=hint) from None
 
 

@@ -68,11 +68,11 @@ def read_samples(records: Sequence[tuple[str, bytes]]) -> list[SampleMessage]:
         except Unreadable as error:
             if value.startswith(_AVRO):
                 raise UndetectedError(
-                    "messages in Avro", where=place, hint="contracts are drafted from JSON messages"
+                    "messages in Avro", where=place, hint="Contracts are drafted from JSON messages."
                 ) from error
-            hint = "contracts are drafted from JSON objects, one a line; --unwrap is for `audit` and `detect`"
+            hint = "Contracts are drafted from JSON objects, one a line; --unwrap is for `audit` and `detect`."
             if b"\n" in value.strip():
-                hint = "a .json file is one message; name a file .jsonl if each line is one"
+                hint = "A .json file is one message; name a file .jsonl if each line is one."
             raise UndetectedError(f"not a message in JSON: {error.observed}", where=place, hint=hint) from error
     if not messages:
         raise UndetectedError("there is no message to draft a contract from")
@@ -99,7 +99,7 @@ def make_folder(
     if taken is not None:
         raise UsageError(
             f"{count_messages(len(messages))} to {taken.reference}, so nothing was drafted", where=str(taken.folder),
-            hint=f"edit that version; --like {taken.reference} drafts the next one",
+            hint=f"Edit that version; --like {taken.reference} drafts the next one.",
         )  # fmt: skip
     reference = f"{subject}@{number}"
     base = None if like is None else catalogue.version(like)
@@ -212,7 +212,7 @@ class _Attempt:
                 )
                 raise UndetectedError(
                     f"no contract can express these messages: {len(faults):,} do not fit what the others show",
-                    where=shown, hint="give messages of one dialect; leave out what another product wrote",
+                    where=shown, hint="Give messages of one dialect; leave out what another product wrote.",
                 )  # fmt: skip
         if self.base is not None:
             return self._narrow(files, questions)
@@ -236,7 +236,7 @@ class _Attempt:
         if lost is not None:
             raise UndetectedError(
                 f"no contract was found that gives every row of these messages: {lost[1]}", where=lost[0],
-                hint="give messages of one kind; " + VOCABULARY,
+                hint="Give messages of one kind. " + VOCABULARY,
             )  # fmt: skip
         read = [(message, one.reading) for message, one in validated if one.reading is not None]
         unread = find_unread(version, read, None if self.base is None else self.base.schema)

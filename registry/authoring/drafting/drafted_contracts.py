@@ -20,7 +20,7 @@ from cdc_contracts.registry.core.common.errors import UndetectedError
 from cdc_contracts.registry.core.common.pointers import join_pointer
 
 _MOST_PRESENT: Final = 4
-VOCABULARY: Final = "a dialect beyond docs/vocabulary.md needs a reading of its own, which is code"
+VOCABULARY: Final = "A dialect beyond docs/vocabulary.md needs a reading of its own, which is code."
 _ZONED: Final = ("sql-datetime-instant",)
 
 
@@ -186,7 +186,7 @@ def _partial_op(members: Members, member: ObservedMember) -> UndetectedError:
     return UndetectedError(
         f"no contract can express these messages: {member.pointer} looks like the op code, and "
         f"{len(lacking):,} of {len(members.messages):,} messages do not have it",
-        where=lacking[0].place, hint="give messages that all say what they do; leave out the others",
+        where=lacking[0].place, hint="Give messages that all say what they do; leave out the others.",
     )  # fmt: skip
 
 
@@ -196,18 +196,18 @@ def _no_op(members: Members, places: RowPlaces) -> UndetectedError:
         return UndetectedError(
             f"no contract can express these messages: {numeric.pointer} looks like the op code, and holds no texts",
             where=numeric.first,
-            hint=f"`ops` of a contract takes texts; {VOCABULARY}",
+            hint=f"`ops` of a contract takes texts. {VOCABULARY}",
         )
     return UndetectedError(
         "no member says what each message does: a text in every message, with few values such as insert or U",
-        hint="give more messages of one dialect, with an insert, an update and a delete among them",
+        hint="Give more messages of one dialect, with an insert, an update and a delete among them.",
     )
 
 
 def _images_hint(places: RowPlaces) -> str:
     if places.refused:
-        return "an image is an object of columns with plain values, a list of one, or a list of rows; " + VOCABULARY
-    return "give messages with rows; " + VOCABULARY
+        return "An image is an object of columns with plain values, a list of one, or a list of rows. " + VOCABULARY
+    return "Give messages with rows. " + VOCABULARY
 
 
 def _take_rows_of_the_top(members: Members, places: RowPlaces, codes: OpCodes) -> None:

@@ -120,7 +120,7 @@ class AvroDraft:
             if not _AVRO_NAME.match(name):
                 raise UndetectedError(
                     f"the member {join_pointer(*parts, name)} cannot be named in Avro, and versions have Avro schemas",
-                    hint="Avro takes letters, digits and _: take such members out before Kafka",
+                    hint="Avro takes letters, digits and _: take such members out before Kafka.",
                 )
             required = name in schema.get("required", ())
             fields.append({"name": name, "type": self._type(below, (*parts, name), required=required)})

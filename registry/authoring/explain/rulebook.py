@@ -75,9 +75,9 @@ def find_rule(text: str) -> RuleEntry:
     if found is None:
         near = difflib.get_close_matches(wanted, known, 1)
         hint = (
-            f"did you mean {known[near[0]].id} {known[near[0]].name}?"
+            f"Did you mean {known[near[0]].id} {known[near[0]].name}?"
             if near
-            else "`cdc-contracts rules` lists them all"
+            else "`cdc-contracts rules` lists them all."
         )
         raise UsageError(f"there is no rule `{text}`", hint=hint)
     return found

@@ -62,7 +62,7 @@ def find_targets(paths: Sequence[Path], *, or_shipped: bool = False) -> Targets:
         if next(DEFAULT.glob(_DEPTHS[0]), None) is not None:
             return Targets((Target(DEFAULT),), tuple(sorted((DEFAULT / TABLES).rglob("*.yaml"))))
         if not or_shipped:
-            raise UsageError(f"no contracts in ./{DEFAULT}", hint="name the folder that contains them")
+            raise UsageError(f"no contracts in ./{DEFAULT}", hint="Name the folder that contains them.")
         return Targets(tuple(Target(root) for root in shipped_catalogue().roots), (), shipped=True)
     contracts: list[Target] = []
     tables: list[Path] = []
@@ -120,7 +120,7 @@ def _table_files(path: Path) -> list[Path]:
     if not files or files[0].suffix not in (".yaml", ".yml"):
         raise UsageError(
             f"neither contracts nor table contracts in {path}",
-            hint="lint takes a folder of contracts (SYSTEM/DIALECT/vN/contract.yaml), one version, or a table contract",
+            hint="Give a folder of contracts (SYSTEM/DIALECT/vN/contract.yaml), one version, or a table contract.",
         )
     return files
 

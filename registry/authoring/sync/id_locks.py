@@ -170,14 +170,14 @@ def parse_lock(text: str, where: str) -> Lock:
         at = f"{where}:{line.number}"
         if line.entry is None:
             raise ContractError(
-                f"malformed line in {FILE}: {line.text[:60]}", where=at, hint="resolve the conflict in git"
+                f"malformed line in {FILE}: {line.text[:60]}", where=at, hint="Resolve the conflict in git."
             )
         if line.entry.key in lock:
-            raise ContractError(f"{line.entry.key} is listed twice", where=at, hint="keep the older line")
+            raise ContractError(f"{line.entry.key} is listed twice", where=at, hint="Keep the older line.")
         try:
             lock.add(line.entry)
         except ContractError as error:
-            hint = "remove the newer line and run `cdc-contracts registry ids`, which assigns the next free id"
+            hint = "Remove the newer line and run `cdc-contracts registry ids`, which assigns the next free id."
             raise ContractError(error.what, where=at, hint=hint) from error
     return lock
 

@@ -61,7 +61,7 @@ def changed_schema(entry: Entry) -> ContractError:
     return ContractError(
         f"{entry.key} has changed since it was given id {entry.id}",
         where=FILE,
-        hint=f"make a new version of the contract, or remove the line of id {entry.id} if it was never published",
+        hint=f"Make a new version of the contract, or remove the line of id {entry.id} if it was never published.",
     )
 
 

@@ -107,7 +107,7 @@ class Application:
             raise UnavailableError(
                 f"the server registered {step.subject} {step.version} as version {version}",
                 where=self._client.url,
-                hint=f"rename the file to v{version}, or add a line for it to ids.lock, so that its version is kept",
+                hint=f"Rename the file to v{version}, or add a line for it to ids.lock, so that its version is kept.",
             )
         key = schema.key if schema.version else subject_key(step.subject, version, schema.type)
         self._lock.add(Entry(number, key, schema.digest))
@@ -125,7 +125,7 @@ class Application:
             self._client.send("PUT", "mode", step.subject, body={"mode": IMPORT}, force=True)
         except RefusedError as error:
             hint = (
-                "this server cannot import and assigns ids itself: remove the id from ids.lock and use `registry push`"
+                "This server cannot import and assigns ids itself: remove the id from ids.lock and use `registry push`."
             )
             raise RefusedError(error.what, code=error.code, where=error.where, hint=hint) from error
         self._importing.add(step.subject)

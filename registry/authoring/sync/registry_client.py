@@ -29,12 +29,12 @@ _PAUSES: Final = (0.2, 0.6, 1.8)
 _LONGEST_PAUSE: Final = 10.0
 _CONNECT_SECONDS: Final = 5.0
 _ANSWER_SECONDS: Final = 30.0
-_LOOK: Final = "check --url and the network"
+_LOOK: Final = "Check --url and the network."
 _UNKNOWN: Final = frozenset({404, 405, 501})
 _OK: Final = 300
 _HINTS: Final = {
-    401: "give --user NAME with CDC_CONTRACTS_REGISTRY_PASSWORD set, or set CDC_CONTRACTS_REGISTRY_TOKEN",
-    403: "ask the registry's administrator for permission, or use another user (--user)",
+    401: "Give --user NAME with CDC_CONTRACTS_REGISTRY_PASSWORD set, or set CDC_CONTRACTS_REGISTRY_TOKEN.",
+    403: "Ask the registry's administrator for permission, or use another user (--user).",
 }
 _REDIRECT: Final = 400
 
@@ -120,7 +120,9 @@ class RegistryClient:
                     error
                 )
                 if pause is None or hopeless:
-                    hint = "give --ca FILE with the certificate of the issuer" if "CERTIFICATE" in str(error) else _LOOK
+                    hint = (
+                        "Give --ca FILE with the certificate of the issuer." if "CERTIFICATE" in str(error) else _LOOK
+                    )
                     raise UnavailableError(
                         f"the registry cannot be reached: {error or type(error).__name__}", where=self.url, hint=hint
                     ) from error
@@ -137,11 +139,11 @@ def check_url(url: str) -> str:
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         shown = re.sub(r"//[^@/]*@", "//…@", url)
-        raise UsageError(f"`{shown}` is not the URL of a registry", hint="write http://HOST:PORT or https://HOST")
+        raise UsageError(f"`{shown}` is not the URL of a registry", hint="Write http://HOST:PORT or https://HOST.")
     if parts.username or parts.password:
         raise UsageError(
             "do not put a password in the URL: it would end up in the shell history and in logs",
-            hint="give --user NAME and set CDC_CONTRACTS_REGISTRY_PASSWORD",
+            hint="Give --user NAME and set CDC_CONTRACTS_REGISTRY_PASSWORD.",
         )
     if parts.query or parts.fragment:
         raise UsageError("the URL of a registry must not contain ? or #", where=url)
@@ -195,7 +197,7 @@ def _as_a_registry(named: str, answer: httpx.Response) -> Iterator[None]:
         raise UnavailableError(
             f"this is not a schema registry: it answered with status {answer.status_code}, {kind}{to}",
             where=named,
-            hint="check --url: the protocol, the port and a path such as /apis/ccompat/v7",
+            hint="Check --url: the protocol, the port and a path such as /apis/ccompat/v7.",
         ) from error
 
 

@@ -49,7 +49,9 @@ _AS_THEY_ARE: Final = "* -text\n"
 def check_folder(root: Path) -> None:
     """Raise UsageError if there is no such folder."""
     if not root.is_dir():
-        raise UsageError(f"there is no folder {root}", hint="give a folder of contracts, or what `registry dump` wrote")
+        raise UsageError(
+            f"there is no folder {root}", hint="Give a folder of contracts, or what `registry dump` wrote."
+        )
 
 
 def read_folder(root: Path) -> tuple[Holdings, Lock]:
@@ -74,7 +76,7 @@ def read_folder(root: Path) -> tuple[Holdings, Lock]:
             raise ContractError(f"version {schema.version} of {schema.subject} is also a contract", where=where)
         holdings.add(schema)
     if not holdings.schemas and not holdings.settings:
-        raise UsageError(f"{root} contains nothing for a registry", hint=f"contracts, {SUBJECTS}/ or {SETTINGS}")
+        raise UsageError(f"{root} contains nothing for a registry", hint=f"Use contracts, {SUBJECTS}/ or {SETTINGS}.")
     return holdings, lock
 
 
@@ -87,7 +89,9 @@ def read_subjects(root: Path, lock: Lock) -> Iterator[HeldSchema]:
                 if file.suffix in _TYPES and not file.name.startswith("."):
                     yield _read_schema(file, lock)
                 elif not file.name.startswith(".") and not any(file.with_suffix(one).is_file() for one in _TYPES):
-                    raise ContractError(f"{file.name} has no schema", where=str(folder), hint="vN.json or vN.avsc")
+                    raise ContractError(
+                        f"{file.name} has no schema", where=str(folder), hint="Name it vN.json or vN.avsc."
+                    )
 
 
 def read_settings(root: Path) -> dict[str, ScopeSettings]:
@@ -98,7 +102,9 @@ def read_settings(root: Path) -> dict[str, ScopeSettings]:
     document = yaml_documents.parse_values(_read_text(file), str(file))
     unknown = document.keys() - {"global", "contexts", "subjects"}
     if unknown:
-        raise ContractError(f"`{min(unknown)}` is not allowed here", where=str(file), hint="global, contexts, subjects")
+        raise ContractError(
+            f"`{min(unknown)}` is not allowed here", where=str(file), hint="Use one of global, contexts, subjects."
+        )
     found = {}
     if document.get("global") is not None:
         found[GLOBAL] = _scope_settings(document["global"], f"{file}: global")
@@ -184,13 +190,15 @@ def _read_schema(file: Path, lock: Lock) -> HeldSchema:
     match = _VERSION.match(file.stem)
     if match is None:
         raise ContractError(
-            f"{file.name} is not named after a version", where=str(file.parent), hint="name it v1, v2, …"
+            f"{file.name} is not named after a version", where=str(file.parent), hint="Name it v1, v2 and so on."
         )
     beside = file.with_suffix(".yaml")
     said = yaml_documents.parse_values(_read_text(beside), str(beside)) if beside.is_file() else {}
     unknown = said.keys() - _BESIDE
     if unknown:
-        raise ContractError(f"`{min(unknown)}` is not allowed here", where=str(beside), hint=", ".join(sorted(_BESIDE)))
+        raise ContractError(
+            f"`{min(unknown)}` is not allowed here", where=str(beside), hint=f"Known are {', '.join(sorted(_BESIDE))}."
+        )
     others = [one.name for one in file.parent.glob(f"{file.stem}.*") if one.suffix in _TYPES and one != file]
     if others:
         raise ContractError(f"{file.name} and {others[0]} are the same version", where=str(file.parent))

@@ -41,7 +41,7 @@ def dump_server(client: RegistryClient, root: Path, *, force: bool) -> Holdings:
         raise UsageError(f"{root} is not a folder")
     before = [name for name in (SUBJECTS, SETTINGS, FILE) if (root / name).exists()]
     if before and not force:
-        hint = "give a new folder, use `registry pull` to add what is newer, or --force to overwrite"
+        hint = "Give a new folder, use `registry pull` to add what is newer, or --force to overwrite."
         raise UsageError(f"{before[0]} already exists", where=str(root), hint=hint)
     check_folder(root)
     holdings = read_server(client)

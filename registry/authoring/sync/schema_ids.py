@@ -41,7 +41,7 @@ def locked_id(version: Version) -> int | None:
         if entry is None or entry.retired:
             continue
         if entry.digest != wanted.digest:
-            hint = "`cdc-contracts registry ids` shows what changed; --schema-id sets the id to use"
+            hint = "`cdc-contracts registry ids` shows what changed; --schema-id sets the id to use."
             raise ContractError(f"id {entry.id} belongs to a different schema of {version}", where=FILE, hint=hint)
         return entry.id
     return None
@@ -61,7 +61,7 @@ def registered_id(client: RegistryClient, version: Version, subject: str | None 
     raise UnavailableError(
         f"the registry has no schema of {version} in subject {name}",
         where=client.url,
-        hint="`cdc-contracts registry push` registers it; --subject names another subject",
+        hint="`cdc-contracts registry push` registers it; --subject names another subject.",
     )
 
 

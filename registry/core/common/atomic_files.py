@@ -22,14 +22,14 @@ def check_place(given: Path, *, kept: Sequence[Path] = ()) -> None:
         raise UsageError(
             "this file is already used for something else in this run",
             where=str(given),
-            hint="name another file to write to",
+            hint="Name another file to write to.",
         )
     if place.is_dir():
         raise UsageError("this is a folder, not a file", where=str(given))
     if place.exists() and not place.is_file():
         raise UsageError("this is a pipe or a device, not a file", where=str(given))
     if not place.parent.is_dir():
-        raise UsageError("there is no such folder", where=str(given.parent), hint="create it first")
+        raise UsageError("there is no such folder", where=str(given.parent), hint="Create it first.")
     try:
         _aside(place).touch()
         _aside(place).unlink()

@@ -35,13 +35,13 @@ def parse_reference(text: str) -> ContractReference:
     """
     match = _REFERENCE.match(text)
     if not match:
-        raise UsageError(f"`{text}` is not a reference to a contract", hint="write SYSTEM/DIALECT or SYSTEM/DIALECT@N")
+        raise UsageError(f"`{text}` is not a reference to a contract", hint="Write SYSTEM/DIALECT or SYSTEM/DIALECT@N.")
     system, dialect, selector = match.groups()
     if selector and not (selector.isdigit() or selector == "latest" or is_release_or_date(selector)):
         raise UsageError(
             f"`@{selector}` selects no version",
             where=text,
-            hint="write a version number, a date YYYY-MM-DD, a release such as 3.3.0, or latest",
+            hint="Write a version number, a date YYYY-MM-DD, a release such as 3.3.0, or latest.",
         )
     return ContractReference(system, dialect, selector)
 

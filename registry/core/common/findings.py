@@ -91,13 +91,13 @@ class Severities:
         self.raised = dict(sorted((raised or {}).items()))
         for name, level in self.raised.items():
             if name not in CLASSES:
-                raise UsageError(f"there is no drift class `{name}`", hint="`cdc-contracts rules` lists them")
+                raise UsageError(f"there is no drift class `{name}`", hint="`cdc-contracts rules` lists them.")
             if level not in SEVERITIES:
-                raise UsageError(f"`{level}` is not a severity", hint="one of error, warning, info")
+                raise UsageError(f"`{level}` is not a severity", hint="Use one of error, warning, info.")
             if SEVERITIES.index(level) > SEVERITIES.index(CLASSES[name].severity):
                 raise UsageError(
                     f"{name} is {CLASSES[name].severity} and cannot be lowered to {level}",
-                    hint="use --fail-on to decide which severity fails the run",
+                    hint="Use --fail-on to decide which severity fails the run.",
                 )
 
     def of(self, name: str, own: str | None = None) -> str:

@@ -43,8 +43,8 @@ def parse_threshold(text: str) -> Threshold:
         raise UsageError(
             f"`{unknown[0] if unknown else text}` is neither a severity nor a class of drift",
             where="--fail-on",
-            hint="error, warning, info, unproven or classes such as unknown-field, comma-separated; "
-            "`cdc-contracts rules` lists the classes",
+            hint="Use error, warning, info, unproven or classes such as unknown-field, comma-separated; "
+            "`cdc-contracts rules` lists the classes.",
         )
     lightest = max((SEVERITIES.index(word) for word in words if word in SEVERITIES), default=-1)
     classes = frozenset(_NAMES[word] for word in words if word in _NAMES)

@@ -208,7 +208,7 @@ class Catalogue:
         number = reference.selector
         found = self._versions.get(reference.subject, {}).get(int(number)) if number and number.isdigit() else None
         if found is None:
-            raise ContractError(f"`based_on: {text}` names no version", where=child, hint="write SYSTEM/DIALECT@N")
+            raise ContractError(f"`based_on: {text}` names no version", where=child, hint="Write SYSTEM/DIALECT@N.")
         seen, step = {child}, found
         for _ in range(_MAX_BASES):
             if step.reference in seen:
@@ -238,7 +238,7 @@ class Catalogue:
                 raise ContractError(
                     f"{'.'.join(parts)}: there is no value form `{form}`",
                     where=f"types/{name}.yaml",
-                    hint=f"did you mean {near[0]}?" if near else "",
+                    hint=f"Did you mean {near[0]}?" if near else "",
                 )
             self._mappings[name] = mapping
         return self._mappings[name]
@@ -262,7 +262,7 @@ class Catalogue:
         """Return the file of a value mapping. Raises ContractError if there is none."""
         if name not in self._mapping_files:
             near = difflib.get_close_matches(name, self._mapping_files, 1)
-            hint = f"did you mean {near[0]}?" if near else ""
+            hint = f"Did you mean {near[0]}?" if near else ""
             raise ContractError(f"there is no value mapping `{name}`", hint=hint)
         return self._mapping_files[name]
 
@@ -312,25 +312,25 @@ class Catalogue:
                     return version
             raise UsageError(
                 f"no version of {reference.subject} applies at {selector}",
-                hint="known: " + ", ".join(f"@{v.number} {span(v)}" for v in versions),
+                hint=f"Known are {', '.join(f'@{v.number} {span(v)}' for v in versions)}.",
             )
         for version in versions:
             if version.number == int(selector):
                 return version
         raise UsageError(
-            f"{reference.subject} has no version {selector}", hint=f"did you mean {versions[-1].reference}?"
+            f"{reference.subject} has no version {selector}", hint=f"Did you mean {versions[-1].reference}?"
         )
 
     def _unknown(self, subject: str) -> UsageError:
         near = difflib.get_close_matches(subject, self._versions, 1, cutoff=0.4)
-        hint = f"did you mean {near[0]}?" if near else "`cdc-contracts list` shows all"
+        hint = f"Did you mean {near[0]}?" if near else "`cdc-contracts list` shows all."
         return UsageError(f"there is no contract `{subject}`", hint=hint)
 
 
 def _parse_base(text: Any, child: str) -> ContractReference:
     reference = parse_reference(str(text))
     if reference.selector is not None and not reference.selector.isdigit():
-        raise ContractError(f"`based_on: {text}` names no version", where=child, hint="write SYSTEM/DIALECT@N")
+        raise ContractError(f"`based_on: {text}` names no version", where=child, hint="Write SYSTEM/DIALECT@N.")
     return reference
 
 

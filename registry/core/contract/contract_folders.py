@@ -22,9 +22,9 @@ def check_folders(folders: Sequence[Path] | None) -> list[Path]:
     """Return the folders that a user names. Raises UsageError if one is missing or holds no contract."""
     for folder in folders or ():
         if not folder.is_dir():
-            raise UsageError(f"there is no folder {folder}", hint="a folder of contracts is needed")
+            raise UsageError(f"there is no folder {folder}", hint="A folder of contracts is needed.")
         if not any(folder.glob("*/*/v*/contract.yaml")) and not any(folder.glob("*/types/*.yaml")):
             raise UsageError(
-                f"no contract below {folder}", hint="contracts are expected at SYSTEM/DIALECT/vN/contract.yaml"
+                f"no contract below {folder}", hint="Contracts are expected at SYSTEM/DIALECT/vN/contract.yaml."
             )
     return list(folders or ())

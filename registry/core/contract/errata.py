@@ -75,10 +75,10 @@ def _erratum(entry: Any, index: int, where: str) -> Erratum:
         raise ContractError(f"{named} needs exactly {', '.join(names)}", where=where)
     erratum = Erratum(**{name: str(entry[name]) for name in names})
     if not ID.match(erratum.id):
-        raise ContractError(f"`{erratum.id}` is not an erratum id", where=where, hint="write E and a number")
+        raise ContractError(f"`{erratum.id}` is not an erratum id", where=where, hint="Write E and a number.")
     if erratum.decision not in DECISIONS:
         what = f"{erratum.id}: `{erratum.decision}` is no decision"
-        raise ContractError(what, where=where, hint="one of " + ", ".join(DECISIONS))
+        raise ContractError(what, where=where, hint=f"Use one of {', '.join(DECISIONS)}.")
     for name in names:
         if entry[name] in (None, ""):
             raise ContractError(f"{erratum.id}: {name} is empty", where=where)

@@ -43,10 +43,12 @@ class ReadingOptions:
     def __post_init__(self) -> None:
         for name, value in self.parameters.items():
             if name not in PARAMETERS:
-                raise UsageError(f"there is no parameter `{name}`", hint="known: " + ", ".join(PARAMETERS))
+                raise UsageError(f"there is no parameter `{name}`", hint=f"Known are {', '.join(PARAMETERS)}.")
             if name in _CHOICES and value not in _CHOICES[name]:
                 raise UsageError(
-                    f"`{value}` is not one of its values", where=f"parameter {name}", hint=" or ".join(_CHOICES[name])
+                    f"`{value}` is not one of its values",
+                    where=f"parameter {name}",
+                    hint=f"Use {' or '.join(_CHOICES[name])}.",
                 )
             if name.endswith("_zone"):
                 try:

@@ -52,10 +52,10 @@ class Settings(Environment):
             return found
         names = sorted(self.environments)
         near = get_close_matches(name, names, n=1)
-        example = "write `environments: {NAME: {bootstrap_servers: HOST:PORT}}`"
-        known = f"there are: {', '.join(names)}" if names else example
+        example = "Write `environments: {NAME: {bootstrap_servers: HOST:PORT}}`."
+        known = f"There are {', '.join(names)}." if names else example
         raise UsageError(
-            f"there is no environment `{name}`", where=FILE, hint=f"did you mean {near[0]}? {known}" if near else known
+            f"there is no environment `{name}`", where=FILE, hint=f"Did you mean {near[0]}? {known}" if near else known
         )
 
     def bindings(self, topics: Sequence[str]) -> dict[str | None, list[str]]:
@@ -72,7 +72,7 @@ class Settings(Environment):
         """
         bound = {self.topics.get(topic) for topic in topics}
         if len(bound) > 1 and None not in bound:
-            raise UsageError("the topics are bound to different contracts", where=FILE, hint="process them separately")
+            raise UsageError("the topics are bound to different contracts", where=FILE, hint="Process them separately.")
         return bound.pop() if len(bound) == 1 else None
 
 

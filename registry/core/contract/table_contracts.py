@@ -136,7 +136,7 @@ def table_files(paths: Iterable[Path]) -> list[Path]:
     found: list[Path] = []
     for path in paths:
         if not path.exists():
-            raise UsageError(f"there is no file or folder {path}", hint="give a YAML file or a folder of them")
+            raise UsageError(f"there is no file or folder {path}", hint="Give a YAML file or a folder of them.")
         below = sorted(path.rglob("*.yaml")) if path.is_dir() else [path]
         if not below:
             raise UsageError(f"no .yaml file below {path}")

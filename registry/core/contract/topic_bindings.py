@@ -35,7 +35,7 @@ def bind_topic(folder: Path, topic: str, reference: str | None) -> BoundTopic:
     is written in a way that only a person can change, UnavailableError if it cannot be written.
     """
     if not _TOPIC.match(topic) or topic in (".", ".."):
-        raise UsageError(f"`{topic}` is not a topic name", hint="letters, digits, dots, _ and -, at most 249")
+        raise UsageError(f"`{topic}` is not a topic name", hint="Use letters, digits, dots, _ and -, at most 249.")
     file = folder / FILE
     text = _read(file)
     given = yaml_documents.parse_document(text, str(file), may_be_empty=True)
@@ -52,7 +52,9 @@ def bind_topic(folder: Path, topic: str, reference: str | None) -> BoundTopic:
     found = yaml_documents.parse_document(changed, str(file))
     if {**found, _SECTION: found.get(_SECTION) or {}} != {**given, _SECTION: wanted}:
         raise ContractError(
-            "the format of `topics` cannot be edited automatically", where=str(file), hint=f"{topic}: {reference}"
+            "the format of `topics` cannot be edited automatically",
+            where=str(file),
+            hint=f"Write `{topic}: {reference}` there.",
         )
     write_whole(file, changed.encode())
     return BoundTopic(topic, before, reference)

@@ -39,7 +39,7 @@ EVERY: Final = "all"
 """The name of every partition that is not named itself."""
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MOST: Final = 10**18
-_FORM: Final = "write `topics: {TOPIC: {PARTITION: [{contract: SYSTEM/DIALECT@N}]}}`"
+_FORM: Final = "Write `topics: {TOPIC: {PARTITION: [{contract: SYSTEM/DIALECT@N}]}}`."
 _BOUND: Final = "an offset from 0, or a time with its zone such as 2024-05-01T00:00:00Z"
 
 
@@ -149,7 +149,7 @@ def read_versions(path: Path, catalogue: Catalogue) -> VersionRanges:
     the catalogue does not have.
     """
     if not path.is_file():
-        raise UsageError(f"there is no file {path}", hint="--versions takes a file that --write-versions wrote")
+        raise UsageError(f"there is no file {path}", hint="Give --versions a file that --write-versions wrote.")
     text = yaml_documents.read_text(path)
     return parse_versions(yaml_documents.parse_values(text, str(path), may_be_empty=True), str(path), catalogue)
 
@@ -157,7 +157,7 @@ def read_versions(path: Path, catalogue: Catalogue) -> VersionRanges:
 def topics_in(path: Path) -> tuple[str, ...]:
     """Return the topics that a file names, whatever else it says. Raises as `read_versions` does."""
     if not path.is_file():
-        raise UsageError(f"there is no file {path}", hint="`versions` names a file that --write-versions wrote")
+        raise UsageError(f"there is no file {path}", hint="`versions` names a file that --write-versions wrote.")
     topics = yaml_documents.parse_values(yaml_documents.read_text(path), str(path), may_be_empty=True).get("topics")
     return tuple(map(str, topics)) if isinstance(topics, dict) else ()
 

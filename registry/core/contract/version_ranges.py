@@ -73,7 +73,7 @@ class VersionRanges:
                 raise UsageError(
                     f"the versions file does not mention topic {topic}",
                     where=self.where,
-                    hint=f"it names {', '.join(self.topics[:_MOST_NAMES]) or 'no topic'}",
+                    hint=f"It names {', '.join(self.topics[:_MOST_NAMES]) or 'no topic'}.",
                 )
         return self.of_topics(topics)
 
@@ -86,7 +86,7 @@ class VersionRanges:
                     raise UsageError(
                         f"the versions file names partition {partition}, and topic {topic} has no such partition",
                         where=self.where,
-                        hint=f"it has {', '.join(map(str, there[:_MOST_NAMES]))}{' …' if there[_MOST_NAMES:] else ''}",
+                        hint=f"It has {', '.join(map(str, there[:_MOST_NAMES]))}{' …' if there[_MOST_NAMES:] else ''}.",
                     )
 
     def without(self, places: Iterable[tuple[str, int, int]]) -> VersionRanges:

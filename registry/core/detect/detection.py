@@ -159,5 +159,5 @@ def _read_evidence(reported: ReportedEvidence) -> EvidenceItem:
 
 def hint_undetected(detection: Detection | None) -> str:
     """Return what to do next where the contract of messages cannot be detected."""
-    hint = "`cdc-contracts detect` shows the evidence; declare it with --contract SYSTEM/DIALECT@N"
-    return f"{hint}.\n  {DRAFT}" if detection is not None and detection.verdict == NOT_IN_CATALOGUE else hint
+    hint = "`cdc-contracts detect` shows the evidence; declare it with --contract SYSTEM/DIALECT@N."
+    return f"{hint}\n  {DRAFT}" if detection is not None and detection.verdict == NOT_IN_CATALOGUE else hint

@@ -43,11 +43,15 @@ class Drifter:
             known = [one.name for one in CLASSES.values() if one.breaks]
             known += [one.name for one in CLASSES.values() if one.drifts]
             if drift not in CLASSES:
-                raise UsageError(f"`{drift}` is not a drift class", where="--drift", hint=", ".join(known))
-            hint = "these can be made: " + ", ".join(known)
+                raise UsageError(
+                    f"`{drift}` is not a drift class", where="--drift", hint=f"Possible are {', '.join(known)}."
+                )
+            hint = f"Possible are {', '.join(known)}."
             raise UsageError(f"{drift} is not a drift of single messages", where="--drift", hint=hint)
         if self._rule is not None and self._rule not in rules_of(version.meaning):
-            raise UsageError(f"{version} has no rule {self._rule.name}", where="--drift", hint="`show` lists its rules")
+            raise UsageError(
+                f"{version} has no rule {self._rule.name}", where="--drift", hint="`show` lists its rules."
+            )
         self.version = version
         self.reading_options = reading_options
         self._drift = drift

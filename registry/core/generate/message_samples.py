@@ -58,7 +58,7 @@ def sample_messages(
         yield renderer.render(event) if drifted is None else drifted
     if drift is not None and not made:
         raise UsageError(
-            f"no generated message of {version} can show {drift}", hint="try more messages, or another seed"
+            f"no generated message of {version} can show {drift}", hint="Try more messages, or another seed."
         )
 
 

@@ -92,7 +92,7 @@ class Renderer:
         result = self._capabilities.ops.get(event.op)
         if result is None:
             raise UsageError(
-                f"{self.version} has no {event.op}", hint="it has " + ", ".join(sorted(self._capabilities.ops))
+                f"{self.version} has no {event.op}", hint=f"It has {', '.join(sorted(self._capabilities.ops))}."
             )
         code = result.code if result.code is not None else (event.ddl_type or "ALTER")
         facts: Filled = {pointer: Literal(codes[0]) for pointer, codes in self.meaning.enums.items()}

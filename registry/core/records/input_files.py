@@ -52,15 +52,15 @@ def plan_files(paths: Sequence[Path], *, whole: bool = False) -> FilePlan:
         path = given.absolute()  # slices may be read in another working directory
         if not _is_utf8(str(path)):
             raise UsageError(
-                "the file name is not UTF-8", where=str(path), hint="rename it, or pass its content to standard input"
+                "the file name is not UTF-8", where=str(path), hint="Rename it, or pass its content to standard input."
             )
         kind = "whole" if whole else _kind_of(path)
         if kind is None:
             raise UsageError(
                 f"`{path.suffix or path.name}` is not a file type for messages",
                 where=str(path),
-                hint="use .jsonl (one message per line, also .jsonl.gz or .jsonl.zst), .parquet, .json or .avro (one "
-                "message), or --whole",
+                hint="Use .jsonl (one message per line, also .jsonl.gz or .jsonl.zst), .parquet, .json or .avro (one "
+                "message), or --whole.",
             )
         if kind == "rows":
             from cdc_contracts.registry.core.records import parquet_messages  # here, as most input is no Parquet
@@ -153,13 +153,13 @@ def _expand(paths: Sequence[Path]) -> Iterator[Path]:
         elif path.is_file():
             yield path
         elif path.exists():
-            hint = "`check -` and `audit file -` read standard input; or write it to a file first"
+            hint = "`check -` and `audit file -` read standard input; or write it to a file first."
             raise UnavailableError("this is a pipe or a device, which cannot be read twice", where=str(path), hint=hint)
         else:
             hint = (
-                "`check -` and `audit file -` read standard input, alone; write it to a file first"
+                "`check -` and `audit file -` read standard input, alone; write it to a file first."
                 if str(path) == STDIN
-                else "check the path"
+                else "Check the path."
             )
             raise UnavailableError("there is no such file", where=str(path), hint=hint)
 

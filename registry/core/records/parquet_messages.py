@@ -40,7 +40,7 @@ def _plan_row_groups(path: Path, number: int, plan: FilePlan, seen: SeenOffsets)
             raise UsageError(
                 "has no column `value`",
                 where=str(path),
-                hint="a Parquet file of messages has the columns of the Kafka source; `capture` writes such files",
+                hint="A Parquet file of messages has the columns of the Kafka source; `capture` writes such files.",
             )
         kind = file.schema_arrow.field("value").type
         if not (pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_string(kind)):
@@ -96,7 +96,7 @@ def _twice(source: Source, offset: int, first: str, second: str) -> UnavailableE
     return UnavailableError(
         f"offset {offset} of {source.topic} partition {source.partition} occurs twice in the input",
         where=first if first == second else f"{first} and {second}",
-        hint="leave out one of the files: a record must be counted only once",
+        hint="Leave out one of the files: a record must be counted only once.",
     )
 
 

@@ -100,9 +100,9 @@ def find_in_file(
     UsageError if the file is of no known kind, the offset is not of one partition, or a line is given beside it.
     """
     if line is not None and offset is not None:
-        raise UsageError("--line and --offset each name a message", where=path, hint="give one of them")
+        raise UsageError("--line and --offset each name a message", where=path, hint="Give one of them.")
     if path == STDIN and (partition is not None or offset is not None):
-        raise UsageError("standard input has no offsets and no partitions", hint="select a message with --line")
+        raise UsageError("standard input has no offsets and no partitions", hint="Select a message with --line.")
     if path == STDIN:
         records = _plain(read_plain_input(sys.stdin.buffer.read(), whole=whole))
         of_lines, single = not whole, whole
@@ -120,7 +120,7 @@ def find_in_file(
     raise UnavailableError(
         f"there is no message {'there' if asked else 'in it'}",
         where=path if line is None else f"{path} line {line}",
-        hint="lines, and rows of a capture, are counted from 1; blank lines are not messages" if asked else "",
+        hint="Lines, and rows of a capture, are counted from 1; blank lines are not messages." if asked else "",
     )
 
 
@@ -153,6 +153,6 @@ def _windows(
     if len(windows) > 1:
         named = ", ".join(f"{source.topic} partition {source.partition}" for source in sorted(windows)[:5])
         raise UsageError(
-            f"the file contains several partitions: {named}", where=path, hint="give --partition and --offset"
+            f"the file contains several partitions: {named}", where=path, hint="Give --partition and --offset."
         )
     return windows

@@ -39,7 +39,7 @@ class Baseline:
 
 def read_baseline(path: Path) -> Baseline:
     """Return a baseline that an earlier run wrote. Raises UsageError if there is none, or it is another file."""
-    hint = "write one with --write-baseline"
+    hint = "Write one with --write-baseline."
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
         version = document["baseline_version"]

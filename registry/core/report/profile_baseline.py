@@ -57,7 +57,7 @@ class ProfileBaseline:
             raise UsageError(
                 f"the baseline report is of {', '.join(sorted(self.subjects))}, not of {declared}",
                 where=self.file,
-                hint="compare with a report of the same contract; its versions may differ",
+                hint="Compare with a report of the same contract; its versions may differ.",
             )
 
 
@@ -66,7 +66,7 @@ def read_profile_baseline(path: Path, severities: Severities) -> ProfileBaseline
     report = read_report(path)
     if report.profile is UNSET:
         raise UsageError(
-            "this report has no profile", where=str(path), hint="write one with `audit --profile --report FILE.json`"
+            "this report has no profile", where=str(path), hint="Write one with `audit --profile --report FILE.json`."
         )
     versions = {table.contract for topic in report.profile for table in topic.tables}
     declared = {one for one in report.contract.split(", ") if one != "auto"}

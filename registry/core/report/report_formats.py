@@ -39,7 +39,7 @@ def check_targets(targets: Sequence[Path], *, kept: Sequence[Path] = ()) -> None
             raise UsageError(
                 f"`{target.suffix or target.name}` is not a report format",
                 where=str(target),
-                hint="use .json, .html, .md or .xml (JUnit)",
+                hint="Use .json, .html, .md or .xml (JUnit).",
             )
         place = place_of(target)
         if place in seen:

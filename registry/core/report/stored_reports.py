@@ -61,7 +61,7 @@ def read_document(document: Any, where: str) -> Report:
     version = document.get("report_version") if isinstance(document, Mapping) else None
     if type(version) is not int:
         raise UsageError(
-            "this is not a report: it has no report_version", where=where, hint="`audit --report FILE.json` writes one"
+            "this is not a report: it has no report_version", where=where, hint="`audit --report FILE.json` writes one."
         )
     if version > REPORT_VERSION:
         raise UsageError(f"a newer release wrote this report (version {version})", where=where)

@@ -89,5 +89,5 @@ def _unreadable(where: str, why: str) -> UnavailableError:
     return UnavailableError(
         f"what a batch was validated against cannot be read: {why}",
         where=where,
-        hint="finish the batch with the release of cdc-contracts that started it, or start with a new checkpoint",
+        hint="Finish the batch with the release of cdc-contracts that started it, or start with a new checkpoint.",
     )

@@ -318,7 +318,7 @@ def open_ranges(catalogue: Catalogue, ranges: VersionRanges, reading_options: Re
         raise UsageError(
             f"no range says which version {', '.join(ranges.topics[:3]) or 'a topic'} is written in",
             where=ranges.where,
-            hint="add one, as in `0: [{contract: SYSTEM/DIALECT@N}]`",
+            hint="Add one, as in `0: [{contract: SYSTEM/DIALECT@N}]`.",
         )
     first, *beside = subjects
     validated = tuple(catalogue.versions(first))

@@ -18,7 +18,7 @@ from cdc_contracts.registry.server.access.passwords import DECOY, LONGEST, Passw
 from cdc_contracts.registry.server.access.rights import UNGUARDED, Caller, Grant, Right, is_pattern
 
 _TOKEN: Final = re.compile(r"sha256\$[0-9a-f]{64}\Z")
-_HINT: Final = "`cdc-contracts registry user NAME` prints the lines of one user; put them below `users:`"
+_HINT: Final = "`cdc-contracts registry user NAME` prints the lines of one user; put them below `users:`."
 
 
 def _check_token(text: str) -> str:

@@ -41,14 +41,14 @@ class Tls:
         for path in (self.certificate, self.key, self.client_ca):
             if path is not None and not os.access(path, os.R_OK):
                 raise UsageError(
-                    "cannot be read", where=str(path), hint="give PEM files that are readable by this user"
+                    "cannot be read", where=str(path), hint="Give PEM files that are readable by this user."
                 )
         try:
             # Without a terminal nobody could type the password of the key, and the server would wait forever.
             context.load_cert_chain(self.certificate, self.key, password=_refuse_encrypted_key)
         except (ssl.SSLError, ValueError) as error:
             files = " and ".join(str(path) for path in (self.certificate, self.key) if path)
-            hint = "give a PEM certificate (with its chain) and its key, the key without a password"
+            hint = "Give a PEM certificate (with its chain) and its key, the key without a password."
             raise UsageError(f"not a certificate with its key: {_reason(error)}", where=files, hint=hint) from error
         if self.client_ca is not None:
             try:
@@ -75,7 +75,7 @@ def open_socket(host: str, port: int) -> socket.socket:
     try:
         found = socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (socket.gaierror, UnicodeError) as error:
-        raise UsageError(f"there is no address {host}", hint="--host takes an address of this machine") from error
+        raise UsageError(f"there is no address {host}", hint="Give --host an address of this machine.") from error
     family, kind, protocol, _, address = found[0]
     bound = socket.socket(family, kind, protocol)
     try:
@@ -85,9 +85,9 @@ def open_socket(host: str, port: int) -> socket.socket:
     except OSError as error:
         bound.close()
         hint = {
-            errno.EADDRINUSE: "another process is listening there; stop it or give --port",
-            errno.EACCES: "ports below 1024 need privileges; give --port",
-            errno.EADDRNOTAVAIL: "--host takes an address of this machine",
+            errno.EADDRINUSE: "Another process is listening there; stop it or give --port.",
+            errno.EACCES: "Ports below 1024 need privileges; give --port.",
+            errno.EADDRNOTAVAIL: "Give --host an address of this machine.",
         }.get(error.errno or 0, "")
         raise UnavailableError(
             f"cannot listen: {os.strerror(error.errno or 0)}", where=f"{host}:{port}", hint=hint

@@ -47,7 +47,7 @@ class BuiltinSubjects:
         """Add all publications of contracts. Raises UsageError if one has no id, or the id of another schema."""
         if context in self._contexts:
             raise UsageError(
-                f"two folders of contracts would both be served as context {context}", hint="rename one of them"
+                f"two folders of contracts would both be served as context {context}", hint="Rename one of them."
             )
         self._contexts.append(context)
         for version in versions:
@@ -124,7 +124,7 @@ def catalogue_of(folders: Iterable[Path]) -> Catalogue:
 def _id_of(publication: Publication, lock: Lock) -> int:
     number = lock.id_of(publication.key)
     if number is None:
-        hint = "run `cdc-contracts registry ids` on the folder, and commit the file"
+        hint = "Run `cdc-contracts registry ids` on the folder, and commit the file."
         raise UsageError(f"{publication.key} has no id", where=FILE, hint=hint)
     entry = lock.entries[publication.key]
     if entry.digest != publication.digest:

@@ -130,7 +130,7 @@ def _make_engine(url: str) -> Engine:
     try:
         parsed = make_url(url)
     except (ArgumentError, ValueError) as error:
-        raise UsageError("not the URL of a database", hint="sqlite:///FILE or postgresql://HOST/NAME") from error
+        raise UsageError("not the URL of a database", hint="Write sqlite:///FILE or postgresql://HOST/NAME.") from error
     if parsed.drivername in ("postgresql", "postgres"):
         parsed = parsed.set(drivername="postgresql+psycopg")
         return create_engine(parsed, pool_size=10, max_overflow=30, pool_pre_ping=True)

@@ -82,4 +82,4 @@ def open_history(table_format: str) -> History:
         return DeltaHistory()
     if table_format == "iceberg":
         return IcebergHistory()
-    raise UsageError("there is no such table format", where=table_format, hint="one of parquet, delta and iceberg")
+    raise UsageError("there is no such table format", where=table_format, hint="Use one of parquet, delta and iceberg.")

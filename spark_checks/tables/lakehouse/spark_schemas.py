@@ -38,7 +38,7 @@ def ensure_table(
         raise UnavailableError(
             f"the table cannot be created or changed: {str(error).partition(chr(10))[0]}",
             where=identifier,
-            hint="create the schema in the catalog, or whatever else is missing, and run the command again",
+            hint="Create the schema in the catalog, or whatever else is missing, and run the command again.",
         ) from error
 
 
@@ -84,7 +84,7 @@ def _check_facts(session: SparkSession, identifier: str, properties: Mapping[str
             raise UnavailableError(
                 f"the existing table is a different one: its {name} is {found.get(name)!r}, and not {value!r}",
                 where=identifier,
-                hint="move it away, or write to another place; current rows are rebuilt from the history",
+                hint="Move it away, or write to another place; current rows are rebuilt from the history.",
             )
 
 
@@ -104,7 +104,7 @@ def _missing(identifier: str, found: StructType, wanted: StructType) -> Iterator
             raise UnavailableError(
                 f"column {field.name} has type {present.simpleString()}, and not {field.dataType.simpleString()}",
                 where=identifier,
-                hint="a type is never changed: move the table away, or write to another place",
+                hint="A type is never changed: move the table away, or write to another place.",
             )
 
 

@@ -106,7 +106,7 @@ class CatalogSchema:
             raise UnavailableError(
                 f"Spark has no catalog {self.parts[0]}",
                 where=setting,
-                hint="configure it in spark-defaults.conf, or with --conf when you start Spark",
+                hint="Configure it in spark-defaults.conf, or with --conf when you start Spark.",
             )
 
     def find(self, kind: str, table: TableName) -> str:

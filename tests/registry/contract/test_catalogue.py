@@ -44,11 +44,11 @@ def test_a_reference_stands_for_versions(text, references):
 @pytest.mark.parametrize(
     ("text", "hint"),
     [
-        ("dts/cana", "did you mean dts/canal?"),
-        ("oms-comunity/canal", "did you mean oms-community/canal?"),
-        ("xyzzy/quux", "`cdc-contracts list` shows all"),
-        ("dts/canal@99", f"did you mean {NEWEST_CANAL}?"),
-        ("dts/canal@0", f"did you mean {NEWEST_CANAL}?"),
+        ("dts/cana", "Did you mean dts/canal?"),
+        ("oms-comunity/canal", "Did you mean oms-community/canal?"),
+        ("xyzzy/quux", "`cdc-contracts list` shows all."),
+        ("dts/canal@99", f"Did you mean {NEWEST_CANAL}?"),
+        ("dts/canal@0", f"Did you mean {NEWEST_CANAL}?"),
         ("dts/canal@3.3.0", "known: @1 before 2022-03-20, @2 from 2022-03-20" + LATER),
         ("oms-community/canal@2022-03-20", "known: @1 before 3.3.0, @2 from 3.3.0"),
     ],
@@ -110,7 +110,7 @@ def test_a_mapping_says_only_what_differs_from_its_base():
     ]  # fmt: skip
     with pytest.raises(ContractError) as error:
         SHIPPED.mapping("oms-mysq")
-    assert error.value.hint == "did you mean oms-mysql?"
+    assert error.value.hint == "Did you mean oms-mysql?"
 
 
 def test_a_folder_of_ones_own_adds_to_what_is_shipped():

@@ -149,7 +149,7 @@ def test_ranges_come_back_from_the_plain_data_they_are_kept_as(read):
          "topics.a.0.0.contract: `dts/canal` names no version; write dts/canal@N"),
         ("topics: {a: {0: [{contract: canal}]}}", "topics.a.0.0.contract: `canal` is not a reference to a contract"),
         ("topics: {a: {0: [{contract: dts/canal@7}]}}",
-         "topics.a.0.0.contract: dts/canal has no version 7 (v.yaml)\n  did you mean dts/canal@2?"),
+         "topics.a.0.0.contract: dts/canal has no version 7 (v.yaml)\n  Did you mean dts/canal@2?"),
         ("topics: {a: {0: [{contract: dts/cana@1}]}}", "topics.a.0.0.contract: there is no contract `dts/cana`"),
     ],
     ids=lambda value: str(value)[:60],
@@ -194,4 +194,4 @@ def test_a_partition_that_the_topic_does_not_have_is_reported(read):
 def test_a_topic_that_the_file_does_not_name_is_reported(read):
     with pytest.raises(UsageError, match="does not mention topic ordres") as error:
         read(GOOD).of_named(["ordres"])
-    assert error.value.hint == "it names 123, orders"
+    assert error.value.hint == "It names 123, orders."

@@ -167,7 +167,7 @@ def test_in_a_shallow_clone_the_error_says_how_to_get_the_rest(repository, tmp_p
 
 def test_a_branch_that_only_origin_has_is_named(repository, tmp_path):
     git(tmp_path, "clone", "-q", "--branch=change", str(repository), "clone")
-    with pytest.raises(UsageError, match="did you mean origin/main"):
+    with pytest.raises(UsageError, match="Did you mean origin/main"):
         open_revision("main", tmp_path / "clone" / "data" / "contracts")
 
 

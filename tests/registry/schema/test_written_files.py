@@ -209,7 +209,7 @@ def test_a_mapping_with_a_value_form_that_does_not_exist_is_refused_as_lint_refu
     assert main(["schema", "--write", str(tmp_path / "own")]) == 2
     reported = capsys.readouterr().err
     assert "forms.txt: there is no value form `txt` (types/acme.yaml)" in reported
-    assert "did you mean text?" in reported
+    assert "Did you mean text?" in reported
     assert main(["lint", str(tmp_path / "own"), "--format", "json"]) == 1
     found = json.loads(capsys.readouterr().out)["findings"]
     assert [(one["rule"], one["path"], one["observed"]) for one in found] == [("L03", "/forms/txt", "txt")]

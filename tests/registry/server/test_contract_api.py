@@ -83,7 +83,7 @@ def test_rules_are_listed(address):
 @pytest.mark.parametrize(
     ("path", "says"),
     [
-        ("/contracts/dts/kanal", "there is no contract `dts/kanal`\n  did you mean dts/canal?"),
+        ("/contracts/dts/kanal", "there is no contract `dts/kanal`\n  Did you mean dts/canal?"),
         ("/contracts/dts/canal/9", "dts/canal has no version 9"),
         ("/contracts/dts/canal/1.0.0", "no version of dts/canal applies at 1.0.0"),
         ("/diff?left=dts/canal@1&right=nonsense", "`nonsense` is not a reference to a contract"),

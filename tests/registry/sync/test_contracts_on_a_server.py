@@ -40,9 +40,9 @@ def test_ids_are_given_in_folders_of_contracts_only(tmp_path, monkeypatch, call)
     (tmp_path / "empty").mkdir()
     (tmp_path / "x.txt").write_text("no folder")
     for folder, reported in (
-        ("notthere", "there is no folder notthere\n  give a folder of contracts, or what `registry dump` wrote"),
-        ("x.txt", "there is no folder x.txt\n  give a folder of contracts, or what `registry dump` wrote"),
-        ("empty", "empty contains nothing for a registry\n  contracts, subjects/ or registry.yaml"),
+        ("notthere", "there is no folder notthere\n  Give a folder of contracts, or what `registry dump` wrote."),
+        ("x.txt", "there is no folder x.txt\n  Give a folder of contracts, or what `registry dump` wrote."),
+        ("empty", "empty contains nothing for a registry\n  Use contracts, subjects/ or registry.yaml."),
     ):
         assert call("ids", folder) == (2, "", f"error: {reported}\n")
     assert sorted(file.name for file in tmp_path.rglob("*")) == ["empty", "x.txt"]

@@ -262,7 +262,7 @@ def test_a_registry_that_does_not_answer_is_no_success(folder, call):
 @pytest.mark.parametrize(
     ("options", "reported"),
     [
-        ([], "give --url http://HOST:PORT, or set CDC_CONTRACTS_REGISTRY_URL"),
+        ([], "Give --url http://HOST:PORT, or set CDC_CONTRACTS_REGISTRY_URL."),
         (["--url", "registry:8081"], "is not the URL of a registry"),
         (["--url", "http://reader:hunter2@registry:8081"], "do not put a password in the URL"),
         (["--url", "http://registry:8081", "--user", "reader:hunter2"], "--user takes a name only"),
@@ -285,7 +285,7 @@ def test_a_wrong_call_is_reported_and_no_password_is(folder, call, options, repo
         ({"subjects/a/v1.json": "{}", "subjects/a/v1.avsc": '"int"'}, "are the same version"),
         ({"subjects/a/v1.json": "{}", "subjects/a/v1.yaml": "note: x"}, "`note` is not allowed here"),
         ({"registry.yaml": "level: NONE"}, "`level` is not allowed here"),
-        ({"subjects/a/v1.json": "{}", "ids.lock": "<<<<<<< ours\n"}, "resolve the conflict in git"),
+        ({"subjects/a/v1.json": "{}", "ids.lock": "<<<<<<< ours\n"}, "Resolve the conflict in git."),
     ],
 )
 def test_a_folder_that_is_wrong_says_where(folder, call, files, reported):

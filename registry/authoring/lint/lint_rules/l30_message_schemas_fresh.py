@@ -22,5 +22,5 @@ def message_schemas_are_fresh(run: LintRun) -> Faults:
         except (CdcContractsError, TypeError, ValueError, AttributeError, KeyError):
             continue  # what is wrong with its documents is reported by other rules
         for name in stale:
-            hint = "what `cdc-contracts schema --write` writes from the contract"
-            yield LintFault(version.folder.joinpath(name), hint, "another text")
+            expected = "what `cdc-contracts schema --write` writes from the contract"
+            yield LintFault(version.folder.joinpath(name), expected, "another text")

@@ -183,7 +183,7 @@ def check_targets(targets: Sequence[Path]) -> None:
             raise UsageError(
                 f"`{target.suffix or target.name}` is not a report format",
                 where=str(target),
-                hint="use .sarif, .json, .xml (JUnit), .md or .txt",
+                hint="Use .sarif, .json, .xml (JUnit), .md or .txt.",
             )
         check_place(target, kept=[other for other in targets if other is not target])
 

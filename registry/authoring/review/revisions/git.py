@@ -10,7 +10,7 @@ from typing import Final
 from cdc_contracts.registry.authoring.review.revisions.memory_folders import Content, Tree
 from cdc_contracts.registry.core.common.errors import UnavailableError, UsageError
 
-_DEEPER: Final = "this clone is shallow: `git fetch --unshallow`, or `fetch-depth: 0` for the checkout step in CI"
+_DEEPER: Final = "This clone is shallow: `git fetch --unshallow`, or `fetch-depth: 0` for the checkout step in CI."
 _LEFT_OUT: Final = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_NAMESPACE")
 """Variables that tell a hook its repository, which may be another one than asked for."""
 _SET: Final = {"GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "GIT_NO_LAZY_FETCH": "1", "LC_ALL": "C"}
@@ -42,7 +42,7 @@ class Repository:
     def find(self, ref: str) -> str | None:
         """Return the id of the commit that a ref names, None if there is none. Raises UsageError for an option."""
         if not ref or ref.startswith("-") or not ref.isprintable():
-            raise UsageError(f"`{ref}` is not a git ref", hint="write a branch, a tag, a commit id or HEAD~1")
+            raise UsageError(f"`{ref}` is not a git ref", hint="Write a branch, a tag, a commit id or HEAD~1.")
         self._ask("rev-parse", "--git-dir")
         found = self._call("rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
         return found.stdout.decode().strip() if found.returncode == 0 else None
@@ -55,7 +55,7 @@ class Repository:
         """Return the last commit that two have in common. Raises UsageError if there is none."""
         found = self._call("merge-base", one, other)
         if found.returncode != 0:
-            hint = _DEEPER if self._is_shallow() else "compare with `breaking --against REF` instead"
+            hint = _DEEPER if self._is_shallow() else "Compare with `breaking --against REF` instead."
             raise UsageError(f"{one[:10]} and {other[:10]} have no common ancestor", hint=hint)
         return found.stdout.decode().split()[0]
 
@@ -86,7 +86,7 @@ class Repository:
             if not size.isdigit():
                 raise UnavailableError(
                     f"git does not have the file {name} of this commit", where=str(self.folder),
-                    hint="a partial clone omits files: fetch them with `git fetch --refetch --no-filter`",
+                    hint="A partial clone omits files: fetch them with `git fetch --refetch --no-filter`.",
                 )  # fmt: skip
             start = at + len(head) + 1
             found.append(result[start : start + int(size)])
@@ -101,7 +101,9 @@ class Repository:
             return _DEEPER
         elsewhere = self.find(f"origin/{ref}")
         return (
-            f"did you mean origin/{ref}?" if elsewhere else "`git fetch` it first, or see `git branch -a` and `git tag`"
+            f"Did you mean origin/{ref}?"
+            if elsewhere
+            else "`git fetch` it first, or see `git branch -a` and `git tag`."
         )
 
     def _ask(self, *arguments: str) -> str:
@@ -109,7 +111,7 @@ class Repository:
         found = self._call(*arguments)
         if found.returncode != 0:
             result = found.stderr.decode("utf-8", "replace").strip().removeprefix("fatal: ")
-            raise UnavailableError(f"git failed: {result}", where=str(self.folder), hint="compare with a folder")
+            raise UnavailableError(f"git failed: {result}", where=str(self.folder), hint="Compare with a folder.")
         return found.stdout.decode("utf-8", "surrogateescape")
 
     def _call(self, *arguments: str, given: bytes = b"") -> subprocess.CompletedProcess[bytes]:
@@ -120,4 +122,4 @@ class Repository:
                 input=given, capture_output=True, check=False, env={**kept, **_SET},
             )  # fmt: skip
         except OSError as error:
-            raise UnavailableError(f"git cannot be run: {error.strerror}", hint="install git") from error
+            raise UnavailableError(f"git cannot be run: {error.strerror}", hint="Install git.") from error

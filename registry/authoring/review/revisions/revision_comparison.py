@@ -110,11 +110,11 @@ def root_to_compare(run: LintRun) -> tuple[Target, Path]:
     targets = run.targets.contracts
     if len({str(target.root) for target in targets}) != 1:
         raise UsageError(
-            "the folder of contracts to compare is ambiguous or missing", hint="name one: `breaking contracts …`"
+            "the folder of contracts to compare is ambiguous or missing", hint="Name one: `breaking contracts …`."
         )
     root = Path(str(targets[0].root))
     if not root.is_dir():
-        raise UsageError(f"the contracts are not in a folder of their own: {root}", hint="name a folder of contracts")
+        raise UsageError(f"the contracts are not in a folder of their own: {root}", hint="Name a folder of contracts.")
     return targets[0], root
 
 

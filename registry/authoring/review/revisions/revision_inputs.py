@@ -81,7 +81,7 @@ def open_revision(text: str, root: Path) -> Revision:
     if not text.startswith((".", "/")) and _names_commit(repository, text):
         raise UsageError(
             f"`{text}` is both a folder and a git ref",
-            hint=f"write ./{text} for the folder, refs/heads/{text} for the branch",
+            hint=f"Write ./{text} for the folder, refs/heads/{text} for the branch.",
         )
     return Revision(text, _folder(Path(text)))
 
@@ -111,7 +111,7 @@ def _open_repository(path: str, options: str, root: Path) -> Revision:
     result = dict(_options(path, options))
     subdir = result.pop("subdir", None)
     if len(result) > 1:
-        raise UsageError("more than one commit is named", where=f"{path}#{options}", hint="write one of " + _WRITTEN)
+        raise UsageError("more than one commit is named", where=f"{path}#{options}", hint=f"Write one of {_WRITTEN}.")
     if not Path(path).exists():
         raise UsageError("there is no such repository", where=path)
     repository = Repository(Path(path), bare=True)
@@ -121,7 +121,7 @@ def _open_repository(path: str, options: str, root: Path) -> Revision:
     tree = _tree(repository, commit, value, folder)
     if tree is None:
         _refuse_elsewhere(_roots(repository, commit), folder, _shown(value, commit), f"{path}#{kind}={value}")
-        raise UsageError(f"there are no contracts in {path} at {_shown(value, commit)}", hint="name another commit")
+        raise UsageError(f"there are no contracts in {path} at {_shown(value, commit)}", hint="Name another commit.")
     return Revision(_shown(value, commit), tree)
 
 
@@ -130,7 +130,7 @@ def _options(path: str, options: str) -> Iterator[tuple[str, str]]:
         name, _, value = option.partition("=")
         if (name != "subdir" and name not in _KINDS) or not value:
             raise UsageError(
-                f"`{option}` is not an option for a repository", where=f"{path}#{options}", hint="write " + _WRITTEN
+                f"`{option}` is not an option for a repository", where=f"{path}#{options}", hint=f"Write {_WRITTEN}."
             )
         yield name, value
 
@@ -166,14 +166,14 @@ def _refuse_elsewhere(roots: list[str], folder: str, shown: str, again: str) -> 
     if roots:
         raise UsageError(
             f"there are no contracts in {folder or 'the top folder'} at {shown}",
-            hint=f"they are in {', '.join(roots[:3])} there: --against '{again},subdir={roots[0]}'",
+            hint=f"They are in {', '.join(roots[:3])} there: --against '{again},subdir={roots[0]}'.",
         )
 
 
 def _folder(folder: Path) -> Path:
     if next(folder.glob("*/*/v*/contract.yaml"), None) is None and next(folder.glob("*/types/*.yaml"), None) is None:
         raise UsageError(
-            f"no contract below {folder}", hint="contracts are expected at SYSTEM/DIALECT/vN/contract.yaml"
+            f"no contract below {folder}", hint="Contracts are expected at SYSTEM/DIALECT/vN/contract.yaml."
         )
     return folder
 
@@ -211,5 +211,5 @@ def _tip(repository: Repository, name: str, *, ours_first: bool) -> str:
     tip = next(filter(None, found), None)
     if tip is None:
         repository.commit(name)
-        raise UsageError(f"there is no branch {name}", hint="name it with --base")
+        raise UsageError(f"there is no branch {name}", hint="Name it with --base.")
     return tip

@@ -14,7 +14,7 @@ def refuse(stream: EventStream) -> None:
         raise UsageError(
             "no table contracts are given, so no table can be unknown",
             where="--drift",
-            hint="list tables with --tables",
+            hint="List tables with --tables.",
         )
     if not stream.names_table:
         raise UsageError(f"messages of {stream.version} do not name their table", where="--drift unknown-table")

@@ -25,7 +25,7 @@ _OFF: Final = "off"
 _EAGER: Final = "eager"
 _SETTINGS: Final = ("", "on", _OFF, _EAGER)
 _PATH: Final = "CDC_CONTRACTS_NATIVE_LIBRARY"
-_COMPILE: Final = "Install cdc-contracts again, or compile it in a checkout: python hatch_build.py"
+_COMPILE: Final = "Install cdc-contracts again, or compile it in a checkout: `python hatch_build.py`."
 
 
 class _Unusable(Exception):

@@ -94,7 +94,7 @@ class ContainerReader:
         found, wanted = _full_name(self.schema), _full_name(schema)
         if found != wanted:
             raise UsageError(f"it contains records of {found}, not of {wanted}", where=self._where,
-                             hint="give the version of these messages with --contract")  # fmt: skip
+                             hint="Give the version of these messages with --contract.")  # fmt: skip
         return self
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
@@ -117,7 +117,7 @@ class ContainerReader:
 
     def _refuse(self, number: int, problem: str) -> NoReturn:
         raise UnavailableError(f"the container cannot be read after {number:,} records: {problem}", where=self._where,
-                               hint="it is truncated or damaged: write it again") from None  # fmt: skip
+                               hint="It is truncated or damaged: write it again.") from None  # fmt: skip
 
 
 def _describe_error(error: Exception) -> str:

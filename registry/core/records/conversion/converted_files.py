@@ -86,7 +86,7 @@ class _OneMessage:
                 raise UsageError(
                     "this file type holds one message, but there are several",
                     where=self._where,
-                    hint="write to a .parquet file, a .jsonl file (JSON) or an .avro container",
+                    hint="Write to a .parquet file, a .jsonl file (JSON) or an .avro container.",
                 )
             self._file.write(value)
             self._full = True
@@ -112,10 +112,10 @@ def check_target(target: str, form: MessageForm, framing: Framing | None) -> Non
     kinds = {MessageForm.AVRO: (".avro", ".parquet"), MessageForm.JSON: (*LINES, ".json", ".parquet")}[form]
     if target != STDIN and suffix not in kinds:
         raise UsageError(
-            f"`{suffix or target}` is not a file type for {form.value}", where=target, hint=f"use {', '.join(kinds)}"
+            f"`{suffix or target}` is not a file type for {form.value}", where=target, hint=f"Use {', '.join(kinds)}."
         )
     if form is MessageForm.AVRO and suffix == ".parquet" and framing is Framing.CONTAINER:
-        raise UsageError("a container is a separate file, not a column", where=target, hint="name it .avro")
+        raise UsageError("a container is a separate file, not a column", where=target, hint="Name it .avro.")
 
 
 def default_framing(target: str) -> Framing:
@@ -191,15 +191,15 @@ def convert_input(data: bytes, conversion: Conversion, *, whole: bool) -> Iterat
 
 def _check_form(one: Slice, conversion: Conversion) -> None:
     if conversion.form is MessageForm.AVRO and isinstance(one, WholeFile) and Path(one.path).suffix == ".avro":
-        raise UsageError("this is already Avro", where=one.path, hint="--to json converts it to JSON")
+        raise UsageError("this is already Avro", where=one.path, hint="Give --to json to convert it to JSON.")
     if conversion.form is MessageForm.JSON and isinstance(one, LineSlice | StreamedFile):
-        raise UsageError("lines hold JSON, not Avro", where=one.path, hint="--to avro converts them to Avro")
+        raise UsageError("lines hold JSON, not Avro", where=one.path, hint="Give --to avro to convert them to Avro.")
     if (
         conversion.form is MessageForm.JSON
         and isinstance(one, ParquetRowGroup)
         and conversion.framing is Framing.CONTAINER
     ):
-        raise UsageError("a column cannot contain containers", where=one.path, hint="--framing confluent or bare")
+        raise UsageError("a column cannot contain containers", where=one.path, hint="Give --framing confluent or bare.")
 
 
 def _may_be_container(conversion: Conversion) -> bool:

@@ -72,7 +72,7 @@ class Conversion:
         if self.framing in (Framing.BARE, Framing.CONTAINER):
             return None
         if self.schema_id is None:
-            hint = "give --schema-id N, or --registry URL where it is asked for; --framing bare has none"
+            hint = "Give --schema-id N, or --registry URL where it is asked for; --framing bare has none."
             raise UsageError("no ids.lock has an id for the schema", hint=hint)
         return self.schema_id
 

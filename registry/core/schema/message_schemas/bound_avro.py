@@ -40,7 +40,7 @@ def bound_avro_schema(version: Version, table: TableContract, reading_options: R
     if version.subject == CANONICAL or version.meaning.transport == "avro":
         raise UsageError(
             f"the records of {version} have one schema for all tables",
-            hint="leave out --tables and --table, or give --format avro-canonical",
+            hint="Leave out --tables and --table, or give --format avro-canonical.",
         )
     whole = avro_message_schema(version)
     known = {ABSENT_ENUM: absent_enum(), **dict(named_types(whole))}

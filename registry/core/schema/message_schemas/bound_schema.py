@@ -43,7 +43,7 @@ def bound_schema(version: Version, table: TableContract, reading_options: Readin
     Raises UsageError if the version cannot carry a type of the table, ContractError if it is broken.
     """
     if version.subject == CANONICAL:
-        raise UsageError(f"{version} is not a message dialect", hint="give the contract of a dialect")
+        raise UsageError(f"{version} is not a message dialect", hint="Give the contract of a dialect.")
     mappings = table_mappings(version, table, reading_options)
     whole = message_schema(version)
     names = _names_table(version.meaning, table.table)

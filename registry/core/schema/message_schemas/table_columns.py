@@ -78,7 +78,7 @@ def table_mappings(version: Version, table: TableContract, reading_options: Read
         raise UsageError(
             f"{version} cannot carry the type {table.types[name]} of column {name}",
             where=f"table contract {table.table}, value mapping {mapping.name}",
-            hint=f"{way}correct the type, or add it to the mapping in your own contract",
+            hint=f"{way}correct the type, or add it to the mapping in your own contract.",
         )
     return tuple(found)
 
