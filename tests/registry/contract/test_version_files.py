@@ -187,7 +187,7 @@ def test_a_partition_that_the_topic_does_not_have_is_reported(read):
     ranges = read(GOOD).of_named(["orders"])
     with pytest.raises(UsageError, match="names partition 12, and topic orders has no such partition") as error:
         ranges.check_partitions([("orders", number) for number in range(4)])
-    assert error.value.hint == "it has 0, 1, 2, 3"
+    assert error.value.hint == "It has 0, 1, 2, 3."
     ranges.check_partitions([("orders", number) for number in range(13)])
 
 

@@ -196,7 +196,7 @@ def test_contracts_that_were_moved_are_not_taken_for_new_ones(repository):
     git(repository, "mv", "data/contracts", "moved")
     with pytest.raises(
         UsageError,
-        match=r"no contracts in moved at main .*\n.*they are in data/contracts there: --against '.*/\.git#ref=main,subdir=data/contracts'",
+        match=r"no contracts in moved at main .*\n.*They are in data/contracts there: --against '.*/\.git#ref=main,subdir=data/contracts'",
     ):
         open_revision("main", repository / "moved")
     reported = open_revision(f"{repository}/.git#ref=main,subdir=data/contracts", repository / "moved")

@@ -266,7 +266,7 @@ def test_a_registry_that_does_not_answer_is_no_success(folder, call):
         (["--url", "registry:8081"], "is not the URL of a registry"),
         (["--url", "http://reader:hunter2@registry:8081"], "do not put a password in the URL"),
         (["--url", "http://registry:8081", "--user", "reader:hunter2"], "--user takes a name only"),
-        (["--url", "http://registry:8081", "--user", "reader"], "set CDC_CONTRACTS_REGISTRY_PASSWORD"),
+        (["--url", "http://registry:8081", "--user", "reader"], "Set CDC_CONTRACTS_REGISTRY_PASSWORD."),
         (["--url", "https://registry:8081", "--ca", "none.pem"], "not a certificate file"),
     ],
 )
