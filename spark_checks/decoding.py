@@ -81,9 +81,8 @@ def decode_input(
     past = runs.past()
     runs.begun.check_write_mode(output.write_mode, past)
     run, topics = _name(engine, source, found, key, replay)
-    if not output.replace and (done := _recorded(output, past, run, fail_on)) is not None:
-        if key is None and replay is None:
-            _check_redaction(done, output)
+    redacts = key is None and replay is None
+    if (done := _recorded(output, past, run, fail_on, redacts=redacts)) is not None:
         return done
     topics = topics or source.topic_ids(engine)  # the topic of a finished batch may have been deleted
     overlapping = _overlapping(past, run, source, output, topics, found.fingerprint) if replay is None else ()
@@ -110,9 +109,14 @@ def decode_input(
         record = None
         if withheld is None and moved:
             record, report = attempt.publish(validated, report)
-    except BaseException:
+    except BaseException as error:
         engine.halt()
         attempt.discard()
+        # Another process may have published the same run, and then removed the files of this attempt.
+        if isinstance(error, Exception):
+            done = _recorded(output, runs.past(), run, fail_on, redacts=redacts)
+            if done is not None:
+                return done
         raise
     if record is None:
         attempt.discard()
@@ -131,14 +135,16 @@ def _name(
     return name_run(source.spans, validation.fingerprint, topics), topics
 
 
-def _recorded(output: Output, past: PastRuns, run: str, fail_on: str) -> DecodedRun | None:
+def _recorded(output: Output, past: PastRuns, run: str, fail_on: str, *, redacts: bool) -> DecodedRun | None:
     """Return the result of a run that is already finished, otherwise None; `fail_on` decides its verdict.
 
+    A run that is to be replaced is not finished. `redacts` says whether the run itself fills its quarantine.
     Raises UnavailableError if it was written differently than the output requires.
     """
-    record, report = output.runs.find(run, past), output.runs.report(run)
-    if record is None or report is None:
+    finished = None if output.replace else output.runs.finished(run, past)
+    if finished is None:
         return None
+    record, report = finished
     repeats = record.repeats
     kept_otherwise = repeats.rows > 0 and (repeats.dropped > 0) != output.drop_duplicates
     if kept_otherwise:
@@ -148,8 +154,11 @@ def _recorded(output: Output, past: PastRuns, run: str, fail_on: str) -> Decoded
             hint="Choose another directory"
             + (", or give --replace to write it again." if output.tables.replaceable else "."),
         )
-    output.runs.objects(record)
-    return DecodedRun(None, decide_again(report, fail_on), run, output.directory, record=record, again=True)
+    output.runs.tidy_finished(run)
+    done = DecodedRun(None, decide_again(report, fail_on), run, output.directory, record=record, again=True)
+    if redacts:
+        _check_redaction(done, output)
+    return done
 
 
 def _overlapping(

@@ -108,6 +108,7 @@ def image_store(tmp_path, monkeypatch):
 
 
 @pytest.mark.nightly
+@pytest.mark.timeout(2_400)  # 7 minutes alone; what it takes is copying files, which a busy machine does slowly
 @pytest.mark.usefixtures("image_store")
 def test_both_images_are_built_and_audit_a_message(tmp_path, capfd):
     release.DIST.mkdir(exist_ok=True)

@@ -86,6 +86,15 @@ class RunDirectory:
         document = self._folder.read_document(path)
         return None if document is None else read_document(document, f"{self.directory}/{path}")
 
+    def finished(self, run: str, among: PastRuns | None = None) -> tuple[RunRecord, Report] | None:
+        """Return the record and the report of a finished run; otherwise, and if one of them is gone, None.
+
+        Raises UsageError if the file of the report is not one, or is from a newer release.
+        """
+        record = self.find(run, among)
+        report = None if record is None else self.report(run)
+        return None if record is None or report is None else (record, report)
+
     def past(self) -> PastRuns:
         """Return the runs that are finished now; records read before are not read again."""
         known, self._past = self._past, {}
@@ -132,6 +141,13 @@ class RunDirectory:
         self.begun.forget(record.run)
         if before is not None:
             self._remove(before.paths - record.paths)
+
+    def tidy_finished(self, run: str) -> None:
+        """Do what `objects` does, if the run is finished, while no other process publishes it afresh."""
+        with self._folder.locked(RUNS):
+            record = self._record(run)
+            if record is not None:
+                self.objects(record)
 
     def objects(self, record: RunRecord) -> None:
         """Remove files left by killed attempts at a finished run, and the runs it replaces."""

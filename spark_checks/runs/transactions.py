@@ -307,7 +307,13 @@ class Attempt:
         return [ProvisionalWrite((), write, {}) for write in (*(one.write.without(gone) for one in typed), *again)]
 
     def _check(self, finished: PastRuns) -> None:
-        """Raise UnavailableError if runs that have finished meanwhile conflict with this one."""
+        """Raise UnavailableError if runs that have finished meanwhile conflict with this one, or are this one."""
+        if not self.output.replace and self.output.runs.finished(self.run, finished) is not None:
+            raise UnavailableError(
+                f"another process has published run {self.run} in the meantime",
+                where=self.output.directory,
+                hint="Run the command again: it reports what was published.",
+            )
         check_settled(finished.layouts(without=self.gone), self._layouts)
         self.output.runs.begun.check_topics(self.topics, finished, without=self.gone)
         self.output.runs.begun.check_write_mode(self.output.write_mode, finished)
