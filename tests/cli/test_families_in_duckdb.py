@@ -21,8 +21,8 @@ def example():
 
 
 @pytest.fixture
-def decoded(spark, example, tmp_path, monkeypatch):
-    """A folder in which the commands of the example were carried out, in the session that is there."""
+def decoded(example, tmp_path, monkeypatch):
+    """A folder in which the commands of the example were carried out, without Spark."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "orders.sql").write_text(re.search(r"<<'END'\n(.*?)END\n", example["sh"], re.DOTALL)[1])
     (contracts,) = re.findall(r"^for contract in (.*); do$", example["sh"], re.MULTILINE)
