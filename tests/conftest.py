@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from case_sampling import SAMPLING, Sampled, sample
+from case_sampling import SAMPLING, VARIABLE, Sampled, sample, set_seed, turn_of
 from certificates import Authority
 from hypothesis import settings
 from producing import Record, write_records
@@ -45,12 +45,17 @@ OBJECTS_BETWEEN_COLLECTIONS = 50_000
 NO_JAVA = Path(__file__).with_name("a test that starts Java needs the mark `java`")
 
 
+SEED = pytest.StashKey[str]()
+"""Where the configuration of a run keeps what its cases are chosen by."""
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--nightly", action="store_true", help="run the cases too that a default run leaves to the night")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     take_signals()
+    config.stash[SEED] = set_seed()
     # Two busy cores are no place for deadlines, and a run that fails has to fail again.
     settings.register_profile("house", deadline=None, derandomize=True)
     settings.load_profile("house")
@@ -64,6 +69,13 @@ def pytest_configure(config: pytest.Config) -> None:
     # Some images forbid it, and then each process that tests start compiles the package anew.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Print which cases of sampled tests are run; the header of pytest is not shown with `-q`."""
+    config, reporter = session.config, session.config.pluginmanager.getplugin("terminalreporter")
+    if reporter is not None and not config.getoption("nightly") and not config.getoption("collectonly"):
+        reporter.write_line(f"sampled tests run the cases of {VARIABLE}={config.stash[SEED]}")
 
 
 def take_signals() -> None:
@@ -93,7 +105,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if STARTING_JAVA.intersection(getattr(item, "fixturenames", ())) or SPARK_CHECKS in item.path.parents:
             item.add_marker(JAVA)
-    sampled = sample(items)
+    sampled = sample(items, turn_of(config.stash[SEED]))
     config.stash[SAMPLING] = sampled
     if not config.getoption("nightly") and not any("::" in argument for argument in config.args):
         left = [item for item in items if left_to_the_night(item, sampled)]

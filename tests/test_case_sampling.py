@@ -2,23 +2,35 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from case_sampling import SAMPLING, choose
+from case_sampling import SAMPLING, VARIABLE, choose
 from topics import CATALOGUE
 
 ROOT = Path(__file__).parents[1]
-SUBJECTS = sorted(CATALOGUE.subjects(), key=len, reverse=True)
-"""The longest first: `oms/default` begins `oms/default-extend-column-type`."""
-SUBJECT = re.compile(rf"(?<![\w/-])({'|'.join(map(re.escape, SUBJECTS))})(?![\w/])")
+VERSIONS = [version.reference for version in CATALOGUE.all_versions()]
+VERSION = re.compile(rf"(?<![\w/])({'|'.join(map(re.escape, VERSIONS))})(?!\d)")
+
+
+def versions_in(names):
+    return {found for name in names for found in VERSION.findall(name.partition("[")[2])[:1]}
 
 
 def subjects_in(names):
-    return {found for name in names for found in SUBJECT.findall(name.partition("[")[2])[:1]}
+    return {version.partition("@")[0] for version in versions_in(names)}
+
+
+def collect(seed, *files):
+    """Return the names of the cases of a default run, and what else it prints."""
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-n0", "-q", "-o", "addopts=", *files]
+    environment = {**os.environ, VARIABLE: seed}
+    listed = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    return [line for line in listed.stdout.splitlines() if "::" in line], listed.stdout + listed.stderr
 
 
 def test_each_sampled_test_runs_some_case_and_one_of_every_subject_by_default(request):
@@ -30,28 +42,56 @@ def test_each_sampled_test_runs_some_case_and_one_of_every_subject_by_default(re
     assert {test: subjects for test, subjects in missing.items() if subjects} == {}
 
 
-def test_the_test_of_every_sample_has_a_case_of_every_subject_in_a_default_run():
-    file = "tests/registry/engine/test_differential.py"
-    command = [sys.executable, "-m", "pytest", "--collect-only", "-n0", "-q", "-o", "addopts=", file]
-    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
+def test_a_default_run_has_a_case_of_every_subject_and_the_next_turn_one_of_its_other_versions():
+    file = "tests/registry/engine/test_profiles.py"
+    by_seed = [
+        {name for name in collect(seed, file)[0] if "::test_every_version_has_the_profile" in name}
+        for seed in ("0067", "0068")
+    ]
 
-    of_samples = [line for line in listed if "::test_both_paths_agree_on_every_sample_of_every_contract[" in line]
-    assert subjects_in(of_samples) == set(SUBJECTS)
-    assert len(of_samples) < 2 * len(SUBJECTS)
+    assert [subjects_in(chosen) for chosen in by_seed] == [set(CATALOGUE.subjects())] * 2
+    assert [len(chosen) for chosen in by_seed] == [len(CATALOGUE.subjects())] * 2
+    assert versions_in(by_seed[0] | by_seed[1]) == set(VERSIONS)
+
+
+def test_a_run_prints_the_seed_of_its_cases_which_is_the_commit_if_none_is_given(monkeypatch):
+    file = "tests/registry/values/test_long_values.py"
+    commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False)
+    monkeypatch.delenv(VARIABLE)
+    command = [sys.executable, "-m", "pytest", "-n0", "-q", "-k", "no_such_test", "-o", "addopts=", file]
+    printed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False).stdout
+
+    assert f"{VARIABLE}={commit.stdout.strip() or '0'}\n" in printed
+
+
+def test_a_seed_that_is_no_number_is_refused():
+    assert f"{VARIABLE} is a commit or a hexadecimal number, not 'main'." in collect("main", "tests/api")[1]
 
 
 @pytest.mark.parametrize(
     ("cases", "share", "count"),
     [
-        ({"a[1]": "x/a", "a[2]": "x/a", "a[3]": "x/b"}, 5, {"x/a": 1, "x/b": 1}),
-        ({f"a[{number}]": "x/a" for number in range(12)} | {"a[b]": "x/b"}, 4, {"x/a": 3, "x/b": 1}),
+        ({"a[1]": "x/a@1", "a[2]": "x/a@1", "a[3]": "x/b@1"}, 5, {"x/a@1": 1, "x/b@1": 1}),
+        ({f"a[{number}]": "x/a@1" for number in range(12)} | {"a[b]": "x/b@1"}, 4, {"x/a@1": 3, "x/b@1": 1}),
+        ({f"a[{number}]": f"x/a@{number % 3}" for number in range(12)}, 4, {f"x/a@{number}": 1 for number in range(3)}),
         ({f"a[{number}]": None for number in range(10)}, 3, {None: 3}),
         ({"a[1]": None}, 20, {None: 1}),
     ],
 )
-def test_one_case_in_so_many_is_chosen_and_never_none_of_a_subject(cases, share, count):
-    chosen = choose(cases, share)
+@pytest.mark.parametrize("turn", [0, 1, 0x0067_C0DE])
+def test_one_case_in_so_many_is_chosen_and_never_none_of_a_subject(cases, share, count, turn):
+    chosen = choose(cases, share, turn)
 
-    subjects = [cases[name] for name in chosen]
-    assert {subject: subjects.count(subject) for subject in subjects} == count
-    assert choose(dict(reversed(cases.items())), share) == chosen
+    versions = [cases[name] for name in chosen]
+    assert {version: versions.count(version) for version in versions} == count
+    assert choose(dict(reversed(cases.items())), share, turn) == chosen
+
+
+@pytest.mark.parametrize(("cases", "share", "turns"), [(12, 4, 4), (10, 3, 4), (7, 4, 7), (3, 20, 3), (1, 5, 1)])
+@pytest.mark.parametrize("first", [0, 5, 0x0067_C0DE])
+def test_so_many_turns_choose_every_case_and_fewer_do_not(cases, share, turns, first):
+    names = {f"a[{number}]": f"x/a@{number % 2}" for number in range(cases)}
+    by_turn = [choose(names, share, turn) for turn in range(first, first + turns)]
+
+    assert set().union(*by_turn) == set(names)
+    assert set().union(*by_turn[1:]) != set(names)
