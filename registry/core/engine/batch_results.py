@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from cdc_contracts.registry.core.contract.catalogue import Version
 from cdc_contracts.registry.core.engine.batch_tables import BatchTables, Tables, table_of_all
 from cdc_contracts.registry.core.engine.decoded_batches import DecodedBatch
-from cdc_contracts.registry.core.engine.native.scanned_columns import ScannedColumn
 from cdc_contracts.registry.core.engine.row_images import ColumnTable, ImageTexts
 from cdc_contracts.registry.core.message.reading import Reading
 from cdc_contracts.registry.core.message.transport import Transport
@@ -123,19 +122,19 @@ class RecordGroup:
         values = self.decoded_batch.members.get(pointer or "")
         if values is None:
             return None
-        listed = values if isinstance(values, list | tuple) else list(values)
+        listed = values.objects
         return [None if listed[position] is UNSET else listed[position] for position in self.positions.tolist()]
 
     def last_counts(self, pointer: str | None) -> list[int] | None:
         """Return the last number of a member that is a list of unsigned integers in every record, None if it is not."""
         values = self.decoded_batch.members.get(pointer or "")
-        counts = values.last_counts[self.positions] if isinstance(values, ScannedColumn) else np.zeros(0, np.int64)
-        return counts.tolist() if len(counts) and counts.min() >= 0 else None
+        counts = None if values is None else values.all_last_counts
+        return None if counts is None else counts[self.positions].tolist()
 
     def integers(self, pointer: str | None) -> NDArray[np.int64] | None:
         """Return a member of the envelope per record; None unless the parser makes an integer of each."""
         values = self.decoded_batch.members.get(pointer or "")
-        found = values.all_integers if isinstance(values, ScannedColumn) else None
+        found = None if values is None else values.all_integers
         return None if found is None else found[self.positions]
 
     def types(self, version: int) -> tuple[str, dict[str, str] | None]:

@@ -8,17 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from cdc_contracts.registry.core.engine import decoder_kinds
 from cdc_contracts.registry.core.engine.batch_positions import BatchPositions, ReadRuns, join_positions
 from cdc_contracts.registry.core.engine.batch_results import BatchResult
 from cdc_contracts.registry.core.engine.batch_tables import Tables
-from cdc_contracts.registry.core.engine.native.scanned_columns import INTEGER, TEXTS, ScannedColumn
+from cdc_contracts.registry.core.engine.parsed_columns import ParsedColumn
 from cdc_contracts.registry.core.engine.part_counts import note_parts
 from cdc_contracts.registry.core.engine.written_columns import WrittenGroup, note_writing, stretch_of
 from cdc_contracts.registry.core.message.reading import Reading
@@ -40,8 +39,6 @@ from cdc_contracts.registry.core.stats.stream_statistics import StreamStatistics
 from cdc_contracts.registry.core.stats.tally import Tally
 
 Numbers = NDArray[np.int64]
-
-_MOST_DIGITS: Final = 18
 
 
 def count_statistics(
@@ -83,7 +80,8 @@ def _count_part(batch_result: BatchResult, batch: Batch, statistics: StreamStati
     for number, validated in batch_result.alone:
         alone = facts_of_one(validated)
         if alone is not None and validated.reading is not None:
-            values = [validated.reading.at(alone.track.path)] if alone.track is not None else None
+            track = alone.track
+            values = None if track is None else ParsedColumn([validated.reading.at(track.path)], decoder_kinds.WIDE)
             tables = Tables(np.zeros(1, np.int64), [validated.reading.names], [alone.table])
             counted.take(alone, tables, np.array([number]), values, np.array([0]))
             counted.take_rows(statistics, alone, number, validated.reading)
@@ -101,10 +99,10 @@ class _CountedPart:
         self._known_tables: dict[str | None, int] = {}
         self._positions: NDArray[Any] = np.zeros(len(batch), np.int64)
         self._has_position = np.zeros(len(batch), np.bool_)
-        self._opened: dict[int, tuple[Sequence[Any], NDArray[Any], NDArray[np.bool_]]] = {}
+        self._opened: dict[int, tuple[ParsedColumn, NDArray[Any], NDArray[np.bool_]]] = {}
 
     def take(
-        self, facts: Facts, tables: Tables, numbers: Numbers, values: Sequence[Any] | None, places: Numbers
+        self, facts: Facts, tables: Tables, numbers: Numbers, values: ParsedColumn | None, places: Numbers
     ) -> None:
         """Take records of one kind; where they have a position, each by its index in `values`."""
         self._codes[numbers] = len(self.facts)
@@ -213,21 +211,14 @@ class _CountedPart:
             yield facts, sources[mine], tables[mine], stretches
 
 
-def whole_numbers(values: Sequence[Any], track: Track) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+def whole_numbers(values: ParsedColumn, track: Track) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Return the positions in some members, and a mask of the members that hold one."""
-    if isinstance(values, ScannedColumn) and values.are_all(1 << INTEGER):
-        return values.integers, np.ones(len(values), np.bool_)
-    if isinstance(values, ScannedColumn) and values.are_all(TEXTS) and (found := _digits_of(values)) is not None:
+    found = values.all_integers
+    if found is None and track.null_text is None:
+        found = values.all_digits
+    if found is not None:
         there = np.ones(len(found), np.bool_) if track.absent_value is None else found != track.absent_value
         return np.where(there, found, 0), there
-    kinds = set(map(type, values))
-    try:
-        if kinds == {int}:
-            return np.fromiter(values, np.int64, len(values)), np.ones(len(values), np.bool_)
-        if kinds == {str} and track.null_text is None:
-            return np.fromiter(map(int, values), np.int64, len(values)), np.ones(len(values), np.bool_)
-    except (ValueError, OverflowError):
-        pass
     result = [whole_number(value, track) for value in values]
     there = np.fromiter((one is not None for one in result), np.bool_, len(result))
     whole = [0 if one is None else one for one in result]
@@ -235,11 +226,3 @@ def whole_numbers(values: Sequence[Any], track: Track) -> tuple[NDArray[Any], ND
         return np.array(whole, np.int64), there
     except OverflowError:
         return np.array(whole, object), there
-
-
-def _digits_of(values: ScannedColumn) -> NDArray[np.int64] | None:
-    """Return texts of up to 18 digits as the numbers they are; None if some text is another."""
-    texts = values.texts(TEXTS)
-    if not pc.all(pc.and_(pc.ascii_is_decimal(texts), pc.less_equal(pc.binary_length(texts), _MOST_DIGITS))).as_py():
-        return None
-    return pc.cast(texts, pa.int64()).to_numpy()  # type: ignore[no-any-return]

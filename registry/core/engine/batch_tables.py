@@ -19,24 +19,10 @@ from cdc_contracts.registry.core.contract.envelope_model import Envelope
 from cdc_contracts.registry.core.contract.model import Meaning
 from cdc_contracts.registry.core.contract.table_contracts import table_name
 from cdc_contracts.registry.core.engine.decoded_batches import DecodedBatch
-from cdc_contracts.registry.core.engine.native.scanned_columns import ABSENT, NULL, TEXTS, ScannedColumn
 from cdc_contracts.registry.core.message.reading import TableNames, names_outside, split_names
 
 Codes = NDArray[np.int64]
 Names = Sequence[str | None]
-
-
-def distinct_values(values: Sequence[Any]) -> tuple[NDArray[Any], list[Any]]:
-    """Return the place of each value among some that every value is one of; equal ones may be there twice."""
-    if isinstance(values, ScannedColumn):
-        if values.distinct is not None:
-            return values.distinct
-        if values.are_all(TEXTS | 1 << NULL | 1 << ABSENT):
-            return values.distinct_texts
-        values = values.objects
-    known: dict[Any, int] = {}
-    places = [known.setdefault((type(value), value), len(known)) for value in values]
-    return np.array(places, np.int64), [value for _, value in known]
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +119,7 @@ class BatchTables:
         columns: list[Names] = []
         for place in places:
             values = self._decoded_batch.members.get(place.at or "") if place is not None else None
-            own, found = (codes, [None]) if values is None else distinct_values(values)
+            own, found = (codes, [None]) if values is None else values.distinct
             texts = [value if type(value) is str else None for value in found]
             codes, columns = _combine(codes, columns, own, texts)
         names = _split(envelope, columns)

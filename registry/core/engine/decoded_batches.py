@@ -15,6 +15,7 @@ from msgspec.structs import astuple
 
 from cdc_contracts.registry.core.engine import decoder_kinds
 from cdc_contracts.registry.core.engine.layout_parts import Image, Layout, LayoutColumn, Leaf, Nested, Part, RowShape
+from cdc_contracts.registry.core.engine.parsed_columns import ParsedColumn
 
 Numbers = np.ndarray[Any, np.dtype[np.int64]]
 
@@ -64,8 +65,8 @@ class DecodedBatch:
     shape: RowShape
     layout: Layout
     numbers: np.ndarray[Any, np.dtype[np.int64]]
-    members: dict[str, Sequence[Any]] = field(default_factory=dict)
-    states: dict[str, Sequence[Any]] = field(default_factory=dict)
+    members: dict[str, ParsedColumn] = field(default_factory=dict)
+    states: dict[str, ParsedColumn] = field(default_factory=dict)
     rows: dict[str, Rows] = field(default_factory=dict)
     unfit: set[int] = field(default_factory=set)
 
@@ -95,10 +96,11 @@ def _spread(decoded_batch: DecodedBatch, parts: tuple[Part, ...], tuples: Iterab
             case Leaf(pointer, _) if part.fixed:
                 pass  # members that identify the shape are the same for all
             case Leaf(pointer, decoder):
-                decoded_batch.members[pointer] = _open_leaf(decoded_batch, values, decoder)
+                decoded_batch.members[pointer] = ParsedColumn(_open_leaf(decoded_batch, values, decoder), decoder)
             case Nested(pointer, below):
                 absent = (UNSET,) * len(below)
-                decoded_batch.states[pointer] = [value if value is None or value is UNSET else True for value in values]
+                states = [value if value is None or value is UNSET else True for value in values]
+                decoded_batch.states[pointer] = ParsedColumn(states, decoder_kinds.BOOL)
                 inner = [absent if value is None or value is UNSET else astuple(value) for value in values]
                 _spread(decoded_batch, below, inner)
             case Image():

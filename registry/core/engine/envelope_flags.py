@@ -4,25 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
-from itertools import repeat
 from operator import eq
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from cdc_contracts.registry.core.common.linear_patterns import compile_pattern, is_portable
 from cdc_contracts.registry.core.common.pointers import ABSENT, follow, split_pointer
 from cdc_contracts.registry.core.contract.relations import Relation
 from cdc_contracts.registry.core.engine.decoded_batches import DecodedBatch
-from cdc_contracts.registry.core.engine.decoder_kinds import Odd, open_odd
-from cdc_contracts.registry.core.engine.native.scanned_columns import INTEGER, TEXTS, ScannedColumn
+from cdc_contracts.registry.core.engine.decoder_kinds import BOOL, Odd, open_odd
+from cdc_contracts.registry.core.engine.parsed_columns import ParsedColumn
 from cdc_contracts.registry.core.engine.struct_layouts import LayoutPlan
 from cdc_contracts.registry.core.engine.value_flags import Mask, ValueFlag
-
-_FEW: Final = 16
-"""Distinct values of a member, up to which it pays to look at each combination once."""
 
 
 def member_flags(decoded_batch: DecodedBatch, plan: LayoutPlan) -> list[tuple[ValueFlag, Mask]]:
@@ -34,15 +29,13 @@ def member_flags(decoded_batch: DecodedBatch, plan: LayoutPlan) -> list[tuple[Va
             continue
         for keyword, wanted in constraints:
             if _suspect(keyword, wanted, values):
-                broken = _mark_unlike(values, wanted) if keyword == "pattern" else None
-                if broken is None:
-                    broken = _mark(values, partial(_breaks, keyword, wanted))
+                many = keyword == "pattern" and values.few_distinct is None and is_portable(wanted)
+                broken = _mark_unlike(values, wanted) if many else _mark(values, partial(_breaks, keyword, wanted))
                 if broken.any():
                     value_flags.append((("member", pointer, keyword, wanted), broken))
     for pointer in plan.whole_seconds_at:
-        values = decoded_batch.members.get(pointer, ())
-        uneven = _are_uneven(values)
-        if uneven.any():
+        values = decoded_batch.members.get(pointer)
+        if values is not None and (uneven := _are_uneven(values)).any():
             value_flags.append((("uneven", pointer), uneven))
     return value_flags
 
@@ -91,76 +84,58 @@ def relation_flags(decoded_batch: DecodedBatch, plan: LayoutPlan) -> list[tuple[
     return value_flags
 
 
-def _mark_other_starts(relation: Relation, values: Sequence[Sequence[Any] | None]) -> Mask | None:
+def _mark_other_starts(relation: Relation, values: Sequence[ParsedColumn | None]) -> Mask | None:
     """Mark the records whose text does not start as another member says; None if they have to be compared singly."""
-    if relation.then is None:
+    whole, head = values if relation.then is not None else (None, None)
+    if relation.then is None or whole is None or head is None or head.few_distinct is None:
         return None
-    whole, head = values
-    if not (isinstance(whole, ScannedColumn) and isinstance(head, ScannedColumn)) or head.distinct is None:
-        return None
-    codes, heads = head.distinct
-    texts = whole.texts(TEXTS)
+    codes, heads = head.few_distinct
     broken = np.zeros(len(codes), np.bool_)
     for code, start in enumerate(heads):
         if isinstance(start, str):
-            starts = pc.starts_with(texts, start + relation.then).fill_null(fill_value=True)
+            starts = pc.starts_with(whole.as_texts, start + relation.then).fill_null(fill_value=True)
             broken |= ~starts.to_numpy(zero_copy_only=False) & (codes == code)
     return broken
 
 
-def _mark_unlike(values: Sequence[Any], pattern: str) -> Mask | None:
-    """Mark the records whose text does not match a pattern; None if Arrow may mean something else by it."""
-    if not isinstance(values, ScannedColumn) or values.distinct is not None or not is_portable(pattern):
-        return None
-    fits = pc.match_substring_regex(values.texts(TEXTS), pattern).fill_null(fill_value=True)
+def _mark_unlike(values: ParsedColumn, pattern: str) -> Mask:
+    """Mark the records whose text does not match a pattern, which Arrow reads as it is meant."""
+    fits = pc.match_substring_regex(values.as_texts, pattern).fill_null(fill_value=True)
     return ~fits.to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
 
 
-def _mark(values: Sequence[Any], holds: Callable[[Any], bool]) -> Mask:
+def _mark(values: ParsedColumn, holds: Callable[[Any], bool]) -> Mask:
     """Mark the records whose value satisfies a predicate; if few values are distinct, each is tested once."""
-    if isinstance(values, ScannedColumn) and values.distinct is not None:
-        codes, distinct = values.distinct
-        return np.array([holds(value) for value in distinct], np.bool_)[codes]
-    return np.fromiter(map(holds, values), np.bool_, len(values))
+    if values.few_distinct is None:
+        return np.fromiter(map(holds, values), np.bool_, len(values))
+    codes, found = values.few_distinct
+    return np.array([holds(value) for value in found], np.bool_)[codes]
 
 
-def _mark_broken(holds: Callable[..., bool | None], values: Sequence[Sequence[Any] | None], total: int) -> Mask:
+def _mark_broken(holds: Callable[..., bool | None], values: Sequence[ParsedColumn | None], total: int) -> Mask:
     """Mark the records whose values do not have a required relation; None is a member that no record has."""
-    known = [(np.zeros(total, np.uint8), [None]) if column is None else _distinct(column) for column in values]
-    combined, places = np.zeros(total, np.int64), list[NDArray[np.uint8]]()
-    for one in known:
-        if one is None or len(one[1]) > _FEW:
-            break
-        combined = combined * len(one[1]) + one[0]
-        places.append(one[0])
-    if len(places) < len(known):
-        columns = [repeat(None, total) if column is None else column for column in values]
+    nothing = ParsedColumn((None,) * total, BOOL)
+    columns = [nothing if column is None else column for column in values]
+    known = [column.few_distinct for column in columns if column.few_distinct is not None]
+    if len(known) < len(columns):
         return np.fromiter((held is False for held in map(holds, *columns)), np.bool_, total)
+    combined = np.zeros(total, np.int64)
+    for codes, found in known:
+        combined = combined * len(found) + codes
     _, firsts, codes = np.unique(combined, return_index=True, return_inverse=True)
-    found = [
-        holds(*(one[1][place[first]] for one, place in zip(known, places, strict=True) if one is not None)) is False
-        for first in firsts.tolist()
-    ]
-    return np.array(found, np.bool_)[codes]
+    broken = [holds(*(found[places[first]] for places, found in known)) is False for first in firsts.tolist()]
+    return np.array(broken, np.bool_)[codes]
 
 
-def _distinct(values: Sequence[Any]) -> tuple[NDArray[np.uint8], list[Any]] | None:
-    return values.distinct if isinstance(values, ScannedColumn) else None
+def _are_uneven(values: ParsedColumn) -> Mask:
+    if values.all_integers is not None:
+        return values.all_integers % 1000 != 0  # type: ignore[no-any-return]
+    return _mark(values, lambda value: type(value) is int and value % 1000 != 0)
 
 
-def _are_uneven(values: Sequence[Any]) -> Mask:
-    if isinstance(values, ScannedColumn) and values.are_all(1 << INTEGER):
-        return values.integers % 1000 != 0  # type: ignore[no-any-return]
-    return np.array([type(value) is int and value % 1000 != 0 for value in values], np.bool_)
-
-
-def _suspect(keyword: str, wanted: Any, values: Sequence[Any]) -> bool:
+def _suspect(keyword: str, wanted: Any, values: ParsedColumn) -> bool:
     """Say quickly whether some value of a member may break a constraint."""
-    if keyword == "minimum":
-        if isinstance(values, ScannedColumn) and values.are_all(1 << INTEGER):
-            return bool(values.integers.min() < wanted)
-        return set(map(type, values)) != {int} or min(values) < wanted
-    return True
+    return keyword != "minimum" or values.all_integers is None or bool(values.all_integers.min() < wanted)
 
 
 def _breaks(keyword: str, wanted: Any, value: Any) -> bool:

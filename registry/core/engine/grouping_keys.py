@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cdc_contracts.registry.core.engine import decoder_kinds
-from cdc_contracts.registry.core.engine.batch_tables import distinct_values
 from cdc_contracts.registry.core.engine.decoded_batches import DecodedBatch
 from cdc_contracts.registry.core.engine.decoder_kinds import Odd, Unfit, outline_of
-from cdc_contracts.registry.core.engine.native.scanned_columns import NUMBER, ScannedColumn
+from cdc_contracts.registry.core.engine.parsed_columns import Coded, ParsedColumn
 from cdc_contracts.registry.core.engine.struct_layouts import LayoutPlan
 from cdc_contracts.registry.core.values import Number
 
@@ -32,163 +30,96 @@ def find_grouping_keys(
         _part_of_names(values) if pointer in plain_names else _discrete(decoded_batch, pointer, values, plan)
         for pointer, values in decoded_batch.members.items()
     ]
-    parts += [_part_of_states(states) for states in decoded_batch.states.values()]
+    parts += [_coded(*states.by_kind) for states in decoded_batch.states.values()]
     parts += [_part_of_numbers(rows.state) for rows in decoded_batch.rows.values()]
-    constant = [part.same for part in parts]
-    varying = [(place, part.each) for place, part in enumerate(parts) if part.each is not None]
-    coded = [(place, part.coded) for place, part in enumerate(parts) if part.coded is not None]
-    if varying:
-        keys = list(zip(*(each for _, each in varying), strict=True))
-        distinct_keys = {key: code for code, key in enumerate(dict.fromkeys(keys))}
-        codes = np.fromiter(map(distinct_keys.__getitem__, keys), np.int64, len(keys))
-        found: list[tuple[Any, ...]] = list(distinct_keys)
-    else:
-        codes, found = np.zeros(len(decoded_batch), np.int64), [()]
-    firsts, codes = _combine([codes, *(own for _, (own, _) in coded)])
-    grouping_keys = []
-    for first, code in firsts:
-        whole = list(constant)
-        for (place, _), value in zip(varying, found[code], strict=True):
-            whole[place] = value
-        for place, (own, values) in coded:
-            whole[place] = values[own[first]]
-        grouping_keys.append((*decoded_batch.members, decoded_batch.columns, tuple(whole)))
-    return codes, grouping_keys
+    combinations, codes = _combine([np.zeros(len(decoded_batch), np.int64), *(own for own, _ in parts)])
+    return codes, [
+        (*decoded_batch.members, decoded_batch.columns, tuple([values[own[first]] for own, values in parts]))
+        for first in combinations
+    ]
 
 
-def _combine(parts: Sequence[NDArray[Any]]) -> tuple[list[tuple[int, int]], NDArray[np.int64]]:
+def _combine(parts: Sequence[NDArray[Any]]) -> tuple[list[int], NDArray[np.int64]]:
     """Number the distinct combinations of some codes.
 
-    Returns for each combination the index of its first record and that record's code of the first kind, and for each
-    record the number of its combination.
+    Returns the index of the first record of each combination, and for each record the number of its combination.
     """
     combined = parts[0]
     for codes in parts[1:]:
-        combined = combined * (int(codes.max()) + 1) + codes
+        most = int(codes.max())
+        combined = combined * (most + 1) + codes if most else combined
         if combined.max() > _LARGE:
             _, combined = np.unique(combined, return_inverse=True)
     if (combined == combined[0]).all():
-        return [(0, int(parts[0][0]))], np.zeros(len(combined), np.int64)
+        return [0], np.zeros(len(combined), np.int64)
     _, firsts, codes = np.unique(combined, return_index=True, return_inverse=True)
-    return [(first, int(parts[0][first])) for first in firsts.tolist()], codes
+    return firsts.tolist(), codes
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class _KeyPart:
-    """The contribution of a member to the grouping keys: the same for all records, or a code per record."""
-
-    same: Any
-    each: Sequence[Any] | None = None
-    coded: tuple[NDArray[Any], Sequence[Any]] | None = None
-    """The same as the place of each record's value among the distinct ones."""
-
-
-def _part_of_names(values: Sequence[Any]) -> _KeyPart:
+def _part_of_names(values: ParsedColumn) -> Coded:
     """What belongs to the key of a name: the parts between its dots that are empty, and whatever is not a text."""
-    codes, names = distinct_values(values)
+    codes, names = values.distinct
     if set(map(type, names)) == {str} and all(names) and "." not in "".join(names):
-        return _KeyPart(_build_of(names[0]))
+        return np.zeros(len(codes), np.uint8), [_build_of(names[0])]
     return _coded(codes, [_build_of(name) for name in names])
 
 
 def _build_of(name: Any) -> Any:
     if type(name) is str:
         return ("name", *map(bool, name.split("."))) if "." in name else ("name", bool(name))
-    return (type(name), str(name)) if type(name) in _NUMBERS else name
+    return _named(name)
 
 
-def _discrete(decoded_batch: DecodedBatch, pointer: str, values: Sequence[Any], plan: LayoutPlan) -> _KeyPart:
+def _named(value: Any) -> Any:
+    """Return a value as a key of its own: 1 is True to a dictionary, but not to a contract."""
+    return (type(value), str(value)) if type(value) in _NUMBERS else value
+
+
+def _discrete(decoded_batch: DecodedBatch, pointer: str, values: ParsedColumn, plan: LayoutPlan) -> Coded:
     """Return the part of a member in the key: its value, or only its kind; of lists and objects the kinds inside."""
-    if isinstance(values, ScannedColumn):
-        return _scanned(decoded_batch, pointer, values, plan)
-    return _parsed(decoded_batch, pointer, values, plan)
+    if pointer in plan.discrete:
+        codes, found = values.distinct
+        return _coded(codes, [_named(value) for value in found])
+    if values.decoder == decoder_kinds.RAW:
+        return _outlines(decoded_batch, values)
+    if pointer in plan.filled:
+        return values.by_filling
+    codes, found = values.by_kind
+    return _coded(codes, [value if type(value) is Odd else type(value) for value in found])
 
 
-def _scanned(decoded_batch: DecodedBatch, pointer: str, column: ScannedColumn, plan: LayoutPlan) -> _KeyPart:
-    """Return the part of a scanned member in the key: as of a parsed one, computed from its distinct values."""
-    discrete = pointer in plan.discrete
-    if not discrete and pointer in plan.filled and column.by_filling is not None:
-        return _coded(*column.by_filling)
-    if discrete or column.decoder == decoder_kinds.RAW:
-        found = column.distinct
-    elif pointer in plan.filled or (column.decoder == decoder_kinds.WIDE and column.holds(1 << NUMBER)):
-        found = None
-    else:
-        found = column.by_kind
-    if found is None and column.decoder == decoder_kinds.RAW and not discrete and pointer not in plan.filled:
-        return _part_of(_outlines(decoded_batch.unfit, column))
-    if found is None:
-        return _parsed(decoded_batch, pointer, column.objects, plan)
-    codes, values = found
+def _outlines(decoded_batch: DecodedBatch, values: ParsedColumn) -> Coded:
+    """Return the outline of each value; lists of unsigned integers are alike, so one of them is parsed."""
+    if values.all_last_counts is not None:
+        return np.zeros(len(values), np.uint8), [outline_of(values[0])]
+    codes, found = values.distinct
     unfit = set[int]()
-    if discrete:
-        values = [(type(value), str(value)) if type(value) in _NUMBERS else value for value in values]
-    else:
-        values = [_outline(unfit, code, value) for code, value in enumerate(values)]
+    outlines = [_outline(unfit, code, value) for code, value in enumerate(found)]
     for code in unfit:
         decoded_batch.unfit.update(np.flatnonzero(codes == code).tolist())
-    return _coded(codes, values)
+    return _coded(codes, outlines)
 
 
-def _coded(codes: NDArray[Any], values: Sequence[Any]) -> _KeyPart:
-    """Return a part in which several codes may have equal values."""
-    places = {value: place for place, value in enumerate(dict.fromkeys(values))}
-    if len(places) == 1:
-        return _KeyPart(values[0])
-    if len(places) < len(values):
-        codes = np.array([places[value] for value in values])[codes]
-    return _KeyPart(None, coded=(codes, list(places)))
-
-
-def _parsed(decoded_batch: DecodedBatch, pointer: str, values: Sequence[Any], plan: LayoutPlan) -> _KeyPart:
-    if pointer in plan.discrete:
-        if set(map(type, values)) & _NUMBERS:  # 1 is True to a dictionary, but not to a contract
-            values = [(type(value), str(value)) if type(value) in _NUMBERS else value for value in values]
-        return _part_of(values)
-    if pointer in plan.filled:
-        return _part_of([
-            bool(value) if type(value) is str else value if type(value) is Odd else type(value) for value in values
-        ])  # fmt: skip
-    kinds = set(map(type, values))
-    if bytes in kinds:
-        return _part_of([_outline(decoded_batch.unfit, place, value) for place, value in enumerate(values)])
-    if len(kinds) == 1 and Odd not in kinds:
-        return _KeyPart(kinds.pop())
-    return _part_of([value if type(value) is Odd else type(value) for value in values])
-
-
-def _outlines(unfit: set[int], column: ScannedColumn) -> Sequence[Any]:
-    """Return the outline of each value; lists of unsigned integers are alike, so one of them is parsed."""
-    counted = column.last_counts >= 0
-    if not counted.any():
-        return [_outline(unfit, place, value) for place, value in enumerate(column.objects)]
-    outlines = [outline_of(column.token(int(column.cells[int(np.argmax(counted))])))] * len(column)
-    for place in np.flatnonzero(~counted).tolist():
-        outlines[place] = _outline(unfit, place, column[place])
-    return outlines
-
-
-def _outline(unfit: set[int], position: int, value: Any) -> Any:
+def _outline(unfit: set[int], code: int, value: Any) -> Any:
     if type(value) is not bytes:
         return value if type(value) is Odd else type(value)
     try:
         return outline_of(value)
     except Unfit:
-        unfit.add(position)
+        unfit.add(code)
         return None
 
 
-def _part_of_states(states: Sequence[Any]) -> _KeyPart:
-    return _coded(*states.by_kind) if isinstance(states, ScannedColumn) else _part_of(states)
+def _coded(codes: NDArray[Any], values: Sequence[Any]) -> Coded:
+    """Return a part in which several codes may have equal values."""
+    places = {value: place for place, value in enumerate(dict.fromkeys(values))}
+    if len(places) < len(values):
+        codes = np.array([places[value] for value in values])[codes]
+    return codes, list(places)
 
 
-def _part_of_numbers(numbers: NDArray[np.int32]) -> _KeyPart:
+def _part_of_numbers(numbers: NDArray[np.int32]) -> Coded:
     if (numbers == numbers[0]).all():
-        return _KeyPart(int(numbers[0]))
+        return np.zeros(len(numbers), np.uint8), [int(numbers[0])]
     values, codes = np.unique(numbers, return_inverse=True)
-    return _KeyPart(None, coded=(codes, values.tolist()))
-
-
-def _part_of(values: Sequence[Any]) -> _KeyPart:
-    distinct = set(values)
-    return _KeyPart(distinct.pop()) if len(distinct) == 1 else _KeyPart(None, values)
+    return codes, values.tolist()

@@ -14,12 +14,15 @@ from numpy.typing import NDArray
 from cdc_contracts.registry.core.common.pointers import ABSENT
 from cdc_contracts.registry.core.contract.envelope_model import Place
 from cdc_contracts.registry.core.contract.image_model import Side
+from cdc_contracts.registry.core.engine import decoder_kinds
 from cdc_contracts.registry.core.engine.batch_results import RecordGroup
 from cdc_contracts.registry.core.engine.batch_statistics import whole_numbers
 from cdc_contracts.registry.core.engine.decoded_batches import DecodedBatch
 from cdc_contracts.registry.core.engine.native.scanned_values import ScannedValues
+from cdc_contracts.registry.core.engine.parsed_columns import ParsedColumn
+from cdc_contracts.registry.core.engine.row_facts import read_counts
 from cdc_contracts.registry.core.engine.text_digests import NULL, Digests, digest_names, digest_values, mix
-from cdc_contracts.registry.core.message.envelope_times import read_integer_times, read_time
+from cdc_contracts.registry.core.message.envelope_times import read_time
 from cdc_contracts.registry.core.message.reading import Reading
 from cdc_contracts.registry.core.stats.record_facts import Track
 from cdc_contracts.registry.core.validate.rule_view import complete_rows
@@ -206,16 +209,18 @@ def _side_of_one(reading: Reading, side: Side) -> DigestedRows | None:
 def moments_of_one(reading: Reading) -> tuple[int, int]:
     """Return the event time and the position of a message; 0 if it has none."""
     envelope = reading.meaning.envelope
-    times = _times([reading.place(envelope.event_time)], envelope.event_time, reading) if envelope.event_time else [0]
-    places = _positions([reading.place(envelope.position)], envelope.position, reading) if envelope.position else [0]
-    return int(times[0]), int(places[0])
+    found = [
+        read(ParsedColumn([reading.place(place)], decoder_kinds.WIDE), place, reading)[0] if place else 0
+        for read, place in ((_times, envelope.event_time), (_positions, envelope.position))
+    ]
+    return int(found[0]), int(found[1])
 
 
-def _times(values: Sequence[Any], place: Place, reading: Reading) -> Numbers:
-    values = list(values)
-    whole = read_integer_times(values, place) if set(map(type, values)) == {int} else None
+def _times(values: ParsedColumn, place: Place, reading: Reading) -> Numbers:
+    counts = values.all_integers
+    whole = read_counts(counts, place) if counts is not None else None
     if whole is not None:
-        return np.array(whole, np.int64)
+        return whole
     zone = reading.reading_options.zone("time_zone")
     known: dict[Any, int] = {}
     for value in values:
@@ -225,7 +230,7 @@ def _times(values: Sequence[Any], place: Place, reading: Reading) -> Numbers:
     return np.fromiter((known[value] for value in values), np.int64, len(values))
 
 
-def _positions(values: Sequence[Any], place: Place, _reading: Reading) -> Numbers:
+def _positions(values: ParsedColumn, place: Place, _reading: Reading) -> Numbers:
     if place.order != "integer":
         return np.zeros(len(values), np.int64)
     numbers, _ = whole_numbers(values, Track("", place.at or "", "", place.null_text, place.absent_value))

@@ -14,7 +14,6 @@ from cdc_contracts.registry.core.common.json_messages import Unreadable, parse_m
 from cdc_contracts.registry.core.common.pointers import split_pointer
 from cdc_contracts.registry.core.contract.connect_schemas import Described, described_columns, differs_from_block
 from cdc_contracts.registry.core.contract.model import Meaning
-from cdc_contracts.registry.core.engine.batch_tables import distinct_values
 from cdc_contracts.registry.core.engine.decoded_batches import DecodedBatch, Rows
 from cdc_contracts.registry.core.engine.native.scanned_columns import TEXTS, ScannedColumn
 from cdc_contracts.registry.core.engine.native.scanned_values import ScannedValues
@@ -34,14 +33,12 @@ def whole_records(decoded_batch: DecodedBatch, rows: Rows) -> Mask | None:
     """
     if not rows.image.partial:
         return np.ones(len(decoded_batch), np.bool_)
-    codes, whole_for = decoded_batch.members.get(rows.image.op_at, ()), rows.image.whole_for
-    if isinstance(codes, ScannedColumn) and codes.distinct is not None:
-        places, distinct = codes.distinct
-        whole = np.array([code in whole_for for code in distinct], np.bool_)
-        return whole[places] if whole.any() else None
-    if whole_for.isdisjoint(set(codes)):
+    ops = decoded_batch.members.get(rows.image.op_at)
+    if ops is None:
         return None
-    return np.fromiter((code in whole_for for code in codes), np.bool_, len(decoded_batch))
+    places, distinct = ops.distinct
+    whole = np.array([code in rows.image.whole_for for code in distinct], np.bool_)
+    return whole[places] if whole.any() else None
 
 
 def completion_flags(
@@ -175,7 +172,7 @@ def hint_flags(
     if schema_block is None or blocks is None:
         return []
     differs = np.zeros(len(decoded_batch), np.bool_)
-    codes, found = distinct_values(blocks)
+    codes, found = blocks.distinct
     for block in {block for block in found if isinstance(block, bytes)}:
         described = _described_in(block)
         of_block = np.array([one == block for one in found], np.bool_)[codes]

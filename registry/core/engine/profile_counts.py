@@ -16,7 +16,6 @@ from cdc_contracts.registry.core.contract.envelope_model import Place
 from cdc_contracts.registry.core.engine.batch_results import BatchResult, RecordGroup
 from cdc_contracts.registry.core.engine.batch_tables import join_tables
 from cdc_contracts.registry.core.engine.decoded_batches import Rows
-from cdc_contracts.registry.core.engine.native.scanned_columns import TEXTS, ScannedColumn
 from cdc_contracts.registry.core.engine.row_facts import times_of
 from cdc_contracts.registry.core.engine.value_texts import TEXT_STATE, ValueTexts, find_texts
 from cdc_contracts.registry.core.message.envelope_times import is_local
@@ -241,9 +240,10 @@ def _micros(record_group: RecordGroup, place: Place | None, zone: Zone | None) -
 def _has_zones(record_group: RecordGroup, place: Place) -> bool:
     """Return whether some of the records may say in which zone their time is."""
     values = record_group.decoded_batch.members.get(place.at or "")
-    if not isinstance(values, ScannedColumn):
-        return True
-    return bool(pc.any(pc.ends_with(values.select(record_group.positions).texts(TEXTS), "Z")).as_py())
+    if values is None:
+        return False
+    texts = values.as_texts.take(pa.array(record_group.positions))
+    return bool(pc.any(pc.ends_with(texts, "Z")).as_py())
 
 
 def _lag_of(event: Numbers, made: Numbers) -> LagProfile:

@@ -109,29 +109,27 @@ def _changed_of_many(names: Sequence[str], sent: NDArray[np.bool_], partial: NDA
 def times_of(record_group: RecordGroup, place: Place | None, zone: Zone | None) -> tuple[Values, Values]:
     """Return the times of the records, and the texts of times that microseconds cannot represent in full."""
     nothing = [None] * len(record_group.positions)
-    counts = record_group.integers(place.at) if place is not None and len(nothing) >= _MANY else None
-    if counts is not None and place is not None and (found := _read_counts(counts, place)) is not None:
-        return pa.array(found, INSTANT), no_values(len(nothing), pa.string())
+    counts = record_group.integers(place.at) if place is not None else None
+    if counts is not None and place is not None and (found := read_counts(counts, place)) is not None:
+        times: Values = pa.array(found, INSTANT) if len(found) >= _MANY else found.tolist()
+        return times, no_values(len(found), pa.string())
     listed = record_group.last_counts(place.at) if place is not None and place.form == LAST_OF_LIST else None
     if listed is not None and (micros := read_listed_times(listed)) is not None:
         return micros, nothing
     values = record_group.member(place.at) if place is not None else None
     if place is None or values is None:
         return nothing, nothing
-    whole = read_integer_times(values, place) if set(map(type, values)) == {int} else None
-    if whole is not None:
-        return whole, nothing
     known: dict[Any, EventTime] = {}
     for value, parsed in zip(values, _as_parsed(values), strict=True):
         if value not in known:
             known[value] = read_time(parsed, place, zone)
-    times = [known[value] for value in values]
-    return [time.micros for time in times], [time.text for time in times]
+    read = [known[value] for value in values]
+    return [time.micros for time in read], [time.text for time in read]
 
 
-def _read_counts(counts: NDArray[np.int64], place: Place) -> NDArray[np.int64] | None:
-    """Return many times at once, as `read_integer_times` does."""
-    if place.absent_value is not None or not len(counts):
+def read_counts(counts: NDArray[np.int64], place: Place) -> NDArray[np.int64] | None:
+    """Return many times at once in microseconds, as `read_integer_times` does; None where they are read one by one."""
+    if not len(counts) or (place.absent_value is not None and (counts == place.absent_value).any()):
         return None
     found = read_integer_times([1, int(counts.min()), int(counts.max())], place)
     return None if found is None else counts * found[0]

@@ -7,19 +7,16 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from cdc_contracts.registry.core.contract.envelope_model import Place
 from cdc_contracts.registry.core.engine.decoded_batches import DecodedBatch
-from cdc_contracts.registry.core.engine.decoder_kinds import RAW, Odd
-from cdc_contracts.registry.core.engine.native.scanned_columns import INTEGER, TEXTS, ScannedColumn
+from cdc_contracts.registry.core.engine.decoder_kinds import Odd
+from cdc_contracts.registry.core.engine.parsed_columns import ParsedColumn
 from cdc_contracts.registry.core.engine.value_flags import Mask, ValueFlag
 from cdc_contracts.registry.core.message.envelope_times import (
     BEYOND,
     LEAST_DIGITS,
-    MOST_DIGITS,
     SPANS,
     count_in,
     is_beyond,
@@ -28,10 +25,8 @@ from cdc_contracts.registry.core.message.envelope_times import (
 )
 from cdc_contracts.registry.core.values import Number
 
-_LIST_OF_COUNTS: Final = r"^\[\s*(?:[0-9]{1,18}\s*,\s*)*(?P<last>[0-9]{9,18})\s*\]$"
-
-_LEAST_LISTED: Final = 10**8
-"""The least last count of a list that the pattern accepts."""
+_LEAST_COUNTED: Final = 10 ** (LEAST_DIGITS - 1)
+"""The least count in a text or a list that is taken for a time."""
 _NO_MOMENT: Final = np.iinfo(np.int64).max
 
 
@@ -65,29 +60,13 @@ def _beyond(counts: NDArray[np.int64], place: Place) -> NDArray[np.bool_]:
     return beyond
 
 
-def _counts(values: Sequence[Any], place: Place) -> NDArray[np.int64]:
+def _counts(values: ParsedColumn, place: Place) -> NDArray[np.int64]:
     """Return the time of each record as a count of its unit, 0 if it has none."""
-    if isinstance(values, ScannedColumn) and values.are_all(1 << INTEGER):
-        return values.integers
-    if isinstance(values, ScannedColumn) and values.decoder == RAW and values.last_counts.min() >= _LEAST_LISTED:
-        return values.last_counts
-    texts_alone = isinstance(values, ScannedColumn) and values.decoder != RAW and values.are_all(TEXTS)
-    kinds = {str} if texts_alone else set(map(type, values))
-    try:
-        if kinds == {int}:
-            return np.fromiter(values, np.int64, len(values))
-        if kinds == {str}:
-            texts = values.texts(TEXTS) if isinstance(values, ScannedColumn) else pa.array(values, pa.string())
-            lengths = pc.min_max(pc.binary_length(texts))
-            plain = lengths["min"].as_py() >= LEAST_DIGITS and lengths["max"].as_py() <= MOST_DIGITS
-            if plain and pc.all(pc.ascii_is_decimal(texts)).as_py():
-                return texts.cast(pa.int64()).to_numpy()  # type: ignore[no-any-return]
-        if kinds == {bytes}:
-            found = pc.extract_regex(pa.array(values, pa.binary()).cast(pa.string()), _LIST_OF_COUNTS)
-            if not found.null_count:
-                return pc.struct_field(found, "last").cast(pa.int64()).to_numpy()  # type: ignore[no-any-return]
-    except (OverflowError, pa.ArrowInvalid):
-        pass
+    if values.all_integers is not None:
+        return values.all_integers
+    counts = values.all_last_counts if values.all_digits is None else values.all_digits
+    if counts is not None and counts.min() >= _LEAST_COUNTED:
+        return counts
     return np.array([_count(_as_parsed(value), place) for value in values], np.int64)
 
 

@@ -44,6 +44,7 @@ from cdc_contracts.registry.core.engine.native.scanned_columns import (
     TEXT,
 )
 from cdc_contracts.registry.core.engine.native.scanned_values import ScannedPart
+from cdc_contracts.registry.core.engine.parsed_columns import ParsedColumn
 from cdc_contracts.registry.core.engine.text_digests import NULL as NULL_DIGEST
 from cdc_contracts.registry.core.engine.text_digests import digest_values
 from cdc_contracts.registry.core.records.message_values import MessageValues
@@ -295,7 +296,12 @@ def test_usual_values_of_named_records_are_decided_and_written_without_the_form(
     assert written.to_pylist() == [canonical, None]
 
 
-@given(st.lists(st.sampled_from([(TEXT, ""), (TEXT, "a"), (ESCAPED, "\\n"), (NULL, "null"), (ABSENT, "")]), min_size=1))
+@given(
+    st.lists(
+        st.sampled_from([(TEXT, ""), (TEXT, "a"), (ESCAPED, "\\n"), (NULL, "null"), (ABSENT, ""), (INTEGER, "1")]),
+        min_size=1,
+    )
+)
 def test_texts_are_numbered_by_whether_they_are_filled_and_counted_by_kind(values):
     column = column_of(values, "text")
     codes, found = column.by_filling
@@ -305,8 +311,29 @@ def test_texts_are_numbered_by_whether_they_are_filled_and_counted_by_kind(value
     assert column.totals == [sum(kind == one for one, _ in values) for kind in range(16)]
 
 
-def test_other_values_than_texts_are_not_numbered_by_whether_they_are_filled():
-    assert column_of([(TEXT, "a"), (INTEGER, "1")], "text").by_filling is None
+@given(
+    st.one_of([
+        st.lists(st.sampled_from(kinds), min_size=1)
+        for kinds in (
+            [(INTEGER, "0"), (INTEGER, "-7"), (INTEGER, "999999999999999999")],
+            [(TEXT, "0"), (TEXT, "007"), (TEXT, "999999999999999999")],
+            [(TEXT, "12"), (TEXT, "1" * 19), (TEXT, ""), (ESCAPED, "\\n"), (NULL, "null"), (ABSENT, ""), (INTEGER, "12")],
+        )
+    ])
+)  # fmt: skip
+def test_scanned_columns_answer_as_parsed_ones_do(values):
+    scanned, objects = column_of(values, "text-or-int"), column_of(values, "text-or-int").objects
+    parsed = ParsedColumn(objects, "text-or-int")
+    for question in ("distinct", "few_distinct", "by_kind", "by_filling"):
+        (codes, found), (own_codes, own_found) = getattr(scanned, question), getattr(parsed, question)
+        answer, own = [found[code] for code in codes], [own_found[code] for code in own_codes]
+        assert list(map(type, answer)) == list(map(type, own)), question
+        assert question == "by_kind" or answer == own, question
+    for question in ("all_integers", "all_digits", "all_last_counts"):
+        answer, own = getattr(scanned, question), getattr(parsed, question)
+        assert (answer is None) == (own is None), question
+        assert answer is None or answer.tolist() == own.tolist(), question
+    assert scanned.as_texts.to_pylist() == parsed.as_texts.to_pylist()
 
 
 def flag_and_text(value: tuple[int, str], use: FormUse) -> tuple[int, str | None]:

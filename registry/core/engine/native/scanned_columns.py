@@ -5,11 +5,11 @@ As a sequence, a scanned column holds the same objects that the parser would hav
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import accumulate
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import msgspec
 import numpy as np
@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from cdc_contracts.registry.core.engine import decoder_kinds
 from cdc_contracts.registry.core.engine.native.native_interface import Buffer
 from cdc_contracts.registry.core.engine.native.value_index import places_of_names
+from cdc_contracts.registry.core.engine.parsed_columns import Coded, ParsedColumn
 
 Cells = NDArray[np.uint64]
 
@@ -57,11 +58,14 @@ class ScannedBytes:
         return memoryview(self.buffer)
 
 
-class ScannedColumn(Sequence[Any]):
+class ScannedColumn(ParsedColumn):
     """The values of one member or column, one per record or row; `decoder` is what the parser would use for them.
 
     `names` are the numbers of the names that texts of records begin with, if a value index has them.
     """
+
+    _integral: ClassVar[tuple[str, ...]] = _SINGLE
+    """The decoders that make an int of an integer."""
 
     def __init__(
         self, source: ScannedBytes, cells: Cells, decoder: str, names: NDArray[np.uint8] | None = None
@@ -72,9 +76,6 @@ class ScannedColumn(Sequence[Any]):
 
     def __len__(self) -> int:
         return len(self.cells)
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.objects)
 
     def __getitem__(self, place: Any) -> Any:
         self._asked += 1
@@ -89,7 +90,7 @@ class ScannedColumn(Sequence[Any]):
             whole: list[Any] = self.all_integers.tolist()
             return whole
         if self.decoder in _SINGLE and self.are_all(TEXTS | 1 << NULL | 1 << ABSENT):
-            texts: list[Any] = self.texts(TEXTS).to_pylist()
+            texts: list[Any] = self.as_texts.to_pylist()
             if self.holds(1 << ABSENT):
                 texts = [UNSET if gone else text for gone, text in zip(self.kinds == ABSENT, texts, strict=True)]
             return texts
@@ -128,18 +129,24 @@ class ScannedColumn(Sequence[Any]):
         return None if total < 0 else (codes, firsts[:total].tolist())
 
     @cached_property
-    def distinct(self) -> tuple[NDArray[np.uint8], list[Any]] | None:
-        """For each record an index into the distinct values, and those (several may be equal); None if too many."""
+    def few_distinct(self) -> Coded | None:
         if self.codes is None:
             return None
         codes, firsts = self.codes
         return codes, [self[first] for first in firsts]
 
     @cached_property
-    def distinct_texts(self) -> tuple[NDArray[np.int64], list[Any]]:
-        """The same where every value is a text, null or absent, however many there are; each is there once."""
+    def distinct(self) -> Coded:
+        if self.few_distinct is not None:
+            return self.few_distinct
+        if self.decoder in _SINGLE and self.are_all(TEXTS | 1 << NULL | 1 << ABSENT):
+            return self._distinct_texts()
+        return super().distinct
+
+    def _distinct_texts(self) -> Coded:
+        """Return the distinct values where every value is a text, null or absent."""
         kinds, firsts = self.by_kind
-        texts = pc.dictionary_encode(self.texts(TEXTS))
+        texts = pc.dictionary_encode(self.as_texts)
         found: list[Any] = texts.dictionary.to_pylist()
         codes = pc.fill_null(texts.indices, 0).to_numpy().astype(np.int64)
         for place, first in enumerate(firsts):
@@ -149,18 +156,18 @@ class ScannedColumn(Sequence[Any]):
         return codes, found
 
     @cached_property
-    def by_kind(self) -> tuple[NDArray[np.uint8], list[Any]]:
-        """For each record an index by the kind of its value, and the first value of each kind."""
+    def by_kind(self) -> Coded:
+        if self.decoder == decoder_kinds.WIDE and self.holds(1 << NUMBER):
+            return super().by_kind  # some may be integers of many digits
         held = [kind for kind, total in enumerate(self.totals) if total]
         places = np.zeros(KINDS, np.uint8)
         places[held] = np.arange(len(held))
         return places[self.kinds], [self[int(np.argmax(self.kinds == kind))] for kind in held]
 
     @cached_property
-    def by_filling(self) -> tuple[NDArray[np.uint8], list[Any]] | None:
-        """For each record an index of whether its text is filled, or else of its type; None if others than texts."""
+    def by_filling(self) -> Coded:
         if self.decoder not in _SINGLE or not self.are_all(TEXTS | 1 << NULL | 1 << ABSENT):
-            return None
+            return super().by_filling
         found = [False, True, type(UNSET), type(None)]
         codes = np.where(self.kinds <= NULL, self.kinds + 2, self.lengths > 0)
         held = np.flatnonzero(np.bincount(codes, minlength=len(found))).tolist()
@@ -170,8 +177,17 @@ class ScannedColumn(Sequence[Any]):
 
     @cached_property
     def all_integers(self) -> NDArray[np.int64] | None:
-        """The values where the parser would make an integer of each, None where it would not."""
-        return self.integers if self.decoder in _SINGLE and self.are_all(1 << INTEGER) else None
+        return self.integers if self.decoder in self._integral and self.are_all(1 << INTEGER) else None
+
+    @cached_property
+    def as_texts(self) -> pa.StringArray:
+        return self.texts(0 if self.decoder == decoder_kinds.RAW else TEXTS)
+
+    @cached_property
+    def all_last_counts(self) -> NDArray[np.int64] | None:
+        if self.decoder != decoder_kinds.RAW:
+            return None
+        return self.last_counts if self.last_counts.min() >= 0 else super().all_last_counts
 
     @cached_property
     def integers(self) -> NDArray[np.int64]:
@@ -286,6 +302,8 @@ def _join(names: tuple[str, ...]) -> tuple[bytes, NDArray[np.int32], NDArray[np.
 
 class ScannedMember(ScannedColumn):
     """A member of the envelope, which is turned into an object whatever its kind."""
+
+    _integral = (*_SINGLE, decoder_kinds.WIDE)
 
     @cached_property
     def open_wide(self) -> Callable[[bytes], Any]:
