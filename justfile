@@ -13,38 +13,9 @@ setup:
 test *ARGS:
     {{python}} -m pytest {{ARGS}}
 
-# Everything that a default test run leaves out, and the long forms of tests
-nightly:
-    {{nightly}} -m "nightly or one_in"
-    CDC_CONTRACTS_MUTATIONS=kinds {{nightly}} --timeout=3600 tests/registry/engine/test_record_pairs.py \
-        tests/registry/engine/test_record_order.py tests/registry/engine/test_differential.py tests/registry/engine/test_many_tables.py \
-        tests/registry/stats/test_stream_drift.py tests/registry/generate/test_rendering.py tests/registry/schema/test_compiled_schemas.py \
-        tests/registry/validate/test_redaction.py tests/registry/stats/test_dropped_columns.py \
-        tests/registry/tables/test_every_typed_column.py tests/registry/values/test_form_agreement.py tests/registry/schema
-    CDC_CONTRACTS_LINT=all CDC_CONTRACTS_UNITS=all {{nightly}} tests/registry/lint/test_lint.py \
-        tests/registry/stats/test_time_units.py
-    CDC_SIGNAL_POINTS=20 CDC_SPARK_SIGNALS=1 {{nightly}} tests/cli/test_signals.py tests/cli/test_decode_engines.py
-    CDC_CONTRACTS_INSTALL=1 {{nightly}} tests/cli/test_ci.py
-    CDC_EXACT_VALUES=1 {{nightly}} tests/spark_checks/test_exact_values.py
-    CDC_RANGE_CASES=200 CDC_PROPOSED_TOPICS=200 {{nightly}} tests/registry/engine/test_validation_by_range.py \
-        tests/registry/stats/test_version_proposals.py
-    CDC_CONTRACTS_DRIFTS=long {{nightly}} tests/cli/test_drifts_in_mid_stream.py
-    CDC_CONTRACTS_FOREIGN=all {{nightly}} tests/registry/detect/test_foreign_messages.py \
-        tests/registry/detect/test_every_version.py
-    CDC_CHAIN_TOPICS=200 CDC_CHAIN_MESSAGES=20000 {{nightly}} tests/registry/stats/test_chain_topics.py tests/spark_checks/test_chains.py
-    CDC_ALL_PAIRS=1 {{nightly}} --timeout=3600 tests/registry/compat/json/test_enumerated.py \
-        tests/registry/compat/json/test_soundness.py
-    CDC_MEANING_PAIRS=100000 {{nightly}} --timeout=3600 tests/registry/compat/json/test_cdc_meaning.py
-    CDC_CONTRACTS_COLUMNS=400 CDC_CONTRACTS_BYTES=all {{nightly}} tests/registry/engine/test_every_column.py \
-        tests/registry/engine/test_absent_members.py tests/registry/engine/test_byte_mutations.py \
-        tests/registry/engine/test_profiles.py
-    {{python}} tests/new_version.py "$(mktemp -d)" --nightly tests/registry tests/cli
-    CDC_CONTRACTS_NATIVE=off {{nightly}} tests/registry/engine
-    CDC_CONTRACTS_NATIVE=eager CDC_CONTRACTS_BYTES=all {{nightly}} --timeout=3600 tests/registry/engine
-    CDC_CONTRACTS_BYTES=all just native-sanitized
-    just native-fuzz
-    just mutate-native
-    CDC_CONTRACTS_SPARK=own {{nightly}} tests/spark_checks tests/cli/test_engines.py tests/cli/test_validating_commands.py
+# Everything that a default test run leaves out, and the long forms of tests: all of tests/nightly_forms.yaml, or some
+nightly *ARGS:
+    {{python}} tests/nightly.py {{ARGS}}
 
 # Tests that depend on the versions of Python, Java, Spark and Kafka; CDC_CONTRACTS_KAFKA is that of the broker
 versions *ARGS:
