@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn, cast
 
 from cdc_contracts.api.arguments import as_mapping, as_number, as_text
-from cdc_contracts.api.decoded_values import plain_readers, read_change, read_control
+from cdc_contracts.api.decoded_values import python_readers, read_change, read_control
 from cdc_contracts.api.frozen_values import FrozenDict, freeze_document
 from cdc_contracts.api.message_batches import Messages, is_columnar, read_batches
 from cdc_contracts.api.messages import Message, place_of, value_of, values_of
@@ -285,11 +285,11 @@ class Contract:
         if not validated.changes or version is None or reading is None or columns is None:
             return []
         if validated.kinds is not None:
-            read_value = plain_readers(validated.kinds)
+            read_value = python_readers(validated.kinds)
             return [read_change(change, read_value, read_value) for change in validated.changes]
         kinds = value_kinds(reading, columns, self._validation.validator_of(version).forms)
         return [
-            read_change(change, *(plain_readers(ColumnKinds(side, columns.types or {})) for side in sides))
+            read_change(change, *(python_readers(ColumnKinds(side, columns.types or {})) for side in sides))
             for change, sides in zip(validated.changes, kinds, strict=True)
         ]
 

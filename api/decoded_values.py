@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING, Final, cast
 
 from cdc_contracts.api.frozen_values import FrozenDict
 from cdc_contracts.api.results import Change, Control, Op, Value
-from cdc_contracts.registry.core.tables.canonical.plain_values import PlainReader, plain_reader
+from cdc_contracts.registry.core.tables.canonical.python_values import PythonReader, python_reader
 from cdc_contracts.registry.core.validate.decoded_changes import ColumnKinds
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.core.message import canonical_changes
     from cdc_contracts.registry.core.message.canonical_changes import Image
 
-PlainReaders = Mapping[str, PlainReader]
+PythonReaders = Mapping[str, PythonReader]
 """How the canonical text of each column becomes a value of Python."""
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def read_change(change: canonical_changes.Change, before: PlainReaders, after: PlainReaders) -> Change:
+def read_change(change: canonical_changes.Change, before: PythonReaders, after: PythonReaders) -> Change:
     """Return a change in values of Python; its images are read by the readers of their columns."""
     kept = set(change.invalid_values)
     images = [
@@ -54,13 +54,13 @@ def read_change(change: canonical_changes.Change, before: PlainReaders, after: P
 
 
 @lru_cache(2_000)
-def plain_readers(columns: ColumnKinds) -> PlainReaders:
+def python_readers(columns: ColumnKinds) -> PythonReaders:
     """Return how the canonical text of each column becomes a value of Python."""
     names = {**columns.types, **columns.kinds}
-    return {name: plain_reader(columns.types.get(name), columns.kinds.get(name)) for name in names}
+    return {name: python_reader(columns.types.get(name), columns.kinds.get(name)) for name in names}
 
 
-def _image(image: Image | None, side: str, readers: PlainReaders, kept: set[str]) -> FrozenDict[str, Value] | None:
+def _image(image: Image | None, side: str, readers: PythonReaders, kept: set[str]) -> FrozenDict[str, Value] | None:
     """Return an image in values of Python; what its type cannot hold stays text, and is added to `kept`."""
     if image is None:
         return None

@@ -10,11 +10,11 @@ from typing import Any, Literal, NoReturn
 from cdc_contracts.api.frozen_values import FrozenDict
 from cdc_contracts.api.html_views import show_images, show_lines
 from cdc_contracts.registry.core.common.errors import UndecidedError, UsageError
-from cdc_contracts.registry.core.tables.canonical.plain_values import PlainValue
+from cdc_contracts.registry.core.tables.canonical.python_values import PythonValue
 
 Severity = Literal["error", "warning", "info"]
 Op = Literal["insert", "update", "delete", "snapshot", "upsert"]
-Value = PlainValue | None
+Value = PythonValue | None
 """A value of a column; None is NULL."""
 
 

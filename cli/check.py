@@ -110,14 +110,14 @@ def _by_kernel() -> tuple[Callable[..., Iterable[Any]], Callable[[ValidationCont
 
 def _one_by_one() -> tuple[Callable[..., Iterable[Any]], Callable[[ValidationContext], Checker[Any]]]:
     """Return how messages are read without Arrow, and what validates them one by one: slower, with the same result."""
-    from cdc_contracts.registry.core.engine.plain_validation import PlainValidation
+    from cdc_contracts.registry.core.engine.validation_without_arrow import ValidationWithoutArrow
     from cdc_contracts.registry.core.records.file_plans import ParquetRowGroup
-    from cdc_contracts.registry.core.records.input_files import read_plain_input, read_plain_slice
+    from cdc_contracts.registry.core.records.input_files import read_input_without_arrow, read_slice_without_arrow
 
     def read(plan: FilePlan | None, data: bytes = b"", *, whole: bool = False) -> Iterable[Any]:
         if plan is None:
-            return read_plain_input(data, whole=whole)
+            return read_input_without_arrow(data, whole=whole)
         lines = [one for one in plan.slices if not isinstance(one, ParquetRowGroup)]  # rows are refused when planned
-        return (records for one in lines for records in read_plain_slice(one, plan.limits))
+        return (records for one in lines for records in read_slice_without_arrow(one, plan.limits))
 
-    return read, PlainValidation
+    return read, ValidationWithoutArrow

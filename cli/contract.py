@@ -105,12 +105,19 @@ def new(
 def _of_files(sources: Sequence[str], most: int, *, whole: bool) -> Iterator[tuple[str, bytes]]:
     """Yield the place and the value of messages in files or standard input."""
     from cdc_contracts.registry.core.detect.topic_samples import sample_files
-    from cdc_contracts.registry.core.records.input_files import STDIN, PlainRecords, plan_files, read_plain_input
+    from cdc_contracts.registry.core.records.input_files import (
+        STDIN,
+        RecordsWithoutArrow,
+        plan_files,
+        read_input_without_arrow,
+    )
 
     plan = None if list(sources) == [STDIN] else plan_files([Path(one) for one in sources], whole=whole)
-    batches = read_plain_input(sys.stdin.buffer.read(), whole=whole) if plan is None else sample_files(plan, most)
+    batches = (
+        read_input_without_arrow(sys.stdin.buffer.read(), whole=whole) if plan is None else sample_files(plan, most)
+    )
     for batch in batches:
-        if isinstance(batch, PlainRecords):
+        if isinstance(batch, RecordsWithoutArrow):
             topics, offsets, values = [batch.topic] * len(batch.values), batch.offsets, batch.values
         else:
             topics, offsets, values = (batch.column(name).to_pylist() for name in ("topic", "offset", "value"))

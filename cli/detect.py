@@ -140,10 +140,10 @@ def _print_switches(switches: Sequence[VersionSwitch]) -> None:
 
 def _add_files(accumulator: EvidenceAccumulator, sources: Sequence[str], messages: int, *, whole: bool) -> None:
     from cdc_contracts.registry.core.detect.topic_samples import add_batches, sample_files
-    from cdc_contracts.registry.core.records.input_files import STDIN, plan_files, read_plain_input
+    from cdc_contracts.registry.core.records.input_files import STDIN, plan_files, read_input_without_arrow
 
     if list(sources) == [STDIN]:
-        add_batches(accumulator, read_plain_input(sys.stdin.buffer.read(), whole=whole), messages)
+        add_batches(accumulator, read_input_without_arrow(sys.stdin.buffer.read(), whole=whole), messages)
     else:
         add_batches(
             accumulator, sample_files(plan_files([Path(one) for one in sources], whole=whole), messages), messages

@@ -15,7 +15,7 @@ from cdc_contracts.registry.core.common.errors import UsageError
 from cdc_contracts.registry.core.detect.topic_samples import sample_files
 from cdc_contracts.registry.core.records.file_batches import read_slice
 from cdc_contracts.registry.core.records.file_plans import FilePlan, Slice, Window
-from cdc_contracts.registry.core.records.input_files import PlainRecords, plan_files
+from cdc_contracts.registry.core.records.input_files import RecordsWithoutArrow, plan_files
 from cdc_contracts.registry.core.report.audit_report import Span
 from cdc_contracts.registry.core.report.report_model import ReportSource
 from cdc_contracts.registry.core.stats.partition_tallies import Source
@@ -82,7 +82,7 @@ class FileInput:
 
     def peek(
         self, engine: Engine, most: int, within: Mapping[Source, Window] | None = None
-    ) -> Iterator[pa.RecordBatch | PlainRecords]:
+    ) -> Iterator[pa.RecordBatch | RecordsWithoutArrow]:
         yield from sample_files(FilePlan(self.plan.slices, dict(self.windows)), most, within)
 
     def batches(self) -> Iterator[pa.RecordBatch]:

@@ -8,7 +8,7 @@ from typing import Any, Final
 from cdc_contracts.registry.authoring.drafting.message_members import SampleMessage
 from cdc_contracts.registry.core.common.extras import has_extra
 from cdc_contracts.registry.core.message.reading import Reading, non_column_members
-from cdc_contracts.registry.core.records.input_files import PlainRecords
+from cdc_contracts.registry.core.records.input_files import RecordsWithoutArrow
 from cdc_contracts.registry.core.validate.validation_context import ValidatedMessage, ValidationContext
 
 _TOPIC: Final = "messages"
@@ -63,7 +63,7 @@ def _decode(validation: ValidationContext, values: Sequence[bytes]) -> list[list
     from cdc_contracts.registry.core.records.file_batches import as_batch
 
     found: list[list[tuple[_Row, _Row]]] = [[] for _ in values]
-    batch = as_batch(PlainRecords(_TOPIC, 0, list(range(len(values))), list(values)))
+    batch = as_batch(RecordsWithoutArrow(_TOPIC, 0, list(range(len(values))), list(values)))
     for written in Kernel(validation).decode(batch):
         columns = (written.changes.column(name).to_pylist() for name in ("offset", "before", "after"))
         for offset, before, after in zip(*columns, strict=True):

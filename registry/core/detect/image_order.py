@@ -18,7 +18,7 @@ from cdc_contracts.registry.core.message.canonical_changes import Change, Image
 from cdc_contracts.registry.core.stats.chain_evidence import ChainEvidence, ChainLine, ChainProof
 from cdc_contracts.registry.core.stats.change_evidence import weigh_changes
 from cdc_contracts.registry.core.stats.change_links import NO_TIME
-from cdc_contracts.registry.core.stats.plain_digests import RowDigests, digest_name, digest_row, mix
+from cdc_contracts.registry.core.stats.digests_without_arrow import RowDigests, digest_name, digest_row, mix
 from cdc_contracts.registry.core.stats.position_sequences import Point
 from cdc_contracts.registry.core.stats.row_changes import DELETE, INSERT, LOAD, UPDATE, RowChange, RowChanges
 

@@ -13,7 +13,7 @@ from cdc_contracts.registry.core.detect.evidence_accumulator import EvidenceAccu
 from cdc_contracts.registry.core.detect.message_evidence import RecordPlace
 from cdc_contracts.registry.core.message.unwrapping import unwrap
 from cdc_contracts.registry.core.records.file_plans import FilePlan, LineSlice, ParquetRowGroup, Slice
-from cdc_contracts.registry.core.records.input_files import PlainRecords, read_plain_slice
+from cdc_contracts.registry.core.records.input_files import RecordsWithoutArrow, read_slice_without_arrow
 from cdc_contracts.registry.core.records.sample_windows import Window, share_windows
 from cdc_contracts.registry.core.stats.partition_tallies import Source
 from cdc_contracts.registry.core.validate.validation_context import Undetected, ValidationContext
@@ -27,7 +27,7 @@ ENOUGH: Final = 2_000
 
 def sample_files(
     plan: FilePlan, most: int, within: Mapping[Source, Window] | None = None
-) -> Iterator[pa.RecordBatch | PlainRecords]:
+) -> Iterator[pa.RecordBatch | RecordsWithoutArrow]:
     """Yield a sample of the messages in files, or of windows of them, rows of Parquet as batches.
 
     Raises UnavailableError if a file cannot be read.
@@ -41,7 +41,7 @@ def sample_files(
 
                     yield from read_row_group(one, windows)
                 else:
-                    yield from read_plain_slice(one, windows)
+                    yield from read_slice_without_arrow(one, windows)
 
 
 def _touches(one: Slice, following: Slice | None, windows: Mapping[Source, Window]) -> bool:
@@ -58,8 +58,8 @@ def _touches(one: Slice, following: Slice | None, windows: Mapping[Source, Windo
 
 def find_validation(
     validation: ValidationContext | Undetected,
-    sample: Callable[[], Iterable[pa.RecordBatch | PlainRecords]],
-    sample_within: Callable[[Mapping[Source, Window]], Iterable[pa.RecordBatch | PlainRecords]] | None = None,
+    sample: Callable[[], Iterable[pa.RecordBatch | RecordsWithoutArrow]],
+    sample_within: Callable[[Mapping[Source, Window]], Iterable[pa.RecordBatch | RecordsWithoutArrow]] | None = None,
 ) -> tuple[ValidationContext | None, Detection | None]:
     """Return the validation context for the messages, and its detection if no contract was declared.
 
@@ -79,7 +79,7 @@ def find_validation(
 def _narrow(
     accumulator: EvidenceAccumulator,
     detection: Detection,
-    sample_within: Callable[[Mapping[Source, Window]], Iterable[pa.RecordBatch | PlainRecords]],
+    sample_within: Callable[[Mapping[Source, Window]], Iterable[pa.RecordBatch | RecordsWithoutArrow]],
 ) -> Detection:
     """Return the detection with ranges between which everything was read, or nothing that is read proves a version."""
     before = None
@@ -94,7 +94,9 @@ def _narrow(
     return detection
 
 
-def add_batches(accumulator: EvidenceAccumulator, batches: Iterable[pa.RecordBatch | PlainRecords], most: int) -> None:
+def add_batches(
+    accumulator: EvidenceAccumulator, batches: Iterable[pa.RecordBatch | RecordsWithoutArrow], most: int
+) -> None:
     """Add the messages of some batches to an accumulator, up to a number; records without a value are skipped.
 
     Values are unwrapped as the reading options say; a value without this wrapping is of no contract.
@@ -116,9 +118,9 @@ def add_batches(accumulator: EvidenceAccumulator, batches: Iterable[pa.RecordBat
                 accumulator.add(place, message)
 
 
-def _coordinates(batch: pa.RecordBatch | PlainRecords) -> Iterator[tuple[str, int, int, Any]]:
+def _coordinates(batch: pa.RecordBatch | RecordsWithoutArrow) -> Iterator[tuple[str, int, int, Any]]:
     """Yield topic, partition, offset and value of each record."""
-    if isinstance(batch, PlainRecords):
+    if isinstance(batch, RecordsWithoutArrow):
         for offset, value in zip(batch.offsets, batch.values, strict=True):
             yield batch.topic, batch.partition, offset, value
         return

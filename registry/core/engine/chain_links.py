@@ -25,8 +25,8 @@ from cdc_contracts.registry.core.engine.versions_by_order import PlacedVersions,
 from cdc_contracts.registry.core.message.reading import Reading, TableNames
 from cdc_contracts.registry.core.records.record_batches import Batch, split_by_code
 from cdc_contracts.registry.core.stats.chain_evidence import ChainLine
+from cdc_contracts.registry.core.stats.digests_without_arrow import digest_name
 from cdc_contracts.registry.core.stats.partition_tallies import Source
-from cdc_contracts.registry.core.stats.plain_digests import digest_name
 from cdc_contracts.registry.core.stats.row_changes import CHANGE, LOAD, RowChanges
 
 

@@ -10,13 +10,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from cdc_contracts.registry.core.stats import plain_digests
-from cdc_contracts.registry.core.stats.plain_digests import BASE, PERIOD, as_text, digest_name
+from cdc_contracts.registry.core.stats import digests_without_arrow
+from cdc_contracts.registry.core.stats.digests_without_arrow import BASE, PERIOD, as_text, digest_name
 
 Digests = NDArray[np.uint64]
 
-NULL: Final = np.uint64(plain_digests.NULL)
-_FIRST, _SECOND = np.uint64(plain_digests.FIRST), np.uint64(plain_digests.SECOND)
+NULL: Final = np.uint64(digests_without_arrow.NULL)
+_FIRST, _SECOND = np.uint64(digests_without_arrow.FIRST), np.uint64(digests_without_arrow.SECOND)
 _NO_BYTES: Final = np.zeros(0, np.uint8)
 
 

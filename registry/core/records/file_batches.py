@@ -8,7 +8,11 @@ import numpy as np
 import pyarrow as pa
 
 from cdc_contracts.registry.core.records.file_plans import ParquetRowGroup, Slice, Window
-from cdc_contracts.registry.core.records.input_files import PlainRecords, read_plain_input, read_plain_slice
+from cdc_contracts.registry.core.records.input_files import (
+    RecordsWithoutArrow,
+    read_input_without_arrow,
+    read_slice_without_arrow,
+)
 from cdc_contracts.registry.core.records.output_schemas import INSTANT
 from cdc_contracts.registry.core.stats.partition_tallies import Source
 
@@ -22,15 +26,15 @@ def read_slice(one: Slice, windows: Mapping[Source, Window]) -> Iterator[pa.Reco
 
         yield from read_row_group(one, windows)
     else:
-        yield from map(as_batch, read_plain_slice(one, windows))
+        yield from map(as_batch, read_slice_without_arrow(one, windows))
 
 
 def read_input(data: bytes, *, whole: bool) -> Iterator[pa.RecordBatch]:
     """Yield the messages of standard input, read as lines or as one message."""
-    yield from map(as_batch, read_plain_input(data, whole=whole))
+    yield from map(as_batch, read_input_without_arrow(data, whole=whole))
 
 
-def as_batch(records: PlainRecords) -> pa.RecordBatch:
+def as_batch(records: RecordsWithoutArrow) -> pa.RecordBatch:
     """Return plain records as a batch with the columns of the Kafka source."""
     total = len(records.values)
     return pa.RecordBatch.from_pydict({

@@ -81,7 +81,7 @@ def plan_files(paths: Sequence[Path], *, whole: bool = False) -> FilePlan:
     return plan
 
 
-class PlainRecords(NamedTuple):
+class RecordsWithoutArrow(NamedTuple):
     """Messages of one partition without key and timestamp, by their offsets."""
 
     topic: str
@@ -90,15 +90,15 @@ class PlainRecords(NamedTuple):
     values: list[bytes]
 
 
-def read_plain_slice(
+def read_slice_without_arrow(
     one: LineSlice | WholeFile | StreamedFile, windows: Mapping[Source, Window]
-) -> Iterator[PlainRecords]:
+) -> Iterator[RecordsWithoutArrow]:
     """Yield the messages of lines or of a whole file that lie in the windows, at most BATCH_ROWS at a time."""
     window = windows.get(Source(one.topic, one.partition))
     if window is None:
         return
     if isinstance(one, WholeFile):
-        yield PlainRecords(one.topic, one.partition, [0], [Path(one.path).read_bytes()])
+        yield RecordsWithoutArrow(one.topic, one.partition, [0], [Path(one.path).read_bytes()])
         return
     if isinstance(one, StreamedFile):
         yield from _read_streamed(one, window)
@@ -109,13 +109,13 @@ def read_plain_slice(
     yield from _cut_lines(data, one.topic, one.partition, one.first, window)
 
 
-def read_plain_input(data: bytes, *, whole: bool) -> Iterator[PlainRecords]:
+def read_input_without_arrow(data: bytes, *, whole: bool) -> Iterator[RecordsWithoutArrow]:
     """Yield the messages of standard input, read as lines, as a JSON array, or as one message.
 
     Raises UsageError if it is UTF-16, UnavailableError if it is compressed and damaged.
     """
     if whole:
-        yield PlainRecords(STDIN, 0, [0], [data])
+        yield RecordsWithoutArrow(STDIN, 0, [0], [data])
         return
     lines = file_forms.unpack(data, STDIN)
     elements = file_forms.split_array(lines) if lines.lstrip()[:1] == b"[" else None
@@ -203,7 +203,7 @@ def _plan_streamed(path: Path, number: int, plan: FilePlan, form: str) -> None:
     plan.limits[source] = (0, total)
 
 
-def _read_streamed(one: StreamedFile, window: Window) -> Iterator[PlainRecords]:
+def _read_streamed(one: StreamedFile, window: Window) -> Iterator[RecordsWithoutArrow]:
     if one.form == file_forms.ARRAY:
         elements = file_forms.split_array(Path(one.path).read_bytes()) or []
         yield from _number(elements, one.topic, one.partition, window)
@@ -216,15 +216,15 @@ def _read_streamed(one: StreamedFile, window: Window) -> Iterator[PlainRecords]:
         first += lines.count(b"\n")
 
 
-def _number(values: Sequence[bytes], topic: str, partition: int, window: Window) -> Iterator[PlainRecords]:
+def _number(values: Sequence[bytes], topic: str, partition: int, window: Window) -> Iterator[RecordsWithoutArrow]:
     """Yield the elements of an array that lie in a window, with their places in it."""
     chosen = [(number, value) for number, value in enumerate(values) if window[0] <= number < window[1]]
     for start in range(0, len(chosen), BATCH_ROWS):
         numbers, found = zip(*chosen[start : start + BATCH_ROWS], strict=True)
-        yield PlainRecords(topic, partition, list(numbers), list(found))
+        yield RecordsWithoutArrow(topic, partition, list(numbers), list(found))
 
 
-def _cut_lines(data: bytes, topic: str, partition: int, first: int, window: Window) -> Iterator[PlainRecords]:
+def _cut_lines(data: bytes, topic: str, partition: int, first: int, window: Window) -> Iterator[RecordsWithoutArrow]:
     lines = data.split(b"\n")
     if not lines[-1]:
         lines.pop()
@@ -235,7 +235,7 @@ def _cut_lines(data: bytes, topic: str, partition: int, first: int, window: Wind
                 numbers.append(number)
                 values.append(line)
         if values:
-            yield PlainRecords(topic, partition, numbers, values)
+            yield RecordsWithoutArrow(topic, partition, numbers, values)
 
 
 def _kind_of(path: Path) -> str | None:

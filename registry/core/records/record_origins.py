@@ -16,10 +16,10 @@ from cdc_contracts.registry.core.message.envelope_times import instant
 from cdc_contracts.registry.core.records.file_plans import FilePlan, ParquetRowGroup, Slice, WholeFile, Window
 from cdc_contracts.registry.core.records.input_files import (
     STDIN,
-    PlainRecords,
+    RecordsWithoutArrow,
     plan_files,
-    read_plain_input,
-    read_plain_slice,
+    read_input_without_arrow,
+    read_slice_without_arrow,
 )
 from cdc_contracts.registry.core.stats.partition_tallies import Source
 
@@ -104,7 +104,7 @@ def find_in_file(
     if path == STDIN and (partition is not None or offset is not None):
         raise UsageError("standard input has no offsets and no partitions", hint="Select a message with --line.")
     if path == STDIN:
-        records = _plain(read_plain_input(sys.stdin.buffer.read(), whole=whole))
+        records = _plain(read_input_without_arrow(sys.stdin.buffer.read(), whole=whole))
         of_lines, single = not whole, whole
     else:
         plan = plan_files([Path(path)], whole=whole)
@@ -127,7 +127,7 @@ def find_in_file(
 def _read(one: Slice, windows: Mapping[Source, Window]) -> Iterator[Found]:
     """Yield the messages of a slice that lie in the windows."""
     if not isinstance(one, ParquetRowGroup):
-        yield from _plain(read_plain_slice(one, windows))
+        yield from _plain(read_slice_without_arrow(one, windows))
         return
     from cdc_contracts.registry.core.records.parquet_messages import read_row_group  # here, as most input is no Parquet
 
@@ -136,7 +136,7 @@ def _read(one: Slice, windows: Mapping[Source, Window]) -> Iterator[Found]:
             yield found_in(batch, row)
 
 
-def _plain(parts: Iterable[PlainRecords]) -> Iterator[Found]:
+def _plain(parts: Iterable[RecordsWithoutArrow]) -> Iterator[Found]:
     for topic, partition, offsets, values in parts:
         for offset, value in zip(offsets, values, strict=True):
             yield Found(value, topic, partition, offset)

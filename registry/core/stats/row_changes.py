@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from cdc_contracts.registry.core.common.lazy_arrow import np
 from cdc_contracts.registry.core.stats.chain_evidence import ChainEvidence, ChainLine, Readings
-from cdc_contracts.registry.core.stats.plain_digests import mix
+from cdc_contracts.registry.core.stats.digests_without_arrow import mix
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

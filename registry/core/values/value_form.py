@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from cdc_contracts.registry.core.common.exact_number import Number
 from cdc_contracts.registry.core.values.form_values import BrokenValue, Context, Flag, Value
 from cdc_contracts.registry.core.values.fractions import has_trailing_zeros
-from cdc_contracts.registry.core.values.plain_texts import read_text
+from cdc_contracts.registry.core.values.text_values import read_text
 
 if TYPE_CHECKING:
     from datetime import timezone

@@ -21,10 +21,10 @@ from cdc_contracts.registry.core.contract.catalogue import CANONICAL, Catalogue
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.engine.kernel import Kernel
 from cdc_contracts.registry.core.engine.kernel_checks import KernelChecks
-from cdc_contracts.registry.core.engine.plain_validation import PlainValidation
+from cdc_contracts.registry.core.engine.validation_without_arrow import ValidationWithoutArrow
 from cdc_contracts.registry.core.generate.contract_samples import find_samples
 from cdc_contracts.registry.core.records.file_batches import as_batch
-from cdc_contracts.registry.core.records.input_files import PlainRecords
+from cdc_contracts.registry.core.records.input_files import RecordsWithoutArrow
 from cdc_contracts.registry.core.validate.validation_context import open_validation
 
 JSON_VERSIONS = [version for version in VERSIONS if version.resolved["transport"] == "json"]
@@ -324,7 +324,7 @@ def test_a_row_is_never_lost_where_types_are_absent(tmp_path):
     if not any(tmp_path.iterdir()):
         return
     scope = open_validation(Catalogue([*CATALOGUE.roots, tmp_path]), "acme/plain@1", ReadingOptions())
-    batch = as_batch(PlainRecords("a", 0, [0, 1], written(messages)))
+    batch = as_batch(RecordsWithoutArrow("a", 0, [0, 1], written(messages)))
     rows = [row for one in Kernel(scope).decode(batch) for row in one.changes.column("after").to_pylist()]
     assert list(map(dict, rows)) == [{"id": "1", "n": "a"}, {"id": "2", "n": "b"}]
 
@@ -380,8 +380,8 @@ def test_messages_whose_row_may_be_missing_are_counted_by_both_validators(tmp_pa
     assert contract_in(tmp_path)["images"]["insert"] == {"after": {"at": "/after", "optional": True}}
     scope = open_validation(Catalogue([*CATALOGUE.roots, tmp_path]), "acme/plain@1", ReadingOptions())
     counted = []
-    for checker, batch in ((KernelChecks(scope), as_batch), (PlainValidation(scope), lambda records: records)):
-        assert list(checker.check(batch(PlainRecords("a", 0, [0, 1, 2], values)))) == []
+    for checker, batch in ((KernelChecks(scope), as_batch), (ValidationWithoutArrow(scope), lambda records: records)):
+        assert list(checker.check(batch(RecordsWithoutArrow("a", 0, [0, 1, 2], values)))) == []
         counted.append(checker.finish().partitions)
     assert counted[0] == counted[1]
     assert counted[0]["a", 0].changes == 2
@@ -416,7 +416,7 @@ def test_a_message_that_is_its_row_is_read_in_batches_beside_the_names_of_its_ta
     messages = [{"op": op, **{name: f"{name}{at % tables}" for name in names}, "id": at, "n": "a"} for op, at in ops]
     drafted(written(messages), tmp_path)
     scope = open_validation(Catalogue([*CATALOGUE.roots, tmp_path]), "acme/plain@1", ReadingOptions())
-    batch = as_batch(PlainRecords("a", 0, list(range(6)), written(messages)))
+    batch = as_batch(RecordsWithoutArrow("a", 0, list(range(6)), written(messages)))
     changes = [row for one in Kernel(scope).decode(batch) for row in one.changes.to_pylist()]
     assert [dict(row["after"] or row["before"]) for row in changes] == [{"id": str(at), "n": "a"} for at in range(6)]
     assert [row["table"] for row in changes] == [f"{names[-1]}{at % tables}" for at in range(6)]

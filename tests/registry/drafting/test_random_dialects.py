@@ -25,7 +25,7 @@ from cdc_contracts.registry.core.contract.catalogue import CANONICAL, Catalogue
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.engine.kernel import Kernel
 from cdc_contracts.registry.core.records.file_batches import as_batch
-from cdc_contracts.registry.core.records.input_files import PlainRecords
+from cdc_contracts.registry.core.records.input_files import RecordsWithoutArrow
 from cdc_contracts.registry.core.validate.validation_context import open_validation
 
 SHORT = [(first, 20) for first in range(0, 60, 20)]
@@ -83,7 +83,7 @@ def decoded(values: list[bytes], catalogue: Catalogue) -> list[list[dict[str, An
     """Return the changes of each message as a batch of them decodes, after both paths agreed on every row."""
     validation = open_validation(catalogue, f"{SUBJECT}@1", ReadingOptions())
     found: list[list[dict[str, Any]]] = [[] for _ in values]
-    for one in Kernel(validation).decode(as_batch(PlainRecords("m", 0, list(range(len(values))), values))):
+    for one in Kernel(validation).decode(as_batch(RecordsWithoutArrow("m", 0, list(range(len(values))), values))):
         changes = pa.RecordBatch.to_pylist(one.changes)
         for change in changes:
             found[change["offset"]].append(change)

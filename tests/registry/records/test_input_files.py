@@ -13,7 +13,11 @@ from hypothesis import strategies as st
 from cdc_contracts.registry.core.common.errors import UnavailableError, UsageError
 from cdc_contracts.registry.core.records import file_forms, input_files
 from cdc_contracts.registry.core.records.file_batches import read_slice
-from cdc_contracts.registry.core.records.input_files import plan_files, read_plain_input, read_plain_slice
+from cdc_contracts.registry.core.records.input_files import (
+    plan_files,
+    read_input_without_arrow,
+    read_slice_without_arrow,
+)
 from cdc_contracts.registry.core.stats.partition_tallies import Source
 
 
@@ -129,7 +133,9 @@ def test_compressed_lines_are_read_as_lines_whatever_the_chunks(tmp_path, monkey
     assert plan.limits == {Source(path.name, 0): (0, 100)}
     assert read_all(plan) == [(path.name, 0, number, line) for number, line in enumerate(LINES)]
     window = {Source(path.name, 0): (40, 42)}
-    assert [number for one in plan.slices for part in read_plain_slice(one, window) for number in part.offsets] == [
+    assert [
+        number for one in plan.slices for part in read_slice_without_arrow(one, window) for number in part.offsets
+    ] == [
         40,
         41,
     ]
@@ -154,7 +160,7 @@ def test_the_elements_of_one_json_array_are_messages_with_the_bytes_they_have(tm
     assert read_all(plan) == [(name, 0, number, value) for number, value in enumerate(written)]
     assert [one[3] for one in read_all(plan_files([tmp_path / name], whole=True))] == [(tmp_path / name).read_bytes()]
     data = (tmp_path / name).read_bytes()
-    assert [value for records in read_plain_input(data, whole=False) for value in records.values] == written
+    assert [value for records in read_input_without_arrow(data, whole=False) for value in records.values] == written
 
 
 @pytest.mark.parametrize("content", [b"[1]", b"[]", b'[{"a": 1}, 2]', b'[{"a": 1}]\n{"b": 2}', b"[{"])
@@ -170,7 +176,7 @@ def test_utf_16_is_named(tmp_path, encoding):
     with pytest.raises(UsageError, match="this is UTF-16"):
         plan_files([tmp_path / "a.jsonl"])
     with pytest.raises(UsageError, match="this is UTF-16"):
-        list(read_plain_input(data, whole=False))
+        list(read_input_without_arrow(data, whole=False))
 
 
 def test_what_is_no_file_of_messages_is_said_clearly(tmp_path):

@@ -11,7 +11,7 @@ import jsonschema
 import jsonschema_rs
 from jsonschema_specifications import REGISTRY
 
-from cdc_contracts.registry.authoring.compat.json_schema.plain_form import write_plain
+from cdc_contracts.registry.authoring.compat.json_schema.normal_form import write_normal_form
 from cdc_contracts.registry.core.common.errors import InvalidSchema
 from cdc_contracts.registry.core.schema.json_schemas.schema_drafts import draft_of
 from cdc_contracts.registry.core.schema.schema_documents import SchemaDocument
@@ -77,7 +77,7 @@ def read_document(schema: SchemaDocument) -> BundledSchema:
 
     Raises InvalidSchema where it is no JSON Schema of its draft, or refers to what is not given.
     """
-    document = BundledSchema(write_plain(schema.document), schema.document)
+    document = BundledSchema(write_normal_form(schema.document), schema.document)
     try:
         document.validator  # noqa: B018  asking for it is what raises
     except (ValueError, jsonschema_rs.ReferencingError, RecursionError) as error:

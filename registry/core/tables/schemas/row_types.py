@@ -11,7 +11,7 @@ from typing import Final
 from cdc_contracts.registry.core.contract.catalogue import Version
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.contract.table_contracts import TableContract
-from cdc_contracts.registry.core.tables.canonical.plain_values import plain_type
+from cdc_contracts.registry.core.tables.canonical.python_values import python_type
 from cdc_contracts.registry.core.validate.form_selection import FormSelection
 from cdc_contracts.registry.core.values import FORMS, ValueForm
 
@@ -72,7 +72,7 @@ def _columns(version: Version, table: TableContract, reading_options: ReadingOpt
 
 def _types(forms: FormSelection, form: ValueForm, source_type: str, table: TableContract) -> list[str]:
     """Return the types of the values of a form: what they are read as, and text if some may stay as they were sent."""
-    found = plain_type(source_type, form.kind)
+    found = python_type(source_type, form.kind)
     kept = forms.lenient(form) or forms.context_of(form, table).keep_invalid
     narrow = found is int and form.kind in ("decimal", "number")  # a fraction would stay text
     stays = found is not str and (kept or narrow or found not in _EXACT)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cdc_contracts.registry.core.values import integers, plain_texts
+from cdc_contracts.registry.core.values import integers, text_values
 from cdc_contracts.registry.core.values.named_records import record_form
 from cdc_contracts.registry.core.values.value_form import Examples, NativeCheck
 
@@ -11,7 +11,7 @@ FORM = record_form(
     "text",
     "TextObject",
     doc=__doc__,
-    reader=plain_texts.read_text,
+    reader=text_values.read_text,
     writer=integers.write_text,
     native=(NativeCheck("ANY_TEXT", record="TextObject"),),
     examples=Examples(good=(('"TextObject {}"', "{}"),), bad=('"TextObject"',)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cdc_contracts.registry.core.values import plain_texts
+from cdc_contracts.registry.core.values import text_values
 from cdc_contracts.registry.core.values.form_schemas import NUMBER
 from cdc_contracts.registry.core.values.value_form import Examples, NativeCheck, ValueForm
 
@@ -13,8 +13,8 @@ FORM = ValueForm(
     "int",
     schema={"enum": [0, 1, None]},
     doc=__doc__,
-    reader=plain_texts.read_boolean_digit,
-    writer=plain_texts.write_boolean_digit,
+    reader=text_values.read_boolean_digit,
+    writer=text_values.write_boolean_digit,
     native=(NativeCheck("BOOLEAN_DIGITS", 0, 1),),
     examples=Examples(good=(("1", "true"),), bad=("2", "-1", "1.0")),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cdc_contracts.registry.core.values import integers, plain_texts
+from cdc_contracts.registry.core.values import integers, text_values
 from cdc_contracts.registry.core.values.form_schemas import TEXT, any_of
 from cdc_contracts.registry.core.values.value_form import Examples, ValueForm
 
@@ -13,7 +13,7 @@ FORM = ValueForm(
     "text",
     schema=any_of("string"),
     doc=__doc__,
-    reader=plain_texts.read_undocumented,
+    reader=text_values.read_undocumented,
     writer=integers.write_text,
     examples=Examples(good=(('"POINT (1 2)"', "POINT (1 2)"),)),
 )

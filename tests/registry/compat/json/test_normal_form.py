@@ -6,7 +6,7 @@ import jsonschema_rs
 import pytest
 
 from cdc_contracts.registry.authoring.compat.json_schema.bundled_schemas import FAST_VALIDATORS
-from cdc_contracts.registry.authoring.compat.json_schema.plain_form import write_plain
+from cdc_contracts.registry.authoring.compat.json_schema.normal_form import write_normal_form
 from cdc_contracts.registry.core.schema.json_schemas.schema_drafts import DRAFT_NAMES, draft_of
 
 TEXT = {"type": "string"}
@@ -56,26 +56,26 @@ VALUES = [None, 1, 2, 9, 10, "a", [], ["a"], [1], [1, 2], {"const": 1}, {"const"
 @pytest.mark.parametrize("name", CASES)
 def test_a_schema_is_written_plainly(name):
     written, expected = CASES[name]
-    plain = write_plain(written)
+    plain = write_normal_form(written)
     assert {word: value for word, value in plain.items() if word != "$schema"} == expected
     before, after = (
         FAST_VALIDATORS[draft_of(one)](one, offline=True, validate_formats=False) for one in (written, plain)
     )
     assert [before.is_valid(value) for value in VALUES] == [after.is_valid(value) for value in VALUES]
-    assert write_plain(plain) == plain
+    assert write_normal_form(plain) == plain
 
 
 @pytest.mark.parametrize("word", ["$dynamicRef", "$recursiveRef"])
 def test_references_that_depend_on_the_way_to_them_stay(word):
     draft = D2020 if word == "$dynamicRef" else D2019
     written = {"$schema": draft, "items": {word: "#"}, "$defs": {"a": {"$id": "a", **TEXT}}}
-    assert write_plain(written) is written
+    assert write_normal_form(written) is written
 
 
 def test_what_is_plain_already_is_not_copied():
     written = json.loads(
         json.dumps({"$schema": D7, "properties": {"a": {"$ref": "#/definitions/b"}}, "definitions": {"b": {}}})
     )
-    assert write_plain(written) is written
-    assert write_plain({}) == {}
-    assert draft_of(write_plain({"exclusiveMinimum": True, "minimum": 1})) == jsonschema_rs.Draft7
+    assert write_normal_form(written) is written
+    assert write_normal_form({}) == {}
+    assert draft_of(write_normal_form({"exclusiveMinimum": True, "minimum": 1})) == jsonschema_rs.Draft7

@@ -15,15 +15,15 @@ from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.contract.version_ranges import VersionRange, VersionRanges
 from cdc_contracts.registry.core.detect.topic_samples import find_validation
 from cdc_contracts.registry.core.engine.kernel_checks import KernelChecks
-from cdc_contracts.registry.core.engine.plain_validation import PlainValidation
 from cdc_contracts.registry.core.engine.text_digests import digest_values
+from cdc_contracts.registry.core.engine.validation_without_arrow import ValidationWithoutArrow
 from cdc_contracts.registry.core.records.file_batches import as_batch
 from cdc_contracts.registry.core.records.file_plans import FilePlan
-from cdc_contracts.registry.core.records.input_files import PlainRecords
+from cdc_contracts.registry.core.records.input_files import RecordsWithoutArrow
 from cdc_contracts.registry.core.report.message_checks import check_batches
 from cdc_contracts.registry.core.report.stored_reports import write_document
+from cdc_contracts.registry.core.stats.digests_without_arrow import digest_value
 from cdc_contracts.registry.core.stats.partition_tallies import Source
-from cdc_contracts.registry.core.stats.plain_digests import digest_value
 from cdc_contracts.registry.core.validate.validation_context import Undetected, open_ranges, open_validation
 from cdc_contracts.registry.core.values import Number
 
@@ -44,7 +44,9 @@ def checked(checker, parts, *, show_values=False, detection=None):
         plan.limits[Source(topic, partition)] = (0, len(values))
         plan.line_partitions.add(Source(topic, partition))
     batches = [
-        PlainRecords(topic, partition, [at for at, value in enumerate(values) if value], [one for one in values if one])
+        RecordsWithoutArrow(
+            topic, partition, [at for at, value in enumerate(values) if value], [one for one in values if one]
+        )
         for topic, partition, values in parts
     ]
     if isinstance(checker, KernelChecks):
@@ -58,7 +60,7 @@ def checked(checker, parts, *, show_values=False, detection=None):
 
 def assert_alike(validation, parts):
     by_kernel = checked(KernelChecks(validation), parts)
-    one_by_one = checked(PlainValidation(validation), parts)
+    one_by_one = checked(ValidationWithoutArrow(validation), parts)
     assert one_by_one[0] == by_kernel[0]
     assert one_by_one[1] == by_kernel[1]
     return by_kernel
@@ -120,11 +122,11 @@ def test_ranges_of_versions_and_the_evidence_against_them_have_the_same_results(
 def test_several_subjects_of_one_topic_have_the_same_results():
     values = [*rendered("dts/canal@2", 30), *rendered("drs/json@2", 30, seed=2), b"{}", b"no message"]
     Random(3).shuffle(values)
-    records = PlainRecords("messages.jsonl", 0, list(range(len(values))), values)
+    records = RecordsWithoutArrow("messages.jsonl", 0, list(range(len(values))), values)
     validation, detection = find_validation(Undetected(SCENARIOS, PLAIN), lambda: [records])
     assert len(validation.detected.subjects) == 2
     parts = [("messages.jsonl", 0, values)]
-    found = [checked(kind(validation), parts, detection=detection) for kind in (KernelChecks, PlainValidation)]
+    found = [checked(kind(validation), parts, detection=detection) for kind in (KernelChecks, ValidationWithoutArrow)]
     assert found[0] == found[1]
     assert {run["contract"].partition("@")[0] for part in found[0][1]["timeline"] for run in part["runs"]}
 

@@ -1,4 +1,4 @@
-"""Plain form of a schema: without keywords that its draft ignores, with every reference as a pointer from its root.
+"""Normal form of a schema: without keywords that its draft ignores, with every reference as a pointer from its root.
 
 Validators ignore keywords of later drafts, and references start from the `$id` around them. What compares schemas reads
 keywords and pointers: in this form it reads what validators use. Every schema keeps its place, and drafts 4 and 6
@@ -46,7 +46,7 @@ _BASES: Final = ("$id", "id", "$anchor")
 _EXCLUSIVE: Final = (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum"))
 
 
-def write_plain(document: Any) -> Any:
+def write_normal_form(document: Any) -> Any:
     """Return a schema in plain form; the document itself where it is in that form already.
 
     A document with dynamic references, or with one that leads out of it, keeps its references as they are, and in the

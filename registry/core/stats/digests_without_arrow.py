@@ -1,4 +1,4 @@
-"""Plain digests: texts and rows as numbers of 64 bits, one at a time and without numpy.
+"""Digests without Arrow: texts and rows as numbers of 64 bits, one at a time and without numpy.
 
 They equal those that the fast validator computes for whole batches, so that both follow the same rows of a long input.
 """

@@ -1,4 +1,4 @@
-"""Plain texts, which stay unchanged, and booleans."""
+"""Text values, which stay unchanged, and booleans."""
 
 from __future__ import annotations
 

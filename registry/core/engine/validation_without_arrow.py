@@ -1,4 +1,4 @@
-"""Plain validation: records one by one by the reference validator, with the tally that the kernel gives them.
+"""Validation without Arrow: records one by one by the reference validator, with the tally that the kernel gives them.
 
 It needs neither numpy nor pyarrow; a command that has both validators batches by the kernel instead.
 """
@@ -15,11 +15,11 @@ from cdc_contracts.registry.core.engine.dialect_runs import name_run
 from cdc_contracts.registry.core.engine.versions_by_order import is_followed, versions_by_order_of
 from cdc_contracts.registry.core.message.envelope_times import read_time
 from cdc_contracts.registry.core.message.reading import Reading
-from cdc_contracts.registry.core.records.input_files import PlainRecords
+from cdc_contracts.registry.core.records.input_files import RecordsWithoutArrow
 from cdc_contracts.registry.core.stats.chain_evidence import ChainLine
 from cdc_contracts.registry.core.stats.change_links import NO_TIME
+from cdc_contracts.registry.core.stats.digests_without_arrow import RowDigests, digest_name, digest_row, mix
 from cdc_contracts.registry.core.stats.partition_tallies import Source
-from cdc_contracts.registry.core.stats.plain_digests import RowDigests, digest_name, digest_row, mix
 from cdc_contracts.registry.core.stats.position_sequences import Point
 from cdc_contracts.registry.core.stats.range_evidence import RangeEvidence, VersionProof
 from cdc_contracts.registry.core.stats.record_facts import Track, whole_number
@@ -37,7 +37,7 @@ _ImagePair = tuple[list[RowDigests] | None, list[RowDigests] | None]
 """The rows of the before and the after image of one message."""
 
 
-class PlainValidation:
+class ValidationWithoutArrow:
     """Validates records of files in the order of their offsets, partition by partition, and tallies them."""
 
     def __init__(self, validation: ValidationContext) -> None:
@@ -46,7 +46,7 @@ class PlainValidation:
         self._versions_by_order = versions_by_order_of(validation)
         self._changes = RowChanges()
 
-    def check(self, records: PlainRecords) -> Iterator[tuple[Source, int, Sequence[Finding]]]:
+    def check(self, records: RecordsWithoutArrow) -> Iterator[tuple[Source, int, Sequence[Finding]]]:
         """Yield the records that have findings, with partition and offset."""
         source = Source(records.topic, records.partition)
         for offset, value in zip(records.offsets, records.values, strict=True):

@@ -1,4 +1,4 @@
-"""Plain values: canonical text as values of Python, exactly or not at all.
+"""Python values: canonical text as values of Python, exactly or not at all.
 
 They are those of the typed columns of canonical tables (`column_types`). Where only Arrow has a limit, Python has the
 number: a decimal of any number of digits, and one of a type that does not say them. This needs no Arrow.
@@ -17,7 +17,7 @@ from typing import Final
 
 from cdc_contracts.registry.core.values.source_types import INTEGERS, parse_source_type
 
-PlainValue = int | float | Decimal | bool | bytes | date | datetime | str
+PythonValue = int | float | Decimal | bool | bytes | date | datetime | str
 
 _MOST_SECOND_DIGITS: Final = 6
 _WHOLE: Final = re.compile(r"0|-?[1-9][0-9]*")
@@ -29,10 +29,10 @@ _YEAR: Final = re.compile(r"[0-9]{4}")
 _DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _MOMENT: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,6})?Z?")
 
-PlainReader = Callable[[str], PlainValue]
+PythonReader = Callable[[str], PythonValue]
 
 
-def read_plain(text: str, source_type: str | None, kind: str | None) -> PlainValue:
+def read_python_value(text: str, source_type: str | None, kind: str | None) -> PythonValue:
     """Return the value that a canonical text of some kind has in a column of a source type (None: not known).
 
     Integers and BIT are int, decimals and numbers Decimal with their digits as sent, floats float, bytes bytes, dates
@@ -40,12 +40,12 @@ def read_plain(text: str, source_type: str | None, kind: str | None) -> PlainVal
     named zone or of more than six digits of a second, and all else are text. Raises ValueError if no value of the type
     is exactly that text.
     """
-    return plain_reader(source_type, kind)(text)
+    return python_reader(source_type, kind)(text)
 
 
 @lru_cache(8192)
-def plain_reader(source_type: str | None, kind: str | None) -> PlainReader:
-    """Return how `read_plain` reads the texts of a column."""
+def python_reader(source_type: str | None, kind: str | None) -> PythonReader:
+    """Return how `read_python_value` reads the texts of a column."""
     column = parse_source_type(source_type or "")
     match kind:
         case "integer":
@@ -108,7 +108,7 @@ def _checked(pattern: re.Pattern[str], text: str) -> str:
     return text
 
 
-_READERS: Final[Mapping[str, PlainReader]] = {
+_READERS: Final[Mapping[str, PythonReader]] = {
     "bit": _read_whole,
     "float": _read_float,
     "boolean": _read_boolean,
@@ -118,12 +118,12 @@ _READERS: Final[Mapping[str, PlainReader]] = {
     "datetime": _read_moment,
     "timestamp": _read_moment,
 }
-_TYPES: Final[Mapping[PlainReader, type[PlainValue]]] = {
+_TYPES: Final[Mapping[PythonReader, type[PythonValue]]] = {
     _read_whole: int, _read_decimal: Decimal, _read_float: float, _read_boolean: bool, _read_bytes: bytes,
     _read_date: date, _read_year: int, _read_moment: datetime,
 }  # fmt: skip
 
 
-def plain_type(source_type: str | None, kind: str | None) -> type[PlainValue]:
-    """Return the type of the values that `read_plain` returns for a column."""
-    return _TYPES.get(plain_reader(source_type, kind), str)
+def python_type(source_type: str | None, kind: str | None) -> type[PythonValue]:
+    """Return the type of the values that `read_python_value` returns for a column."""
+    return _TYPES.get(python_reader(source_type, kind), str)
