@@ -31,8 +31,8 @@ class Frame:
 @pytest.mark.parametrize(
     ("call", "what"),
     [
-        (lambda: cdc.audit(Frame("value"), REFERENCE), "no column `topic`\n  it needs the columns of the Kafka source"),
-        (lambda: cdc.decode(Frame()), 'needs either a contract or a versions file\n  cdc_contracts.audit(df, "dts/canal'),
+        (lambda: cdc.audit(Frame("value"), REFERENCE), "no column `topic`\n  It needs the columns of the Kafka source"),
+        (lambda: cdc.decode(Frame()), 'needs either a contract or a versions file\n  Write `cdc_contracts.audit(df, "dts/canal'),
         (lambda: cdc.audit(Frame(), "auto"), "the contract of a DataFrame must be given"),
         (lambda: cdc.decode(Frame(), "dts/cannal"), "there is no contract `dts/cannal`\n  Did you mean dts/canal?"),
         (lambda: cdc.audit(Frame(), cdc.contract(REFERENCE), parameters={"timestamp_zone": "Z"}), "Give them to `contract()`."),

@@ -127,7 +127,7 @@ def test_help_and_version_are_data(arguments, capsys):
         (
             ZeroDivisionError("oh"),
             3,
-            "error: ZeroDivisionError: oh (this is a bug in cdc-contracts)\n  run again with --debug",
+            "error: ZeroDivisionError: oh (this is a bug in cdc-contracts)\n  Run again with --debug",
         ),
         (KeyboardInterrupt(), 130, ""),
     ],

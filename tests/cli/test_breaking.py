@@ -176,7 +176,7 @@ def test_every_format_reports_a_break(root, capsys, tmp_path):
         ("--upload-pack=x", 2, ""),
         ("./nowhere", 2, "git cannot find commit `./nowhere`"),
         ("contracts/acme", 2, "no contract below contracts/acme"),
-        (".git#branch=main,subdir=nowhere", 2, "they are in contracts there"),
+        (".git#branch=main,subdir=nowhere", 2, "They are in contracts there"),
     ],
 )
 def test_what_leads_nowhere_never_passes(against, code, reported, root, capsys):

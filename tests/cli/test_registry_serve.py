@@ -238,8 +238,8 @@ def test_a_port_that_is_taken_is_reported(refused):
         code, said = refused("--port", port)
     assert code == 3
     assert (
-        said
-        == f"error: cannot listen: Address already in use (127.0.0.1:{port})\n  another process is listening there; stop it or give --port\n"
+        said == f"error: cannot listen: Address already in use (127.0.0.1:{port})\n"
+        "  Another process is listening there; stop it or give --port.\n"
     )
 
 

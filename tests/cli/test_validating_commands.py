@@ -234,8 +234,8 @@ def test_the_formats_that_can_be_asked_for_are_those_there_are():
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        (["--to", "out", "--current"], "give --table-format delta or"),
-        (["--to", "table:lake.db", "--files", "out"], "give --table-format delta or"),
+        (["--to", "out", "--current"], "Give --table-format delta or"),
+        (["--to", "table:lake.db", "--files", "out"], "Give --table-format delta or"),
         (["--to", "out", "--table-format", "delta", "--replace"], "cannot remove rows from delta tables"),
         (["--to", "table:lake.db", "--table-format", "iceberg"], "--files DIR and --to table:CATALOG.DB"),
         (["--to", "out", "--files", "out", "--table-format", "iceberg"], "--files DIR and --to table:CATALOG.DB"),

@@ -103,7 +103,7 @@ def test_the_headline_says_how_many_messages_lie_where_nothing_is_declared(here,
     [
         ({"topics": {"b.jsonl": {1: [{"contract": NEW}]}}}, "the versions file does not mention topic a.jsonl (v.yaml)\n  It names b.jsonl."),
         ({"topics": {"a.jsonl": {0: [{"contract": NEW}], 7: [{"contract": NEW}]}, "b.jsonl": {"all": []}}},
-         "the versions file names partition 7, and topic a.jsonl has no such partition (v.yaml)\n  it has 0"),
+         "the versions file names partition 7, and topic a.jsonl has no such partition (v.yaml)\n  It has 0"),
         ({"topics": {"a.jsonl": {0: []}, "b.jsonl": {1: []}}}, "no range says which version a.jsonl, b.jsonl is written in (v.yaml)"),
         ({"topics": {"a.jsonl": {0: [{"contract": "dts/canal@3"}]}}}, "topics.a.jsonl.0.0.contract: dts/canal has no version 3 (v.yaml)"),
     ],

@@ -49,7 +49,7 @@ def test_a_reference_stands_for_versions(text, references):
         ("xyzzy/quux", "`cdc-contracts list` shows all."),
         ("dts/canal@99", f"Did you mean {NEWEST_CANAL}?"),
         ("dts/canal@0", f"Did you mean {NEWEST_CANAL}?"),
-        ("dts/canal@3.3.0", "Known are @1 before 2022-03-20, @2 from 2022-03-20." + LATER),
+        ("dts/canal@3.3.0", f"Known are @1 before 2022-03-20, @2 from 2022-03-20{LATER}."),
         ("oms-community/canal@2022-03-20", "Known are @1 before 3.3.0, @2 from 3.3.0."),
     ],
 )
