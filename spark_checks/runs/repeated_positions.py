@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Final
 
 from cdc_contracts.registry.core.contract.catalogue import Catalogue
-from cdc_contracts.registry.core.stats.position_sequences import NOT_FALLING, ONCE_EACH, RISING
+from cdc_contracts.registry.core.stats.position_sequences import NON_STRICT, STRICT, UNIQUE
 from cdc_contracts.registry.core.stats.positions import PositionLine, PositionStretch
 from cdc_contracts.spark_checks.decode_tasks import DecodeResult
 from cdc_contracts.spark_checks.engines import Engine
@@ -21,8 +21,8 @@ from cdc_contracts.spark_checks.runs.finished_runs import PastRun, PastRuns
 from cdc_contracts.spark_checks.runs.repeats import Repeats, find_repeats
 from cdc_contracts.spark_checks.runs.run_directory import RunDirectory
 
-_EACH_ITS_OWN: Final = (RISING, ONCE_EACH)
-_ORDERED: Final = (RISING, NOT_FALLING)
+_EACH_ITS_OWN: Final = (STRICT, UNIQUE)
+_ORDERED: Final = (STRICT, NON_STRICT)
 _LOOK_BACK: Final = 100_000
 """How many offsets back a stream compares rows if no contract promises an order: else each batch would read all."""
 
@@ -44,13 +44,13 @@ def look_for_repeats(
     of a stream, `query`, are compared as the parts of one run.
     """
     lines = validated.positions.whole()
-    constraints = {line.subject: _constraint(catalogue, line.subject) for line in lines}
-    compared = plan_comparison(lines, (one for one in finished if one.run != place.run), constraints, query)
+    orders = {line.subject: position_order(catalogue, line.subject) for line in lines}
+    compared = plan_comparison(lines, (one for one in finished if one.run != place.run), orders, query)
     if not compared.lines:
         return Repeats()
     own = [part.path for part in validated.parts if part.table == "changes"]
     earlier = list(_changes_of(runs, finished, compared.earlier))
-    alone = [subject for subject, constraint in constraints.items() if constraint in _EACH_ITS_OWN]
+    alone = [subject for subject, monotonic in orders.items() if monotonic in _EACH_ITS_OWN]
     found = find_repeats(engine, RepeatSearch(place, own, earlier, compared.lines, alone, compared.skipped))
     return replace(found, earlier=compared.earlier)
 
@@ -70,14 +70,14 @@ class RowComparison:
 def plan_comparison(
     lines: Mapping[PositionLine, PositionStretch],
     past: Iterable[PastRun],
-    constraints: Mapping[str, str | None],
+    orders: Mapping[str, str | None],
     query: str | None,
 ) -> RowComparison:
-    """Return the comparison that misses no repeat; `constraints` are the position orders that subjects promise."""
+    """Return the comparison that misses no repeat; `orders` are the position orders that subjects promise."""
     again, earlier, skipped = set[PositionLine](), set[str](), list[tuple[PositionLine, int]]()
-    shared, others = _look_back(lines, past, constraints, query)
+    shared, others = _look_back(lines, past, orders, query)
     for line, stretch in lines.items():
-        each_its_own = constraints[line.subject] in _EACH_ITS_OWN
+        each_its_own = orders[line.subject] in _EACH_ITS_OWN
         if stretch.comes_again(each_its_own=each_its_own):
             again.add(line)
         before = sorted(shared[line], key=lambda pair: pair[1].end)
@@ -93,7 +93,7 @@ def plan_comparison(
 def _look_back(
     lines: Mapping[PositionLine, PositionStretch],
     past: Iterable[PastRun],
-    constraints: Mapping[str, str | None],
+    orders: Mapping[str, str | None],
     query: str | None,
 ) -> tuple[Mapping[PositionLine, list[tuple[PastRun, PositionStretch]]], Mapping[PositionLine, list[int]]]:
     """Return, by line, earlier stretches that may share a position, and the starts of all other earlier stretches."""
@@ -104,7 +104,7 @@ def _look_back(
             stretch, result = lines[line], one.positions[line]
             back = stretch.start - result.end
             near = query is not None and one.query == query and back <= _LOOK_BACK
-            if back > 0 and (near or constraints[line.subject] in _ORDERED):
+            if back > 0 and (near or orders[line.subject] in _ORDERED):
                 if result.shares(stretch):
                     shared[line].append((one, result))
                 else:
@@ -125,7 +125,8 @@ def _first_between(stretches: Sequence[PositionStretch], starts: Sequence[int]) 
             yield starts[at]
 
 
-def _constraint(catalogue: Catalogue, subject: str) -> str | None:
+def position_order(catalogue: Catalogue, subject: str) -> str | None:
+    """Return the order that a subject promises of its positions, by its newest version; None if it promises none."""
     place = catalogue.versions(subject)[-1].meaning.envelope.position
     return None if place is None else place.monotonic
 

@@ -16,10 +16,10 @@ from cdc_contracts.registry.core.records.record_batches import Batch
 from cdc_contracts.registry.core.stats.partition_tallies import Source
 from cdc_contracts.registry.core.stats.position_sequences import (
     GOES_BACK,
-    NOT_FALLING,
-    ONCE_EACH,
+    NON_STRICT,
     REPEATS,
     SECOND_HALF,
+    UNIQUE,
     WHOLE,
     Point,
     PositionStep,
@@ -64,9 +64,9 @@ class BatchPositions:
             return
         before, after = self.positions[:-1], self.positions[1:]
         adjacent = places[1:] == places[:-1]
-        if line.constraint != ONCE_EACH:
+        if line.monotonic != UNIQUE:
             self._count(sequences, line, GOES_BACK, adjacent & (after < before))
-        if line.constraint != NOT_FALLING and (same := adjacent & (after == before)).any():
+        if line.monotonic != NON_STRICT and (same := adjacent & (after == before)).any():
             pairs = (self.halves[:-1] != WHOLE) & (self.halves[1:] == SECOND_HALF)
             self._count(sequences, line, REPEATS, same & ~pairs)
 

@@ -22,7 +22,7 @@ from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.generate.rendering import Renderer
 from cdc_contracts.registry.core.generate.source_events import Event, SourceTable
 from cdc_contracts.registry.core.message.reading import Reading
-from cdc_contracts.registry.core.stats.position_sequences import ONCE_EACH
+from cdc_contracts.registry.core.stats.position_sequences import UNIQUE
 from cdc_contracts.registry.core.validate.capabilities import capabilities_of
 from cdc_contracts.registry.core.validate.drift_rule import DriftRule, drift_rules, rules_of
 from cdc_contracts.registry.core.validate.message_edits import put, walk
@@ -221,7 +221,7 @@ class StreamDrifter:
     @property
     def repeats(self) -> bool:
         """Whether positions may fall, and only a repeated one breaks the promise."""
-        return self._place is not None and self._place.monotonic == ONCE_EACH
+        return self._place is not None and self._place.monotonic == UNIQUE
 
     @property
     def names_table(self) -> bool:

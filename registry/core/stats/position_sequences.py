@@ -15,9 +15,9 @@ from typing import Final, NamedTuple
 from msgspec import Struct
 
 MOST_SEGMENTS: Final = 10_000
-RISING: Final = "always"
-NOT_FALLING: Final = "non-strict"
-ONCE_EACH: Final = "unique"
+STRICT: Final = "strict"
+NON_STRICT: Final = "non-strict"
+UNIQUE: Final = "unique"
 
 GOES_BACK: Final = "goes-back"
 REPEATS: Final = "repeats"
@@ -73,7 +73,7 @@ class SequenceLine(NamedTuple):
     partition: int
     subject: str
     path: str
-    constraint: str
+    monotonic: str
 
 
 class PositionStep(NamedTuple):
@@ -153,12 +153,12 @@ class Sequences:
         return [*(self._join(line, left, right) for left, right in pairs), *segments[len(segments) // 2 * 2 :]]
 
 
-def breach_between(constraint: str, before: PositionStep, after: PositionStep) -> str | None:
+def breach_between(monotonic: str, before: PositionStep, after: PositionStep) -> str | None:
     """Return how a record breaks the promised order, given the record before it."""
     if after.position < before.position:
-        return None if constraint == ONCE_EACH else GOES_BACK
+        return None if monotonic == UNIQUE else GOES_BACK
     halves = before.half != WHOLE and after.half == SECOND_HALF  # an update may be sent joined or in two halves
-    if after.position == before.position and constraint != NOT_FALLING and not halves:
+    if after.position == before.position and monotonic != NON_STRICT and not halves:
         return REPEATS
     return None
 
@@ -166,7 +166,7 @@ def breach_between(constraint: str, before: PositionStep, after: PositionStep) -
 def _compare(breaches: Breaches, line: SequenceLine, before: PositionStep | None, after: PositionStep | None) -> None:
     if before is None or after is None or after.point.offset <= before.point.offset:
         return
-    cause = breach_between(line.constraint, before, after)
+    cause = breach_between(line.monotonic, before, after)
     if cause is not None:
         stretch = Stretch(1, after.point, after.point, {after.contract: 1})
         _count(breaches, line, cause, stretch)

@@ -46,7 +46,7 @@ class Track(NamedTuple):
 
     subject: str
     path: str
-    constraint: str
+    monotonic: str
     null_text: str | None
     absent_value: int | None
 
