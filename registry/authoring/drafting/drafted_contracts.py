@@ -18,10 +18,10 @@ from cdc_contracts.registry.authoring.drafting.row_refusals import find_refusal
 from cdc_contracts.registry.authoring.drafting.type_forms import TypeForm, find_forms
 from cdc_contracts.registry.core.common.errors import UndetectedError
 from cdc_contracts.registry.core.common.pointers import join_pointer
+from cdc_contracts.registry.core.values import FORMS
 
 _MOST_PRESENT: Final = 4
 VOCABULARY: Final = "A dialect beyond docs/vocabulary.md needs a reading of its own, which is code."
-_ZONED: Final = ("sql-datetime-instant",)
 
 
 @dataclass
@@ -126,7 +126,7 @@ class ContractDraft:
         return {"types": types, **codes}
 
     def _parameters(self) -> list[str]:
-        zoned = any(form.form in _ZONED for form in self.forms.values())
+        zoned = any(FORMS[form.form].needs_zone for form in self.forms.values())
         local = any(str(one.says.get("form", "")).startswith("iso-local") for one in self.envelope.places.values())
         return [*(["time_zone"] if local else []), *(["timestamp_zone"] if zoned else [])]
 

@@ -5,7 +5,7 @@ What the native part cannot decide, and without it every value, is read here by 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from threading import Lock
 from typing import Any, Final
@@ -20,7 +20,7 @@ from cdc_contracts.registry.core.values import Flag, Number
 
 _MOST_VALUES: Final = 1 << 15
 _MOST_CHARACTERS: Final = 1 << 22
-"""What is remembered of one use of a form; beyond that, the next batch begins anew."""
+"""What is remembered of one use of a form, values and their texts; beyond that, the next batch begins anew."""
 _AS_THEY_ARE: Final = frozenset({str, int, bytes, type(None)})
 """The types whose values are equal only where they are the same value."""
 
@@ -38,7 +38,7 @@ class DistinctValues(dict[Any, int]):
         self._lock = Lock()
         self._characters = 0
         self._texts: list[str | None] = [None]
-        self._flags = [int(Flag.OK)]
+        self._flags = bytearray([Flag.OK])
         self._marked = False
 
     def __missing__(self, value: Any) -> int:
@@ -47,14 +47,13 @@ class DistinctValues(dict[Any, int]):
             code = len(self._texts)
             self._texts.append(text)
             self._flags.append(flag)
-            self._characters += len(text or "")
+            self._characters += len(text or "") + (len(value) if isinstance(value, str | bytes) else 0)
             self._marked = self._marked or flag != Flag.OK
             self[value] = code
         return code
 
-    def read(self, values: Iterable[Any]) -> NDArray[np.int64]:
+    def read(self, values: Sequence[Any]) -> NDArray[np.int64]:
         """Return the code of each value."""
-        values = values if isinstance(values, Sequence) else list(values)
         keys = values if set(map(type, values)) <= _AS_THEY_ARE else map(_key_of, values)
         return np.fromiter(map(self.__getitem__, keys), np.int64, len(values))
 
@@ -62,11 +61,13 @@ class DistinctValues(dict[Any, int]):
         """Return the flags of values by their codes; None if all are OK."""
         if not self._marked:
             return None
-        flags = np.array(self._flags, np.uint8)[codes]
+        flags = np.frombuffer(bytes(self._flags), np.uint8)[codes]
         return flags if flags.any() else None
 
     def texts(self, codes: NDArray[np.int64]) -> pa.Array:
         """Return the canonical texts of values by their codes."""
+        if len(codes) < len(self._texts):  # of what is remembered, a small batch needs little
+            return pa.array([self._texts[code] for code in codes.tolist()], pa.string())
         return pa.array(self._texts, pa.string()).take(pa.array(codes))
 
     @property

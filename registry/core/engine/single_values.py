@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from cdc_contracts.registry.core.engine.layout_parts import FormUse
+from cdc_contracts.registry.core.validate.decoded_changes import text_as_sent
 from cdc_contracts.registry.core.values import FIRST_MISFIT, NOTED_MISFIT, BrokenValue, Flag, Number
 
 
@@ -18,10 +19,10 @@ def read_value(use: FormUse, value: Any) -> tuple[str | None, int]:
         read = use.form.read(sent, use.context)
     except BrokenValue as broken:
         lenient = use.lenient and broken.flag == Flag.BROKEN
-        return (sent.token if isinstance(sent, Number) else str(sent)) if lenient else None, broken.flag
+        return text_as_sent(sent) if lenient else None, broken.flag
     if use.bound is None or read.flag not in (Flag.OK, Flag.NOTED):
         return read.text, read.flag
-    misfit = use.bound.validate(read.text)
+    misfit = use.bound.misfit_of(read.text)
     if not misfit:
         return read.text, read.flag
     return read.text, FIRST_MISFIT + misfit + (NOTED_MISFIT if read.flag == Flag.NOTED else 0)

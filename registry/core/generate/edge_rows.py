@@ -29,7 +29,7 @@ def edge_texts(source_type: str) -> tuple[str, ...]:
     family = family_of(source_type)
     bound = bound_of(source_type, family)
     edges = _edges_of(family) or _edges_of("text")
-    return tuple(text for text in edges if bound is None or not bound.validate(text))
+    return tuple(text for text in edges if bound is None or not bound.misfit_of(text))
 
 
 @cache

@@ -158,7 +158,7 @@ def _draw_texts(source_type: str, draw: Random, count: int, *, fractions: bool) 
     texts: list[str | None] = []
     for _ in range(count):
         text = draw_text(draw, fractions)
-        too_much = bound is not None and bound.validate(text)
+        too_much = bound is not None and bound.misfit_of(text)
         texts.append(_narrow_text(parse_source_type(source_type), draw) if too_much else text)
     return texts
 

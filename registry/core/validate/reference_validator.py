@@ -233,7 +233,7 @@ class ReferenceValidator:
     ) -> Iterator[Finding]:
         """Yield a finding if the declared type of a column cannot hold a value: tables would have to round it."""
         bound = self.forms.bound_of(form, declared, sent)
-        for misfit in bound.validate(text) if bound is not None else ():
+        for misfit in bound.misfit_of(text) if bound is not None else ():
             rule, observed = CAUSES[misfit]
             yield self._finding("precision", rule, path, show_code(declared or sent or ""), observed)
 

@@ -64,7 +64,7 @@ class TypeBound:
     most: int | None = None
     limits: DigitLimits | None = None
 
-    def validate(self, text: str) -> Misfit:
+    def misfit_of(self, text: str) -> Misfit:
         """Return the reason why the value of a text does not fit, or nothing if it fits."""
         found = _FITS
         for misfit, pattern in self.patterns:

@@ -69,6 +69,8 @@ class ValueForm:
     """What decides its values in C, one for each of `records`; without it they are all read by `reader`."""
     records: tuple[str, ...] = ()
     """The records of an Avro image that hold its values; none for values of JSON."""
+    needs_zone: bool = False
+    """Whether its values are instants only where their zone is given."""
 
     @property
     def says(self) -> str:
@@ -84,11 +86,6 @@ class ValueForm:
     def takes_any_text(self) -> bool:
         """Whether every text is a value of the form, and its own canonical text."""
         return self.reader is read_text and "text" in self.wire
-
-    @property
-    def needs_zone(self) -> bool:
-        """Whether its values are instants only where their zone is given."""
-        return self.name == "sql-datetime-instant"
 
     def kind_in(self, zone: ZoneInfo | timezone | None) -> str:
         """Return the canonical kind of values in a zone: without one, local times stay wall-clock times."""

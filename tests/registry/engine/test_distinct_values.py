@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from values_alone import read_alone
 
 from cdc_contracts.registry.core.engine import distinct_values
 from cdc_contracts.registry.core.engine.distinct_values import read_values
 from cdc_contracts.registry.core.engine.layout_parts import FormUse
-from cdc_contracts.registry.core.values import FIRST_MISFIT, FORMS, NOTED_MISFIT, BrokenValue, Context, Flag, Number
+from cdc_contracts.registry.core.values import FORMS, Context, Number
 from cdc_contracts.registry.core.values.type_bounds import bound_of
 
 TOKENS = st.sampled_from(["0", "-0", "1", "1.0", "1.50", "01", "7", "300", "1e3", "-5", "1718000000", "9" * 30])
@@ -49,20 +50,6 @@ def is_number(token: str) -> bool:
     return True
 
 
-def read_alone(use: FormUse, value: Any) -> tuple[str | None, int]:
-    if value is None:
-        return None, Flag.OK
-    sent = Number(str(value)) if type(value) is int else Number(value.decode()) if type(value) is bytes else value
-    try:
-        read = use.form.read(sent, use.context)
-    except BrokenValue as broken:
-        kept = use.lenient and broken.flag == Flag.BROKEN
-        return (sent.token if isinstance(sent, Number) else str(sent)) if kept else None, broken.flag
-    misfit = 0 if use.bound is None or read.flag not in (Flag.OK, Flag.NOTED) else use.bound.validate(read.text)
-    noted = NOTED_MISFIT if read.flag == Flag.NOTED else 0
-    return read.text, FIRST_MISFIT + misfit + noted if misfit else read.flag
-
-
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", FORMS)
 @settings(max_examples=25, deadline=None)
@@ -88,6 +75,14 @@ def test_what_is_remembered_is_bounded_and_forgetting_changes_no_text(monkeypatc
         _, texts = read_values(list(range(start, start + 60)), use, texts=True)
         assert texts.to_pylist() == [read_alone(use, number)[0] for number in range(start, start + 60)]
         assert len(distinct_values._remembered(use)[0]) <= 50 + 60
+
+
+def test_long_values_that_are_broken_are_not_kept_either(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(distinct_values, "_MOST_CHARACTERS", 10_000)
+    use = FormUse(FORMS["sql-date"], Context(second_digits=6), lenient=False)
+    for number in range(30):
+        read_values([f"{number}" * 3_000], use, texts=False)
+        assert sum(map(len, filter(None, distinct_values._remembered(use)[0]))) <= 10_000
 
 
 def test_several_threads_read_the_same_texts() -> None:

@@ -11,6 +11,7 @@ import random
 from base64 import b64encode
 from dataclasses import replace
 from datetime import timedelta, timezone
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -23,6 +24,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scanned_messages import column_of
 from topics import CATALOGUE, WITH_TABLES, rendered, samples
+from values_alone import read_alone
 from written_reports import build_report
 
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
@@ -50,13 +52,9 @@ from cdc_contracts.registry.core.engine.text_digests import digest_values
 from cdc_contracts.registry.core.records.message_values import MessageValues
 from cdc_contracts.registry.core.validate.validation_context import open_validation
 from cdc_contracts.registry.core.values import (
-    FIRST_MISFIT,
     FORMS,
-    NOTED_MISFIT,
     RECORDS,
-    BrokenValue,
     Context,
-    Flag,
     Number,
 )
 from cdc_contracts.registry.core.values.type_bounds import bound_of
@@ -260,7 +258,7 @@ def test_flags_and_texts_of_scanned_values_are_those_of_the_form(form, data):
     column = column_of(values, form.decoder if fits else "wide")  # a parser widens what another kind is in
     kinds = sum(1 << kind for kind in held)
     part = ScannedPart(column, kinds)
-    flags, texts = zip(*(flag_and_text(value, use) for value in values), strict=True)
+    texts, flags = zip(*(read_alone(use, sent_value(value)) for value in values), strict=True)
     for wanted in (True, False):
         mine, written = validate_part(part, use, texts=wanted)
         assert list(zip(values, flags_of(mine, values), strict=True)) == list(zip(values, flags, strict=True))
@@ -336,21 +334,12 @@ def test_scanned_columns_answer_as_parsed_ones_do(values):
     assert scanned.as_texts.to_pylist() == parsed.as_texts.to_pylist()
 
 
-def flag_and_text(value: tuple[int, str], use: FormUse) -> tuple[int, str | None]:
-    """Return the flag of a value with that of its misfit, and its text; what is lenient keeps broken text as sent."""
+def sent_value(value: tuple[int, str]) -> Any:
+    """Return a value by its kind and token as a form reads it."""
     kind, token = value
     if kind == NULL:
-        return Flag.OK, None
-    sent = json.loads(f'"{token}"') if kind in (TEXT, ESCAPED) else Number(token)
-    try:
-        read = use.form.read(sent, use.context)
-    except BrokenValue as broken:
-        kept = use.lenient and broken.flag == Flag.BROKEN
-        return broken.flag, (sent if kind in (TEXT, ESCAPED) else token) if kept else None
-    misfit = 0 if use.bound is None or read.flag not in (Flag.OK, Flag.NOTED) else use.bound.validate(read.text)
-    if not misfit:
-        return read.flag, read.text
-    return FIRST_MISFIT + misfit + (NOTED_MISFIT if read.flag == Flag.NOTED else 0), read.text
+        return None
+    return json.loads(f'"{token}"') if kind in (TEXT, ESCAPED) else Number(token)
 
 
 def flags_of(flags, values) -> list[int]:

@@ -34,7 +34,7 @@ def test_a_value_fits_its_declared_type_or_is_kept_out_for_the_reported_reason(c
     if bound is None:
         assert set(wanted.values()) == {Misfit(0)}
         return
-    assert {text: bound.validate(text) for text in wanted} == wanted
+    assert {text: bound.misfit_of(text) for text in wanted} == wanted
 
 
 # --- whole messages

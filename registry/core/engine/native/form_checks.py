@@ -137,9 +137,7 @@ def _checks_of(library: Any, form: ValueForm, context: Context, bound: TypeBound
     return tuple(sure) if sure and len(sure) == len(checks) else None
 
 
-def _check_of(
-    library: Any, native: NativeCheck, form: ValueForm, context: Context, bound: TypeBound | None
-) -> Any:  # fmt: skip
+def _check_of(library: Any, native: NativeCheck, form: ValueForm, context: Context, bound: TypeBound | None) -> Any:
     """Return what C is asked to check; None if it cannot decide values of this use."""
     if context.zeros_left_out and native.form not in _TIMES:
         return None

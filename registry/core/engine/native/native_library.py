@@ -96,9 +96,9 @@ def _open(named: str | None) -> tuple[ctypes.CDLL, Path]:
         return _open_file(path)
     if named:
         raise _Unusable(f"there is no library at {path}")
-    from importlib.resources import as_file, files
+    from importlib.resources import as_file
 
-    packed = files(__package__ or "") / NAME
+    packed = _own_folder() / NAME
     if not packed.is_file():
         raise _Unusable("no native part was compiled")
     with as_file(packed) as unpacked:  # what is loaded stays when the file is gone
@@ -136,14 +136,22 @@ def _size_of_elf(content: bytes) -> int:
     return int(max(ends))
 
 
-def _declare(library: Any, path: Path) -> None:
-    """Give the functions the parameters that the library itself names, if it was built from the sources beside this."""
+def _own_folder() -> Any:
+    """Return the folder of this module, which may be in a zip as Spark ships one."""
+    folder = Path(__file__).parent
+    if folder.is_dir():
+        return folder
     from importlib.resources import files
 
+    return files(__package__ or "")
+
+
+def _declare(library: Any, path: Path) -> None:
+    """Give the functions the parameters that the library itself names, if it was built from the sources beside this."""
     try:
         library.cdc_interface.restype = c_char_p
         interface = parse_interface(library.cdc_interface().decode())
-        sources = digest_sources(files(__package__ or ""))
+        sources = digest_sources(_own_folder())
         if sources and interface.sources != sources:
             raise _Unusable(f"{path} is of another build: its sources are {interface.sources}, not {sources}")
         library.cdc_make_plan.restype = c_void_p

@@ -44,14 +44,14 @@ class ScannedValues(Sequence[Any]):
 
     def __getitem__(self, place: Any) -> Any:
         found = self.column[place]
-        return [self._opened(value) for value in found] if isinstance(place, slice) else self._opened(found)
+        return [self.opened(value) for value in found] if isinstance(place, slice) else self.opened(found)
 
     @cached_property
     def objects(self) -> list[Any]:
         """The values, made when they are first asked for."""
         if self.column.decoder not in _RAW:
             return self.column.objects
-        return [self._opened(value) for value in self.column.objects]
+        return [self.opened(value) for value in self.column.objects]
 
     @cached_property
     def valued(self) -> NDArray[np.bool_] | None:
@@ -75,7 +75,8 @@ class ScannedValues(Sequence[Any]):
         """Return the digests of the values, as `digest_values` does."""
         return self.column.digests(int(NULL_DIGEST))
 
-    def _opened(self, value: Any) -> Any:
+    def opened(self, value: Any) -> Any:
+        """Return a value of the column as the parser makes it."""
         if self.column.decoder == decoder_kinds.WIDE:
             return decoder_kinds.open_token(value)
         return None if self.column.decoder == decoder_kinds.RAW and value == b"null" else value
@@ -97,8 +98,10 @@ class ScannedPart:
 
     def opened(self) -> list[Any]:
         """Return the values as the parser makes them, None for those that do not count."""
-        objects = ScannedValues(self.column).objects
+        values = ScannedValues(self.column)
         if not self.column.holds(~(self.kinds | 1 << NULL)):
-            return objects
+            return values.objects
         counted = (np.uint64(self.kinds) >> self.column.kinds.astype(np.uint64) & np.uint64(1)).tolist()
-        return [value if held else None for value, held in zip(objects, counted, strict=True)]
+        return [
+            values.opened(token) if held else None for token, held in zip(self.column.objects, counted, strict=True)
+        ]

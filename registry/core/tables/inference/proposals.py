@@ -161,7 +161,7 @@ def _holds(offered: str, declared: str, seen: ColumnEvidence, mappings: Iterable
     """Return whether a type holds the values of a column, which are written like those of the given type."""
     forms = (mapping.form_of(declared) for mapping in mappings)
     bounds = (bound_of(offered, FORMS[form].kind) for form in forms if form is not None)
-    return not any(bound.validate(text) for bound in bounds if bound is not None for text in _extremes(seen))
+    return not any(bound.misfit_of(text) for bound in bounds if bound is not None for text in _extremes(seen))
 
 
 def _extremes(seen: ColumnEvidence) -> Iterator[str]:

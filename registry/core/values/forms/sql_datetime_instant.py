@@ -19,6 +19,7 @@ FORM = ValueForm(
     reader=datetimes.read_sql_instant,
     writer=datetimes.write_sql_instant,
     native=(NativeCheck("SQL_DATETIME"),),
+    needs_zone=True,
     examples=Examples(
         good=(('"2024-06-10 14:13:20.5"', "2024-06-10T14:13:20.5"),),
         bad=('"2020-11-25"', '"2020-11-25T00:01:02"', '"1606233662.5"'),
