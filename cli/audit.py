@@ -52,7 +52,7 @@ def audit_topic(
     check_new_versions(new_versions, [*(report or ()), new_baseline, baseline, *kept, validating.versions])
     known = report_output.open_baseline(baseline)
     against = profiling.open_baseline(validating.open_severities())
-    validator = profiling.validate(
+    open_validation = profiling.with_profile(
         partial(validating.open_validation, reading=reading, show_values=show_values), against
     )
     if topic_options.is_followed(stream, reading, brokers):
@@ -63,12 +63,12 @@ def audit_topic(
             )
         ending = follow_options.Ending(fail_on, as_json, report, known, new_baseline, against, allow_empty)
         topic_options.follow_audit(
-            names, reading, brokers, validating.contract, validator, validating.ranged_topics, stream, ending
+            names, reading, brokers, validating.contract, open_validation, validating.ranged_topics, stream, ending
         )
         return
     bookmarks = topic_options.open_bookmarks(brokers)
     opened = topic_options.open_inputs(
-        names, reading, brokers, validating.contract, validator, bookmarks, validating.ranged_topics
+        names, reading, brokers, validating.contract, open_validation, bookmarks, validating.ranged_topics
     )
     with run_options.open_engine(reading, brokers) as engine:
         result, code = run_options.watch_audit(engine, opened(engine), fail_on, reading.time_limit)
@@ -107,7 +107,7 @@ def audit_file(
     check_new_versions(new_versions, [*(report or ()), new_baseline, baseline, *kept, validating.versions])
     known = report_output.open_baseline(baseline)
     against = profiling.open_baseline(validating.open_severities())
-    validation = profiling.validate(validating.open_validation, against)(reading=reading, show_values=show_values)
+    validation = profiling.with_profile(validating.open_validation, against)(reading=reading, show_values=show_values)
     source = run_options.open_files(paths, reading.start, reading.end, whole=whole, sample=reading.sample, stdin=True)
     fitted = fit_validation(validation, source.spans, some=run_options.names_partitions(reading.start, reading.end))
     with run_options.open_engine(reading) as engine:

@@ -50,9 +50,9 @@ def infer_topic(
     """Infer a contract for each table with rows in the messages of topics, and show the evidence."""
     check_output(output)
     validating = ValidationOptions(contract=contract, folders=folders, table=table, parameters=parameters)
-    validator = partial(validating.open_validation, reading=reading)
+    open_validation = partial(validating.open_validation, reading=reading)
     opened = topic_options.open_inputs(
-        names, reading, brokers, contract, validator, topic_options.open_bookmarks(brokers)
+        names, reading, brokers, contract, open_validation, topic_options.open_bookmarks(brokers)
     )
     with run_options.open_engine(reading, brokers) as engine:
         _infer(engine, opened(engine), reading, output, replace=replace, as_json=as_json)

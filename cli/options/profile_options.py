@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
+    from cdc_contracts.cli.options.topic_options import OpenValidation
     from cdc_contracts.registry.core.common.findings import Severities
     from cdc_contracts.registry.core.report.profile_baseline import ProfileBaseline
     from cdc_contracts.registry.core.validate.validation_context import Undetected, ValidationContext
 
-    ValidationOpener = Callable[..., ValidationContext | Undetected]
     """Opens the validation context of an input."""
 
 
@@ -38,18 +37,18 @@ class ProfileOptions:
 
         return read_profile_baseline(self.against, severities)
 
-    def validate(self, validate: ValidationOpener, baseline: ProfileBaseline | None) -> ValidationOpener:
+    def with_profile(self, open_validation: OpenValidation, baseline: ProfileBaseline | None) -> OpenValidation:
         """Return what opens the validation context of an input, with a profile if requested.
 
         It raises UsageError if the baseline is of another contract.
         """
         if not self.profile and baseline is None:
-            return validate
+            return open_validation
 
         def profiled(*names: Any, **options: Any) -> ValidationContext | Undetected:
             from cdc_contracts.registry.core.validate.validation_context import Undetected
 
-            validation = validate(*names, **options)
+            validation = open_validation(*names, **options)
             if baseline is not None:
                 baseline.check(validation.declared)
             reading_options = replace(validation.reading_options, profiled=True)

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from cdc_contracts.spark_checks.engines import Engine, Input
     from cdc_contracts.spark_checks.kafka.bookmarks import Bookmarks
 
-ValidationOpener = Callable[..., "ValidationContext | Undetected"]
-"""Opens the scope of a contract for topics."""
+OpenValidation = Callable[..., "ValidationContext | Undetected"]
+"""Opens the validation context of a contract for topics."""
 Ranged = Callable[[Sequence[str]], list[str]]
 """Returns which of some topics are validated by a versions file."""
 
@@ -29,7 +29,7 @@ def open_inputs(
     reading: run_options.RunOptions,
     brokers: run_options.Brokers,
     contract: str | None,
-    validate: ValidationOpener,
+    open_validation: OpenValidation,
     bookmarks: Bookmarks | None,
     ranged: Ranged | None = None,
 ) -> Callable[[Engine], list[tuple[Input, ValidationContext | Undetected]]]:
@@ -44,7 +44,7 @@ def open_inputs(
     wanted, connection = run_options.parse_topic_options(reading.start, reading.end, brokers)
     anew = reading.start is not None
     since = None if anew or bookmarks is None else bookmarks.offsets
-    assign = partial(assign_validations, contract=contract, validate=validate, ranged=ranged)
+    assign = partial(assign_validations, contract=contract, open_validation=open_validation, ranged=ranged)
     assigned = None if pattern else assign(list(dict.fromkeys(topics or _bound_topics())))
 
     def opened(engine: Engine) -> list[tuple[Input, ValidationContext | Undetected]]:
@@ -99,12 +99,12 @@ def is_followed(
 
 def follow_audit(
     topics: Sequence[str] | None, reading: run_options.RunOptions, brokers: run_options.Brokers, contract: str | None,
-    validate: ValidationOpener, ranged: Ranged, stream: follow_options.Following, ending: follow_options.Ending,
+    open_validation: OpenValidation, ranged: Ranged, stream: follow_options.Following, ending: follow_options.Ending,
 ) -> None:  # fmt: skip
     """Validate every message of topics, existing and new ones."""
     _check_choice(topics, brokers)
     result = list(dict.fromkeys(topics or _bound_topics()))
-    validation, names = follow_options.one_validation(assign_validations(result, contract, validate, ranged))
+    validation, names = follow_options.one_validation(assign_validations(result, contract, open_validation, ranged))
     start, connection = run_options.parse_topic_options(reading.start, "latest", brokers)
     spark = reading.engine_options(brokers)
     place = follow_options.StreamPlace(connection, names, start if reading.start else None, spark)
@@ -112,7 +112,7 @@ def follow_audit(
 
 
 def assign_validations(
-    topics: Sequence[str], contract: str | None, validate: ValidationOpener, ranged: Ranged | None = None
+    topics: Sequence[str], contract: str | None, open_validation: OpenValidation, ranged: Ranged | None = None
 ) -> list[tuple[ValidationContext | Undetected, list[str]]]:
     """Return the validation contexts of topics: from a versions file, the given contract, or their bindings.
 
@@ -130,7 +130,7 @@ def assign_validations(
     for reference, names in groups:
         if not names:
             continue
-        validation = validate(names, contract=reference)
+        validation = open_validation(names, contract=reference)
         if isinstance(validation, Undetected):
             assigned += [(validation, [name]) for name in names]
             continue

@@ -68,13 +68,13 @@ class Follow:
     """One start of a stream. `whole` has the totals since the stream began, `own` those of this start."""
 
     def __init__(
-        self, session: SparkSession, checkpoint: Checkpoint, epoch: Epoch, validator: BatchValidation,
+        self, session: SparkSession, checkpoint: Checkpoint, epoch: Epoch, validate: BatchValidation,
         observer: Observer, *, fail_on: str, say: Say, annotate: Annotate | None = None,
     ) -> None:  # fmt: skip
         self._session = session
         self._checkpoint = checkpoint
         self._epoch = epoch
-        self._validator = validator
+        self._validate = validate
         self._observer = observer
         self._fail_on = fail_on
         self._say = say
@@ -252,7 +252,7 @@ class Follow:
         source = wanted.input(by_topic(there or bounds_of(spans)), headers=wanted.command == DECODE)
         source = replace(source, idle=idle)
         try:
-            validated = self._validator(source, validation, key, self.whole.tally.chains)
+            validated = self._validate(source, validation, key, self.whole.tally.chains)
         except RecordsGone as error:
             raise RecordsGone(
                 error.what, where=error.where, hint="Follow with a new checkpoint --from earliest, and with "

@@ -22,16 +22,16 @@ class EvidenceList:
         self._sides = list(dict.fromkeys([*sides, *(side for one in accumulator.takers for side in one.sides)]))
 
     def candidates(self, named: Sequence[Side]) -> tuple[DetectionCandidate, ...]:
-        """Return the named contracts and their candidate subjects: those that accept half of the messages of one."""
+        """Return the named contracts, and others that accept at least half of the messages of one of them."""
         first = [side for side in named if isinstance(side, Version)]
-        candidate_subjects = [
+        candidate_sides = [
             side
             for side in self._sides
             if isinstance(side, Version)
             and side not in first
             and any(2 * self._takers.taken(side, one) >= self._takers.taken(one) for one in named)
         ]
-        return tuple(map(self._candidate, [*first, *candidate_subjects]))
+        return tuple(map(self._candidate, [*first, *candidate_sides]))
 
     def _candidate(self, version: Version) -> DetectionCandidate:
         weights = self._takers

@@ -94,8 +94,8 @@ class Mixture:
             name_of(side): sum(n for senders, n in left.items() if {side, most} <= {*senders.sides}) for side in sides
         }
         enough = {True: counts[name_of(most)], False: (1 - 1 / SHARE) * counts[name_of(most)]}
-        candidate_subjects = [side for side in sides if shares[name_of(side)] >= enough[isinstance(side, Relative)]]
-        unbeaten = self.accumulator.votes.unbeaten(candidate_subjects)
+        candidate_sides = [side for side in sides if shares[name_of(side)] >= enough[isinstance(side, Relative)]]
+        unbeaten = self.accumulator.votes.unbeaten(candidate_sides)
         others = [side for side in unbeaten if isinstance(side, Relative) and side.reads == "other"]
         return others[0] if others else max(unbeaten, key=lambda side: counts[name_of(side)])
 

@@ -86,11 +86,11 @@ class Weights:
         """
         unbeaten = [one for one in sides if not any(self.beats(other, one) for other in sides)]
         found = [one for one in unbeaten if all(self.is_outlier(other, self.alone(other, [one])) for other in sides)]
-        candidate_subjects = [one for one in unbeaten if one not in found]
+        candidate_sides = [one for one in unbeaten if one not in found]
         return [
             one
             for one in found
-            if not any(self.votes.beats(candidate_subject, one) - WEAK for candidate_subject in candidate_subjects)
+            if not any(self.votes.beats(candidate_side, one) - WEAK for candidate_side in candidate_sides)
         ]
 
     def fits_nearly_all(self, side: Side) -> bool:

@@ -79,14 +79,14 @@ class Parser:
     def sort(self, values: MessageValues) -> Sorted:
         """Return the values by layout. Every record is in exactly one group."""
         result = Sorted(tombstones=values.tombstones())
-        sound = values.are_readable(MAX_DEPTH)
+        readable = values.are_readable(MAX_DEPTH)
         objects = (
-            values.are_objects(0 if self._reading_options.strict_json else self._reading_options.max_bytes) & sound
+            values.are_objects(0 if self._reading_options.strict_json else self._reading_options.max_bytes) & readable
         )
         for start in range(0, len(values), _BLOCK):
             stop = min(start + _BLOCK, len(values))
             if not (objects[start:stop].all() and self._sort_alike(values, start, stop, result)):
-                self._sort_mixed(values, objects, sound, start, stop, result)
+                self._sort_mixed(values, objects, readable, start, stop, result)
         self._verify(values, result)
         return result
 
@@ -106,7 +106,7 @@ class Parser:
         self,
         values: MessageValues,
         objects: NDArray[np.bool_],
-        sound: NDArray[np.bool_],
+        readable: NDArray[np.bool_],
         start: int,
         stop: int,
         result: Sorted,
@@ -120,7 +120,7 @@ class Parser:
         ):
             if value is None:
                 continue
-            if not sound[number]:
+            if not readable[number]:
                 result.ungrouped.append(number)
                 continue
             shape = guess(value)

@@ -44,7 +44,7 @@ class CachedVerdict:
     _facts_by_verdict: dict[Any, Facts | None] = field(default_factory=dict, repr=False)
     shapes: dict[int, ObservedRow] = field(default_factory=dict, repr=False)
     """The columns that the types of its records name, by the place of the version: found when first asked for."""
-    foreign_records: dict[str, Reading | None] = field(default_factory=dict, repr=False)
+    foreign_readings: dict[str, Reading | None] = field(default_factory=dict, repr=False)
     """How another subject would read its records, by their own: found when first asked for."""
     plain: dict[WrittenTable, set[tuple[str, str]]] = field(default_factory=dict, repr=False)
     """The columns with a value of a kind that has no layout: the layouts of its other values mean nothing there."""

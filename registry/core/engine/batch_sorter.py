@@ -19,10 +19,10 @@ from cdc_contracts.registry.core.records.message_values import MessageValues
 Numbers = NDArray[np.int64]
 
 _BLOCK: Final = 256
-"""So many messages are parsed to learn of what shape the others may be."""
+"""Messages parsed in a round to learn the shapes of the others."""
 _MOST_INT: Final = 2**40
-_MOST_LEARNED_FIELDS: Final = 4
-"""So often in one batch."""
+_MOST_ROUNDS: Final = 4
+"""Rounds in one batch."""
 
 
 @dataclass
@@ -39,7 +39,7 @@ class BatchSorter:
 
     def __init__(self, parser: Parser, scanner: Scanner) -> None:
         self._parser, self._scanner = parser, scanner
-        self._block, self._learned_fields = (1, _MOST_INT) if is_eager() else (_BLOCK, _MOST_LEARNED_FIELDS)
+        self._block, self._rounds = (1, _MOST_INT) if is_eager() else (_BLOCK, _MOST_ROUNDS)
 
     def sort(self, values: MessageValues) -> SortedBatch:
         """Return the values by layout."""
@@ -52,7 +52,7 @@ class BatchSorter:
             return result
         found, rest = self._scanner.scan(values, rest)
         result.decoded_batches += found
-        for _ in range(self._learned_fields):
+        for _ in range(self._rounds):
             if len(rest) < 2 * self._block:
                 break
             shape = self._parse(values, rest[: self._block], result)

@@ -21,7 +21,7 @@ from cdc_contracts.registry.core.engine.image_digests import (
     moments_of_one,
 )
 from cdc_contracts.registry.core.engine.text_digests import Digests, mix
-from cdc_contracts.registry.core.engine.versions_by_order import PlacedVersions, is_followed
+from cdc_contracts.registry.core.engine.two_image_orders import TwoImageOrders, is_followed
 from cdc_contracts.registry.core.message.reading import Reading, TableNames
 from cdc_contracts.registry.core.records.record_batches import Batch, split_by_code
 from cdc_contracts.registry.core.stats.chain_evidence import ChainLine
@@ -32,27 +32,27 @@ from cdc_contracts.registry.core.stats.row_changes import CHANGE, LOAD, RowChang
 
 def follow_rows(
     parts: Sequence[tuple[Batch, BatchResult]],
-    versions_by_order: Mapping[str, PlacedVersions],
+    orders_by_subject: Mapping[str, TwoImageOrders],
     runs: Mapping[Source, ReadRuns],
 ) -> RowChanges:
     """Return the row changes of the parts of a batch, which have these runs of offsets."""
     followed = RowChanges()
     found: dict[ChainLine, list[NDArray[Any]]] = {}
     for batch, batch_result in parts:
-        for subject, rows in _Collector(batch, batch_result, versions_by_order, followed.tables).rows():
+        for subject, rows in _Collector(batch, batch_result, orders_by_subject, followed.tables).rows():
             of_source = dict(split_by_code(rows.sources)) if len(batch.sources) > 1 else {0: slice(None)}
             for place, pair in enumerate(batch.sources):
                 mine = rows.changes[of_source.get(place, slice(0))]
                 found.setdefault(ChainLine(*pair, subject), []).append(mine)
-    if not found and all(placed_versions.foreign_records for placed_versions in versions_by_order.values()):
+    if not found and all(orders.foreign_validators for orders in orders_by_subject.values()):
         return followed  # no message resembles one of theirs
     for pair, read in runs.items():
         followed.read(*pair, read.spans)
-        for subject, placed_versions in versions_by_order.items():
+        for subject, orders in orders_by_subject.items():
             line = ChainLine(*pair, subject)
-            if placed_versions.foreign_records and line not in found:
+            if orders.foreign_validators and line not in found:
                 continue
-            followed.open_line(line, placed_versions.readings)
+            followed.open_line(line, orders.readings)
             for changes in found.get(line, ()):
                 followed.add_array(line, changes)
     return followed
@@ -79,13 +79,13 @@ class _Collector:
         self,
         batch: Batch,
         batch_result: BatchResult,
-        versions_by_order: Mapping[str, PlacedVersions],
+        orders_by_subject: Mapping[str, TwoImageOrders],
         tables: dict[int, str | None],
     ) -> None:
-        self._batch, self._batch_result, self._versions_by_order, self._tables = (
+        self._batch, self._batch_result, self._orders_by_subject, self._tables = (
             batch,
             batch_result,
-            versions_by_order,
+            orders_by_subject,
             tables,
         )
 
@@ -94,7 +94,7 @@ class _Collector:
         chosen = [
             group_result
             for group_result in self._batch_result.group_results
-            if is_followed(group_result.verdict, self._versions_by_order) and self._readings(group_result)
+            if is_followed(group_result.verdict, self._orders_by_subject) and self._readings(group_result)
         ]
         opened = digest_batches([group_result.record_group for group_result in chosen])
         for same in self._read_alike(chosen):
@@ -110,10 +110,10 @@ class _Collector:
         alone = [
             (number, validated)
             for number, validated in self._batch_result.alone
-            if is_followed(validated.verdict, self._versions_by_order)
+            if is_followed(validated.verdict, self._orders_by_subject)
         ]
         for number, validated in alone:
-            result = self._versions_by_order[validated.verdict.fits[0].subject].readings_of(validated)
+            result = self._orders_by_subject[validated.verdict.fits[0].subject].readings_of(validated)
             kind = self._kind(result[0], validated.verdict.fits[0].subject) if result else LOAD
             changes = _changes([images_of_one(reading) for reading in result], kind) if result else None
             if changes is not None:
@@ -131,7 +131,7 @@ class _Collector:
         return list(found.values())
 
     def _kind(self, reading: Reading, subject: str) -> int:
-        return self._versions_by_order[subject].kind_of(reading.op)
+        return self._orders_by_subject[subject].kind_of(reading.op)
 
     def _tables_of(self, group_result: GroupResult) -> Tables:
         """Return the tables of records as the first way reads them."""
@@ -143,21 +143,21 @@ class _Collector:
     def _readings(self, group_result: GroupResult) -> list[Reading]:
         """Return how each image order reads the records of a result; if only one fits, its reading counts for both.
 
-        Empty if the other image order is that of foreign records and the records cannot be theirs.
+        Empty if the other order is that of other subjects and the records cannot be theirs.
         """
         fits, cached_verdict = group_result.verdict.fits, group_result.record_group.cached_verdict
-        placed_versions = self._versions_by_order[fits[0].subject]
+        orders = self._orders_by_subject[fits[0].subject]
         places = [
             next(
                 (at for at, one in enumerate(cached_verdict.opinions) if one.version in way and one.version in fits),
                 None,
             )
-            for way in placed_versions.versions
+            for way in orders.versions
         ]
         readings = [None if place is None else cached_verdict.readings[place] for place in places]
-        if placed_versions.foreign_records:
-            readings[0] = _read_strangely(cached_verdict, fits[0].subject, placed_versions)
-        return placed_versions.of_both(readings)
+        if orders.foreign_validators:
+            readings[0] = _foreign_reading(cached_verdict, fits[0].subject, orders)
+        return orders.of_both(readings)
 
     def _placed(
         self,
@@ -192,11 +192,11 @@ def _way_of(reading: Reading) -> tuple[Any, ...]:
     return id(reading.meaning), reading.op, tuple(sources), tuple(reading.primary_key or ())
 
 
-def _read_strangely(cached_verdict: CachedVerdict, subject: str, placed_versions: PlacedVersions) -> Reading | None:
-    """Return how a foreign record reads records of one kind, whatever their table is called."""
-    if subject not in cached_verdict.foreign_records:
-        cached_verdict.foreign_records[subject] = placed_versions.foreign_record(cached_verdict.readings[0])
-    return cached_verdict.foreign_records[subject]
+def _foreign_reading(cached_verdict: CachedVerdict, subject: str, orders: TwoImageOrders) -> Reading | None:
+    """Return how a version of another subject reads records of one kind, whatever their table is called."""
+    if subject not in cached_verdict.foreign_readings:
+        cached_verdict.foreign_readings[subject] = orders.foreign_reading(cached_verdict.readings[0])
+    return cached_verdict.foreign_readings[subject]
 
 
 _IMAGES: Final = (("before", "after"), ("other_before", "other_after"))

@@ -22,7 +22,7 @@ from cdc_contracts.registry.core.engine.range_lookup import RangeFinder
 from cdc_contracts.registry.core.engine.row_columns import observe_columns
 from cdc_contracts.registry.core.engine.table_exclusion import exclude
 from cdc_contracts.registry.core.engine.tallying import count, count_parts
-from cdc_contracts.registry.core.engine.versions_by_order import versions_by_order_of
+from cdc_contracts.registry.core.engine.two_image_orders import orders_by_subject_of
 from cdc_contracts.registry.core.message.unwrapping import WRAPPINGS, unwrap
 from cdc_contracts.registry.core.records.record_batches import Batch, cut
 from cdc_contracts.registry.core.stats.observed_columns import ObservedColumns
@@ -64,7 +64,7 @@ class Kernel:
         self._finder = RangeFinder(validation.ranges) if validation.ranges is not None else None
         self._declared = {reference: Kernel(declared) for reference, declared in validation.declared_scopes.items()}
         self._several = len(validation.validated) > 1 and not validation.left_open
-        self.versions_by_order = versions_by_order_of(validation)
+        self.orders_by_subject = orders_by_subject_of(validation)
 
     def audit(self, records: pa.RecordBatch) -> Tally:
         """Return the tally of the records."""
@@ -123,7 +123,7 @@ class Kernel:
         """Return the tally of the parts of a batch; runs extend over all of them, however the subjects alternate."""
         options = self.validation.reading_options
         total = count_parts(
-            parts, show_values=options.show_values, versions_by_order=self.versions_by_order, profiled=options.profiled
+            parts, show_values=options.show_values, orders_by_subject=self.orders_by_subject, profiled=options.profiled
         )  # fmt: skip
         if self._other_subjects:
             total.runs = runs_of(parts, self.validation)

@@ -26,7 +26,7 @@ _FEW: Final = 8
 _NONE: Final = np.zeros(0, np.int64)
 
 
-class CandidateSubject(Protocol):
+class SubjectValidator(Protocol):
     """The validator of another subject."""
 
     validation: ValidationContext
@@ -40,11 +40,11 @@ class Claims:
     """The claims of all other subjects on messages that a validation context does not recognise."""
 
     def __init__(
-        self, validation: ValidationContext, validator_of: Callable[[ValidationContext], CandidateSubject]
+        self, validation: ValidationContext, validator_of: Callable[[ValidationContext], SubjectValidator]
     ) -> None:
         self._scope = validation
         self._validator_of = validator_of
-        self._known: dict[str, CandidateSubject] = {}
+        self._known: dict[str, SubjectValidator] = {}
         self._kinds: dict[Version, dict[str, frozenset[str]]] = {}
 
     @cached_property
@@ -122,12 +122,12 @@ class Claims:
             if len(numbers) <= _FEW:
                 taken = [number for number in numbers.tolist() if validation.claims_value(values[number])]
             else:
-                taken = numbers[self._candidate_subject(validation).claimed_values(values.take(numbers))].tolist()
+                taken = numbers[self._validator_for(validation).claimed_values(values.take(numbers))].tolist()
             for number in taken:
                 found.setdefault(number, []).append(validation.subject)
         return {number: ", ".join(subjects) for number, subjects in found.items()}
 
-    def _candidate_subject(self, validation: ValidationContext) -> CandidateSubject:
+    def _validator_for(self, validation: ValidationContext) -> SubjectValidator:
         """Return the validator of another subject, made on first use."""
         if validation.subject not in self._known:
             self._known[validation.subject] = self._validator_of(validation)

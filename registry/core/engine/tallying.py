@@ -15,6 +15,7 @@ from cdc_contracts.registry.core.engine.batch_tables import Tables, join_tables
 from cdc_contracts.registry.core.engine.chain_links import follow_rows
 from cdc_contracts.registry.core.engine.finding_counts import add_findings, find_series
 from cdc_contracts.registry.core.engine.profile_counts import count_profiles
+from cdc_contracts.registry.core.engine.two_image_orders import TwoImageOrders
 from cdc_contracts.registry.core.engine.verdict_records import (
     Numbers,
     PartitionRecords,
@@ -24,7 +25,6 @@ from cdc_contracts.registry.core.engine.verdict_records import (
     records_of_group,
     time_of,
 )
-from cdc_contracts.registry.core.engine.versions_by_order import PlacedVersions
 from cdc_contracts.registry.core.records.record_batches import NO_TIMESTAMP, Batch
 from cdc_contracts.registry.core.stats.ddl_statements import keep_first
 from cdc_contracts.registry.core.stats.finding_tallies import FindingExample
@@ -43,26 +43,26 @@ from cdc_contracts.registry.core.validate.verdicts import (
 )
 
 _LATEST: Final = 2**63 - 1
-NO_PLACINGS: Final[Mapping[str, PlacedVersions]] = MappingProxyType({})
+NO_ORDERS: Final[Mapping[str, TwoImageOrders]] = MappingProxyType({})
 
 
 def count(
-    batch_result: BatchResult, batch: Batch, *, versions_by_order: Mapping[str, PlacedVersions] = NO_PLACINGS
+    batch_result: BatchResult, batch: Batch, *, orders_by_subject: Mapping[str, TwoImageOrders] = NO_ORDERS
 ) -> Tally:
     """Return the tally of a validated batch; observed values are reduced to their shapes."""
-    return count_parts([(batch, batch_result)], versions_by_order=versions_by_order)
+    return count_parts([(batch, batch_result)], orders_by_subject=orders_by_subject)
 
 
 def count_parts(
     validated: Sequence[tuple[Batch, BatchResult]],
     *,
     show_values: bool = False,
-    versions_by_order: Mapping[str, PlacedVersions] = NO_PLACINGS,
+    orders_by_subject: Mapping[str, TwoImageOrders] = NO_ORDERS,
     profiled: bool = False,
 ) -> Tally:
     """Return the tally of the parts of a batch, whose records may interleave.
 
-    Observed values are reduced to their shapes unless `show_values`. `versions_by_order` has the subjects whose key
+    Observed values are reduced to their shapes unless `show_values`. `orders_by_subject` has the subjects whose key
     chains are followed. Only if `profiled`, the tally has profiles.
     """
     tallies, parts, versions = list[Tally](), list[PartitionRecords](), list[str]()
@@ -76,8 +76,8 @@ def count_parts(
     for tally in tallies[1:]:
         total.merge(tally)
     runs = read_runs(batch for batch, _ in validated)
-    if versions_by_order:
-        total.chains = follow_rows(validated, versions_by_order, runs)
+    if orders_by_subject:
+        total.chains = follow_rows(validated, orders_by_subject, runs)
     count_statistics(validated, total, runs)
     total.spans = {source: found.spans for source, found in runs.items()}
     find_series(total, parts, runs)

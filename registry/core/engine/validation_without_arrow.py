@@ -12,7 +12,7 @@ from cdc_contracts.registry.core.common.findings import Finding
 from cdc_contracts.registry.core.common.json_messages import EXPECTED
 from cdc_contracts.registry.core.contract.table_contracts import table_name
 from cdc_contracts.registry.core.engine.dialect_runs import name_run
-from cdc_contracts.registry.core.engine.versions_by_order import is_followed, versions_by_order_of
+from cdc_contracts.registry.core.engine.two_image_orders import is_followed, orders_by_subject_of
 from cdc_contracts.registry.core.message.envelope_times import read_time
 from cdc_contracts.registry.core.message.reading import Reading
 from cdc_contracts.registry.core.records.input_files import RecordsWithoutArrow
@@ -43,7 +43,7 @@ class ValidationWithoutArrow:
     def __init__(self, validation: ValidationContext) -> None:
         self.validation = validation
         self._tally = Tally()
-        self._versions_by_order = versions_by_order_of(validation)
+        self._orders_by_subject = orders_by_subject_of(validation)
         self._changes = RowChanges()
 
     def check(self, records: RecordsWithoutArrow) -> Iterator[tuple[Source, int, Sequence[Finding]]]:
@@ -86,24 +86,24 @@ class ValidationWithoutArrow:
     def _follow(self, validated: ValidatedMessage, source: Source, point: Point) -> None:
         """Add the row changes of a record."""
         self._changes.read(*source, [(point.offset, point.offset)])
-        for subject, placed_versions in self._versions_by_order.items():
-            if not placed_versions.foreign_records:
-                self._changes.open_line(ChainLine(*source, subject), placed_versions.readings)
-        if not is_followed(validated.verdict, self._versions_by_order):
+        for subject, orders in self._orders_by_subject.items():
+            if not orders.foreign_validators:
+                self._changes.open_line(ChainLine(*source, subject), orders.readings)
+        if not is_followed(validated.verdict, self._orders_by_subject):
             return
         subject = validated.verdict.fits[0].subject
-        placed_versions = self._versions_by_order[subject]
-        readings = placed_versions.readings_of(validated)
+        orders = self._orders_by_subject[subject]
+        readings = orders.readings_of(validated)
         if not readings:
             return
-        changes = _row_changes([_images(reading) for reading in readings], placed_versions.kind_of(readings[0].op))
+        changes = _row_changes([_images(reading) for reading in readings], orders.kind_of(readings[0].op))
         if changes is None:
             return
         names, line = readings[0].names, ChainLine(*source, subject)
         table = digest_name(source.topic, names.tenant, names.database, names.schema, names.table)
         event, position = _event_time(readings[0]), _position(readings[0])
         self._changes.tables[table] = table_name(names.database, names.schema, names.table)
-        self._changes.open_line(line, placed_versions.readings)
+        self._changes.open_line(line, orders.readings)
         self._changes.add(line, [
             one._replace(key=mix(one.key ^ table), table=table, offset=point.offset, event=event, position=position)
             for one in changes

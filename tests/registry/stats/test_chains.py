@@ -114,7 +114,7 @@ def test_records_judged_one_by_one_chain_as_those_judged_together_do():
         pa.array([None], pa.string()), alone=[(n, validation.validate(value)) for n, value in enumerate(values)]
     )
 
-    slow = count(alone, batch, versions_by_order=Kernel(validation).versions_by_order)
+    slow = count(alone, batch, orders_by_subject=Kernel(validation).orders_by_subject)
 
     assert slow.chains == audited([records(values)], NEW).chains
     assert any(line["links"][OLD] for line in report_of(slow, NEW)["chains"])

@@ -1,4 +1,4 @@
-"""Image image orders: how versions place the images of an UPDATE, if they disagree on which is the row before."""
+"""Two image orders: how versions place the images of an UPDATE, if they disagree on which is the row before."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from cdc_contracts.registry.core.validate.verdicts import CONTROL, Verdict
 
 
 @dataclass(frozen=True)
-class PlacedVersions:
-    """The versions by the way they place the images of an UPDATE, if there are two ways.
+class TwoImageOrders:
+    """The versions by the order in which they place the images of an UPDATE, if there are two orders.
 
-    Mostly they are of one subject. If all versions of a subject agree, the first way may be that of `foreign_records`:
-    versions of other subjects that place the images the other way round. They matter only for messages that fit them.
+    Mostly they are of one subject. If all versions of a subject agree, the first order may be that of versions of other
+    subjects, by their `foreign_validators`. They matter only for messages that fit them.
     """
 
     versions: tuple[tuple[Version, ...], tuple[Version, ...]]
-    foreign_records: tuple[ReferenceValidator, ...] = ()
+    foreign_validators: tuple[ReferenceValidator, ...] = ()
     inserts_are_changes: bool = True
     """Whether no INSERT can be a row of a full load."""
 
@@ -39,18 +39,18 @@ class PlacedVersions:
         one, other = self.versions
         return tuple(version.reference for version in one), tuple(version.reference for version in other)
 
-    def foreign_record(self, reading: Reading) -> Reading | None:
-        """Return how a foreign record reads a message that fits it; None if the message fits no foreign record."""
+    def foreign_reading(self, reading: Reading) -> Reading | None:
+        """Return how a version of another subject reads a message that fits it; None if the message fits none."""
         message = reading.message
         validator = next(
-            (one for one in self.foreign_records if one.claims(message) and one.validate(message).fits), None
+            (one for one in self.foreign_validators if one.claims(message) and one.validate(message).fits), None
         )
         return None if validator is None else Reading(validator.meaning, message, reading.reading_options)
 
     def readings_of(self, validated: ValidatedMessage) -> list[Reading]:
-        """Return how each way reads one record; if only one way fits, its reading counts for both.
+        """Return how each order reads one record; if only one fits, its reading counts for both.
 
-        Empty if the other way is that of foreign records and the record cannot be theirs.
+        Empty if the other order is that of other subjects and the record cannot be theirs.
         """
         fits, reading = validated.verdict.fits, validated.reading
         if reading is None:
@@ -59,25 +59,25 @@ class PlacedVersions:
         readings = [
             None if one is None else Reading(one.meaning, reading.message, reading.reading_options) for one in found
         ]
-        if self.foreign_records:
-            readings[0] = self.foreign_record(reading)
+        if self.foreign_validators:
+            readings[0] = self.foreign_reading(reading)
         return self.of_both(readings)
 
     def of_both(self, readings: Sequence[Reading | None]) -> list[Reading]:
-        """Return the readings of both ways, the only one for both; none if the foreign records have no reading."""
+        """Return the readings of both orders, the only one for both; none if other subjects have no reading."""
         result = [one for one in readings if one is not None]
-        if self.foreign_records and len(result) < len(readings):
+        if self.foreign_validators and len(result) < len(readings):
             return []
         return [result[0] if one is None else one for one in readings]
 
 
-def is_followed(verdict: Verdict, versions_by_order: Mapping[str, PlacedVersions]) -> bool:
+def is_followed(verdict: Verdict, orders_by_subject: Mapping[str, TwoImageOrders]) -> bool:
     """Return whether records of a verdict hold rows of a subject whose key chains are followed."""
-    return bool(verdict.fits) and verdict.outcome != CONTROL and verdict.fits[0].subject in versions_by_order
+    return bool(verdict.fits) and verdict.outcome != CONTROL and verdict.fits[0].subject in orders_by_subject
 
 
 @lru_cache(maxsize=256)
-def placed_versions_of(versions: tuple[Version, ...]) -> PlacedVersions | None:
+def image_orders_of(versions: tuple[Version, ...]) -> TwoImageOrders | None:
     """Return how the versions of a subject place the images of an UPDATE; None if they agree on it."""
     ways: dict[_Places | None, list[Version]] = {}
     for version in versions:
@@ -85,13 +85,13 @@ def placed_versions_of(versions: tuple[Version, ...]) -> PlacedVersions | None:
     if len(ways) != 2 or None in ways:  # noqa: PLR2004
         return None
     one, other = ways.values()
-    return PlacedVersions((tuple(one), tuple(other)))
+    return TwoImageOrders((tuple(one), tuple(other)))
 
 
-def versions_by_order_of(validation: ValidationContext) -> dict[str, PlacedVersions]:
+def orders_by_subject_of(validation: ValidationContext) -> dict[str, TwoImageOrders]:
     """Return, by subject, how the possible versions of records in a context disagree on before and after."""
-    found = {one.subject: _placed_versions_in(one) for one in _subjects(validation)}
-    return {subject: placed_versions for subject, placed_versions in found.items() if placed_versions is not None}
+    found = {one.subject: _image_orders_in(one) for one in _subjects(validation)}
+    return {subject: orders for subject, orders in found.items() if orders is not None}
 
 
 _Places = tuple[str, str]
@@ -105,22 +105,22 @@ def _places(version: Version) -> _Places | None:
     return sides.before.at, sides.after.at
 
 
-def _placed_versions_in(validation: ValidationContext) -> PlacedVersions | None:
+def _image_orders_in(validation: ValidationContext) -> TwoImageOrders | None:
     """Return how the versions of a context's first subject, and of subjects easily confused with it, place images."""
     own = tuple(validator.version for validator in validation.validators)
     changes = all(version.meaning.full_load == "own-op" for version in validation.validated)
     ways = {_places(version) for version in own}
     places = next(iter(ways))
     if len(ways) > 1 or places is None:
-        placed_versions = placed_versions_of(own)
-        return None if placed_versions is None else replace(placed_versions, inserts_are_changes=changes)
-    foreign_records = tuple(
+        orders = image_orders_of(own)
+        return None if orders is None else replace(orders, inserts_are_changes=changes)
+    foreign = tuple(
         validation.validator_of(version)
         for version in validation.catalogue.all_versions()
         if version.subject != validation.subject and _places(version) == places[::-1]
     )
-    others = tuple(validator for validator in foreign_records if validator.wire.transport == validation.wire.transport)
-    return PlacedVersions((tuple(validator.version for validator in others), own), others, changes) if others else None
+    others = tuple(validator for validator in foreign if validator.wire.transport == validation.wire.transport)
+    return TwoImageOrders((tuple(validator.version for validator in others), own), others, changes) if others else None
 
 
 def _subjects(validation: ValidationContext) -> tuple[ValidationContext, ...]:
