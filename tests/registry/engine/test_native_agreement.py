@@ -255,7 +255,7 @@ def test_flags_and_texts_of_scanned_values_are_those_of_the_form(form, data):
     use = FormUse(form, context, data.draw(st.booleans()), bound)
     held = {kind for kind, _ in values} - {NULL}
     fits = (form.decoder == "raw" and not held & {TEXT, ESCAPED}) or not held & {DECIMAL, NUMBER}
-    column = column_of(values, form.decoder if fits else "wide")  # a parser widens what another kind is in
+    column = column_of(values, form.decoder if fits else "wide").widened()  # a parser widens what another kind is in
     kinds = sum(1 << kind for kind in held)
     part = ScannedPart(column, kinds)
     texts, flags = zip(*(read_alone(use, sent_value(value)) for value in values), strict=True)
