@@ -214,7 +214,7 @@ class _CountedPart:
 def whole_numbers(values: ParsedColumn, track: Track) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Return the positions in some members, and a mask of the members that hold one."""
     found = values.all_integers
-    if found is None and track.null_text is None:
+    if found is None and not (track.null_text or "").isdigit():
         found = values.all_digits
     if found is not None:
         there = np.ones(len(found), np.bool_) if track.absent_value is None else found != track.absent_value

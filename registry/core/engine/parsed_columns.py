@@ -101,7 +101,8 @@ class ParsedColumn(Sequence[Any]):
     @cached_property
     def all_last_counts(self) -> NDArray[np.int64] | None:
         """The last number of each value where each is the token of a list of unsigned integers, None where not."""
-        if not all(type(value) is bytes and _is_counts(value) for value in self.objects[:1]):
+        first = self[0] if len(self) else None
+        if type(first) is not bytes or not _is_counts(first):
             return None
         if self.decoder != RAW or set(map(type, self.objects)) != {bytes}:
             return None

@@ -67,7 +67,9 @@ def _counts(values: ParsedColumn, place: Place) -> NDArray[np.int64]:
     counts = values.all_last_counts if values.all_digits is None else values.all_digits
     if counts is not None and counts.min() >= _LEAST_COUNTED:
         return counts
-    return np.array([_count(_as_parsed(value), place) for value in values], np.int64)
+    codes, found = values.few_distinct or (None, values)
+    each = np.array([_count(_as_parsed(value), place) for value in found], np.int64)
+    return each if codes is None else each[codes]
 
 
 def _count(value: Any, place: Place) -> int:

@@ -16,7 +16,7 @@ VALUES = st.none() | st.integers(-3, 10**17) | st.sampled_from(["0", "7", "-1", 
 TRACKS = st.builds(
     lambda none, text: Track("orders", "/position", "strict", text, none),
     st.sampled_from([None, 0, -1, 7]),
-    st.sampled_from([None, "none"]),
+    st.sampled_from([None, "none", "0", "7"]),
 )
 
 
