@@ -276,6 +276,8 @@ def _timeline(by_source: Mapping[Source, list[Run]], tally: Tally, spans: Spans)
                     last_offset=run.last,
                     first_timestamp=instant(run.first_timestamp),
                     last_timestamp=instant(run.last_timestamp),
+                    certain_from=UNSET if run.certain is None or run.certain[0] == run.first else run.certain[0],
+                    certain_to=UNSET if run.certain is None or run.certain[1] == run.last else run.certain[1],
                 )
                 for run in runs[:_MOST_RUNS]
             ),

@@ -252,6 +252,10 @@ class ReportedRun(Struct, frozen=True, forbid_unknown_fields=True):
     """Time of the first."""
     last_timestamp: str | None
     """Time of the last."""
+    certain_from: Sometimes[Count] = UNSET
+    """Offset from which on the version is certain, where that is after the first: few links may be by chance."""
+    certain_to: Sometimes[Count] = UNSET
+    """Offset up to which, and including which, the version is certain, where that is before the last."""
 
 
 class PartitionTimeline(Struct, frozen=True, forbid_unknown_fields=True):

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from msgspec import UNSET
+
 from cdc_contracts.registry.core.contract.catalogue import Catalogue
 from cdc_contracts.registry.core.contract.table_contract_files import write_scalar
 from cdc_contracts.registry.core.report.report_model import PartitionTimeline, Report, ReportedRun
@@ -63,7 +65,13 @@ def _direction(partitions: Sequence[Sequence[ReportedRun]], catalogue: Catalogue
 
 
 def _run(run: ReportedRun) -> ProvenRun:
-    return ProvenRun(run.contract, run.first_offset, run.last_offset)
+    """Return a run as far as its version is certain."""
+    first, last = run.certain_from, run.certain_to
+    return ProvenRun(
+        run.contract,
+        run.first_offset if first is UNSET else first,
+        run.last_offset if last is UNSET else last,
+    )
 
 
 def _partition(partition: int, runs: Sequence[ReportedRun], direction: Direction | None, *, cut: bool) -> Iterator[str]:
@@ -84,11 +92,14 @@ def _partition(partition: int, runs: Sequence[ReportedRun], direction: Direction
             )
         elif one.end is not None:
             around = [
-                known.run.contract
+                by_place[known.run]
                 for known in (placed[number - 1], placed[number + 1])
                 if isinstance(known, KnownRange)
             ]
-            yield _open(f"offsets {one.start} to {one.end - 1}", f"no message there proves {' or '.join(around)}")
+            versions = " or ".join(run.contract for run in around)
+            proofs = any(one.start <= at < one.end for run in around for at in (run.first_offset, run.last_offset))
+            why = f"few row changes there tell {versions}" if proofs else f"no message there proves {versions}"
+            yield _open(f"offsets {one.start} to {one.end - 1}", why)
         elif not cut:
             yield _open(f"offsets from {one.start}", "they may follow a switch, and no message proves their version")
     if cut:

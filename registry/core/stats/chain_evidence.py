@@ -54,7 +54,7 @@ class ChainStretch(NamedTuple):
     proven: bool
     tables: tuple[TableShare, ...] = ()
     inner: tuple[int, int] | None = None
-    """The offsets between which more than two links prove it, where it follows from links."""
+    """The offsets between which more than two votes prove it, where the places of its votes are known."""
 
 
 class ChainProof(NamedTuple):

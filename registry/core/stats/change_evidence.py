@@ -102,10 +102,19 @@ class _TopicChanges:
         intervals = Intervals({line.partition: row_changes.intervals_of(*line[:2]) for line in lines})
         once = leave_out_repeats(self._changes)
         self._links: Links = find_links(once, intervals, row_changes.busy)
-        self._ends: dict[int, list[LinkEnd]] = defaultdict(list)
-        for end in self._links.ends:
-            self._ends[end.partition].append(end)
         self._states = States(once, row_changes.busy)
+        self._ends: dict[int, list[LinkEnd]] = defaultdict(list)
+        for end in (*self._links.ends, *self._placed_votes()):
+            self._ends[end.partition].append(end)
+
+    def _placed_votes(self) -> Sequence[LinkEnd]:
+        """Return the votes of states that are about one place, where votes of both readings are cast.
+
+        Then a partition may have turned where no link shows it. Where all are for one reading, places add nothing.
+        """
+        votes = list(self._states.find_ends())
+        cast = {end.reading for end in votes} | {end.reading for end in self._links.ends if end.links}
+        return votes if len(cast) > 1 else ()
 
     def evidence(self) -> Iterator[ChainEvidence]:
         """Yield the evidence of each line."""
@@ -127,11 +136,11 @@ class _TopicChanges:
             ]
             if not disputes and not doubtful and len(stretches) <= 1 and not any(one.proven for one in stretches):
                 stretches = self._stretches_of_states(line.partition, timeline, states) or stretches
-            ends = self._ends[line.partition]
+            links = [end for end in self._links.ends if end.partition == line.partition]
             yield ChainEvidence(
                 line=line,
                 readings=self._readings,
-                links=VoteCount(*(sum(end.links for end in ends if end.reading == way) for way in (0, 1))),
+                links=VoteCount(*(sum(end.links for end in links if end.reading == way) for way in (0, 1))),
                 torn=self._links.torn[line.partition],
                 stretches=tuple(sorted(stretches, key=lambda stretch: (stretch.first.offset, stretch.last.offset))),
                 doubtful=doubtful,
@@ -260,11 +269,15 @@ class _TopicChanges:
     def _stretches_of_states(
         self, partition: int, timeline: _Timeline, states: Iterable[StateVote]
     ) -> list[ChainStretch]:
-        """Return the stretches of a partition without links that the states of the topic prove."""
+        """Return the stretches of a partition that the states of the whole topic prove.
+
+        They are about all of its changes, unless some states vote for the other reading.
+        """
         votes = Counter[int | None]()
         for vote in states:
-            if not vote.against:
-                votes.update({timeline.reading_of(*placed) for placed in vote.updates})
+            if vote.against:
+                return []
+            votes.update({timeline.reading_of(*placed) for placed in vote.updates})
         changes = sorted(self._open_changes(partition), key=lambda change: change.offset)
         found = []
         for reading, alike in groupby(changes, key=lambda change: timeline.reading_of(partition, change)):

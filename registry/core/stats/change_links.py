@@ -25,7 +25,10 @@ PlacedChange = tuple[int, RowChange]
 
 
 class LinkEnd(NamedTuple):
-    """A change that a link proves to be of one reading; the two ends of a link share its weight and its count."""
+    """A change that a link, or the vote of a state, proves to be of one reading.
+
+    The two ends of a link share its weight and its count.
+    """
 
     partition: int
     point: Point
@@ -211,9 +214,9 @@ def _join(left: PlacedChange, right: PlacedChange, links: Links) -> _Joined:
     shared = left_open and right_open and before == after
     weight = 0.5 if shared else 1.0
     if left_open:
-        links.ends.append(_end(from_partition, one, before, int(not shared), weight))
+        links.ends.append(end_at(from_partition, one, before, int(not shared), weight))
     if right_open:
-        links.ends.append(_end(to_partition, two, after, 1, weight))
+        links.ends.append(end_at(to_partition, two, after, 1, weight))
     return joined
 
 
@@ -275,7 +278,8 @@ def _open_sides(one: RowChange, two: RowChange) -> tuple[bool, bool]:
     return one.after != one.other_after, two.before != two.other_before
 
 
-def _end(partition: int, change: RowChange, reading: int, links: int, weight: float) -> LinkEnd:
+def end_at(partition: int, change: RowChange, reading: int, links: int, weight: float) -> LinkEnd:
+    """Return a change that evidence proves to be of one reading."""
     record = change.key, change.offset, change.within
     return LinkEnd(partition, point_of(change), change.table, reading, links, weight, record)
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from cdc_contracts.registry.core.stats.chain_evidence import ChangePair
-from cdc_contracts.registry.core.stats.change_links import PlacedChange, as_pair, keep_first, place_of
+from cdc_contracts.registry.core.stats.change_links import LinkEnd, PlacedChange, as_pair, end_at, keep_first, place_of
 from cdc_contracts.registry.core.stats.row_changes import LOAD, UPDATE, RowChange
 
 _ROUNDS: Final = 3
@@ -90,6 +90,16 @@ class States:
                 anchors = [placed for placed, sign in self._anchored[state] if (sign > 0) == entered]
                 keep_first(pairs, reading, as_pair(_first(anchors), _first(answers), neighbours=False))
         return pairs
+
+    def find_ends(self) -> Iterator[LinkEnd]:
+        """Yield the UPDATEs that alone enter or leave a state, with the reading that the state votes for.
+
+        Such a vote is about one place, as a link is.
+        """
+        for vote in self.votes(lambda _, __: 0):
+            if len(vote.updates) == 1:
+                ((partition, change),) = vote.updates
+                yield end_at(partition, change, int(vote.against), 1, 1.0)
 
     def _vote_of(self, state: State, reading_of: ReadingOf) -> StateVote | None:
         anchored, updates = self._anchors[state], self._updates[state]

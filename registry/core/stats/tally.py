@@ -274,4 +274,6 @@ def proven_runs(tally: Tally) -> dict[Source, list[Run]]:
 def as_run(stretch: ChainStretch) -> Run:
     """Return a stretch of key chains as a run of its version."""
     first, last = stretch.first, stretch.last
-    return Run(stretch.contract, first.offset, last.offset, stretch.records, first.timestamp, last.timestamp)
+    return Run(
+        stretch.contract, first.offset, last.offset, stretch.records, first.timestamp, last.timestamp, stretch.inner
+    )

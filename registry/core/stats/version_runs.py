@@ -10,7 +10,10 @@ MOST_RUNS: Final = 1_000
 
 
 class Run(NamedTuple):
-    """Consecutive proven records of one version in one partition: their count, and first and last offset and time."""
+    """Consecutive proven records of one version in one partition: their count, and first and last offset and time.
+
+    `certain` are the offsets between which the version is certain, where those at the ends may be linked by chance.
+    """
 
     version: str
     first: int
@@ -18,6 +21,7 @@ class Run(NamedTuple):
     records: int
     first_timestamp: int | None = None
     last_timestamp: int | None = None
+    certain: tuple[int, int] | None = None
 
 
 def gather_runs(runs: Sequence[Run], more: Sequence[Run]) -> list[Run]:
