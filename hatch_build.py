@@ -49,7 +49,8 @@ SOURCES = (
     "avro_values.c",
     "avro_texts.c",
 )
-OPTIONS = ("-std=c11", "-O3", "-shared", "-fPIC", "-fvisibility=hidden")
+OPTIONS = ("-std=c99", "-O3", "-shared", "-fPIC", "-fvisibility=hidden")
+MSVC_OPTIONS = ("/nologo", "/std:c11", "/O2", "/LD")
 LONGEST = 300
 """Seconds that a compiler may take."""
 
@@ -105,17 +106,18 @@ def compile_native(folder: Path, to: Path, *options: str) -> bool:
     """Compile the sources of a folder with the first compiler that can; False where none can."""
     digest = runpy.run_path(str(folder / "source_digest.py"))["digest_sources"](folder)
     for compiler in find_compilers():
+        is_msvc = Path(compiler[0]).stem.lower() == "cl"
         command = [
             *compiler,
-            *OPTIONS,
+            *(MSVC_OPTIONS if is_msvc else OPTIONS),
             f'-DCDC_SOURCES="{digest}"',
             *options,
-            "-o",
-            str(to),
-            *(str(folder / name) for name in SOURCES),
+            *([f"/Fe:{to.absolute()}"] if is_msvc else ["-o", str(to.absolute())]),
+            *(str((folder / name).absolute()) for name in SOURCES),
         ]
         try:
-            subprocess.run(command, check=True, capture_output=True, timeout=LONGEST)
+            with tempfile.TemporaryDirectory() as beside:  # MSVC leaves object files in the folder it is started in
+                subprocess.run(command, check=True, capture_output=True, timeout=LONGEST, cwd=beside)
             if not os.environ.get("CDC_CONTRACTS_PLATFORM") and not options:
                 ctypes.CDLL(str(to))
         except (OSError, subprocess.SubprocessError) as error:
@@ -135,7 +137,7 @@ def find_compilers() -> list[list[str]]:
         return zig
     if wanted:
         return [] if wanted == "none" else [shlex.split(wanted)]
-    return [[found] for name in ("cc", "gcc", "clang") if (found := shutil.which(name))] + zig
+    return [[found] for name in ("cc", "gcc", "clang", "cl") if (found := shutil.which(name))] + zig
 
 
 if __name__ == "__main__":

@@ -73,10 +73,14 @@ static inline int is_digit(uint8_t byte) { return (uint8_t)(byte - '0') < 10; }
  * takes a function that only does this for one without effects, and removes its calls.
  */
 #define AHEAD 12
+#if defined(__GNUC__)
 #define FETCH_AHEAD(data, cells, place, count) \
     do { \
         if ((place) + AHEAD < (count)) __builtin_prefetch((data) + start_of((cells)[(place) + AHEAD])); \
     } while (0)
+#else
+#define FETCH_AHEAD(data, cells, place, count) ((void)0)
+#endif
 
 #if defined(_WIN32)
 #define EXPORT __declspec(dllexport)

@@ -18,22 +18,41 @@ static int64_t digits(const uint8_t *p, int64_t count) {
     return number;
 }
 
-__extension__ typedef __int128 Wide; /* decimals have up to 38 digits */
-__extension__ typedef unsigned __int128 UnsignedWide;
+/* A whole number of 128 bits in two's complement, as Arrow has it: decimals have up to 38 digits. */
+typedef struct {
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    uint64_t high, low;
+#else
+    uint64_t low, high;
+#endif
+} Wide;
+
+#define MOST_LOW 1000000000000000000u /* ten times this and a digit fit into 64 bits */
+
+static void append_digit(Wide *number, unsigned digit) {
+    if (number->high == 0 && number->low < MOST_LOW) {
+        number->low = number->low * 10 + digit;
+        return;
+    }
+    uint64_t lower = (number->low & 0xFFFFFFFFu) * 10 + digit, upper = (number->low >> 32) * 10 + (lower >> 32);
+    number->low = upper << 32 | (lower & 0xFFFFFFFFu);
+    number->high = number->high * 10 + (upper >> 32);
+}
 
 static int read_decimal(const uint8_t *p, int64_t length, int precision, int scale, Wide *value) {
     int64_t at = 0, negative = length > 0 && p[0] == '-', whole = 0, fraction = 0;
-    UnsignedWide number = 0;
-    for (at = negative; at < length && is_digit(p[at]); at++, whole++) number = number * 10 + (unsigned)(p[at] - '0');
+    Wide number = {0, 0};
+    for (at = negative; at < length && is_digit(p[at]); at++, whole++) append_digit(&number, (unsigned)(p[at] - '0'));
     if (whole == 0 || whole > precision) return 0;
     if (p[negative] == '0' ? whole > 1 : whole > precision - scale) return 0;
     if (at < length) {
         if (p[at++] != '.' || at == length || length - at > scale) return 0;
-        for (; at < length && is_digit(p[at]); at++, fraction++) number = number * 10 + (unsigned)(p[at] - '0');
+        for (; at < length && is_digit(p[at]); at++, fraction++) append_digit(&number, (unsigned)(p[at] - '0'));
         if (at < length) return 0;
     }
-    for (; fraction < scale; fraction++) number *= 10;
-    *value = negative ? -(Wide)number : (Wide)number;
+    for (; fraction < scale; fraction++) append_digit(&number, 0);
+    if (negative) number.low = ~number.low + 1, number.high = ~number.high + (number.low == 0);
+    *value = number;
     return 1;
 }
 
@@ -102,7 +121,7 @@ int64_t cdc_read_texts(Buffer offsets, Buffer bytes, Buffer there, int64_t first
     if (!HOLDS_BITS(valid_buffer, first + total)) return TOO_SHORT;
     for (int64_t row = 0; row < total; row++) {
         int64_t place = places[row], whole = 0, to = first + row;
-        Wide number = 0;
+        Wide number = {0, 0};
         double real = 0;
         if (place >= 0 && !has_text(&texts, place)) return TOO_SHORT;
         int read = place < 0 || !is_there(&texts, place);
@@ -110,8 +129,8 @@ int64_t cdc_read_texts(Buffer offsets, Buffer bytes, Buffer there, int64_t first
             const uint8_t *p = texts.bytes + texts.offsets[place];
             int64_t length = text_length(&texts, place);
             if (kind == WHOLE_COLUMN) {
-                read = read_decimal(p, length, MOST_DIGITS, 0, &number) && (number || length == 1); /* `-0` is no integer */
-                whole = (int64_t)number;
+                read = read_decimal(p, length, MOST_DIGITS, 0, &number) && (number.low || length == 1); /* `-0` is no integer */
+                whole = (int64_t)number.low;
             }
             else if (kind == DECIMAL_COLUMN) read = read_decimal(p, length, precision, scale, &number);
             else if (kind == FLOAT_COLUMN) read = read_float(p, length, &real);
