@@ -4,6 +4,9 @@ A producer sends what its schema accepts, with members that the schema names and
 no properties, says what members of other names are, or asks for more members than it names is a map and may hold any. A
 consumer accepts a message if its schema does, with the members that it does not name or without them; where members are
 counted, they may count. Of alternatives each describes an object on its own. Nothing of the comparison is used.
+
+Where that leaves a choice, a message refutes that schemas are compatible only if it does by every reading, and it shows
+that they are not if it does by one.
 """
 
 import json
@@ -49,8 +52,8 @@ def dependencies_of(schema):
     return [(name, asked) for word in words for name, asked in schema.get(word, {}).items()]
 
 
-def in_place(root, schemas):
-    """Return all schemas that apply to the same value, once each."""
+def in_place(root, schemas, *, tested=True):
+    """Return all schemas that apply to the same value, once each; those that are only asked about where `tested`."""
     found, waiting = [], list(schemas)
     while waiting:
         one = waiting.pop()
@@ -58,7 +61,7 @@ def in_place(root, schemas):
             continue
         found.append(one)
         waiting += [part for word in ("allOf", "anyOf", "oneOf") for part in one.get(word, ())]
-        waiting += [one.get(word) for word in ("if", "then", "else", "not")]
+        waiting += [one.get(word) for word in (("if", "then", "else", "not") if tested else ("then", "else"))]
         waiting += [asked for _, asked in dependencies_of(one)]
         waiting += [resolve(root, one)] if "$ref" in one else []
     return found
@@ -97,17 +100,22 @@ def below(schemas, name):
             yield one["additionalProperties"]
 
 
-def holds_only_named(root, schemas, value):
-    """Return whether every object holds members only that its schema names."""
+def holds_only_named(root, schemas, value, *, widely=False):
+    """Return whether every object holds members only that its schema names.
+
+    `widely` says that an object that has to have some number of members, or must not be such as a schema says, is a map
+    too: there may be no object of the named members alone.
+    """
     schemas = in_place(root, schemas)
+    widely_map = widely and any({"minProperties", "not"} & one.keys() for one in schemas)
     if isinstance(value, list):
         items = [one["items"] for one in schemas if "items" in one]
-        return all(holds_only_named(root, items, one) for one in value)
+        return all(holds_only_named(root, items, one, widely=widely) for one in value)
     if not isinstance(value, dict):
         return True
-    if not is_map(schemas) and not value.keys() <= names_of(schemas):
+    if not (widely_map or is_map(schemas)) and not value.keys() <= names_of(schemas):
         return False
-    return all(holds_only_named(root, below(schemas, name), held) for name, held in value.items())
+    return all(holds_only_named(root, list(below(schemas, name)), held, widely=widely) for name, held in value.items())
 
 
 def without_others(root, schemas, value, *, whole_maps):
@@ -197,14 +205,16 @@ def readings(text, is_chosen):
 @cache
 def sent(text):
     """Return which messages a producer sends by a schema."""
+    return [at for at, one in enumerate(MESSAGES) if sends(text, one)]
+
+
+def sends(text, value, *, widely=False):
+    """Return whether a producer sends a message by a schema, by every reading or widely by one."""
     (_, validator), *chosen = readings(text, is_choice)
     by = chosen or readings(text, is_choice)
-    return [
-        at
-        for at, one in enumerate(MESSAGES)
-        if validator.is_valid(one)
-        and any(each.is_valid(one) and holds_only_named(schema, [schema], one) for schema, each in by)
-    ]
+    return validator.is_valid(value) and any(
+        each.is_valid(value) and holds_only_named(schema, [schema], value, widely=widely) for schema, each in by
+    )
 
 
 def takes(text, value):
@@ -216,6 +226,52 @@ def takes(text, value):
             if validator.is_valid(without_others(schema, [schema], value, whole_maps=whole_maps)):
                 return True
     return False
+
+
+def takes_by_all_readings(text, value):
+    """Return whether a consumer accepts a message, whether members that it ignores count and have a name that fits or not."""
+    (first, *_), chosen = readings(text, has_closed)[:1], readings(text, has_closed)[1:]
+    return _takes_so(*first, value) and (not chosen or any(_takes_so(*one, value) for one in chosen))
+
+
+def _takes_so(schema, validator, value):
+    opened = without_refusal(schema)
+    counted = FAST_VALIDATORS[draft_of(schema)](opened, offline=True, validate_formats=False)
+    return validator.is_valid(without_others(schema, [schema], value, whole_maps=False)) and counted.is_valid(value)
+
+
+def without_refusal(schema):
+    """Return a schema that refuses no member for its name alone, save under a condition."""
+    if isinstance(schema, list):
+        return [without_refusal(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    kept = {word: held for word, held in schema.items() if word != "additionalProperties" or held is not False}
+    return {word: held if word in ("not", "if") else without_refusal(held) for word, held in kept.items()}
+
+
+def misses(old, new, value):
+    """Return whether a message has a member that the old schema describes and the new one does not name."""
+    old, new = without_hidden(old), without_hidden(new)
+    return _misses((old, new), [old], [new], value)
+
+
+def _misses(roots, mine, theirs, value):
+    mine = in_place(roots[0], mine, tested=False)  # what is only asked about is not described
+    theirs = in_place(roots[1], theirs)
+    if isinstance(value, list):
+        inside = [[one["items"] for one in schemas if "items" in one] for schemas in (mine, theirs)]
+        return any(_misses(roots, *inside, one) for one in value)
+    return isinstance(value, dict) and any(
+        (name not in names_of(theirs) and any(one.get("properties", {}).get(name, False) is not False for one in mine))
+        or _misses(roots, list(below(mine, name)), list(below(theirs, name)), held)
+        for name, held in value.items()
+    )
+
+
+def missing(old, new):
+    """Return a message that consumers of the old version are sent, and of which the new one no longer names a member."""
+    return next((MESSAGES[at] for at in sent(old) if misses(json.loads(old), json.loads(new), MESSAGES[at])), None)
 
 
 def refuting(old, new):

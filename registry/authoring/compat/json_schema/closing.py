@@ -6,7 +6,7 @@ of the closed schema is always one of the schema.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -23,7 +23,9 @@ from cdc_contracts.registry.authoring.compat.json_schema.place_descriptions impo
     follow,
     name_members,
     named_by,
+    step_into,
 )
+from cdc_contracts.registry.authoring.compat.json_schema.schema_differences import ELEMENT
 from cdc_contracts.registry.authoring.compat.json_schema.schema_shapes import value_at
 from cdc_contracts.registry.core.common.pointers import split_pointer
 from cdc_contracts.registry.core.common.subschemas import subschemas
@@ -62,19 +64,32 @@ class _Closed:
                 self.schema[word] = self.own[word]
 
 
-def close_schema(document: BundledSchema) -> BundledSchema:
+class ClosedSchema(BundledSchema):
+    """The schema of what a producer sends. `reopened` says that a place was left open as it would take no object."""
+
+    def __init__(self, value: Any, *, reopened: bool) -> None:
+        super().__init__(value)
+        self.reopened = reopened
+
+
+def close_schema(document: BundledSchema) -> ClosedSchema:
     """Return the schema of what a producer sends."""
     closed = clone(document.value)
     places = _close(document, closed)
-    if places and document.mentions(*_LIMITING):
-        for one in _find_emptied(document, closed, places):
-            one.reopen()
-    return BundledSchema(closed)
+    emptied = _find_emptied(document, closed, places) if places and document.mentions(*_LIMITING) else []
+    for one in emptied:
+        one.reopen()
+    return ClosedSchema(closed, reopened=bool(emptied))
+
+
+def is_closed_exactly(document: BundledSchema) -> bool:
+    """Return whether it is known of each place what a producer sends there: no schemas apply together."""
+    return not document.mentions(*_IN_PLACE)
 
 
 def _close(document: BundledSchema, closed: Any) -> list[_Closed]:
     """Close a copy of the document's value, and return what was closed in it."""
-    is_plain = not document.mentions(*_IN_PLACE)
+    is_plain = is_closed_exactly(document)
     untouched = set() if is_plain else {id(one) for one in _find_applied(closed)}
     places: list[_Closed] = []
     done: set[int] = set()
@@ -90,12 +105,43 @@ def _close(document: BundledSchema, closed: Any) -> list[_Closed]:
             waiting += [part for word in ("anyOf", "oneOf") for part in schema.get(word, ())]
         else:
             names = set(named_by(schema)) if is_plain else name_members(closed, [schema])
-            if names and _may_close(schema, closed, names):
+            # a schema that is closed already refuses what it does not describe, also where others name it
+            if schema.get("additionalProperties") is not False and names and _may_close(schema, closed, names):
                 places.append(_Closed(schema, dict(schema)))
                 schema["additionalProperties"] = False
                 schema["properties"] = {**schema.get("properties", {}), **_missing(names, schema)}
         waiting += _below(schema, closed)
     return places
+
+
+def holds_only_named(document: Any, message: Any) -> bool:
+    """Return whether a message has only members that the schema names, where it describes an object and is no map.
+
+    What is left open when a schema is closed is decided here for one message.
+    """
+    waiting: list[tuple[list[Any], Any]] = [([document], message)]
+    while waiting:
+        schemas, value = waiting.pop()
+        applied = [one for schema in schemas for one in apply_in_place(document, schema)]
+        if isinstance(value, list):
+            waiting += [([part for one in applied for part in step_into(one, (ELEMENT, str(at)))], held)
+                        for at, held in enumerate(value)]  # fmt: skip
+        elif isinstance(value, dict):
+            names = {name for one in applied for name in named_by(one)}
+            if not _is_map(applied, names) and not value.keys() <= names:
+                return False
+            for name, held in value.items():
+                below = [part for one in applied for part in _described(one, name)]
+                waiting.append((below, held))
+    return True
+
+
+def _described(schema: Mapping[str, Any], name: str) -> Iterator[Any]:
+    """Yield what a schema may say of a member."""
+    if name in schema.get("properties", {}):
+        yield schema["properties"][name]
+    yield from (part for pattern, part in schema.get("patternProperties", {}).items() if finds(pattern, name))
+    yield from (schema[word] for word in ("additionalProperties", "unevaluatedProperties") if word in schema)
 
 
 def _is_choice(schema: Mapping[str, Any]) -> bool:
@@ -110,17 +156,18 @@ def _missing(names: set[str], schema: Any) -> dict[str, Any]:
 def _may_close(schema: Any, document: Any, names: set[str]) -> bool:
     """Return whether the names that a schema and those beside it give are all that a producer may mean."""
     applied = list(apply_in_place(document, schema))
-    return (
-        len(applied) < MOST_IN_PLACE
-        and any(one.get("properties") for one in applied)
-        and all(
-            one.get("additionalProperties", True) in (*_OPEN, False)
-            and not one.get("patternProperties")
-            and "unevaluatedProperties" not in one
-            and not one.keys() & {"$dynamicRef", "$recursiveRef"}
-            and one.get("minProperties", 0) <= len(names)
-            for one in applied
-        )
+    return len(applied) < MOST_IN_PLACE and not _is_map(applied, names)
+
+
+def _is_map(applied: Sequence[Mapping[str, Any]], names: Collection[str]) -> bool:
+    """Return whether an object that all the schemas describe together may have members of other names."""
+    return not any(one.get("properties") for one in applied) or any(
+        one.get("additionalProperties", True) not in (*_OPEN, False)
+        or bool(one.get("patternProperties"))
+        or "unevaluatedProperties" in one
+        or bool(one.keys() & {"$dynamicRef", "$recursiveRef"})
+        or one.get("minProperties", 0) > len(names)
+        for one in applied
     )
 
 
@@ -153,7 +200,7 @@ def _below(schema: Any, document: Any) -> list[Any]:
     found: list[Any] = list(patterns.values()) if not applied and not others and len(patterns) == 1 else []
     if applied:
         beside = [one for one in apply_in_place(document, schema) if one is not schema]
-        if any(one.get("patternProperties") or isinstance(one.get("additionalProperties"), dict) for one in beside):
+        if any(_says_more(part) for one in beside for part in _of_any_name(one)):
             return []
         others |= {name for one in beside for name, part in one.get("properties", {}).items() if _says_more(part)}
     found += [part for name, part in schema.get("properties", {}).items() if name not in others]
@@ -165,6 +212,10 @@ def _below(schema: Any, document: Any) -> list[Any]:
         found += items if isinstance(items, list) else [items]
         found += schema.get("prefixItems", [])
     return found
+
+
+def _of_any_name(schema: Mapping[str, Any]) -> list[Any]:
+    return [*schema.get("patternProperties", {}).values(), schema.get("additionalProperties")]
 
 
 def _says_more(schema: Any) -> bool:

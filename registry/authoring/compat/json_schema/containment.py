@@ -60,18 +60,21 @@ def find_impossible(schema: BundledSchema) -> Mapping[str, object]:
         return {}
 
 
-def is_impossible(schema: BundledSchema, route: Route) -> bool:
-    """Return whether a schema is known to accept no message that has a value where a route leads."""
+def may_have(schema: BundledSchema, route: Route) -> bool | None:
+    """Return whether a schema accepts a message that has a value where a route leads; None if that is not known."""
     if not isinstance(schema.value, dict) or any(kind == OTHER_MEMBER for kind, _ in route):
-        return False
+        return None
     asked: dict[str, object] = {}
     for kind, name in reversed(route):
         if kind == MEMBER:
             asked = {"type": "object", "required": [name], "properties": {name: asked}}
         else:
             asked = {"type": "array", "minItems": int(name) + 1, "contains": asked}
-    beside = schema.value.get("allOf", [])
-    return "" in find_impossible(BundledSchema({**schema.value, "allOf": [*beside, asked]}))
+    whole = BundledSchema({**schema.value, "allOf": [*schema.value.get("allOf", []), asked]})
+    if "" in find_impossible(whole):
+        return False
+    is_exact = all(kind == MEMBER for kind, _ in route)  # an element is asked for anywhere
+    return True if is_exact and is_contained(whole.text, "false", whole.draft) == NO else None
 
 
 class ContainmentDecider:

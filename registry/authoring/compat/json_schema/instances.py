@@ -42,6 +42,22 @@ def repair(guess: Any, validator: jsonschema_rs.Validator, kept: Way = ()) -> An
     raise ValueError("no message was found")
 
 
+def build_values(schema: Any) -> Iterator[Any]:
+    """Yield a value for each alternative of a schema: what it lists, and of an object the members that it requires."""
+    if not isinstance(schema, dict):
+        yield None
+    elif "const" in schema or "enum" in schema:
+        yield from [schema["const"]] if "const" in schema else schema["enum"]
+    elif "anyOf" in schema:
+        yield from (value for part in schema["anyOf"] for value in islice(build_values(part), _INSIDE))
+    elif schema.get("type", "object") == "object" and "required" in schema:
+        members = schema.get("properties", {})
+        yield {name: next(build_values(members.get(name)), None) for name in schema["required"]}
+    else:
+        kinds = schema.get("type", "object")
+        yield clone(_FIRST[kinds if isinstance(kinds, str) else kinds[0]])
+
+
 def _repair_each(box: dict[str, Any], refusals: Iterable[jsonschema_rs.ValidationError], kept: Way) -> bool:
     """Change the message once at each refused place, and add all members that are missing; say whether any changed.
 

@@ -12,7 +12,7 @@ from jsonschema_rs.canonical.schema import clone
 
 from cdc_contracts.registry.authoring.compat.compatibility_rule import BREAKING, NOTE, UNDECIDED
 from cdc_contracts.registry.authoring.compat.json_schema.bundled_schemas import BundledSchema
-from cdc_contracts.registry.authoring.compat.json_schema.closing import close_schema
+from cdc_contracts.registry.authoring.compat.json_schema.closing import close_schema, is_closed_exactly
 from cdc_contracts.registry.authoring.compat.json_schema.containment import (
     NO,
     UNKNOWN,
@@ -20,8 +20,9 @@ from cdc_contracts.registry.authoring.compat.json_schema.containment import (
     ContainmentDecider,
     find_impossible,
     is_contained,
-    is_impossible,
+    may_have,
 )
+from cdc_contracts.registry.authoring.compat.json_schema.inlining import inline_references
 from cdc_contracts.registry.authoring.compat.json_schema.json_proofs import JsonProver
 from cdc_contracts.registry.authoring.compat.json_schema.json_rule import (
     confluent_name_of,
@@ -29,7 +30,7 @@ from cdc_contracts.registry.authoring.compat.json_schema.json_rule import (
     harmful_differences,
     tolerated_differences,
 )
-from cdc_contracts.registry.authoring.compat.json_schema.opening import open_schema
+from cdc_contracts.registry.authoring.compat.json_schema.opening import open_both_ways
 from cdc_contracts.registry.authoring.compat.json_schema.removals import find_removals
 from cdc_contracts.registry.authoring.compat.json_schema.schema_differences import (
     SchemaDifference,
@@ -76,12 +77,18 @@ class ComparisonOutcome:
 
 @dataclass(frozen=True)
 class Pair:
-    """One direction of a comparison: what the writer sends, and what the reader takes, as the policy reads them."""
+    """One direction of a comparison: what the writer sends, and what the reader takes, as the policy reads them.
+
+    `taken` is what the reader certainly takes, `may_take` what it may take: only what is no part of that is refused.
+    `is_exact` says that what it may take is what it takes, written without references.
+    """
 
     writer: BundledSchema
     reader: BundledSchema
     sent: BundledSchema
     taken: BundledSchema
+    may_take: BundledSchema
+    is_exact: bool = False
 
     @cached_property
     def shapes(self) -> tuple[ShapeReader, ShapeReader]:
@@ -96,17 +103,39 @@ class Pair:
     @cached_property
     def prover(self) -> JsonProver:
         """The search for messages that the reader refuses."""
-        return JsonProver(self.writer, self.reader, self.sent, self.taken, self.length)
+        return JsonProver(self.writer, self.reader, self.sent, self.may_take, self.length)
 
     @cached_property
     def containment(self) -> str:
         """Whether the reader takes all that the writer sends."""
-        mine, theirs = self.sent, self.taken
-        return is_contained(mine.text, theirs.text, mine.draft) if mine.draft == theirs.draft else UNKNOWN
+        found = _contains(self.sent, self.taken)
+        if found == YES or self.may_take is self.taken:
+            return found
+        refused = _contains(self.sent, self.may_take)
+        return refused if self.is_exact or refused == NO else UNKNOWN
+
+    @property
+    def is_certainly_refused(self) -> bool:
+        """Whether the reader refuses something that is sent: what schemas apply in place leaves that open for cdc."""
+        return self.containment == NO and (self.sent is self.writer or is_closed_exactly(self.writer))
 
     def walk(self, counted: frozenset[str], decider: ContainmentDecider | None = None) -> list[SchemaDifference]:
         """Return the differences. Raises TooMuchToCompare."""
         return Walk(*self.shapes, counted, decider).walk()
+
+
+def _read_by_meaning(writer: BundledSchema, reader: BundledSchema) -> Pair:
+    """Return what is sent and taken by the policy cdc."""
+    sent, (taken, may_take) = close_schema(writer), open_both_ways(reader)
+    if may_take is taken:
+        return Pair(writer, reader, sent, taken, taken)
+    inlined = inline_references(reader)
+    exact, may_take = open_both_ways(inlined) if inlined is not None else (None, may_take)
+    return Pair(writer, reader, sent, taken, may_take, is_exact=exact is may_take)
+
+
+def _contains(sent: BundledSchema, taken: BundledSchema) -> str:
+    return is_contained(sent.text, taken.text, sent.draft) if sent.draft == taken.draft else UNKNOWN
 
 
 def look_one_way(
@@ -125,14 +154,8 @@ def look_one_way(
     if is_same(writer.value, reader.value):
         return []
     if policy is Policy.CDC:
-        pair = Pair(writer, reader, close_schema(writer), open_schema(reader))
-        if "" in find_impossible(pair.sent):
-            return [ComparisonOutcome(None, UNDECIDED, SENDS_NOTHING)]
-        removals = list(islice(_look_for_removals(pair), most)) if with_removals else []
-        if most is not None and len(removals) >= most:
-            return removals
-        return [*removals, *_look_for_harm(pair, policy, most)][:most]
-    pair = Pair(writer, reader, writer, reader)
+        return _look_by_meaning(_read_by_meaning(writer, reader), with_removals=with_removals, most=most)
+    pair = Pair(writer, reader, writer, reader, reader)
     try:
         counted = counted_differences(policy)
         named = [one for one in pair.walk(counted) if one.name in counted]
@@ -151,6 +174,18 @@ def look_one_way(
         proof = pair.prover.prove_by_examples() or pair.prover.prove_any()
         outcomes += [] if proof is None else [ComparisonOutcome(None, BREAKING, PROVEN, *proof)]
     return outcomes
+
+
+def _look_by_meaning(pair: Pair, *, with_removals: bool, most: int | None) -> list[ComparisonOutcome]:
+    """Return what a reader refuses and misses by the policy cdc."""
+    if "" in find_impossible(pair.sent):
+        return [ComparisonOutcome(None, UNDECIDED, SENDS_NOTHING)]
+    found = list(_look_for_removals(pair, most)) if with_removals else []
+    if most is None:
+        return [*found, *_look_for_harm(pair, Policy.CDC)]
+    if sum(one.severity == BREAKING for one in found) < most:
+        found += _look_for_harm(pair, Policy.CDC, most)
+    return sorted(found, key=lambda one: one.severity != BREAKING)[:most]
 
 
 def _show(pair: Pair, difference: SchemaDifference) -> list[ComparisonOutcome]:
@@ -174,9 +209,8 @@ def _look_for_harm(pair: Pair, policy: Policy, most: int | None = None) -> list[
     tolerated = [one for one in found if one.name in let_pass]
     outcomes = [ComparisonOutcome(one, NOTE, TOLERATED_BY_POLICY) for one in tolerated]
     if tolerated and suspects:
-        pair = Pair(
-            pair.writer, pair.reader, pair.sent, BundledSchema(_without_constraints(pair.taken.value, tolerated))
-        )
+        relaxed = BundledSchema(_without_constraints(pair.taken.value, tolerated))
+        pair = Pair(pair.writer, pair.reader, pair.sent, relaxed, relaxed)
     left: list[SchemaDifference] = []
     breaks: list[ComparisonOutcome] = []
     for one in suspects:
@@ -199,15 +233,16 @@ def _validate_the_rest(
         return
     alone = left[0] if len(left) == 1 else None
     if not is_known_broken:
-        proof = pair.prover.prove_by_examples() or pair.prover.prove_any()
+        proof = pair.prover.prove_by_examples() or pair.prover.prove_any() or pair.prover.prove_anywhere()
         if proof is not None:
             yield ComparisonOutcome(alone, BREAKING, PROVEN, *proof)
             return
-        if pair.containment == NO:
+        if pair.is_certainly_refused:
             yield ComparisonOutcome(alone, BREAKING, NOT_SHOWN)
             return
     for one in left:
-        certain = decider.is_certainly_refused(one.writer, one.reader)
+        # whether a message reaches the place is not known: alone it breaks nothing
+        certain = is_known_broken and decider.is_certainly_refused(one.writer, one.reader)
         yield ComparisonOutcome(one, BREAKING if certain else UNDECIDED, NOT_SHOWN)
 
 
@@ -219,26 +254,43 @@ def _look_at_wholes(pair: Pair) -> list[ComparisonOutcome]:
     proof = proof or pair.prover.prove_any()
     if proof is not None:
         return [ComparisonOutcome(None, BREAKING, PROVEN, *proof)]
-    return [ComparisonOutcome(None, BREAKING if pair.containment == NO else UNDECIDED, NOT_SHOWN)]
+    return [ComparisonOutcome(None, BREAKING if pair.is_certainly_refused else UNDECIDED, NOT_SHOWN)]
 
 
-def _look_for_removals(pair: Pair) -> Iterator[ComparisonOutcome]:
-    """Yield the members that the writer names and the reader does not: consumers of the writer may read them."""
-    prover = JsonProver(pair.writer, pair.reader, pair.writer, pair.reader, pair.length)
+def _look_for_removals(pair: Pair, most: int | None) -> Iterator[ComparisonOutcome]:
+    """Yield the members that the writer names and the reader does not: consumers of the writer may read them.
+
+    A member that the writer's schema accepts in no message is not missed. Ends after `most` that break.
+    """
+    prover = JsonProver(pair.writer, pair.reader, pair.sent, pair.reader, pair.length)
+    broken = 0
     try:
         for one in find_removals(pair.writer.value, pair.reader.value, pair.length):
-            proof = prover.prove(one)
-            if proof is not None:
-                yield ComparisonOutcome(one, BREAKING, PROVEN, *proof, removes=True)
-            else:
-                message = prover.find_accepted(one)
-                if message is None and is_impossible(pair.writer, one.route):
-                    yield ComparisonOutcome(one, UNDECIDED, SENDS_NOTHING, removes=True)
-                    continue
-                shown = NOT_SHOWN if message is None else PROVEN
-                yield ComparisonOutcome(one, BREAKING, shown, message, removes=True)
+            if most is not None and broken >= most:
+                return
+            outcome = _show_removal(pair, prover, one, is_known_broken=broken > 0)
+            if outcome is not None:
+                broken += outcome.severity == BREAKING
+                yield outcome
     except TooMuchToCompare:
         yield ComparisonOutcome(None, UNDECIDED, NOT_SHOWN)
+
+
+def _show_removal(
+    pair: Pair, prover: JsonProver, one: SchemaDifference, *, is_known_broken: bool
+) -> ComparisonOutcome | None:
+    proof = prover.prove(one)
+    if proof is not None:
+        return ComparisonOutcome(one, BREAKING, PROVEN, *proof, removes=True)
+    message = prover.find_accepted(one)
+    if message is not None:
+        return ComparisonOutcome(one, BREAKING, PROVEN, message, removes=True)
+    if may_have(pair.writer, one.route) is False:
+        return None
+    is_sent = may_have(pair.sent, one.route)
+    shown = SENDS_NOTHING if is_sent is False else NOT_SHOWN
+    certain = is_sent or (is_sent is None and is_known_broken)
+    return ComparisonOutcome(one, BREAKING if certain else UNDECIDED, shown, removes=True)
 
 
 def _without_constraints(document: Any, tolerated: Iterable[SchemaDifference]) -> Any:

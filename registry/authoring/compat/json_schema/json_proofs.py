@@ -5,22 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import cached_property
-from itertools import islice
+from itertools import islice, product
 from typing import Any, Final
 
 import jsonschema_rs
 
 from cdc_contracts.registry.authoring.compat.json_schema.bundled_schemas import FAST_VALIDATORS, BundledSchema
+from cdc_contracts.registry.authoring.compat.json_schema.closing import ClosedSchema, holds_only_named
 from cdc_contracts.registry.authoring.compat.json_schema.containment import find_rest
 from cdc_contracts.registry.authoring.compat.json_schema.instances import (
     GENERIC,
     Way,
+    build_values,
     gather_arrays,
     gather_values,
     repair,
 )
 from cdc_contracts.registry.authoring.compat.json_schema.pattern_languages import names_beside
 from cdc_contracts.registry.authoring.compat.json_schema.pattern_texts import finds, write_text
+from cdc_contracts.registry.authoring.compat.json_schema.place_descriptions import find_ways
 from cdc_contracts.registry.authoring.compat.json_schema.schema_differences import (
     ELEMENT,
     MEMBER,
@@ -32,6 +35,10 @@ CHECKED_BY: Final = "jsonschema, jsonschema-rs"
 _CANDIDATES: Final = 60
 _WAYS: Final = 8
 _OTHERS: Final = "additionalProperties"
+_PLACES: Final = 60
+_MOST_KINDS: Final = 250
+_MOST_REPAIRED: Final = 60
+_KINDS: Final[tuple[Any, ...]] = (None, "", 0, True, [], {}, {"other": 0}, "a", 7)
 _EFFORT: Final = 60_000_000
 """How many characters of schema are validated against: a large schema gets fewer proofs, not more time."""
 _SLOW: Final = 6
@@ -78,8 +85,8 @@ class JsonProver:
                 message = self._repair(_wrap(value, way), way)
             except ValueError:
                 continue
-            validators = (*self._accepts, *self._refuses)
-            if all(validator.is_valid(message) for validator in validators) and self._agree(message, accepts=True):
+            accepted = all(validator.is_valid(message) for validator in (*self._accepts, *self._refuses))
+            if accepted and self._is_sent(message) and self._agree(message, accepts=True):
                 return message
         return None
 
@@ -99,11 +106,12 @@ class JsonProver:
         rest = find_rest(self._sent, self._taken)
         if rest is None:
             return None
+        left: Any = rest.to_json_schema()
         try:
-            validator = FAST_VALIDATORS[self._sent.draft](rest.to_json_schema(), offline=True, validate_formats=False)  # type: ignore[arg-type]
+            validator = FAST_VALIDATORS[self._sent.draft](left, offline=True, validate_formats=False)
         except (ValueError, jsonschema_rs.ReferencingError):
             return None
-        for guess in GENERIC:
+        for guess in (*islice(build_values(left), _CANDIDATES), *GENERIC):
             try:
                 message = repair(guess, validator)
             except (ValueError, RecursionError):
@@ -113,17 +121,37 @@ class JsonProver:
                 return message, refusal
         return None
 
+    def prove_anywhere(self) -> tuple[Any, str] | None:
+        """Return a message that the reader refuses for a value of some kind, wherever that lies."""
+        ways = (way for one in (self._reader, self._writer) for way in islice(find_ways(one.value), _PLACES))
+        guesses = list(islice(product(dict.fromkeys(ways), _KINDS), _MOST_KINDS))
+        for way, value in guesses:
+            message = _complete(_wrap(value, way), self._plain, way)
+            refusal = self.check(message)
+            if refusal is not None:
+                return message, refusal
+        for way, value in guesses[:_MOST_REPAIRED]:
+            found = self._try(_wrap(value, way), way)
+            if found is not None or self._left < self._cost:
+                return found
+        return None
+
     def check(self, message: Any) -> str | None:
         """Return how the reader refuses a message that the writer sends; None if not all validators agree."""
         if not all(validator.is_valid(message) for validator in self._accepts):
             return None
-        if any(validator.is_valid(message) for validator in self._refuses):
+        if any(validator.is_valid(message) for validator in self._refuses) or not self._is_sent(message):
             return None
         try:
             self._refuses[0].validate(message)
         except jsonschema_rs.ValidationError as error:  # the first of perhaps thousands
             refusal = error
         return _describe(refusal) if self._agree(message, accepts=False) else None
+
+    def _is_sent(self, message: Any) -> bool:
+        """Return whether the writer's producer sends a message of its schema: all of it but by the policy cdc."""
+        sent = self._sent
+        return not isinstance(sent, ClosedSchema) or sent.reopened or holds_only_named(self._writer.value, message)
 
     def _agree(self, message: Any, *, accepts: bool) -> bool:
         """Return whether the slow validators say that the writer accepts a message, and what the reader says of it."""

@@ -2,6 +2,9 @@
 
 A consumer ignores members that its schema does not name, also where the schema forbids them. A member that the schema
 names at one place and refuses at another is not ignored. A message that the open schema refuses the schema refuses too.
+
+A schema that is used at several places may have other schemas beside it at each, and it is opened for all of them at
+once. It is therefore read twice: what a consumer certainly takes, and what it may take.
 """
 
 from __future__ import annotations
@@ -36,24 +39,66 @@ _Named = frozenset[Step]
 _Around = tuple[Any, ...]
 """Schemas that apply together with another one."""
 _NONE: Final[_Named] = frozenset()
+_MOST_VISITS: Final = 20_000
+"""Places of schemas that are followed; of a schema with more, no place is opened."""
 
 
 def open_schema(document: BundledSchema) -> BundledSchema:
-    """Return the schema of what a consumer accepts: the document itself where it refuses no member."""
+    """Return the schema of what a consumer certainly accepts: the document itself where it refuses no member."""
+    return open_both_ways(document)[0]
+
+
+def open_both_ways(document: BundledSchema) -> tuple[BundledSchema, BundledSchema]:
+    """Return the schema of what a consumer certainly accepts, and of what it may accept; mostly they are one."""
     if not any(f'"{word}": false' in document.text for word in _REFUSING):
-        return document
+        return document, document
     opened = clone(document.value)
-    kept = {id(one) for one in _find_validating(opened)} if document.mentions(*_TESTED) else set()
     beside = _find_named_beside(opened) if document.mentions(*_IN_PLACE) else {}
+    if beside is None:
+        return document, document
+    anywhere = {at: named for at, (named, _) in beside.items()}
+    everywhere = {at: named for at, (_, named) in beside.items()}
+    is_exact = _open_all(document, opened, anywhere) and anywhere == everywhere
+    taken = BundledSchema(opened)
+    if is_exact:
+        return taken, taken
+    opened = clone(document.value)
+    beside = _find_named_beside(opened) or {}
+    _open_all(document, opened, {at: named for at, (_, named) in beside.items()}, may=True)
+    return taken, BundledSchema(opened)
+
+
+def _open_all(document: BundledSchema, opened: Any, beside: Mapping[int, _Named], *, may: bool = False) -> bool:
+    """Open the schemas in a copy of the document's value, and return whether each is opened exactly.
+
+    `beside` says what is named beside each, by its identity. Where the names of members that are refused cannot be
+    told from those that are not, a schema stays as it is, or takes them all if it `may`.
+    """
+    kept = {id(one) for one in _find_validating(opened)} if document.mentions(*_TESTED) else set()
     schemas = [one for one in every_schema(opened) if id(one) not in kept]
-    changed = {id(one) for one in schemas if _open(one, beside.get(id(one), _NONE))}
+    unclear = {id(one) for one in schemas if _has_unclear_names(one, beside.get(id(one), _NONE))}
+    changed = set()
+    for one in schemas:
+        is_unclear = id(one) in unclear
+        named = frozenset(name for name in beside.get(id(one), _NONE) if name[0] == MEMBER or not is_unclear)
+        if (may or not is_unclear) and _open(one, named):
+            changed.add(id(one))
     for schema in schemas if changed else ():
         if "oneOf" in schema and "anyOf" not in schema:
             inside = (id(one) for part in schema["oneOf"] for one in everything_under(opened, part))
             if not changed.isdisjoint(inside):
                 # members that are ignored no longer distinguish the alternatives: a consumer takes what fits any
                 schema["anyOf"] = schema.pop("oneOf")
-    return BundledSchema(opened)
+    return not unclear
+
+
+def _has_unclear_names(schema: dict[str, Any], named: _Named) -> bool:
+    """Return whether a pattern of names beside a closed schema may find names that the schema itself describes."""
+    if schema.get("additionalProperties") is not False:
+        return False
+    own, patterns = schema.get("properties", {}), schema.get("patternProperties", {})
+    beside = {name for kind, name in named if kind == OTHER_MEMBER} - patterns.keys()
+    return bool(beside) and bool(patterns or any(finds(one, name) for one in beside for name in own))
 
 
 def _open(schema: dict[str, Any], named: _Named) -> bool:
@@ -62,8 +107,6 @@ def _open(schema: dict[str, Any], named: _Named) -> bool:
     if "additionalProperties" in refusing:
         own, patterns = schema.get("properties", {}), schema.get("patternProperties", {})
         beside = {name for kind, name in named if kind == OTHER_MEMBER} - patterns.keys()
-        if beside and (patterns or any(finds(one, name) for one in beside for name in own)):
-            return False
         names = {*named_by(schema), *(name for kind, name in named if kind == MEMBER)} - own.keys()
         if schema.get("minProperties", 0) > len(own) and not patterns:
             return False  # it takes no object: members that are ignored must not make up for that
@@ -77,35 +120,46 @@ def _open(schema: dict[str, Any], named: _Named) -> bool:
     return bool(refusing)
 
 
-def _find_named_beside(document: Any) -> Mapping[int, _Named]:
+def _find_named_beside(document: Any) -> Mapping[int, tuple[_Named, _Named]] | None:
     """Return by a schema's identity what an object may have by all that applies together with it.
 
     Alternatives apply together with what is around them, and not with each other. Where a schema is used at several
-    places, only what is named at all of them counts.
+    places, this is what is named at any of them, and what is named at all. None if there are too many places.
     """
-    found: dict[int, _Named] = {}
+    found: dict[int, tuple[_Named, _Named]] = {}
+    seen: set[tuple[int, ...]] = set()
     waiting: deque[tuple[Any, _Around]] = deque([(document, ())])
+    kept: dict[int, dict[str, Any]] = {}
     while waiting:
         schema, around = waiting.popleft()
-        if not isinstance(schema, dict):
+        place = (id(schema), *sorted(map(id, around)))
+        if not isinstance(schema, dict) or place in seen:
             continue
+        seen.add(place)
+        if len(seen) > _MOST_VISITS:
+            return None
         named = _named_in(document, [*around, schema])
-        known = found.get(id(schema))
-        if known is not None and known <= named:
-            continue
-        found[id(schema)] = named if known is None else named & known
-        waiting.extend(_parts_of(document, schema, around))
+        anywhere, everywhere = found.get(id(schema), (named, named))
+        found[id(schema)] = (named | anywhere, named & everywhere)
+        waiting.extend(_parts_of(document, schema, around, kept))
     return found
 
 
-def _parts_of(document: Any, schema: dict[str, Any], around: _Around) -> Iterator[tuple[Any, _Around]]:
-    """Yield the schemas inside a schema and the one it refers to, each with those that apply together with it."""
-    whole = (*around, schema)
+def _parts_of(
+    document: Any, schema: dict[str, Any], around: _Around, kept: dict[int, dict[str, Any]]
+) -> Iterator[tuple[Any, _Around]]:
+    """Yield the schemas inside a schema and the one it refers to, each with those that apply together with it.
+
+    `kept` holds, by a schema's identity, what it says besides its alternatives.
+    """
+    whole = around if any(one is schema for one in around) else (*around, schema)
     for word, _, part in subschemas(schema):
         if word in _BESIDE:
             yield part, whole
         elif word in _ALTERNATIVES:
-            yield part, (*around, {key: held for key, held in schema.items() if key not in _ALTERNATIVES})
+            rest = {key: held for key, held in schema.items() if key not in _ALTERNATIVES}
+            besides = kept.setdefault(id(schema), rest)
+            yield part, around if any(one is besides for one in around) else (*around, besides)
         elif word not in {"$defs", "definitions", "properties", *_TESTED}:
             yield part, ()
     if isinstance(schema.get("$ref"), str):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
@@ -15,6 +16,9 @@ _SINGLE: Final = ("if", "then", "else", "not")
 _OTHERS: Final = ("additionalProperties", "unevaluatedProperties")
 _REST: Final = ("items", "additionalItems", "unevaluatedItems")
 _DEPENDENT: Final = ("dependencies", "dependentRequired", "dependentSchemas")
+ANY_NAME: Final = "other"
+"""A member that schemas hardly name."""
+_DEEPEST_WAY: Final = 3
 MOST_IN_PLACE: Final = 2_000
 """Schemas that are followed for one place; what more there are is left out."""
 
@@ -35,6 +39,20 @@ def apply_in_place(document: Any, schema: Any) -> Iterator[Mapping[str, Any]]:
         waiting += [part for part in dependent if isinstance(part, dict)]
         if isinstance(one.get("$ref"), str) and one["$ref"].startswith("#"):
             waiting.append(follow(document, one["$ref"]))
+
+
+def apply_always(document: Any, schemas: Iterable[Any]) -> Iterator[Mapping[str, Any]]:
+    """Yield the schemas and every other that each value they accept has to fit: by `allOf` and by reference."""
+    seen: set[int] = set()
+    waiting = list(schemas)
+    while waiting and len(seen) < MOST_IN_PLACE:
+        one = waiting.pop()
+        if isinstance(one, dict) and id(one) not in seen:
+            seen.add(id(one))
+            yield one
+            waiting += one.get("allOf", ())
+            if isinstance(one.get("$ref"), str):
+                waiting.append(follow(document, one["$ref"]))
 
 
 def follow(document: Any, reference: str) -> Any:
@@ -97,3 +115,20 @@ def step_into(schema: Mapping[str, Any], step: Step) -> Iterator[Any]:
         if kind != MEMBER:
             yield from schema.get("patternProperties", {}).values()
         yield from (schema[word] for word in _OTHERS if isinstance(schema.get(word), dict))
+
+
+def find_ways(document: Any) -> Iterator[tuple[str | int, ...]]:
+    """Yield where values may lie in a message, the outermost first: members that are named, any other, and elements."""
+    waiting: deque[tuple[tuple[str | int, ...], list[Any]]] = deque([((), [document])])
+    while waiting:
+        way, schemas = waiting.popleft()
+        yield way
+        if len(way) == _DEEPEST_WAY:
+            continue
+        applied = [one for schema in schemas for one in apply_in_place(document, schema)]
+        names = dict.fromkeys([*(name for one in applied for name in named_by(one)), *([ANY_NAME] if applied else [])])
+        for name in names:
+            waiting.append(((*way, name), [part for one in applied for part in step_into(one, (MEMBER, name))]))
+        elements = [part for one in applied for part in step_into(one, (ELEMENT, "0"))]
+        if elements:
+            waiting.append(((*way, 0), elements))

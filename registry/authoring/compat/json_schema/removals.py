@@ -1,19 +1,25 @@
 """Removals: members that one document names and another no longer names, wherever and however it names them.
 
 Both documents are followed member by member and element by element; what counts at each place is all that they say of
-it together: beside one another, in `allOf` and its like, by reference. Where the names are written does not matter.
+it together: beside one another, in `allOf` and its like, by reference. Where the names are written does not matter. A
+member that a schema names and, beside that, refuses in every message is not sent; what only may apply refuses nothing.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from cdc_contracts.registry.authoring.compat.compatibility_rule import BREAKING
 from cdc_contracts.registry.authoring.compat.json_schema.json_rule import JsonRule
-from cdc_contracts.registry.authoring.compat.json_schema.place_descriptions import apply_in_place, step_into
+from cdc_contracts.registry.authoring.compat.json_schema.place_descriptions import (
+    apply_always,
+    apply_in_place,
+    named_by,
+    step_into,
+)
 from cdc_contracts.registry.authoring.compat.json_schema.schema_differences import (
     ELEMENT,
     MEMBER,
@@ -60,11 +66,16 @@ class _Place:
 
 @dataclass(frozen=True, slots=True)
 class _Spot:
-    """A place in a message, with the schemas for it in the writer's and the reader's document."""
+    """A place in a message, with the schemas for it in the writer's and the reader's document.
+
+    The last two are those of them that each value there has to fit.
+    """
 
     route: Route
     mine: Sequence[_Place]
     theirs: Sequence[Any]
+    my_certain: Sequence[Any]
+    their_certain: Sequence[Any]
 
 
 def find_removals(writer: Any, reader: Any, length: int) -> Iterator[SchemaDifference]:
@@ -74,11 +85,12 @@ def find_removals(writer: Any, reader: Any, length: int) -> Iterator[SchemaDiffe
     """
     limit = _LIMIT + length // _CHARACTERS_OF_A_PLACE
     result: set[Parts] = set()
-    seen: set[tuple[frozenset[int], frozenset[int]]] = set()
-    waiting = deque([_Spot((), [_Place(writer, ())], [reader])])
+    seen: set[tuple[frozenset[int], ...]] = set()
+    waiting = deque([_Spot((), [_Place(writer, ())], [reader], [writer], [reader])])
     while waiting:
         spot = waiting.popleft()
-        key = (frozenset(id(one.schema) for one in spot.mine), frozenset(map(id, spot.theirs)))
+        mine_here, *others = [one.schema for one in spot.mine], spot.theirs, spot.my_certain, spot.their_certain
+        key = tuple(frozenset(map(id, schemas)) for schemas in (mine_here, *others))
         if key in seen:
             continue
         seen.add(key)
@@ -86,22 +98,28 @@ def find_removals(writer: Any, reader: Any, length: int) -> Iterator[SchemaDiffe
             raise TooMuchToCompare
         mine = list(_apply(writer, spot.mine))
         theirs = [one for schema in spot.theirs for one in apply_in_place(reader, schema)]
+        certain = [
+            list(apply_always(whole, one)) for whole, one in ((writer, spot.my_certain), (reader, spot.their_certain))
+        ]
+        known = {name for one in theirs for name in named_by(one)}
         if False in spot.theirs or not _may_be_object(theirs):
             named: dict[str, list[_Place]] = {}  # a value that is no longer an object is another difference
         else:
-            named = _members_of(mine)
+            named = {name: held for name, held in _members_of(mine).items() if not _is_refused(name, certain[0])}
         for name, places in named.items():
             way = (*spot.route, (MEMBER, name))
-            if not _is_named(name, theirs):
+            inside = [[part for one in schemas for part in _certain_below(one, (MEMBER, name))] for schemas in certain]
+            if name not in known or _is_refused(name, certain[1]):
                 if places[0].at not in result:
                     result.add(places[0].at)
                     yield _removal(places[0], way, name)
             elif any(isinstance(one.schema, dict) and not _NAMING.isdisjoint(one.schema) for one in places):
                 below = [schema for one in theirs for schema in step_into(one, (MEMBER, name))]
-                waiting.append(_Spot(way, places, below))
+                waiting.append(_Spot(way, places, below, *inside))
         for step, place in _parts_of(mine):
             below = [schema for one in theirs for schema in step_into(one, step)]
-            waiting.append(_Spot((*spot.route, step), [place], below))
+            inside = [[part for one in schemas for part in _certain_below(one, step)] for schemas in certain]
+            waiting.append(_Spot((*spot.route, step), [place], below, *inside))
 
 
 def _removal(place: _Place, route: Route, name: str) -> SchemaDifference:
@@ -162,14 +180,26 @@ def _parts_of(places: Iterable[_Place]) -> Iterator[tuple[Step, _Place]]:
                 yield (ELEMENT, str(len(first))), _Place(part, (*one.at, word))
 
 
-def _is_named(name: str, schemas: Iterable[Any]) -> bool:
-    """Return whether a member is named by any schema of an object, and kept out by none."""
-    named = [name in one.get("properties", {}) for one in schemas]
-    kept_out = any(
-        one.get("additionalProperties") is False and not here and not one.get("patternProperties")
-        for one, here in zip(schemas, named, strict=True)
+def _is_refused(name: str, schemas: Iterable[Mapping[str, Any]]) -> bool:
+    """Return whether any of the schemas, all of which apply, refuses every object with a member."""
+    return any(
+        one.get("properties", {}).get(name) is False
+        or (
+            one.get("additionalProperties") is False
+            and name not in one.get("properties", {})
+            and not one.get("patternProperties")
+        )
+        for one in schemas
     )
-    return any(named) and not kept_out
+
+
+def _certain_below(schema: Mapping[str, Any], step: Step) -> list[Any]:
+    """Return what a schema says of every value where a step leads, as far as that is plain to see."""
+    kind, name = step
+    if kind == MEMBER and name in schema.get("properties", {}):
+        return [schema["properties"][name]]
+    is_plain = kind == ELEMENT and "prefixItems" not in schema and isinstance(schema.get("items"), dict)
+    return [schema["items"]] if is_plain else []
 
 
 def _may_be_object(schemas: Iterable[Any]) -> bool:
