@@ -211,3 +211,24 @@ def test_contracts_that_a_registry_has_are_compared_with(root, capsys, tmp_path)
         ("C401", "contracts/acme/types/acme-two.yaml", ["acme/plain@2"])
     ]
     assert reported["notes"] == [f"compared with {url}"]
+
+
+def test_a_form_that_only_a_sample_of_the_contract_shows_is_proven_by_it(tmp_path, monkeypatch, capsys):
+    """Issue: messages of a draft cannot be generated, and samples were not tried for the form of a column."""
+    monkeypatch.chdir(tmp_path)
+    rows = [("I", {"id": 1, "n": 4}), ("U", {"id": 1, "n": 5}), ("D", {"id": 1, "n": 5, "name": "Bob Ray"})]
+    sent = [
+        {"op": op, "tbl": "shop.orders", "ts": 1_760_000_000_000 + at, "row": row} for at, (op, row) in enumerate(rows)
+    ]
+    Path("orders.jsonl").write_text("".join(json.dumps(one) + "\n" for one in sent))
+    assert main(["contract", "new", "shop/plain", "orders.jsonl"]) == 0
+    git(tmp_path, "init", "-q", "-b", "main")
+    commit(tmp_path, "published")
+    edit(tmp_path / "contracts/shop/types/shop-plain.yaml", "text: text", "text: base64")
+    capsys.readouterr()
+    code, found, reported = findings(capsys)
+    sample = json.loads((tmp_path / "contracts/shop/plain/v1/samples/delete-1.json").read_text())
+    assert (code, [one[:2] for one in found]) == (1, [("C401", "error")])
+    (one,) = reported["findings"]
+    assert one["proof"]["message"] == sample
+    assert "No message" not in json.dumps(one)

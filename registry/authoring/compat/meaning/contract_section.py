@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from cdc_contracts.registry.authoring.compat.compatibility_rule import CompatibilityRule
+from cdc_contracts.registry.core.common.pointers import join_pointer
 from cdc_contracts.registry.core.contract.phrases import describe_place
 
 if TYPE_CHECKING:
@@ -51,8 +52,6 @@ class FactDifference:
     @property
     def path(self) -> str:
         """The keys of the contract that lead there, as a JSON Pointer."""
-        from cdc_contracts.registry.core.common.pointers import join_pointer
-
         return join_pointer(*self.key)
 
 
@@ -61,7 +60,7 @@ class Question:
     """Which messages may show a difference, and which parts of the results are about it.
 
     `codes` are values to put at a place; `rules` and `members` say which refusals count, `fields` which members of what
-    is decoded. Only the column is altered where there is a `column`: its source type.
+    is decoded. Only the column is altered where there is a `column`: its source type. `named` is what it is called.
     """
 
     ops: tuple[str, ...]
@@ -71,11 +70,12 @@ class Question:
     members: tuple[str, ...] = ()
     fields: frozenset[str] = frozenset()
     column: str | None = None
+    named: str = COLUMN
 
     def counts(self, finding: Finding) -> bool:
         """Return whether a finding that refuses a message is about the difference."""
         if self.column is not None:
-            return finding.path.endswith(f"/{COLUMN}")
+            return finding.path.endswith(join_pointer(self.named))
         if finding.rule in self.rules or "*" in self.rules:
             return True
         return any(finding.path == one or finding.path.startswith(one + "/") for one in self.members)

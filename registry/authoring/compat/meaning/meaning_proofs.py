@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from itertools import islice
+from dataclasses import dataclass, field, replace
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Final
 
 from cdc_contracts.registry.authoring.compat.compatibility_verdict import (
@@ -13,7 +13,14 @@ from cdc_contracts.registry.authoring.compat.compatibility_verdict import (
     REFUSED_BY_OLD,
     CompatibilityProof,
 )
-from cdc_contracts.registry.authoring.compat.meaning.altered_messages import DROPPED, Path, put, walk
+from cdc_contracts.registry.authoring.compat.meaning.altered_messages import (
+    DROPPED,
+    Path,
+    look,
+    put,
+    raw_values,
+    walk,
+)
 from cdc_contracts.registry.authoring.compat.meaning.contract_facts import ask
 from cdc_contracts.registry.authoring.compat.meaning.contract_section import ANY, COLUMN, Question
 from cdc_contracts.registry.authoring.compat.meaning.mapping_differences import TYPE_NAMES, UNTYPED_FORM
@@ -39,6 +46,7 @@ _MOST_TRIES_OF_ALL: Final = 4000
 _MOST_TYPES: Final = 12
 _SPELLINGS: Final = ("int(11)", "bigint unsigned", "timestamp(6)", "int", "INTERVAL_DAY_TO_SECOND", "varchar(20)")
 _DEEPEST: Final = 2
+_OF_KIND: Final = {"number": (int, float), "text": (str,), "boolean": (bool,)}
 _ZONE: Final = "+08:00"
 _FRAME: Final = b"\x00\x00\x00\x00\x01"
 _FOLLOWING: Final = frozenset({"before_complete", "after_complete", "changed", "invalid", "holds", "update_part"})
@@ -86,6 +94,27 @@ class Trial:
                     proof = _proof_of(question, readers, writer, message, result)
                     if proof is not None:
                         return _smallest(question, readers, writer, proof, result)
+        return self._prove_by_samples(question, difference, pair) if question.column is not None else None
+
+    def _prove_by_samples(
+        self, question: Question, difference: FactDifference, pair: MappingPair | None
+    ) -> CompatibilityProof | None:
+        """Return the proof that a column of a sample is: messages of a draft cannot be generated."""
+        reading_options, result = self._reading_options(question, None, pair)
+        readers = (self._reader(self.old, reading_options), self._reader(self.new, reading_options))
+        columns = [
+            (reader, message, path)
+            for version, reader in zip((self.old, self.new), readers, strict=True)
+            for message, path in islice(Messages(version, reader, reading_options).columns_of_samples(), self.tries)
+            if _is_read_by(difference, readers, reader, message, path)
+        ]
+        as_they_are = ((*one, look(*one[1:])) for one in columns)
+        altered = ((*one, value) for one in columns for value in raw_values())
+        for reader, message, path, value in islice(chain(as_they_are, altered), self.tries):
+            named = replace(question, named=str(path[-1]))
+            proof = _proof_of(named, readers, reader, put(message, path, value), result)
+            if proof is not None:
+                return _smallest(named, readers, reader, proof, result)
         return None
 
     def _zones(self, question: Question) -> Iterator[str | None]:
@@ -227,6 +256,28 @@ def _proof_of(
     return CompatibilityProof(READ_DIFFERENTLY, message, pairs[0], pairs[1], checked_by)
 
 
+def _is_read_by(
+    difference: FactDifference,
+    readers: tuple[VersionReader, VersionReader],
+    writer: VersionReader,
+    message: Any,
+    path: Path,
+) -> bool:
+    """Return whether a column of a message is read by the forms in which two contracts differ."""
+    value = _write(writer, message)
+    rows = () if value is None else next((rows for one in readers if (rows := one.read(value).rows)), ())
+    types = (rows[0].get("column_types") or {}) if rows else {}
+    source_type, mappings = types.get(path[-1]), [one.validator.forms.mapping for one in readers]
+    kind = difference.key[1].removesuffix(" without a type")
+    if difference.rule is UNTYPED_FORM:
+        held = look(message, path)
+        return (
+            source_type is None and isinstance(held, _OF_KIND[kind]) and isinstance(held, bool) == (kind == "boolean")
+        )
+    forms = [fact.value if fact is not None else None for fact in (difference.old, difference.new)]
+    return source_type is not None and [one.form_of(source_type) for one in mappings] == forms
+
+
 def _smallest(
     question: Question,
     readers: tuple[VersionReader, VersionReader],
@@ -273,7 +324,9 @@ def _is_about(question: Question, old: dict[str, Any], new: dict[str, Any]) -> b
     if question.column is None:
         return True
     images = [result.get(side) for result in (old, new) for side in ("before", "after")]
-    return any(isinstance(image, dict) and COLUMN in image for image in images) or "invalid" in {**old, **new}
+    return any(isinstance(image, dict) and question.named in image for image in images) or (
+        question.named == COLUMN and "invalid" in {**old, **new}
+    )
 
 
 def _refused(

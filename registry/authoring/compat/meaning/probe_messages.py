@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from cdc_contracts.registry.authoring.compat.meaning.altered_messages import alter, put, raw_values, walk
+from cdc_contracts.registry.authoring.compat.meaning.altered_messages import Path, alter, put, raw_values, walk
 from cdc_contracts.registry.authoring.compat.meaning.contract_facts import reachable_ops
 from cdc_contracts.registry.authoring.compat.meaning.contract_section import COLUMN, Question
 from cdc_contracts.registry.core.common.errors import CdcContractsError
@@ -51,7 +51,8 @@ class Messages:
     def of(self, question: Question, source_type: str | None) -> Iterator[Any]:
         """Yield the messages of a question: plain ones, samples, and altered ones, smallest first where that is known.
 
-        Altered messages are many, and the tries are few where contracts differ in much.
+        Altered messages are many, and the tries are few where contracts differ in much. The columns of samples have
+        other names: `columns_of_samples` are for questions about one.
         """
         plain = list(self.plain(question, source_type))
         yield from plain
@@ -85,6 +86,14 @@ class Messages:
                     yield json.loads(self.reader.validator.wire.text_of(value))
                 except _WRONG:
                     continue
+
+    def columns_of_samples(self) -> Iterator[tuple[Any, Path]]:
+        """Yield the samples, each with the place of a column in it, once for each column."""
+        for message in self.samples():
+            for path, held in walk(message):
+                is_column = isinstance(path[-1] if path else 0, str) and not isinstance(held, dict | list)
+                if is_column and self._is_in_image(path):
+                    yield message, path
 
     def table(self, source_type: str | None) -> SourceTable:
         """Return the smallest table that shows something: a key, and the column that matters."""
