@@ -91,8 +91,8 @@ mutate-native *ARGS:
 strangers *ARGS:
     {{python}} bench/strangers/run.py {{ARGS}}
 
-# Run the walkthroughs of the documentation in fresh folders and installations, with the seconds of each step
-walks *ARGS:
+# Run the pages that a newcomer reads on two machines, and write the seconds of each step into docs/reference/first-contact.md
+walk *ARGS:
     {{python}} docs/run_walk.py {{ARGS}}
 
 # Build a release in dist/ and try it: wheels, source distribution, SBOM, and images where Docker runs

@@ -17,6 +17,14 @@ NEEDS: Final = MappingProxyType(
             "the extra `spark`, and Java 17 or 21",
             "extra `spark`，以及 Java 17 或 21",
         ),
+        "kafka and spark": (
+            "a Kafka broker at the address shown, the extra `spark`, and Java 17 or 21",
+            "所示地址上的 Kafka broker、extra `spark`，以及 Java 17 或 21",
+        ),
+        "development": (
+            "Java 17 and ten minutes or more; it is for work on the project only",
+            "Java 17 和十分钟以上的时间；只在参与开发时需要",
+        ),
         "spark and a minute": (
             "the extra `spark`, and Java 17 or 21; it takes a minute",
             "extra `spark`，以及 Java 17 或 21；约一分钟",
@@ -27,6 +35,7 @@ NEEDS: Final = MappingProxyType(
         ),
         "Kubernetes": ("a cluster of Kubernetes, and kubectl", "Kubernetes 集群和 kubectl"),
         "PyFlink": ("PyFlink", "PyFlink"),
+        "a package index": ("PyPI, or a mirror of it", "PyPI 或其镜像"),
         "pytest": ("pytest, in the same virtual environment", "同一虚拟环境中的 pytest"),
         "git": ("git", "git"),
         "a git repository": ("a git repository with contracts", "存放契约的 git 仓库"),
@@ -41,11 +50,11 @@ NEEDS: Final = MappingProxyType(
             "正在运行的 Registry，见[启动 Registry](registry.zh.md)",
         ),
         "a report": ("a report in JSON of an earlier audit", "先前一次审计的 JSON 报告"),
+        "a topic": ("a topic of your own, and the extra `kafka`", "自己的 topic，以及 extra `kafka`"),
+        "a Spark session": ("a session of Spark", "一个 Spark 会话"),
         "a decoded directory": ("a directory that `decode` has written", "`decode` 写出的目录"),
         "a folder of contracts": ("a folder of contracts of your own", "存放自己的契约的文件夹"),
-        "a changed catalogue": ("a folder of contracts with a change", "内容有改动的契约文件夹"),
         "table contracts": ("a folder of table contracts", "存放表契约的文件夹"),
-        "messages": ("a file of messages of your own", "自己的消息文件"),
         "the extra arrow": ("the extra `arrow`", "extra `arrow`"),
     }
 )

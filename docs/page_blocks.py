@@ -1,6 +1,7 @@
 """Page blocks: the blocks of a page of the documentation, and what a reader types from them.
 
-A block of shell is carried out in the folder of its page, in order, and what a `console` block shows is compared. A
+A block of shell or Python is carried out in the folder of its page, in order, and what a `console` block or a block of
+text below Python shows is compared. A
 comment above a block says otherwise: `<!-- needs: WHAT -->` is what a block cannot be carried out without, and
 `<!-- file: NAME -->` makes a file of a block.
 """
@@ -17,7 +18,12 @@ _BLOCK = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 _PROMPT = re.compile(r"^\$ ", re.MULTILINE)
-_STEP = re.compile(r"(?:[^\n]*\\\n)*[^\n]*<<'(?P<end>\w+)'[^\n]*\n(?:.*\n)*?(?P=end)\n|(?:[^\n]*\\\n)*[^\n]*(?:\n|\Z)")
+_STEP = re.compile(
+    r"(?:[^\n]*\\\n)*[^\n]*<<'(?P<end>\w+)'[^\n]*\n(?:.*\n)*?(?P=end)\n"  # lines up to the end of a text
+    r"|for [^\n]*\n(?:.*\n)*?done\n"
+    r"|(?:[^\n]*\\\n)*[^\n]*(?:\n|\Z)"
+)
+_OUTPUT = re.compile(r"\n*```text\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -30,7 +36,10 @@ class Step:
 
 @dataclass(frozen=True)
 class Block:
-    """One block of a page; `file` is the name of the file that it is, `needs` what it cannot be carried out without."""
+    """One block of a page; `file` is the name of the file that it is, `needs` what it cannot be carried out without.
+
+    `shown` is the output of a block of Python, if a block of text below has it.
+    """
 
     page: Path
     line: int
@@ -38,6 +47,7 @@ class Block:
     text: str
     file: str | None
     needs: str | None
+    shown: str | None = None
 
     @property
     def steps(self) -> list[Step]:
@@ -48,6 +58,8 @@ class Block:
         if self.language == "sh":
             lines = [found[0] for found in _STEP.finditer(self.text)]
             return [Step(line, None) for line in lines if line.strip() and not line.startswith("#")]
+        if self.language == "python" and self.file is None:
+            return [Step(f"python - <<'END'\n{self.text}END\n", self.shown)]
         return []
 
 
@@ -62,9 +74,16 @@ def blocks_of(page: Path) -> list[Block]:
             re.sub(rf"^{found['indent']}", "", found["text"], flags=re.MULTILINE),
             found["what"] if found["note"] == "file" else None,
             found["what"] if found["note"] == "needs" else None,
+            _output_below(text, found) if found["language"] == "python" else None,
         )
         for found in _BLOCK.finditer(text)
     ]
+
+
+def _output_below(page: str, block: re.Match[str]) -> str | None:
+    """Return the block of text that follows a block at once."""
+    found = _OUTPUT.match(page, block.end())
+    return found[1] if found else None
 
 
 def agrees(printed: str, shown: str) -> bool:
