@@ -109,7 +109,7 @@ def page_text(figures: Mapping[tuple[Place, str], str], measured: str) -> str:
     for page in WALKED:
         places = places_of(page)
         sums = [seconds_of(figures.get((place, name), "") for place in places) for name in names]
-        table.append(f"| {_link(page)} | {' | '.join(f'{one:.0f}' for one in sums)} |")
+        table.append(f"| {_link(page)} | {' | '.join(f'{one:.0f}' if one else '-' for one in sums)} |")
         sections += ["", f"## {name_of(page)}", "", f"| step | {' | '.join(names)} |"]
         sections += [f"| --- |{' --- |' * len(names)}", *(_row(place, figures, names) for place in places)]
     return "\n".join([*head, *table, *sections, ""])
