@@ -19,8 +19,8 @@ from cdc_contracts.registry.core.engine.native.scanned_columns import (
     TEXT,
     TEXTS,
     ScannedBytes,
-    ScannedColumn,
 )
+from cdc_contracts.registry.core.engine.native.scanned_values import ScannedValues
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -158,7 +158,7 @@ def scan(
     )  # fmt: skip
 
 
-def column_of(values: Sequence[tuple[int, str]], decoder: str = "text") -> ScannedColumn:
+def column_of(values: Sequence[tuple[int, str]], decoder: str = "text") -> ScannedValues:
     """Return a column of values given by their kind and token, a text without its quotes."""
     tokens = [token.encode() for _, token in values]
     quotes = [b'"' if kind in (TEXT, ESCAPED) else b"" for kind, _ in values]
@@ -170,7 +170,7 @@ def column_of(values: Sequence[tuple[int, str]], decoder: str = "text") -> Scann
         )
     ]
     data = pa.py_buffer(b"".join(sent) or b" ")
-    return ScannedColumn(ScannedBytes(LIBRARY, data), np.array(cells, np.uint64), decoder)
+    return ScannedValues(ScannedBytes(LIBRARY, data), np.array(cells, np.uint64), decoder)
 
 
 def kind_of(cell: int) -> int:

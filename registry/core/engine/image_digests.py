@@ -18,7 +18,6 @@ from cdc_contracts.registry.core.engine import decoder_kinds
 from cdc_contracts.registry.core.engine.batch_results import RecordGroup
 from cdc_contracts.registry.core.engine.batch_statistics import whole_numbers
 from cdc_contracts.registry.core.engine.decoded_batches import DecodedBatch
-from cdc_contracts.registry.core.engine.native.scanned_values import ScannedValues
 from cdc_contracts.registry.core.engine.parsed_columns import ParsedColumn
 from cdc_contracts.registry.core.engine.row_facts import read_counts
 from cdc_contracts.registry.core.engine.text_digests import NULL, Digests, digest_names, digest_values, mix
@@ -152,8 +151,9 @@ def digest_batches(record_group: Sequence[RecordGroup]) -> dict[int, DigestedBat
     found: dict[tuple[int, str, int], Digests] = {}
     for name, one in decoded_batches.items():
         for (pointer, index), column in one.columns.items():
-            if isinstance(column.values, ScannedValues) and column.values.digested:
-                found[name, pointer, index] = column.values.digests()
+            own = column.values.value_digests()
+            if own is not None:
+                found[name, pointer, index] = own
                 continue
             places[name, pointer, index] = slice(len(values), len(values) + len(column.values))
             values += column.values

@@ -15,14 +15,13 @@ from cdc_contracts.registry.core.common.pointers import split_pointer
 from cdc_contracts.registry.core.contract.connect_schemas import Described, described_columns, differs_from_block
 from cdc_contracts.registry.core.contract.model import Meaning
 from cdc_contracts.registry.core.engine.decoded_batches import DecodedBatch, Rows
-from cdc_contracts.registry.core.engine.native.scanned_columns import TEXTS, ScannedColumn
-from cdc_contracts.registry.core.engine.native.scanned_values import ScannedValues
+from cdc_contracts.registry.core.engine.parsed_columns import ParsedColumn
 from cdc_contracts.registry.core.engine.struct_layouts import LayoutPlan
 from cdc_contracts.registry.core.engine.value_columns import ColumnValues
 from cdc_contracts.registry.core.engine.value_flags import Mask, ValueFlag, records_of_rows
 from cdc_contracts.registry.core.message.reading import read_names
-from cdc_contracts.registry.core.values import Number
 
+_KEY_FLAGS: Final = ("key-differs", "key-agrees")
 _JSON_KINDS: Final = {type(None): "null", str: "string", bool: "boolean"}
 
 
@@ -82,33 +81,20 @@ def key_flags(
     key_place, value_place = meaning.envelope.primary_key, meaning.envelope.primary_key_values
     if key_place is None or value_place is None or key_place.at is None or value_place.at is None:
         return []
-    keys = decoded_batch.members.get(key_place.at, ())
-    joined = decoded_batch.members.get(value_place.at, ())
-    names = {key: read_names(key, key_place) for key in set(keys) if isinstance(key, str)}
+    keys, joined = decoded_batch.members.get(key_place.at), decoded_batch.members.get(value_place.at)
+    if keys is None or joined is None:
+        return []
+    names = {key: read_names(key, key_place) for key in keys.distinct[1] if isinstance(key, str)}
     value_flags: list[tuple[ValueFlag, Mask]] = []
     _leave_odd(decoded_batch, columns, {name for key in names.values() for name in key or ()})
     for pointer, rows in decoded_batch.rows.items():
         if not rows.total:
             continue
-        places = {column.name: index for index, column in enumerate(rows.image.columns)}
-        found = np.zeros((2, len(decoded_batch)), np.bool_)
-        if isinstance(keys, ScannedColumn) and isinstance(joined, ScannedColumn):
-            scanned = _compare_keys(
-                rows, {name: columns.get((pointer, at)) for name, at in places.items()}, names, keys, joined
-            )
-            if scanned is not None:
-                for agrees, of_rows in enumerate(scanned):
-                    found[agrees, rows.record_of_row[of_rows]] = True
-                value_flags += [(("key-differs", pointer), found[0]), (("key-agrees", pointer), found[1])]
-                continue
-        for row, record in enumerate(rows.record_of_row.tolist()):
-            wanted = names.get(keys[record]) if isinstance(keys[record], str) else None
-            if not wanted or not isinstance(joined[record], str):
-                continue
-            texts = [_wire_text(columns, pointer, places.get(name), row) for name in wanted]
-            if None not in texts:
-                found[int("\u0001".join(texts) == joined[record]), record] = True  # type: ignore[arg-type]
-        value_flags += [(("key-differs", pointer), found[0]), (("key-agrees", pointer), found[1])]
+        by_name = {column.name: columns.get((pointer, at)) for at, column in enumerate(rows.image.columns)}
+        for says, of_rows in zip(_KEY_FLAGS, _compare_keys(rows, by_name, names, keys, joined), strict=True):
+            found = np.zeros(len(decoded_batch), np.bool_)
+            found[rows.record_of_row[of_rows]] = True
+            value_flags.append(((says, pointer), found))
     return value_flags
 
 
@@ -127,29 +113,22 @@ def _compare_keys(
     rows: Rows,
     columns: Mapping[str, ColumnValues | None],
     names: Mapping[str, Sequence[str] | None],
-    keys: ScannedColumn,
-    joined: ScannedColumn,
-) -> tuple[Mask, Mask] | None:
-    """Return the rows whose key columns disagree with the joined key values of the message, and those that agree.
-
-    None if the rows have to be compared one by one.
-    """
-    if keys.distinct is None:
-        return None
+    keys: ParsedColumn,
+    joined: ParsedColumn,
+) -> tuple[Mask, Mask]:
+    """Return the rows whose key columns disagree with the joined key values of the message, and those that agree."""
     codes, distinct = keys.distinct
     differs, agrees = np.zeros(rows.total, np.bool_), np.zeros(rows.total, np.bool_)
-    wanted_texts = joined.texts(TEXTS).take(pa.array(rows.record_of_row))
+    wanted_texts = joined.as_texts.take(pa.array(rows.record_of_row))
     is_text = wanted_texts.is_valid().to_numpy(zero_copy_only=False)
     for code, key in enumerate(distinct):
         wanted = names.get(key) if isinstance(key, str) else None
-        found = [columns.get(name) for name in wanted or ()]
-        if not found or None in found:
+        found = [column for column in map(columns.get, wanted or ()) if column is not None]
+        if not wanted or len(found) < len(wanted):
             continue
         mine = is_text & (codes[rows.record_of_row] == code)
         texts = []
         for values in found:
-            if values is None or not (isinstance(values.values, ScannedValues) and values.values.digested):
-                return None
             text = values.values.wire_texts()
             if values.present is not None:
                 mine &= values.present
@@ -198,20 +177,3 @@ def _described_in(fields: bytes) -> Described:
         return described_columns(parse_message(b'{"fields":' + fields + b"}"))
     except Unreadable:
         return {}
-
-
-def _wire_text(
-    columns: Mapping[tuple[str, int], ColumnValues], pointer: str, index: int | None, row: int
-) -> str | None:
-    """Return the wire text of a value, or None if the row lacks the column."""
-    values = columns.get((pointer, index)) if index is not None else None
-    if values is None or (values.present is not None and not values.present[row]):
-        return None
-    value = values.tokens[row]
-    if isinstance(value, Number):
-        return "0" if value.token == "-0" else value.token  # noqa: S105  a JSON token
-    if isinstance(value, bytes):
-        return value.decode()
-    if isinstance(value, bool):
-        return str(value).lower()
-    return "null" if value is None else str(value)

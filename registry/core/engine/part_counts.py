@@ -9,8 +9,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from cdc_contracts.registry.core.engine.native.scanned_columns import TEXTS
-from cdc_contracts.registry.core.engine.native.scanned_values import ScannedValues
 from cdc_contracts.registry.core.engine.string_bytes import Texts, are_digits
 from cdc_contracts.registry.core.engine.value_columns import ColumnValues
 from cdc_contracts.registry.core.engine.written_columns import WrittenGroup
@@ -21,7 +19,6 @@ from cdc_contracts.registry.core.stats.second_parts import (
     PartsColumn,
     PartsOfColumn,
     SecondParts,
-    nanos_of,
 )
 from cdc_contracts.registry.core.stats.topic_profiles import column_name
 
@@ -42,7 +39,7 @@ def note_parts(seen: SecondParts, found: Iterable[WrittenGroup], batch: Batch) -
                 continue
             key = (id(decoded_batch), at, index)
             if key not in opened:
-                opened[key] = _nanos_of(values, rows.total)
+                opened[key] = _nanos_of(values)
             nanos = opened[key]
             if nanos is None:
                 continue
@@ -67,21 +64,12 @@ def _count_column(
         seen.add(PartsColumn(topic, called[code], name), PartsOfColumn(int(counts[code]), int(most[code])))
 
 
-def _nanos_of(values: ColumnValues, rows: int) -> Numbers | None:
+def _nanos_of(values: ColumnValues) -> Numbers | None:
     """Return the part of a second in each row in nanoseconds, 0 for none; None if no row has one."""
     if TEXT not in values.kinds:
         return None
-    if isinstance(values.values, ScannedValues):
-        found = _nanos_of_texts(values.values.column.texts(TEXTS))
-    else:
-        found = np.array([nanos_of(value) for value in values.values], np.int64)
-    if not found.any():
-        return None
-    if values.held is None:
-        return found
-    whole = np.zeros(rows, np.int64)
-    whole[values.held] = found
-    return whole
+    found = _nanos_of_texts(values.values.as_texts)
+    return values.spread(found) if found.any() else None
 
 
 def _nanos_of_texts(texts: pa.StringArray) -> Numbers:

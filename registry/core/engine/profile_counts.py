@@ -130,7 +130,7 @@ def _columns_of(record_group: RecordGroup, pointer: str, reading: Reading) -> It
     named = reading.meaning.transport != "json"
     for (at, index), values in record_group.columns.items():
         if at == pointer:
-            yield rows.image.columns[index].name, find_texts(values, rows.total, named=named)
+            yield rows.image.columns[index].name, find_texts(values, named=named)
 
 
 def _cells_of(groups: Sequence[_ProfiledGroup], rows: Rows, batch: Batch) -> _Cells | None:

@@ -21,24 +21,12 @@ from cdc_contracts.registry.core.engine import decoder_kinds
 from cdc_contracts.registry.core.engine.decoder_kinds import Odd, Unfit
 from cdc_contracts.registry.core.engine.form_parts import FormPart, join_flags, validate_part
 from cdc_contracts.registry.core.engine.layout_parts import FormUse
-from cdc_contracts.registry.core.engine.native.form_checks import kinds_of_wire
-from cdc_contracts.registry.core.engine.native.scanned_columns import ABSENT, KINDS, ScannedColumn
-from cdc_contracts.registry.core.engine.native.scanned_values import ScannedPart, ScannedValues, kinds_held
-from cdc_contracts.registry.core.values import Number
+from cdc_contracts.registry.core.engine.native.scanned_columns import ABSENT
+from cdc_contracts.registry.core.engine.native.scanned_values import ScannedPart, ScannedValues
+from cdc_contracts.registry.core.engine.parsed_values import KIND_NAMES, NOTHING, ParsedValues
 
-KIND_FLAGS: Final = {"text": 16, "number": 17, "boolean": 18}
-KIND_NAMES: Final = {16: "string", 17: "number", 18: "boolean"}
-NOTHING: Final = 0
 _TAKES_ANY: Final = ("text", "json", "opaque")
 
-_KIND_OF_TYPE: Final = {str: "text", int: "number", bytes: "number", bool: "boolean"}
-_KINDS_OF_DECODER: Final = {
-    decoder_kinds.TEXT: {"text"},
-    decoder_kinds.INT: {"number"},
-    decoder_kinds.BOOL: {"boolean"},
-    decoder_kinds.RAW: {"number"},
-}
-_IS_VALUE: Final = partial(is_not, None)
 _IS_SENT: Final = partial(is_not, UNSET)
 _FIRST: Final = itemgetter(0)
 _NULL, _MINUS, _ZERO, _NINE = b"n-09"
@@ -113,28 +101,28 @@ class Chunk:
 
 @dataclass(eq=False)
 class ColumnValues:
-    """One column of a decoded batch: the rows that have it, and its chunk in each form that some version needs.
+    """One column of a decoded batch: its values in the rows that have it, and its chunk in each form of some version.
 
-    `kinds` are the possible kinds of its values besides null, `held` the rows that have it, None if all have.
-    Arrays and objects count as null; `odd_rows` are the rows that have one, by its kind.
+    `present` is a mask of the rows that have it, `held` their indices; None if all have. Arrays and objects count as
+    null; `odd_rows` are the rows that have one, by its kind, `unfit_rows` those that need the strict parser.
     """
 
-    present: NDArray[np.bool_] | None
-    chunks: dict[FormUse, Chunk]
-    values: Sequence[Any]
-    unfit_rows: list[int]
-    kinds: Collection[str]
-    held: NDArray[np.int64] | None
+    values: ParsedValues
+    present: NDArray[np.bool_] | None = None
+    held: NDArray[np.int64] | None = None
+    unfit_rows: list[int] = field(default_factory=list)
     odd_rows: dict[str, list[int]] = field(default_factory=dict)
+    chunks: dict[FormUse, Chunk] = field(default_factory=dict)
 
-    @cached_property
+    @property
+    def kinds(self) -> Collection[str]:
+        """The possible kinds of its values besides null."""
+        return self.values.json_kinds
+
+    @property
     def valued(self) -> NDArray[np.bool_] | None:
         """Mask of the `values` that are not null; None if none is null."""
-        if isinstance(self.values, ScannedValues):
-            return self.values.valued
-        if all(self.values):  # a quick test; zeros and empty texts need the second one
-            return None
-        return np.fromiter(map(_IS_VALUE, self.values), np.bool_, len(self.values))
+        return self.values.valued
 
     @cached_property
     def tokens(self) -> Sequence[Any]:
@@ -143,6 +131,14 @@ class ColumnValues:
             return self.values
         values = iter(self.values)
         return [next(values) if there else None for there in self.present.tolist()]
+
+    def spread(self, found: NDArray[Any]) -> NDArray[Any]:
+        """Return what was found for each value by row, with zeros for the rows that do not have the column."""
+        if self.present is None:
+            return found
+        whole = np.zeros(len(self.present), found.dtype)
+        whole[self.present] = found
+        return whole
 
 
 class ValueColumns:
@@ -154,35 +150,20 @@ class ValueColumns:
 
     def add(self, values: Sequence[Any], decoder: str, uses: Sequence[FormUse], *, full: bool) -> ColumnValues:
         """Add the values of one column, one per row, for every form in `uses`; `full` if no row lacks it."""
-        if isinstance(values, ScannedColumn):
-            return self._add_scanned(values.widened(), uses)
-        present: NDArray[np.bool_] | None = None
-        held: NDArray[np.int64] | None = None
         total = len(values)
-        if not full and UNSET in values:
-            present = np.fromiter(map(_IS_SENT, values), np.bool_, total)
-            held = np.flatnonzero(present)
-            values = [value for value in values if value is not UNSET]
-        if decoder in (decoder_kinds.RAW, decoder_kinds.WIDE):
-            values = _as_bytes(values)
-        unfit, odd = list[int](), dict[str, list[int]]()
-        if decoder == decoder_kinds.RAW:
-            values, plain = _open_numbers(values)
-            if not plain:
-                decoder = decoder_kinds.WIDE
-        if decoder == decoder_kinds.WIDE:
-            values, unfit, odd = _open_wide(values)
-            if held is not None:
-                unfit = held[unfit].tolist()
-                odd = {kind: held[rows].tolist() for kind, rows in odd.items()}
-        kinds = _KINDS_OF_DECODER.get(decoder) or {
-            _KIND_OF_TYPE.get(kind, "number") for kind in set(map(type, values)) if kind is not type(None)
-        }
-        chunks = {}
+        if isinstance(values, ScannedValues):
+            column = _open_scanned(values.widened())
+        else:
+            column = _open_parsed(values, decoder, full=full)
         for use in uses:
-            value_column, offset, flags = self._pool(values, use, kinds)
-            chunks[use] = Chunk(value_column, offset, len(values), held, total, flags)
-        return ColumnValues(present, chunks, values, unfit, kinds, held, odd)
+            foreign = frozenset(column.kinds) - use.form.wire
+            flags = column.values.flag_kinds(foreign) if foreign else None
+            value_column = self._pools.get(use)
+            if value_column is None:
+                value_column = self._pools[use] = _ValueColumn(use)
+            offset = value_column.add(column.values.of_wire(use.form.wire))
+            column.chunks[use] = Chunk(value_column, offset, len(column.values), column.held, total, flags)
+        return column
 
     def validate(self, *, texts: bool) -> None:
         """Validate every value column; with `texts`, write canonical texts as well."""
@@ -201,53 +182,35 @@ class ValueColumns:
         if texts:
             self.texts = pa.concat_arrays(columns)
 
-    def _add_scanned(self, column: ScannedColumn, uses: Sequence[FormUse]) -> ColumnValues:
-        """Add the values of a scanned column as they are in their messages."""
-        present: NDArray[np.bool_] | None = None
-        held: NDArray[np.int64] | None = None
-        total = len(column)
-        if column.holds(1 << ABSENT):
-            column, held, present = column.pick_present()
-        kinds = _KINDS_OF_DECODER.get(column.decoder) or kinds_held(column)
-        chunks = {}
-        for use in uses:
-            flags = None
-            if foreign := kinds - use.form.wire:
-                codes = np.zeros(KINDS, np.uint8)
-                for kind in foreign:
-                    codes[[at for at in range(KINDS) if kinds_of_wire(frozenset({kind})) >> at & 1]] = KIND_FLAGS[kind]
-                flags = codes[column.kinds]
-            value_column = self._value_column(use)
-            offset = value_column.add(ScannedPart(column, kinds_of_wire(use.form.wire)))
-            chunks[use] = Chunk(value_column, offset, len(column), held, total, flags)
-        return ColumnValues(present, chunks, ScannedValues(column), [], kinds, held)
 
-    def _value_column(self, use: FormUse) -> _ValueColumn:
-        value_column = self._pools.get(use)
-        if value_column is None:
-            value_column = self._pools[use] = _ValueColumn(use)
-        return value_column
+def _open_scanned(values: ScannedValues) -> ColumnValues:
+    """Return the values of a scanned column as they are in their messages."""
+    if not values.holds(1 << ABSENT):
+        return ColumnValues(values)
+    picked, held, present = values.pick_present()
+    return ColumnValues(picked, present, held)
 
-    def _pool(
-        self, values: Sequence[Any], use: FormUse, kinds: set[str]
-    ) -> tuple[_ValueColumn, int, NDArray[np.uint8] | None]:
-        """Add values to the column of a form. Returns it, the first index, and the values it does not accept."""
-        foreign = kinds - use.form.wire
-        flags: NDArray[np.uint8] | None = None
-        if foreign and foreign == kinds and len(kinds) == 1:
-            (kind,) = kinds
-            there = np.fromiter(map(_IS_VALUE, values), np.bool_, len(values))
-            flags = np.where(there, np.uint8(KIND_FLAGS[kind]), np.uint8(NOTHING))
-            values = [None] * len(values)
-        elif foreign:
-            flags = np.fromiter(
-                (_kind_flag(value) if _kind_of(value) in foreign else NOTHING for value in values),
-                np.uint8,
-                len(values),
-            )
-            values = [None if flag else value for value, flag in zip(values, flags, strict=True)]
-        value_column = self._value_column(use)
-        return value_column, value_column.add(values), flags
+
+def _open_parsed(values: Sequence[Any], decoder: str, *, full: bool) -> ColumnValues:
+    present: NDArray[np.bool_] | None = None
+    held: NDArray[np.int64] | None = None
+    if not full and UNSET in values:
+        present = np.fromiter(map(_IS_SENT, values), np.bool_, len(values))
+        held = np.flatnonzero(present)
+        values = [value for value in values if value is not UNSET]
+    if decoder in (decoder_kinds.RAW, decoder_kinds.WIDE):
+        values = _as_bytes(values)
+    unfit, odd = list[int](), dict[str, list[int]]()
+    if decoder == decoder_kinds.RAW:
+        values, plain = _open_numbers(values)
+        if not plain:
+            decoder = decoder_kinds.WIDE
+    if decoder == decoder_kinds.WIDE:
+        values, unfit, odd = _open_wide(values)
+        if held is not None:
+            unfit = held[unfit].tolist()
+            odd = {kind: held[rows].tolist() for kind, rows in odd.items()}
+    return ColumnValues(ParsedValues(values, decoder), present, held, unfit, odd)
 
 
 def _as_bytes(values: Sequence[Any]) -> Sequence[Any]:
@@ -285,12 +248,3 @@ def _open_wide(values: Sequence[Any]) -> tuple[list[Any], list[int], dict[str, l
             found = None
         opened.append(found)
     return opened, unfit, odd
-
-
-def _kind_of(value: Any) -> str | None:
-    return None if value is None else "number" if isinstance(value, Number) else _KIND_OF_TYPE[type(value)]
-
-
-def _kind_flag(value: Any) -> int:
-    kind = _kind_of(value)
-    return NOTHING if kind is None else KIND_FLAGS[kind]

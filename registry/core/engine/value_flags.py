@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from cdc_contracts.registry.core.common.pointers import join_pointer
 from cdc_contracts.registry.core.engine.decoded_batches import DecodedBatch, Rows
 from cdc_contracts.registry.core.engine.layout_parts import FormUse, Image
-from cdc_contracts.registry.core.engine.value_columns import KIND_NAMES, ColumnValues
+from cdc_contracts.registry.core.engine.parsed_values import KIND_NAMES
+from cdc_contracts.registry.core.engine.value_columns import ColumnValues
 from cdc_contracts.registry.core.validate.table_constraints import ZERO_DATE
 from cdc_contracts.registry.core.values import FIRST_RECORD, Flag
 

@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cdc_contracts.registry.core.engine.native.scanned_columns import ESCAPED, KINDS, NULL, TEXT
-from cdc_contracts.registry.core.engine.native.scanned_values import ScannedValues
 from cdc_contracts.registry.core.engine.value_columns import ColumnValues
-from cdc_contracts.registry.core.stats.topic_profiles import REPLACEMENT
 
 ABSENT_STATE, NULL_STATE, OTHER_STATE, TEXT_STATE = range(4)
-
-_STATES: Final = np.full(KINDS, OTHER_STATE, np.uint8)
-_STATES[NULL] = NULL_STATE
-_STATES[[TEXT, ESCAPED]] = TEXT_STATE
 
 Marks = NDArray[np.bool_]
 
@@ -58,37 +49,11 @@ class ValueTexts:
         )
 
 
-def find_texts(values: ColumnValues, rows: int, *, named: bool) -> ValueTexts:
-    """Return the texts of a column of so many rows; if `named`, without the name of the record before each."""
-    if isinstance(values.values, ScannedValues):
-        column = values.values.column
-        states = _STATES[column.kinds]
-        characters, replaced = column.count_characters(behind=named)
-        found = ValueTexts(states, characters, replaced if replaced.any() else None)
-    else:
-        found = _texts_of_objects(values.values, named=named)
-    if values.held is None:
-        return found
-    whole = ValueTexts(
-        np.zeros(rows, np.uint8),
-        np.zeros(rows, np.int32),
-        None if found.replaced is None else np.zeros(rows, np.bool_),
-    )
-    whole.states[values.held] = found.states
-    whole.characters[values.held] = found.characters
-    if whole.replaced is not None:
-        whole.replaced[values.held] = found.replaced
-    return whole
-
-
-def _texts_of_objects(values: Sequence[Any], *, named: bool) -> ValueTexts:
-    texts = [value if type(value) is str else None for value in values]
-    if named:
-        texts = [None if text is None else text.partition(" ")[2] for text in texts]
-    states = np.fromiter(
-        (TEXT_STATE if type(value) is str else NULL_STATE if value is None else OTHER_STATE for value in values),
-        np.uint8, len(values),
-    )  # fmt: skip
-    characters = np.fromiter((len(text) if text is not None else 0 for text in texts), np.int32, len(texts))
-    marks = [text is not None and REPLACEMENT in text for text in texts]
-    return ValueTexts(states, characters, np.array(marks) if any(marks) else None)
+def find_texts(values: ColumnValues, *, named: bool) -> ValueTexts:
+    """Return the texts of a column by row; if `named`, without the name of the record before each."""
+    states = np.where(values.values.are_texts, TEXT_STATE, OTHER_STATE).astype(np.uint8)
+    if values.valued is not None:
+        states[~values.valued] = NULL_STATE
+    characters, replaced = values.values.count_characters(behind=named)
+    marks = values.spread(replaced) if replaced.any() else None
+    return ValueTexts(values.spread(states), values.spread(characters), marks)

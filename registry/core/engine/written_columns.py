@@ -16,12 +16,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from cdc_contracts.registry.core.engine import decoder_kinds
 from cdc_contracts.registry.core.engine.batch_results import RecordGroup
 from cdc_contracts.registry.core.engine.batch_tables import Tables, join_tables
 from cdc_contracts.registry.core.engine.decoded_batches import Rows
-from cdc_contracts.registry.core.engine.native.scanned_columns import INTEGER, TEXTS
-from cdc_contracts.registry.core.engine.native.scanned_values import ScannedValues
+from cdc_contracts.registry.core.engine.parsed_values import ParsedValues
 from cdc_contracts.registry.core.engine.string_bytes import Texts, are_digits
 from cdc_contracts.registry.core.engine.value_columns import ColumnValues
 from cdc_contracts.registry.core.records.record_batches import Batch
@@ -59,8 +57,6 @@ _FEW_TABLES: Final = 64
 _MOST_KNOWN: Final = 4096
 _MOST_KEYS: Final = 4
 """Keys for each row up to which there is an entry for every key."""
-_TOKENS: Final = (decoder_kinds.RAW, decoder_kinds.INT)
-"""Decoders of numbers that keep their tokens."""
 
 
 class WrittenGroup(NamedTuple):
@@ -237,7 +233,7 @@ def _coded(values: ColumnValues, total: int, *, is_plain: bool) -> tuple[Codes, 
     there, ways = _valued_rows(values, total), list[Writing | None]([None])
     if not len(there):
         return np.zeros(total, np.uint8), ways
-    chosen = _take(values)
+    chosen = values.values if values.valued is None else values.values.select(np.flatnonzero(values.valued))
     if len(values.kinds) > 1:
         known: dict[Writing | None, int] = {None: 0}
         found = [known.setdefault(writing_of(_as_parsed(value)), len(known)) for value in chosen]
@@ -260,28 +256,16 @@ def _valued_rows(values: ColumnValues, total: int) -> Numbers:
     return held if values.valued is None else held[values.valued]
 
 
-def _take(values: ColumnValues) -> Sequence[Any]:
-    """Return the values that are not null."""
-    if values.valued is None:
-        return values.values
-    if isinstance(values.values, ScannedValues):
-        return values.values.select(np.flatnonzero(values.valued))
-    return [value for value in values.values if value is not None]
-
-
-def _codes_of_each(kind: str, values: Sequence[Any]) -> Codes:
+def _codes_of_each(kind: str, values: ParsedValues) -> Codes:
     """Return the layout of each value of one kind."""
     if len(values) <= _FEW:
         return _codes_of_few(kind, values)
     if kind == TEXT:
-        return _layouts_of_texts(values)
-    if isinstance(values, ScannedValues) and values.column.decoder in _TOKENS:
-        codes = np.full(len(values), _PLAIN, np.uint8)
-        long = np.flatnonzero((values.column.lengths == SECOND_DIGITS) & (values.column.kinds == INTEGER))
-        if len(long):
-            codes[long] = _codes_of_few(kind, values.select(long).objects)
-        return codes
-    return _codes_of_few(kind, values)
+        return _layouts_of_texts(values.as_texts)
+    codes, long = np.full(len(values), _PLAIN, np.uint8), values.integers_of_length(SECOND_DIGITS)
+    if len(long):
+        codes[long] = _codes_of_few(kind, values.select(long))
+    return codes
 
 
 def _codes_of_few(kind: str, values: Sequence[Any]) -> Codes:
@@ -292,11 +276,10 @@ def _codes_of_few(kind: str, values: Sequence[Any]) -> Codes:
     return np.array([_LAYOUTS.index(layout_of_token(str(token))) for token in tokens], np.uint8)
 
 
-def _layouts_of_texts(values: Sequence[str]) -> Codes:
-    array = values.column.texts(TEXTS) if isinstance(values, ScannedValues) else pa.array(values, pa.string())
+def _layouts_of_texts(array: pa.StringArray) -> Codes:
     texts = Texts(array)
     window = texts.window(LEAST_DATE_TIME)
-    codes = np.zeros(len(values), np.uint8)
+    codes = np.zeros(len(array), np.uint8)
     dated = (texts.lengths >= LEAST_DATE_TIME) & (window[4] == _DASH) & (window[7] == _DASH) & (window[13] == _COLON)
     codes[dated & (window[10] == _T)] = _ISO
     codes[dated & (window[10] == _SPACE)] = _SQL

@@ -44,6 +44,7 @@ from cdc_contracts.registry.core.engine.native.scanned_columns import (
     NULL,
     NUMBER,
     TEXT,
+    ScannedColumn,
 )
 from cdc_contracts.registry.core.engine.native.scanned_values import ScannedPart
 from cdc_contracts.registry.core.engine.parsed_columns import ParsedColumn
@@ -149,7 +150,7 @@ def test_what_the_scanner_takes_the_parser_takes_with_the_same_values(version, m
                 assert (mine.state.tolist(), mine.start.tolist(), mine.count.tolist(), mine.record_of_row.tolist()) == (
                     rows.state.tolist(), rows.start.tolist(), rows.count.tolist(), rows.record_of_row.tolist()
                 )  # fmt: skip
-                assert [as_sent(one) for one in mine.columns] == [
+                assert [list(ScannedColumn(one.source, one.cells, one.decoder)) for one in mine.columns] == [
                     as_sent(one) for one in rows.columns[: len(mine.columns)]
                 ]
     assert taken > 20

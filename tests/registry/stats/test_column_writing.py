@@ -4,6 +4,7 @@ import json
 import random
 from functools import cache
 
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -238,7 +239,7 @@ def test_large_unsigned_numbers_that_are_documented_as_texts_are_no_turn():
 )
 def test_layouts_of_whole_columns_are_those_of_each_text(texts):
     layouts = ["", "ISO date and time", "SQL date and time", "seconds since 1970", "digits"]
-    found = _layouts_of_texts(texts)
+    found = _layouts_of_texts(pa.array(texts, pa.string()))
     assert [layouts[code] for code in found.tolist()] == [layout_of(text) for text in texts]
 
 

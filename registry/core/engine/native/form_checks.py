@@ -16,7 +16,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from cdc_contracts.registry.core.engine.layout_parts import FormUse
-from cdc_contracts.registry.core.engine.native.scanned_columns import BOOLEANS, NAMELESS, NUMBERS, TEXTS, ScannedColumn
+from cdc_contracts.registry.core.engine.native.scanned_columns import NAMELESS, TEXTS, ScannedColumn
+from cdc_contracts.registry.core.engine.native.scanned_values import kinds_of_wire
 from cdc_contracts.registry.core.values import Context, ValueForm
 from cdc_contracts.registry.core.values.civil_time import find_offset_at, first_steady_year
 from cdc_contracts.registry.core.values.type_bounds import TypeBound
@@ -38,11 +39,6 @@ _STEADY_MOMENT: Final = 253_370_764_800
 """9999-01-01T00:00:00Z: by then a zone whose clocks are no longer changed has its last offset."""
 _NEAR: Final = (2, 9998)
 """Years in which a moment is one in every zone."""
-
-
-def kinds_of_wire(wire: frozenset[str]) -> int:
-    """Return the kinds of values that a form accepts besides null, a bit each."""
-    return sum(bits for kind, bits in (("text", TEXTS), ("number", NUMBERS), ("boolean", BOOLEANS)) if kind in wire)
 
 
 def check_values(column: ScannedColumn, use: FormUse) -> tuple[NDArray[np.uint8] | None, NDArray[np.int64]] | None:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import accumulate
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, Self
 
 import msgspec
 import numpy as np
@@ -72,7 +72,7 @@ class ScannedColumn(ParsedColumn):
     ) -> None:
         self.source, self.cells, self.decoder, self._names = source, cells, decoder, names
         self._asked = 0
-        self._behind: dict[tuple[str, ...], tuple[ScannedColumn, NDArray[np.uint8]]] = {}
+        self._behind: dict[tuple[str, ...], tuple[Self, NDArray[np.uint8]]] = {}
 
     def __len__(self) -> int:
         return len(self.cells)
@@ -203,7 +203,7 @@ class ScannedColumn(ParsedColumn):
         self.source.library.cdc_last_counts(self.source.memory, self.cells, numbers)
         return numbers
 
-    def strip_names(self, names: tuple[str, ...]) -> tuple[ScannedColumn, NDArray[np.uint8]]:
+    def strip_names(self, names: tuple[str, ...]) -> tuple[Self, NDArray[np.uint8]]:
         """Return what follows one of some names, and the index of the name of each value.
 
         A text with none of them is null and has the place NAMELESS; a value that is no text is null and has 0.
@@ -215,12 +215,12 @@ class ScannedColumn(ParsedColumn):
         self.source.library.cdc_strip_names(
             self.source.memory, self.cells, text, starts, self._names, own_places, cells, places
         )
-        self._behind[names] = ScannedColumn(self.source, cells, self.decoder), places
+        self._behind[names] = self._of(cells), places
         return self._behind[names]
 
-    def where(self, chosen: NDArray[np.bool_]) -> ScannedColumn:
+    def where(self, chosen: NDArray[np.bool_]) -> Self:
         """Return the column with null in the place of the values that are not chosen."""
-        return ScannedColumn(self.source, np.where(chosen, self.cells, np.uint64(NULL)), self.decoder)
+        return self._of(np.where(chosen, self.cells, np.uint64(NULL)))
 
     def texts(self, kinds: int) -> pa.StringArray:
         """Return the texts, or tokens, of the values of some kinds, with null in place of others."""
@@ -250,22 +250,25 @@ class ScannedColumn(ParsedColumn):
         )
         return digests
 
-    def widened(self) -> ScannedColumn:
+    def _of(self, cells: Cells) -> Self:
+        return type(self)(self.source, cells, self.decoder)
+
+    def widened(self) -> Self:
         """Return the column as one of all kinds if it is one of numbers and holds other values."""
         if self.decoder != decoder_kinds.RAW or self.are_all(1 << ABSENT | 1 << NULL | NUMBERS):
             return self
-        return ScannedColumn(self.source, self.cells, decoder_kinds.WIDE)
+        return type(self)(self.source, self.cells, decoder_kinds.WIDE)
 
-    def select(self, places: NDArray[Any]) -> ScannedColumn:
+    def select(self, places: NDArray[Any]) -> Self:
         """Return some of the values as a column."""
-        return ScannedColumn(self.source, np.ascontiguousarray(self.cells[places]), self.decoder)
+        return self._of(np.ascontiguousarray(self.cells[places]))
 
-    def pick_present(self) -> tuple[ScannedColumn, NDArray[np.int64], NDArray[np.bool_]]:
+    def pick_present(self) -> tuple[Self, NDArray[np.int64], NDArray[np.bool_]]:
         """Return the values that are not absent as a column, their indices, and a mask of all values."""
         total = len(self)
         cells, held, present = np.empty(total, np.uint64), np.empty(total, np.int64), np.empty(total, np.bool_)
         count = self.source.library.cdc_pick_present(self.cells, cells, held, present)
-        picked = ScannedColumn(self.source, cells[:count], self.decoder)
+        picked = self._of(cells[:count])
         picked.totals = [0 if kind == ABSENT else found for kind, found in enumerate(self.totals)]
         return picked, held[:count], present
 

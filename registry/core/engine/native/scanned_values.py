@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
@@ -14,79 +14,80 @@ from numpy.typing import NDArray
 from cdc_contracts.registry.core.engine import decoder_kinds
 from cdc_contracts.registry.core.engine.native.scanned_columns import (
     BOOLEANS,
+    ESCAPED,
+    INTEGER,
+    KINDS,
     NULL,
     NUMBERS,
+    TEXT,
     TEXTS,
     ScannedColumn,
 )
+from cdc_contracts.registry.core.engine.parsed_values import KIND_FLAGS, Mask, ParsedValues
 from cdc_contracts.registry.core.engine.text_digests import NULL as NULL_DIGEST
+from cdc_contracts.registry.core.engine.text_digests import Digests
 
-_RAW: Final = (decoder_kinds.RAW, decoder_kinds.WIDE)
+_KIND_BITS: Final = 15
 _KINDS: Final = {"text": TEXTS, "number": NUMBERS, "boolean": BOOLEANS}
 
 
-def kinds_held(column: ScannedColumn) -> set[str]:
-    """Return the kinds of the values besides null."""
-    return {kind for kind, bits in _KINDS.items() if column.holds(bits)}
+def kinds_of_wire(wire: Collection[str]) -> int:
+    """Return the kinds of values that a form accepts besides null, a bit each."""
+    return sum(bits for kind, bits in _KINDS.items() if kind in wire)
 
 
-class ScannedValues(Sequence[Any]):
-    """The values of a column, none absent, as the forms' decoders have them: null is None, numbers may be tokens."""
-
-    def __init__(self, column: ScannedColumn) -> None:
-        self.column = column
-
-    def __len__(self) -> int:
-        return len(self.column)
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.objects)
-
-    def __getitem__(self, place: Any) -> Any:
-        found = self.column[place]
-        return [self.opened(value) for value in found] if isinstance(place, slice) else self.opened(found)
-
-    @cached_property
-    def objects(self) -> list[Any]:
-        """The values, made when they are first asked for."""
-        if self.column.decoder not in _RAW:
-            return self.column.objects
-        return [self.opened(value) for value in self.column.objects]
-
-    @cached_property
-    def valued(self) -> NDArray[np.bool_] | None:
-        """Which values are not null; None where all are."""
-        return self.column.kinds != NULL if self.column.holds(1 << NULL) else None
-
-    def select(self, places: NDArray[np.int64]) -> ScannedValues:
-        """Return some of the values."""
-        return ScannedValues(self.column.select(places))
-
-    def wire_texts(self) -> pa.StringArray:
-        """Return every value as it was sent, without the quotes of a text; null is `null`."""
-        return self.column.texts(TEXTS | NUMBERS | BOOLEANS | 1 << NULL)
+class ScannedValues(ScannedColumn, ParsedValues):
+    """The values of a scanned column; what is asked of all of them makes no objects."""
 
     @property
-    def digested(self) -> bool:
+    def _kinds_held(self) -> set[str]:
+        return {kind for kind, bits in _KINDS.items() if self.holds(bits)}
+
+    @cached_property
+    def valued(self) -> Mask | None:
+        return self.kinds != NULL if self.holds(1 << NULL) else None
+
+    def flag_kinds(self, kinds: Collection[str]) -> NDArray[np.uint8]:
+        codes = np.zeros(KINDS, np.uint8)
+        for kind in kinds:
+            codes[[at for at in range(KINDS) if _KINDS[kind] >> at & 1]] = KIND_FLAGS[kind]
+        return codes[self.kinds]
+
+    def of_wire(self, wire: frozenset[str]) -> ScannedPart:
+        return ScannedPart(self, kinds_of_wire(wire))
+
+    @property
+    def are_texts(self) -> Mask:
+        mask: Mask = (self.kinds == TEXT) | (self.kinds == ESCAPED)
+        return mask
+
+    def integers_of_length(self, length: int) -> NDArray[np.int64]:
+        return np.flatnonzero((self.lengths == length) & (self.kinds == INTEGER))
+
+    def wire_texts(self) -> pa.StringArray:
+        return self.texts(TEXTS | NUMBERS | BOOLEANS | 1 << NULL) if self._tokens_identify else super().wire_texts()
+
+    def value_digests(self) -> Digests | None:
+        return self.digests(int(NULL_DIGEST)) if self._tokens_identify else None
+
+    @property
+    def _tokens_identify(self) -> bool:
         """Whether tokens identify values: an integer among other kinds may have several."""
-        return self.column.decoder != decoder_kinds.WIDE
+        return self.decoder != decoder_kinds.WIDE
 
-    def digests(self) -> NDArray[np.uint64]:
-        """Return the digests of the values, as `digest_values` does."""
-        return self.column.digests(int(NULL_DIGEST))
+    def _object(self, cell: int) -> Any:
+        return None if cell & _KIND_BITS == NULL else super()._object(cell)
 
-    def opened(self, value: Any) -> Any:
-        """Return a value of the column as the parser makes it."""
-        if self.column.decoder == decoder_kinds.WIDE:
-            return decoder_kinds.open_token(value)
-        return None if self.column.decoder == decoder_kinds.RAW and value == b"null" else value
+    @cached_property
+    def open_wide(self) -> Callable[[bytes], Any]:
+        return decoder_kinds.open_token
 
 
 @dataclass(frozen=True, eq=False)
 class ScannedPart:
     """The values of a column that are of some kinds, a bit each; the others count as null."""
 
-    column: ScannedColumn
+    column: ScannedValues
     kinds: int
 
     def __len__(self) -> int:
@@ -98,10 +99,7 @@ class ScannedPart:
 
     def opened(self) -> list[Any]:
         """Return the values as the parser makes them, None for those that do not count."""
-        values = ScannedValues(self.column)
         if not self.column.holds(~(self.kinds | 1 << NULL)):
-            return values.objects
+            return self.column.objects
         counted = (np.uint64(self.kinds) >> self.column.kinds.astype(np.uint64) & np.uint64(1)).tolist()
-        return [
-            values.opened(token) if held else None for token, held in zip(self.column.objects, counted, strict=True)
-        ]
+        return [value if held else None for value, held in zip(self.column, counted, strict=True)]

@@ -21,6 +21,7 @@ from cdc_contracts.registry.core.engine.native.native_interface import Buffer
 from cdc_contracts.registry.core.engine.native.native_library import is_eager, native_library
 from cdc_contracts.registry.core.engine.native.scan_plans import NoScanPlan, ScanPlan, free_names, make_scan_plan
 from cdc_contracts.registry.core.engine.native.scanned_columns import STATE, ScannedBytes, ScannedColumn, ScannedMember
+from cdc_contracts.registry.core.engine.native.scanned_values import ScannedValues
 from cdc_contracts.registry.core.engine.native.value_index import IndexedValues
 from cdc_contracts.registry.core.engine.struct_layouts import LayoutPlan
 from cdc_contracts.registry.core.records.message_values import MessageValues
@@ -183,7 +184,7 @@ class Scanner:
             ends = np.cumsum(count)
             records = np.arange(len(state)) if total == len(state) and (count == 1).all() else None
             columns = tuple(
-                ScannedColumn(
+                ScannedValues(
                     source,
                     found.row_cells[place][index, :total],
                     column.decoder,
