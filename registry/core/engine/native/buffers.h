@@ -14,7 +14,7 @@ typedef struct {
     int64_t size; /* in bytes */
 } Buffer;
 
-#define TOO_SHORT (-1000)
+#define TOO_SHORT -1000
 
 static inline int holds_bytes(Buffer buffer, int64_t count, int64_t width) {
     return count >= 0 && (count == 0 || (buffer.at != NULL && count <= buffer.size / width));

@@ -2,8 +2,6 @@
 #include "interface.h"
 #include "forms.h"
 
-#define MOST_ADDED 32 /* bytes that a canonical text may be longer than what was sent */
-
 static uint8_t *put(uint8_t *to, const uint8_t *from, int64_t length) {
     copy_bytes(to, from, length);
     return to + length;

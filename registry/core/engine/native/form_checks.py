@@ -24,17 +24,6 @@ from cdc_contracts.registry.core.values.type_bounds import TypeBound
 from cdc_contracts.registry.core.values.value_form import NativeCheck
 
 _MOST: Final = 2**31 - 1
-_OPEN: Final = 255
-_MOST_ADDED: Final = 32
-"""Bytes that a canonical text may be longer than what was sent."""
-_TIMES: Final = frozenset({
-    "DATE", "TIME", "TIME_MINUTES", "SQL_DATETIME", "ISO_MINUTES", "ISO_INSTANT", "SECONDS", "SECONDS_FRACTION",
-})  # fmt: skip
-"""Forms whose check looks at zeros at the end of a fraction, or that have no fraction."""
-_AS_SENT: Final = frozenset({"ANY_TEXT", "BASE64"})
-"""Forms whose canonical text is the text that was sent."""
-_NUMERIC: Final = frozenset({"INTEGERS", "DECIMALS", "BIT_BASE64", "BIT_HEX"})
-_BITS: Final = frozenset({"BIT_BASE64", "BIT_HEX"})
 _STEADY_MOMENT: Final = 253_370_764_800
 """9999-01-01T00:00:00Z: by then a zone whose clocks are no longer changed has its last offset."""
 _NEAR: Final = (2, 9998)
@@ -70,7 +59,8 @@ def write_values(
     kinds = kinds_of_wire(use.form.wire)
     if use.form.records:
         column, _ = column.strip_names(_heads_of(use.form))
-    if all(native.form in _AS_SENT for native in use.form.native):
+    library = column.source.library
+    if all(library.forms[native.form].known == "AS_SENT" for native in use.form.native):
         return column.texts(kinds), np.zeros(0, np.int64)
     return _write(column, kinds, checks[0], flags)
 
@@ -87,33 +77,33 @@ def _check_named(
             continue
         found, _ = _run(own, TEXTS, check)
         flags = found if flags is None or found is None else np.maximum(flags, found)
-    nameless = places == NAMELESS
+    nameless, is_open = places == NAMELESS, column.source.library.constants["OPEN"]
     if nameless.any():
         flags = np.zeros(len(column), np.uint8) if flags is None else flags
-        flags[nameless] = _OPEN
-    return flags, np.zeros(0, np.int64) if flags is None else np.flatnonzero(flags == _OPEN)
+        flags[nameless] = is_open
+    return flags, np.zeros(0, np.int64) if flags is None else np.flatnonzero(flags == is_open)
 
 
 def _run(column: ScannedColumn, kinds: int, check: Any) -> tuple[NDArray[np.uint8] | None, NDArray[np.int64]]:
-    flags, totals = np.empty(len(column), np.uint8), np.zeros(2, np.int64)
-    column.source.library.cdc_check(column.source.memory, column.cells, kinds, ctypes.byref(check), flags, totals)
+    library, flags, totals = column.source.library, np.empty(len(column), np.uint8), np.zeros(2, np.int64)
+    library.cdc_check(column.source.memory, column.cells, kinds, ctypes.byref(check), flags, totals)
     undecided, marked = totals.tolist()
-    places = np.flatnonzero(flags == _OPEN) if undecided else np.zeros(0, np.int64)
+    places = np.flatnonzero(flags == library.constants["OPEN"]) if undecided else np.zeros(0, np.int64)
     return flags if marked else None, places
 
 
 def _write(
     column: ScannedColumn, kinds: int, check: Any, flags: NDArray[np.uint8] | None
 ) -> tuple[pa.Array, NDArray[np.int64]]:
-    source, total = column.source, len(column)
+    source, total, constants = column.source, len(column), column.source.library.constants
     flags = np.zeros(total, np.uint8) if flags is None else flags.copy()
     size = source.library.cdc_text_size(column.cells, kinds)
     offsets, valid = pa.allocate_buffer(4 * (total + 1)), np.zeros((total + 7) // 8, np.uint8)
-    text = pa.allocate_buffer(size + _MOST_ADDED * total)
+    text = pa.allocate_buffer(size + constants["MOST_ADDED"] * total)
     opened = source.library.cdc_canonical(
         source.memory, column.cells, kinds, ctypes.byref(check), flags, offsets, text, valid
     )
-    places = np.flatnonzero(flags == _OPEN) if opened else np.zeros(0, np.int64)
+    places = np.flatnonzero(flags == constants["OPEN"]) if opened else np.zeros(0, np.int64)
     return pa.StringArray.from_buffers(total, offsets, text, pa.py_buffer(valid)), places
 
 
@@ -135,7 +125,8 @@ def _checks_of(library: Any, form: ValueForm, context: Context, bound: TypeBound
 
 def _check_of(library: Any, native: NativeCheck, form: ValueForm, context: Context, bound: TypeBound | None) -> Any:
     """Return what C is asked to check; None if it cannot decide values of this use."""
-    if context.zeros_left_out and native.form not in _TIMES:
+    number, known = library.forms[native.form]
+    if context.zeros_left_out and known != "TIMES":
         return None
     literal = context.invalid_literal.encode() if context.invalid_literal is not None else None
     earliest, latest, offset = 0, 9999, 0
@@ -146,23 +137,23 @@ def _check_of(library: Any, native: NativeCheck, form: ValueForm, context: Conte
         earliest, latest = max(_NEAR[0], steady), _NEAR[1]
         offset = find_offset_at(context.zone, _STEADY_MOMENT)
     check = library.structures["Check"](
-        form=library.forms[native.form], most_whole=_MOST, most_fraction=_MOST, zeros_open=int(context.zeros_left_out),
+        form=number, most_whole=_MOST, most_fraction=_MOST, zeros_open=int(context.zeros_left_out),
         least=native.least, most=native.most, earliest=earliest, latest=latest,
         is_instant=form.kind_in(context.zone) == "timestamp", offset=offset,
         literal=literal, literal_length=len(literal or b""),
     )  # fmt: skip
-    return check if bound is None or _bind(check, native, form, bound) else None
+    return check if bound is None or _bind(check, known, form, bound) else None
 
 
-def _bind(check: Any, native: NativeCheck, form: ValueForm, bound: TypeBound) -> bool:
+def _bind(check: Any, known: str, form: ValueForm, bound: TypeBound) -> bool:
     """Narrow a check to the range of a declared type; False if it cannot be."""
     if bound.limits is None:
         return False
     if form.kind in ("timestamp", "datetime"):
         whole, fraction = _MOST, bound.limits.fraction
-    elif native.form in _NUMERIC:
+    elif known in ("NUMBERS", "BITS"):
         whole, fraction = bound.limits.whole, bound.limits.fraction
-        if whole < _MOST and native.form in _BITS:
+        if whole < _MOST and known == "BITS":
             return False  # the digits of a bit field are not on the wire
     else:
         return False

@@ -5,35 +5,40 @@
 #include "buffers.h"
 #include "fields.h"
 
-/* Each form once: its number and its name, by which a value form names it, come from here. */
+/* Each form once: its number, its name, by which a value form names it, and what is known of its values come from here.
+ * AS_SENT: the canonical text is the text that was sent. NUMBERS and BITS: the digits of a declared type bound them, those
+ * of BITS are not on the wire. TIMES: the check looks at zeros at the end of a fraction, or there is none. VALUES: others.
+ */
 #define FORMS(FORM) \
-    FORM(ANY_TEXT) \
-    FORM(INTEGERS)      /* a number, or the text of one */ \
-    FORM(DECIMALS) \
-    FORM(FLOATS)        /* a number of up to 30 characters without exponent, or the text of one */ \
-    FORM(BOOLEANS) \
-    FORM(BASE64) \
-    FORM(HEX) \
-    FORM(BIT_BASE64)    /* up to eight bytes */ \
-    FORM(BIT_HEX) \
-    FORM(DATE) \
-    FORM(TIME)          /* HH:mm:ss with two digits of hours, and a fraction */ \
-    FORM(SQL_DATETIME) \
-    FORM(ISO_MINUTES)   /* with a T, with seconds or without; a fraction is noted */ \
-    FORM(ISO_INSTANT) \
-    FORM(SECONDS)       /* digits of seconds, number or text */ \
-    FORM(SECONDS_FRACTION) \
-    FORM(TIME_MINUTES)  /* HH:mm or HH:mm:ss; a fraction is noted */ \
-    FORM(BOOLEAN_DIGITS) \
-    FORM(DAYS)          /* since 1970-01-01 */ \
-    FORM(MILLIS)        /* since 1970-01-01T00:00:00 */ \
-    FORM(MICROS_OF_DAY) /* a duration */
+    FORM(ANY_TEXT, AS_SENT) \
+    FORM(INTEGERS, NUMBERS)        /* a number, or the text of one */ \
+    FORM(DECIMALS, NUMBERS) \
+    FORM(FLOATS, VALUES)           /* a number of up to 30 characters without exponent, or the text of one */ \
+    FORM(BOOLEANS, VALUES) \
+    FORM(BASE64, AS_SENT) \
+    FORM(HEX, VALUES) \
+    FORM(BIT_BASE64, BITS)         /* up to eight bytes */ \
+    FORM(BIT_HEX, BITS) \
+    FORM(DATE, TIMES) \
+    FORM(TIME, TIMES)              /* HH:mm:ss with two digits of hours, and a fraction */ \
+    FORM(SQL_DATETIME, TIMES) \
+    FORM(ISO_MINUTES, TIMES)       /* with a T, with seconds or without; a fraction is noted */ \
+    FORM(ISO_INSTANT, TIMES) \
+    FORM(SECONDS, TIMES)           /* digits of seconds, number or text */ \
+    FORM(SECONDS_FRACTION, TIMES) \
+    FORM(TIME_MINUTES, TIMES)      /* HH:mm or HH:mm:ss; a fraction is noted */ \
+    FORM(BOOLEAN_DIGITS, VALUES) \
+    FORM(DAYS, VALUES)             /* since 1970-01-01 */ \
+    FORM(MILLIS, VALUES)           /* since 1970-01-01T00:00:00 */ \
+    FORM(MICROS_OF_DAY, VALUES)    /* a duration */
 
-#define NUMBERED(name) name,
+#define NUMBERED(name, known) name,
 enum form { FORMS(NUMBERED) FORM_COUNT };
 
 /* What became of a value, as in `form_values.Flag`. */
-enum flag { OK = 0, BROKEN = 1, NOTED = 3, OPEN = 255 };
+enum flag { OK = 0, BROKEN = 1, NOTED = 3 };
+#define OPEN 255      /* the flag of a value that is left to another implementation */
+#define MOST_ADDED 32 /* bytes that a canonical text may be longer than what was sent */
 
 /* What a declared type and a context ask besides: whole numbers between two bounds, digits before and after a point. */
 #define CHECK_FIELDS(FIELD) \

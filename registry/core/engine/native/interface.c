@@ -5,15 +5,17 @@
 #define CDC_SOURCES "unknown"
 #endif
 
-#define NAMED(name) #name " "
+#define NAMED(name, known) #name "/" #known " "
 #define FIELD(type, name) #type " " #name "; "
 #define FUNCTION(name, ...) "function " #name "(" #__VA_ARGS__ ")\n"
 #define TEXT_OF(number) #number
 #define NUMBER_OF(number) TEXT_OF(number)
+#define CONSTANT(name) #name "=" NUMBER_OF(name) " "
 
 static const char interface[] =
     "sources " CDC_SOURCES "\n"
     "forms " FORMS(NAMED) "\n"
+    "constants " CONSTANT(TOO_SHORT) CONSTANT(OPEN) CONSTANT(MOST_ADDED) "\n"
     "struct Check { " CHECK_FIELDS(FIELD) "}\n"
     "struct Block { " BLOCK_FIELDS(FIELD) "}\n"
     "struct Source { " SOURCE_FIELDS(FIELD) "}\n"

@@ -1,5 +1,5 @@
 /* Interface: the functions that are called from outside, each declared once. A caller reads their names and parameters,
- * the structures and the names of the forms from `cdc_interface`; nothing of it is written a second time.
+ * the structures, the constants and the names of the forms from `cdc_interface`; nothing of it is written a second time.
  */
 #ifndef CDC_INTERFACE_H
 #define CDC_INTERFACE_H
@@ -45,7 +45,9 @@ FUNCTIONS(DECLARED)
 EXPORT Plan *cdc_make_plan(Buffer nodes, Buffer members, Buffer names, int32_t images, int32_t slots);
 EXPORT void cdc_free_plan(Plan *plan);
 
-/* What this library was compiled from, and what it offers: a line each for its sources, forms, structures, functions. */
+/* What this library was compiled from, and what it offers: a line each for its sources, forms, constants, structures,
+ * functions.
+ */
 EXPORT const char *cdc_interface(void);
 
 #endif

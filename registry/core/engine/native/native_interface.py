@@ -6,7 +6,7 @@ import ctypes
 import re
 from ctypes import c_char_p, c_int32, c_int64, c_uint32, c_uint64, c_void_p
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from cdc_contracts.registry.core.common.lazy_arrow import np, pa
 
@@ -40,23 +40,29 @@ class Buffer(ctypes.Structure):
         return self if not self.at else Buffer(self.at + size, self.size - size)
 
 
-TOO_SHORT: Final = -1000
-"""What a function returns for a buffer that is too short."""
-
 _TYPES: Final[dict[str, Any]] = {
     "int32_t": c_int32, "int64_t": c_int64, "uint32_t": c_uint32, "uint64_t": c_uint64, "const uint8_t *": c_char_p,
     "Buffer": Buffer,
 }  # fmt: skip
+_LISTS: Final = (("forms", "/"), ("constants", "="))
 _STRUCT: Final = re.compile(r"struct (\w+) \{ (.*)\}")
 _FUNCTION: Final = re.compile(r"function (\w+)\((.*)\)")
 
 
+class NativeForm(NamedTuple):
+    """The number of a form, and what `forms.h` says of its values: AS_SENT, NUMBERS, BITS, TIMES or VALUES."""
+
+    number: int
+    known: str
+
+
 @dataclass(frozen=True)
 class NativeInterface:
-    """What a library says that it offers (`interface.h`): forms by name, structures, and functions' parameters."""
+    """What a library says that it offers (`interface.h`): forms, constants, structures, and functions' parameters."""
 
     sources: str
-    forms: dict[str, int]
+    forms: dict[str, NativeForm]
+    constants: dict[str, int]
     structures: dict[str, type[ctypes.Structure]]
     functions: dict[str, list[Any]]
 
@@ -64,8 +70,8 @@ class NativeInterface:
 def parse_interface(text: str) -> NativeInterface:
     """Return an interface from the text of a library. Raises ValueError where it is none."""
     lines = text.splitlines()
-    head = dict(line.partition(" ")[::2] for line in lines[:2])
-    if head.keys() != {"sources", "forms"}:
+    head = dict(line.partition(" ")[::2] for line in lines[:3])
+    if head.keys() != {"sources", "forms", "constants"}:
         raise ValueError("its description begins otherwise")
     structures = {match[1]: _structure_of(match[1], match[2]) for match in map(_STRUCT.fullmatch, lines) if match}
     functions = {
@@ -73,8 +79,13 @@ def parse_interface(text: str) -> NativeInterface:
         for match in map(_FUNCTION.fullmatch, lines)
         if match
     }
+    forms, constants = ([word.split(mark) for word in head[line].split()] for line, mark in _LISTS)
     return NativeInterface(
-        head["sources"], {name: number for number, name in enumerate(head["forms"].split())}, structures, functions
+        head["sources"],
+        {name: NativeForm(number, known) for number, (name, known) in enumerate(forms)},
+        {name: int(number) for name, number in constants},
+        structures,
+        functions,
     )
 
 

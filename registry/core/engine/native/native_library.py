@@ -10,12 +10,12 @@ import ctypes
 import os
 import struct
 from ctypes import c_char_p, c_int32, c_int64, c_void_p
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Final
 
 from cdc_contracts.registry.core.common.errors import UnavailableError, UsageError
-from cdc_contracts.registry.core.engine.native.native_interface import TOO_SHORT, Buffer, parse_interface
+from cdc_contracts.registry.core.engine.native.native_interface import Buffer, parse_interface
 from cdc_contracts.registry.core.engine.native.source_digest import digest_sources
 
 NAME: Final = "libcdc_native.so"
@@ -35,8 +35,7 @@ class _Unusable(Exception):
 def native_library() -> Any:
     """Return the compiled functions as a `ctypes` library; None if there are none, or they are disabled.
 
-    It has two attributes more: `forms`, the number of each form by its name, and `structures`, the class of each
-    structure by its name.
+    It has three attributes more, each by name: its `forms`, its `constants`, and the classes of its `structures`.
 
     Raises UnavailableError if a library that `CDC_CONTRACTS_NATIVE_LIBRARY` names cannot be used.
     """
@@ -157,15 +156,16 @@ def _declare(library: Any, path: Path) -> None:
         library.cdc_make_plan.restype = c_void_p
         library.cdc_make_plan.argtypes = (Buffer, Buffer, Buffer, c_int32, c_int32)
         library.cdc_free_plan.restype, library.cdc_free_plan.argtypes = None, (c_void_p,)
+        check_result = partial(_check_result, interface.constants["TOO_SHORT"])
         for name, parameters in interface.functions.items():
             function = getattr(library, name)
-            function.restype, function.argtypes, function.errcheck = c_int64, parameters, _check_result
+            function.restype, function.argtypes, function.errcheck = c_int64, parameters, check_result
     except (AttributeError, LookupError, ValueError) as error:
         raise _Unusable(f"{path} is no native part of cdc-contracts: {error}") from error
-    library.forms, library.structures = interface.forms, interface.structures
+    library.forms, library.constants, library.structures = interface.forms, interface.constants, interface.structures
 
 
-def _check_result(result: int, function: Any, _: Any) -> int:
-    if result == TOO_SHORT:
+def _check_result(too_short: int, result: int, function: Any, _: Any) -> int:
+    if result == too_short:
         raise ValueError(f"a buffer is too short for {function.__name__}, or points outside of another")
     return result
