@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import base64
+import binascii
 import re
 from typing import Final
 
@@ -23,9 +24,13 @@ def decode_base64(text: str) -> bytes:
 
     Raises BrokenValue: the text is anything else.
     """
-    if not BASE64.fullmatch(text):
+    try:
+        data = binascii.a2b_base64(text)
+    except ValueError as error:
+        raise BrokenValue from error
+    if binascii.b2a_base64(data, newline=False) != text.encode():
         raise BrokenValue
-    return base64.b64decode(text)
+    return data
 
 
 def decode_hex(text: str) -> bytes:
