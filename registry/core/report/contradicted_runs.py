@@ -7,17 +7,14 @@ from collections.abc import Iterator
 from msgspec import Struct, field
 
 from cdc_contracts.registry.core.common.written_models import Count
+from cdc_contracts.registry.core.report.reported_findings import ReportedPartition
 
 _MOST_NAMED = 10
 
 
-class ContradictedRange(Struct, frozen=True, forbid_unknown_fields=True):
+class ContradictedRange(ReportedPartition, frozen=True, forbid_unknown_fields=True):
     """Records of a partition."""
 
-    topic: str
-    """Topic."""
-    partition: Count
-    """Partition."""
     start: Count = field(name="from")
     """First offset."""
     end: Count = field(name="to")

@@ -14,7 +14,7 @@ from cdc_contracts.registry.core.common.exit_codes import Verdict
 from cdc_contracts.registry.core.common.written_models import Count, Since2, Sometimes
 from cdc_contracts.registry.core.detect.reported_detection import ReportedDetection
 from cdc_contracts.registry.core.report.contradicted_runs import ContradictedRuns
-from cdc_contracts.registry.core.report.reported_findings import ReportedFinding
+from cdc_contracts.registry.core.report.reported_findings import ReportedFinding, ReportedPartition
 from cdc_contracts.registry.core.report.reported_parts import ReportedParts
 from cdc_contracts.registry.core.report.reported_profile import ReportedTopic
 from cdc_contracts.registry.core.stats.run_evidence import RunEvidence
@@ -81,17 +81,18 @@ class KnownFindings(Struct, frozen=True, forbid_unknown_fields=True):
     """Findings left out."""
 
 
-class PartitionLedger(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A partition."""
+class PartitionWindow(ReportedPartition, frozen=True, forbid_unknown_fields=True):
+    """A partition, and the range of its offsets."""
 
-    topic: str
-    """Topic."""
-    partition: Count
-    """Partition."""
     start: Count
     """First offset of the range."""
     end: Count
     """Offset before which it ends."""
+
+
+class PartitionLedger(PartitionWindow, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A partition."""
+
     read: Count
     """Messages read."""
     conforming: Count
@@ -216,13 +217,9 @@ class ReportedPair(Struct, frozen=True, forbid_unknown_fields=True):
     """Where they are."""
 
 
-class ReportedChains(Struct, frozen=True, forbid_unknown_fields=True):
+class ReportedChains(ReportedPartition, frozen=True, forbid_unknown_fields=True):
     """A partition."""
 
-    topic: str
-    """Topic."""
-    partition: Count
-    """Partition."""
     links: dict[str, int]
     """Consecutive changes of a row that connect under this version only."""
     torn: Count
@@ -258,30 +255,18 @@ class ReportedRun(Struct, frozen=True, forbid_unknown_fields=True):
     """Offset up to which, and including which, the version is certain, where that is before the last."""
 
 
-class PartitionTimeline(Struct, frozen=True, forbid_unknown_fields=True):
+class PartitionTimeline(PartitionWindow, frozen=True, forbid_unknown_fields=True):
     """A partition."""
 
-    topic: str
-    """Topic."""
-    partition: Count
-    """Partition."""
-    start: Count
-    """First offset of the range."""
-    end: Count
-    """Offset before which it ends."""
     cut: bool
     """Whether there are more runs than the report lists."""
     runs: tuple[ReportedRun, ...]
     """Runs of consecutive proven records of one version."""
 
 
-class VersionSwitch(Struct, frozen=True, forbid_unknown_fields=True):
+class VersionSwitch(ReportedPartition, frozen=True, forbid_unknown_fields=True):
     """A switch."""
 
-    topic: str
-    """Topic."""
-    partition: Count
-    """Partition."""
     old: str = field(name="from")
     """Version before."""
     new: str = field(name="to")

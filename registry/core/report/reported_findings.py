@@ -13,15 +13,25 @@ Fingerprint = Annotated[str, Meta(pattern="^[0-9a-f]{16}$")]
 Severity = Literal["error", "warning", "info"]
 
 
-class ReportedMoment(Struct, frozen=True, forbid_unknown_fields=True):
-    """One record."""
+class ReportedPartition(Struct, frozen=True, forbid_unknown_fields=True):
+    """A partition."""
 
     topic: str
     """Topic."""
     partition: Count
     """Partition."""
+
+
+class ReportedRecord(ReportedPartition, frozen=True, forbid_unknown_fields=True):
+    """One record."""
+
     offset: Count
     """Offset."""
+
+
+class ReportedMoment(ReportedRecord, frozen=True, forbid_unknown_fields=True):
+    """One record."""
+
     timestamp: str | None
     """Time of the record in UTC, milliseconds."""
 
@@ -30,13 +40,9 @@ class ReportedMoment(Struct, frozen=True, forbid_unknown_fields=True):
         return self.topic, self.partition, self.offset
 
 
-class FindingExtent(Struct, frozen=True, forbid_unknown_fields=True):
+class FindingExtent(ReportedPartition, frozen=True, forbid_unknown_fields=True):
     """A partition."""
 
-    topic: str
-    """Topic."""
-    partition: Count
-    """Partition."""
     count: Count
     """Records."""
     first_offset: Count
@@ -70,15 +76,9 @@ class ExplainingStatement(ReportedMoment, frozen=True, forbid_unknown_fields=Tru
     """The statement, its text literals redacted."""
 
 
-class ExampleMessage(Struct, frozen=True, forbid_unknown_fields=True):
+class ExampleMessage(ReportedRecord, frozen=True, forbid_unknown_fields=True):
     """The first record with the finding; null if it is not known."""
 
-    topic: str
-    """Topic."""
-    partition: Count
-    """Partition."""
-    offset: Count
-    """Offset."""
     message: str
     """The message, values as shapes, cut where it is long."""
     size: Count = field(name="bytes")
