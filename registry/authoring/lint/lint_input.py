@@ -17,7 +17,7 @@ import fastavro
 from pydantic import ValidationError
 
 from cdc_contracts.registry.authoring.lint.ignore_comments import Ignore, read_ignores
-from cdc_contracts.registry.authoring.lint.lint_targets import Targets, files, folders
+from cdc_contracts.registry.authoring.lint.lint_targets import Targets, files
 from cdc_contracts.registry.authoring.lint.schema_keywords import schema_faults
 from cdc_contracts.registry.core.common.document_errors import describe_misfits
 from cdc_contracts.registry.core.common.errors import CdcContractsError
@@ -28,6 +28,7 @@ from cdc_contracts.registry.core.contract.catalogue import (
     ENVELOPE,
     Catalogue,
     Version,
+    folders_in,
     shipped_catalogue,
     system_folders,
 )
@@ -75,7 +76,7 @@ class LintInput:
         found = []
         for target in self.targets.contracts:
             for system in system_folders(target.root):
-                for types in folders(system):
+                for types in folders_in(system):
                     if types.name == "types":
                         found += [file for file in files(types) if target.covers(system.name, types.name, file.name)]
         return tuple(found)

@@ -78,12 +78,6 @@ def find_targets(paths: Sequence[Path], *, or_shipped: bool = False) -> Targets:
     return Targets(tuple(contracts), tuple(tables))
 
 
-def folders(folder: Traversable) -> list[Traversable]:
-    """Return the folders below one, by name; hidden ones and those of Python are left out."""
-    found = [entry for entry in folder.iterdir() if entry.is_dir() and entry.name[:1] not in "._"]
-    return sorted(found, key=lambda entry: entry.name)
-
-
 def files(folder: Traversable) -> list[Traversable]:
     """Return the files in a folder, by name; hidden ones are left out."""
     found = [entry for entry in folder.iterdir() if entry.is_file() and entry.name[:1] != "."]

@@ -288,7 +288,7 @@ class Catalogue:
 
     def _scan(self, root: Traversable) -> None:
         for system in system_folders(root):
-            for dialect in _folders(system):
+            for dialect in folders_in(system):
                 if dialect.name == RESERVED:
                     self._mapping_files |= {
                         file.name.removesuffix(".yaml"): file
@@ -297,7 +297,7 @@ class Catalogue:
                     }
                     continue
                 subject = f"{system.name}/{dialect.name}"
-                for folder in _folders(dialect):
+                for folder in folders_in(dialect):
                     if folder.name[:1] == "v" and folder.name[1:].isdigit():
                         number = int(folder.name[1:])
                         self._versions.setdefault(subject, {})[number] = Version(self, subject, number, folder)
@@ -372,7 +372,7 @@ def _read_text(found: Traversable) -> str:
 
 def system_folders(root: Traversable) -> list[Traversable]:
     """Return the folders of systems in a folder of contracts."""
-    return [folder for folder in _folders(root) if folder.name not in _BESIDE]
+    return [folder for folder in folders_in(root) if folder.name not in _BESIDE]
 
 
 def reserved_name(subject: str) -> str | None:
@@ -383,7 +383,8 @@ def reserved_name(subject: str) -> str | None:
     return system if system in _BESIDE else dialect if dialect == RESERVED else None
 
 
-def _folders(folder: Traversable) -> list[Traversable]:
+def folders_in(folder: Traversable) -> list[Traversable]:
+    """Return the folders below one, by name; hidden ones and those of Python are left out."""
     found = [entry for entry in folder.iterdir() if entry.is_dir() and entry.name[:1] not in "._"]
     return sorted(found, key=lambda entry: entry.name)
 

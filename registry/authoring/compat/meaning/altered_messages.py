@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from cdc_contracts.registry.core.common.pointers import split_pointer
-
-Path = tuple[str | int, ...]
+from cdc_contracts.registry.core.validate.message_edits import Path, walk
 
 DROPPED: Final = object()
 _TEXTS: Final = (
@@ -49,14 +48,6 @@ def _others(value: Any) -> Iterator[Any]:
 def raw_values() -> Iterator[Any]:
     """Yield values of every JSON kind and of every layout that a value form may have."""
     yield from (*_NUMBERS, *_TEXTS, True, False)
-
-
-def walk(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
-    """Yield a value and everything in it, each with the way there."""
-    yield path, value
-    below = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, one in below:
-        yield from walk(one, (*path, key))
 
 
 def look(value: Any, path: Path) -> Any:

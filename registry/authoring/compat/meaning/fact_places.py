@@ -35,7 +35,7 @@ def place_of_key(version: Version, key: Key) -> TextPlace | None:
     """
     steps, item = (key[:1], key[1:2]) if key[:1] and key[0] in _LISTS else (key, ())
     while steps:
-        for one in _line_of(version):
+        for one in lineage_of(version):
             found = _find(one.folder.joinpath(_CONTRACT), steps, item[0] if item else None)
             if found is not None:
                 return found
@@ -67,12 +67,11 @@ def place_of_type(catalogue: Catalogue, mapping: ValueMapping, name: str) -> Tex
     return None
 
 
-def _line_of(version: Version) -> Iterator[Version]:
+def lineage_of(version: Version) -> Iterator[Version]:
     """Yield a version and all that it is based on, nearest first."""
-    step: Version | None = version
-    while step is not None:
-        yield step
-        step = step.base
+    yield version
+    if version.base is not None:
+        yield from lineage_of(version.base)
 
 
 def _files_of(catalogue: Catalogue, name: str) -> Iterator[Traversable]:

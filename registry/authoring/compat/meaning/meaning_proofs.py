@@ -13,16 +13,10 @@ from cdc_contracts.registry.authoring.compat.compatibility_verdict import (
     REFUSED_BY_OLD,
     CompatibilityProof,
 )
-from cdc_contracts.registry.authoring.compat.meaning.altered_messages import (
-    DROPPED,
-    Path,
-    look,
-    put,
-    raw_values,
-    walk,
-)
+from cdc_contracts.registry.authoring.compat.meaning.altered_messages import DROPPED, look, put, raw_values
 from cdc_contracts.registry.authoring.compat.meaning.contract_facts import ask
 from cdc_contracts.registry.authoring.compat.meaning.contract_section import ANY, COLUMN, Question
+from cdc_contracts.registry.authoring.compat.meaning.fact_places import lineage_of
 from cdc_contracts.registry.authoring.compat.meaning.mapping_differences import TYPE_NAMES, UNTYPED_FORM
 from cdc_contracts.registry.authoring.compat.meaning.paired_readings import ReadResult, VersionReader, differing
 from cdc_contracts.registry.authoring.compat.meaning.probe_messages import Messages
@@ -30,6 +24,7 @@ from cdc_contracts.registry.core.common.pointers import split_pointer
 from cdc_contracts.registry.core.contract.document_model import ROW_OPS
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.contract.table_contracts import TableContract, TableContracts
+from cdc_contracts.registry.core.validate.message_edits import Path, walk
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.authoring.compat.meaning.contract_section import FactDifference
@@ -210,10 +205,8 @@ def _records(version: Version, reader: VersionReader) -> Iterator[bytes]:
             value = reader.write(message)
             yield value
             yield _FRAME + value
-    step: Version | None = version
-    while step is not None:
-        yield from sorted((sample.value for sample in find_samples(step).messages), key=len)
-        step = step.base
+    for one in lineage_of(version):
+        yield from sorted((sample.value for sample in find_samples(one).messages), key=len)
 
 
 def _write(writer: VersionReader, message: Any) -> bytes | None:

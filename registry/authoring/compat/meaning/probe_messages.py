@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from cdc_contracts.registry.authoring.compat.meaning.altered_messages import Path, alter, put, raw_values, walk
+from cdc_contracts.registry.authoring.compat.meaning.altered_messages import alter, put, raw_values
 from cdc_contracts.registry.authoring.compat.meaning.contract_facts import reachable_ops
 from cdc_contracts.registry.authoring.compat.meaning.contract_section import COLUMN, Question
+from cdc_contracts.registry.authoring.compat.meaning.fact_places import lineage_of
 from cdc_contracts.registry.core.common.errors import CdcContractsError
 from cdc_contracts.registry.core.common.json_messages import Unreadable
 from cdc_contracts.registry.core.common.pointers import split_pointer
@@ -17,6 +18,7 @@ from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.generate.contract_samples import find_samples
 from cdc_contracts.registry.core.generate.rendering import Renderer
 from cdc_contracts.registry.core.generate.source_events import Event, SourceTable
+from cdc_contracts.registry.core.validate.message_edits import Path, walk
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.authoring.compat.meaning.paired_readings import VersionReader
@@ -75,11 +77,7 @@ class Messages:
 
     def samples(self) -> Iterator[Any]:
         """Yield the samples of the version and of what it is based on, smallest first."""
-        step: Version | None = self.version
-        values: list[bytes] = []
-        while step is not None:
-            values += [sample.value for sample in find_samples(step)]
-            step = step.base
+        values = [sample.value for one in lineage_of(self.version) for sample in find_samples(one)]
         for value in sorted(values, key=len)[:_MOST_SAMPLES]:
             if len(value) <= _LONGEST_SAMPLE:
                 try:

@@ -5,9 +5,16 @@ from typing import Final
 from cdc_contracts.registry.authoring.lint.lint_documents import OWN_FILES
 from cdc_contracts.registry.authoring.lint.lint_rule import Faults, LintFault, lint_rule
 from cdc_contracts.registry.authoring.lint.lint_run import LintRun
-from cdc_contracts.registry.authoring.lint.lint_targets import Target, folders
+from cdc_contracts.registry.authoring.lint.lint_targets import Target
 from cdc_contracts.registry.core.common.findings import ERROR
-from cdc_contracts.registry.core.contract.catalogue import AVRO_ENVELOPE, ENVELOPE, RESERVED, Version, system_folders
+from cdc_contracts.registry.core.contract.catalogue import (
+    AVRO_ENVELOPE,
+    ENVELOPE,
+    RESERVED,
+    Version,
+    folders_in,
+    system_folders,
+)
 from cdc_contracts.registry.core.contract.sample_folders import PACKED_SAMPLES, SAMPLES, open_samples
 
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]*\Z")
@@ -30,7 +37,7 @@ _SAMPLE_FOLDERS: Final = ("drift", "tables")
 def folders_are_complete(run: LintRun) -> Faults:
     for target in run.targets.contracts:
         for system in system_folders(target.root):
-            for dialect in folders(system):
+            for dialect in folders_in(system):
                 yield from _misnamed(target, system, dialect)
     for version in run.versions:
         before = version.number - 1
@@ -42,7 +49,7 @@ def folders_are_complete(run: LintRun) -> Faults:
 
 
 def _misnamed(target: Target, system: Traversable, dialect: Traversable) -> Faults:
-    for folder in [] if dialect.name == RESERVED else folders(dialect):
+    for folder in [] if dialect.name == RESERVED else folders_in(dialect):
         if target.covers(system.name, dialect.name, folder.name) and not _VERSION.match(folder.name):
             yield LintFault(folder, "vN, a version number from 1", folder.name)
     for folder in (system, dialect):
