@@ -46,6 +46,12 @@ class Rows:
         """Whether every record has one row, so that row and record numbers are the same."""
         return self.total == len(self.count) and bool((self.count == 1).all())
 
+    def within(self, positions: Numbers) -> tuple[Numbers, Numbers]:
+        """Return for each row of some records the place of its record among them, and its number in the record."""
+        count = self.count[positions]
+        records = np.repeat(np.arange(len(positions)), count)
+        return records, np.arange(len(records)) - np.repeat(np.cumsum(count) - count, count)
+
     def of(self, positions: Numbers) -> Numbers:
         """Return the rows of some records, one record after the other."""
         if self.one_each:

@@ -123,9 +123,7 @@ class DigestedBatch:
 
     def _read_side(self, source: str, below: str | None, key: Sequence[str], positions: Numbers) -> DigestedRows:
         top, rows = self.matrices[source], self.decoded_batch.rows[source]
-        count = rows.count[positions]
-        records = np.repeat(np.arange(len(positions)), count)
-        within = np.arange(len(records)) - np.repeat(np.cumsum(count) - count, count)
+        records, within = rows.within(positions)
         chosen = rows.start[positions][records] + within
         if below is None or top.present is None:
             return DigestedRows(records, top.image[chosen], top.shape[chosen], top.key(key)[chosen])

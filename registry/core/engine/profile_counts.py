@@ -159,8 +159,8 @@ def _cells_of(groups: Sequence[_ProfiledGroup], rows: Rows, batch: Batch) -> _Ce
         topic, contract = divmod(rest, len(contracts))
         found.append(ProfiledTable(topics[topic], called[table], contracts[contract]))
     ops_of_cell = [{op: rows for op, rows in zip(ops, row, strict=True) if rows} for row in by_op.tolist()]
-    within = np.arange(len(mine)) - np.repeat(np.cumsum(count) - count, count)
-    return _Cells(mine, of_row, found, ops_of_cell, np.repeat(positions, count), within)
+    records, within = rows.within(positions)
+    return _Cells(mine, of_row, found, ops_of_cell, positions[records], within)
 
 
 def _op(one: _ProfiledGroup) -> str:

@@ -67,9 +67,7 @@ class ImageTexts:
         if source is None:
             return None
         image = self._decoded.rows[source]
-        count = image.count[positions]
-        records = np.repeat(np.arange(len(positions)), count)
-        within = np.arange(len(records)) - np.repeat(np.cumsum(count) - count, count)
+        records, within = image.within(positions)
         top = self._matrix(source)
         rows = image.start[positions][records] + within
         under_rows: Places | None = None

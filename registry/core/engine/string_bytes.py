@@ -39,10 +39,6 @@ class Texts:
         edge = np.zeros(PAD, np.uint8)
         return np.concatenate((edge, self.data, edge))
 
-    def bytes_at(self, places: Ints) -> Bytes:
-        """Give the byte at each place; a place may lie up to PAD outside."""
-        return self.padded[places + PAD]
-
     def window(self, width: int, places: Ints | None = None) -> Bytes:
         """Give `width` (at most PAD) bytes from each place as an array (width, n): one contiguous row per position.
 
