@@ -28,11 +28,11 @@ from cdc_contracts.registry.core.contract.catalogue import AVRO_ENVELOPE, ENVELO
 from cdc_contracts.registry.core.contract.discriminators import all_hold
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.generate.contract_samples import changes_document, find_samples
+from cdc_contracts.registry.core.generate.drifting_messages import write_message
 from cdc_contracts.registry.core.message.transport import open_transport
 from cdc_contracts.registry.core.schema.message_schemas.schema_files import lay_out, write_message_files
 from cdc_contracts.registry.core.validate.validation_context import ValidatedMessage, ValidationContext, open_validation
 from cdc_contracts.registry.core.validate.verdicts import CONFORMING, CONTROL
-from cdc_contracts.registry.core.values import Number
 
 MOST_SAMPLES: Final = 3
 """So many samples are written of each kind of message."""
@@ -275,7 +275,7 @@ class _Attempt:
     def _rewritten(self, message: SampleMessage) -> bytes:
         draft = self.draft or draft_contract(self.reference, self.document, self.messages)
         content = Rewriter(draft.members, draft.places, draft.kept()).rewrite(message)
-        return _to_json(content).encode()
+        return write_message(content).encode()
 
     def _chosen(self) -> Iterator[tuple[str, SampleMessage]]:
         """Yield the first messages of each op and each combination of images, by a name."""
@@ -370,14 +370,3 @@ def _heavy(validated: ValidatedMessage) -> bool:
 
 def _changes(validated: ValidatedMessage) -> bytes:
     return (json.dumps(changes_document(validated), ensure_ascii=False, indent=2) + "\n").encode()
-
-
-def _to_json(value: Any) -> str:
-    """Return a message as JSON, numbers by their tokens."""
-    if isinstance(value, dict):
-        return (
-            "{" + ",".join(f"{json.dumps(key, ensure_ascii=False)}:{_to_json(one)}" for key, one in value.items()) + "}"
-        )
-    if isinstance(value, list):
-        return "[" + ",".join(map(_to_json, value)) + "]"
-    return value.token if isinstance(value, Number) else json.dumps(value, ensure_ascii=False)

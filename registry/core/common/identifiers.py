@@ -9,6 +9,11 @@ from typing import Final
 _LETTERS: Final = re.compile(r"[^A-Za-z0-9_]", re.ASCII)
 
 
+def docstring_text(text: str) -> str:
+    """Return a text that may stand in a docstring of Python."""
+    return "".join(one if one.isprintable() and one not in '"\\' else "_" for one in text)
+
+
 def plain_name(text: str) -> str:
     """Return a text with letters, digits and underscores only, that does not begin with a digit."""
     name = _LETTERS.sub("_", text)

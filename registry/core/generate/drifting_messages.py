@@ -169,7 +169,7 @@ class RenderedMessage:
         if content is ABSENT:
             return
         try:
-            yield self._wire.write(_write(content))
+            yield self._wire.write(write_message(content))
         except (Unreadable, ValueError, TypeError, KeyError, AttributeError, OverflowError):
             return  # no record holds it
 
@@ -179,17 +179,17 @@ def find_drift_rule(text: str) -> DriftRule | None:
     return next((rule for rule in drift_rules().values() if text in (rule.name, rule.id)), None)
 
 
-def _write(value: Any) -> str:
+def write_message(value: Any) -> str:
+    """Return a message as JSON, numbers by their tokens."""
     if isinstance(value, NumberToken):
         return str(value)
     if isinstance(value, Number):
         return value.token
     if isinstance(value, dict):
-        return (
-            "{" + ",".join(f"{json.dumps(name, ensure_ascii=False)}:{_write(one)}" for name, one in value.items()) + "}"
-        )
+        members = (f"{json.dumps(name, ensure_ascii=False)}:{write_message(one)}" for name, one in value.items())
+        return "{" + ",".join(members) + "}"
     if isinstance(value, list):
-        return "[" + ",".join(map(_write, value)) + "]"
+        return "[" + ",".join(map(write_message, value)) + "]"
     return json.dumps(value, ensure_ascii=False)
 
 

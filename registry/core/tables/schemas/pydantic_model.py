@@ -10,7 +10,7 @@ from typing import Final
 import pyarrow as pa
 from pydantic import BaseModel
 
-from cdc_contracts.registry.core.common.identifiers import distinct_names, plain_name
+from cdc_contracts.registry.core.common.identifiers import distinct_names, docstring_text, plain_name
 from cdc_contracts.registry.core.tables.canonical.column_types import INSTANT, WALL_CLOCK
 from cdc_contracts.registry.core.tables.canonical.table_layouts import TableLayout
 from cdc_contracts.registry.core.tables.schemas.decoded_table import DecodedColumn, decoded_table
@@ -39,7 +39,7 @@ def pydantic_module(layout: TableLayout) -> str:
     a field of another name.
     """
     columns = decoded_table(layout).columns
-    parts = [_HEAD.format(table=_safe(layout.name.text))]
+    parts = [_HEAD.format(table=docstring_text(layout.name.text))]
     image = next((one.members for one in columns if one.members), ())
     if image:
         parts.append(_model("Image", "The columns on one side of a change.", _fields(image)))
@@ -80,8 +80,3 @@ def _type(type_: pa.DataType) -> str:
     if pa.types.is_map(type_):
         return f"dict[{_type(type_.key_type)}, {_type(type_.item_type)} | None]"
     return _PLAIN[type_]
-
-
-def _safe(text: str) -> str:
-    """Return a text that may stand in a docstring."""
-    return "".join(one if one.isprintable() and one not in '"\\' else "_" for one in text)

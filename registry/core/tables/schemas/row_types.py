@@ -8,6 +8,7 @@ from decimal import Decimal
 from keyword import iskeyword
 from typing import Final
 
+from cdc_contracts.registry.core.common.identifiers import docstring_text
 from cdc_contracts.registry.core.contract.catalogue import Version
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.contract.table_contracts import TableContract
@@ -55,7 +56,7 @@ def row_types_module(version: Version, table: TableContract, reading_options: Re
         body = "".join(f"    {name!r}: {type_},\n" for name, type_ in columns.items())
         declared = f'Row = TypedDict("Row", {{\n{body}}})\n'
     name = table.table.rpartition(".")[2]
-    head = _HEAD.format(table=_safe(table.table), reference=version.reference)
+    head = _HEAD.format(table=docstring_text(table.table), reference=version.reference)
     return head + declared + _TAIL.format(table=name, refusal=f"not a row of {name}: ")
 
 
@@ -77,8 +78,3 @@ def _types(forms: FormSelection, form: ValueForm, source_type: str, table: Table
     narrow = found is int and form.kind in ("decimal", "number")  # a fraction would stay text
     stays = found is not str and (kept or narrow or found not in _EXACT)
     return [_NAMES.get(found, found.__name__), *(["str"] if stays else [])]
-
-
-def _safe(text: str) -> str:
-    """Return a text that may stand in a docstring."""
-    return "".join(one if one.isprintable() and one not in '"\\' else "_" for one in text)
