@@ -187,9 +187,7 @@ class _Collector:
 
 def _way_of(reading: Reading) -> tuple[Any, ...]:
     """Return everything that decides how the images of records are read, except their table."""
-    sides = reading.meaning.images.of(reading.op or "")
-    sources = [reading.source(side) for side in (sides.before, sides.after) if side] if sides else ()
-    return id(reading.meaning), reading.op, tuple(sources), tuple(reading.primary_key or ())
+    return id(reading.meaning), reading.op, tuple(map(reading.source, reading.sides)), tuple(reading.primary_key or ())
 
 
 def _foreign_reading(cached_verdict: CachedVerdict, subject: str, orders: TwoImageOrders) -> Reading | None:

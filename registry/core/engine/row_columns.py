@@ -42,11 +42,12 @@ def observe_columns(batch_result: BatchResult) -> ObservedColumns:
     for _, validated in batch_result.alone:
         if validated.changes and validated.reading is not None and validated.columns is not None:
             typed = _typed_shape(validated.columns, validated.reading)
-            seen.add(_name_of(validated.reading), _with_untyped(typed, tuple(_names_in(validated.changes))))
+            seen.add(table_of(validated.reading), _with_untyped(typed, tuple(_names_in(validated.changes))))
     return seen
 
 
-def _name_of(reading: Reading) -> TableName:
+def table_of(reading: Reading) -> TableName:
+    """Return the name of the table of a message."""
     names = reading.names
     return TableName.of(names.database, names.schema, names.table)
 
@@ -74,11 +75,8 @@ def _untyped_names(
 ) -> dict[int, list[str]]:
     """Return the columns without a declared type that rows of the records have, by the place of their table."""
     found: dict[int, list[str]] = {}
-    record_group, images = group_result.record_group, reading.meaning.images.of(reading.op or "")
-    sides = [side for side in (images.before, images.after) if side] if images else []
-    for pointer in dict.fromkeys(
-        place for side in sides for place in (reading.source(side), side.completed_from) if place is not None
-    ):
+    record_group = group_result.record_group
+    for pointer in reading.row_places:
         rows = record_group.decoded_batch.rows.get(pointer)
         others = [
             (index, column.name)

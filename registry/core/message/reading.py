@@ -74,6 +74,12 @@ class Reading:
         images = self.meaning.images.of(self.op or "")
         return tuple(side for side in (images.before, images.after) if side) if images else ()
 
+    @property
+    def row_places(self) -> tuple[str, ...]:
+        """The pointers from which the sides take their rows, and those by which they are completed, each once."""
+        places = [place for side in self.sides for place in (self.source(side), side.completed_from)]
+        return tuple(dict.fromkeys(place for place in places if place is not None))
+
     @cached_property
     def names(self) -> TableNames:
         envelope = self.meaning.envelope

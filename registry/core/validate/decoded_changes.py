@@ -79,13 +79,12 @@ def placed_at(reading: Reading) -> str:
 def forms_of_values(reading: Reading, columns: TypedColumns, forms: FormSelection) -> dict[str, str]:
     """Return by path the names of the forms that the values of a message have to have."""
     names = {}
-    for side in reading.sides:
-        for pointer in (reading.source(side), side.completed_from):
-            for row in (reading.rows(pointer) or ()) if pointer is not None else ():
-                for name, value in row.items():
-                    form = forms.form_of(columns, name, value)
-                    if form is not None:
-                        names[column_path(reading, pointer, name)] = form.name
+    for pointer in reading.row_places:
+        for row in reading.rows(pointer) or ():
+            for name, value in row.items():
+                form = forms.form_of(columns, name, value)
+                if form is not None:
+                    names[column_path(reading, pointer, name)] = form.name
     return names
 
 

@@ -156,15 +156,9 @@ class ReferenceValidator:
                 yield found
 
     def _validate_values(self, reading: Reading, columns: TypedColumns) -> Iterator[Finding]:
-        sources = {
-            pointer: None
-            for side in reading.sides
-            for pointer in (reading.source(side), side.completed_from)
-            if pointer is not None
-        }
         yield from _one_each(
             finding
-            for pointer in sources
+            for pointer in reading.row_places
             for row in reading.rows(pointer) or ()
             for finding in self._validate_row(reading, pointer, row, columns)
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Final
+from typing import Final
 
 import pyarrow as pa
 
@@ -11,7 +11,7 @@ from cdc_contracts.registry.core.common.garbage_collection import put_off_collec
 from cdc_contracts.registry.core.engine.batch_results import BatchResult, GroupResult, RecordGroup
 from cdc_contracts.registry.core.engine.kernel import Kernel, open_wrapped, paced
 from cdc_contracts.registry.core.engine.output_writers import decode_rows
-from cdc_contracts.registry.core.engine.row_columns import observe_columns
+from cdc_contracts.registry.core.engine.row_columns import observe_columns, table_of
 from cdc_contracts.registry.core.engine.table_exclusion import exclude
 from cdc_contracts.registry.core.message.reading import Reading
 from cdc_contracts.registry.core.records.record_batches import Batch, cut
@@ -79,7 +79,7 @@ def _mappings_in(batch_result: BatchResult) -> Iterator[tuple[TableName, str]]:
                         yield table, cached_verdict.readings[place].mapping_name
     for _, validated in batch_result.alone:
         if validated.changes and validated.reading is not None:
-            yield _name_of(validated.reading), validated.reading.mapping_name
+            yield table_of(validated.reading), validated.reading.mapping_name
 
 
 def _kinds_in(batch_result: BatchResult) -> Iterator[tuple[TableName, str, str]]:
@@ -104,21 +104,14 @@ def _kinds_of_result(group_result: GroupResult) -> Iterator[tuple[TableName, str
 
 
 def _kinds_of_one(validated: ValidatedMessage, reading: Reading) -> Iterator[tuple[TableName, str, str]]:
-    sides = reading.meaning.images.of(reading.op or "")
-    for side in (sides.before, sides.after) if sides else ():
-        source = reading.source(side) if side is not None else None
+    for source in map(reading.source, reading.sides):
         for row in (reading.rows(source) or ()) if source is not None else ():
             for name, value in row.items():
                 if type(value) in _KINDS:
-                    yield _name_of(reading), name, _KINDS[type(value)]
+                    yield table_of(reading), name, _KINDS[type(value)]
 
 
 def _tables_of(record_group: RecordGroup, version: int) -> list[TableName]:
     tables = record_group.tables(version)
     names = [tables.names[code] for code in tables.held()]
     return [TableName.of(one.database, one.schema, one.table) for one in names]
-
-
-def _name_of(reading: Reading) -> TableName:
-    names: Any = reading.names
-    return TableName.of(names.database, names.schema, names.table)
