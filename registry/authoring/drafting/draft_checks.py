@@ -33,8 +33,7 @@ def find_lost_rows(
 
 def _is_wrong(reading: Reading, rows: Sequence[tuple[_Row, _Row]]) -> str | None:
     """Return what is wrong with the rows of a message, by what stands in its images."""
-    images = reading.meaning.images.of(reading.op or "")
-    sides = (images.before, images.after) if images is not None else (None, None)
+    sides = reading.images.before, reading.images.after
     for number, (name, side) in enumerate(zip(("before", "after"), sides, strict=True)):
         at = reading.source(side) if side is not None else None
         sent = _sent(reading, at) if at is not None else []

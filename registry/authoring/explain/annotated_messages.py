@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -24,7 +24,6 @@ from cdc_contracts.registry.core.values import KEPT_AS_SENT, BrokenValue, Flag, 
 
 MOST_MEMBERS: Final = 400
 MOST_ROWS: Final = 20
-_ROLES: Final = ("before", "after")
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,9 +310,8 @@ def _takes(form: Any) -> set[str]:
 
 
 def _roles(reading: Reading) -> dict[str, Side]:
-    images = reading.meaning.images.of(reading.op or "")
-    sides: Sequence[Side | None] = (images.before, images.after) if images else ()
-    return {role: side for role, side in zip(_ROLES, sides, strict=False) if side is not None}
+    sides = {"before": reading.images.before, "after": reading.images.after}
+    return {role: side for role, side in sides.items() if side is not None}
 
 
 def _summary(value: dict[str, Any] | list[Any]) -> str:

@@ -90,10 +90,7 @@ class DigestedBatch:
 
     def images(self, reading: Reading, positions: Numbers) -> ImagePair:
         """Return the images of the records of one group."""
-        sides = reading.meaning.images.of(reading.op or "")
-        if sides is None:
-            return None, None
-        before, after = (self._side(reading, side, positions) for side in sides.completed)
+        before, after = (self._side(reading, side, positions) for side in reading.images.completed)
         return before, after
 
     def moments(self, reading: Reading) -> tuple[Numbers, Numbers]:
@@ -184,10 +181,7 @@ def _matrix(names: tuple[str, ...], total: int, parts: Sequence[tuple[Digests, N
 
 def images_of_one(reading: Reading) -> ImagePair:
     """Return the images of one message as the fast path would have them."""
-    sides = reading.meaning.images.of(reading.op or "")
-    if sides is None:
-        return None, None
-    before, after = (_side_of_one(reading, side) if side is not None else None for side in sides.completed)
+    before, after = (_side_of_one(reading, side) if side is not None else None for side in reading.images.completed)
     return before, after
 
 

@@ -55,11 +55,8 @@ class ImageTexts:
 
     def sides(self, reading: Reading, positions: Places) -> Sides:
         """Return the before and after image of the records of one group."""
-        images = reading.meaning.images.of(reading.op or "")
-        if images is None:
-            return None, None
-        before = self._side(reading, positions, images.before) if images.before else None
-        after = self._side(reading, positions, images.after) if images.after else None
+        sides = reading.images.before, reading.images.after
+        before, after = (self._side(reading, positions, side) if side else None for side in sides)
         return before, after
 
     def _side(self, reading: Reading, positions: Places, side: Side) -> SideTexts | None:

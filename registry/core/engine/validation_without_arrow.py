@@ -120,9 +120,8 @@ def _evidence(verdict: Verdict, offset: int) -> RangeEvidence:
 
 
 def _images(reading: Reading) -> _ImagePair:
-    sides = reading.meaning.images.of(reading.op or "")
     found: list[list[RowDigests] | None] = []
-    for side in sides.completed if sides else (None, None):
+    for side in reading.images.completed:
         rows = complete_rows(reading, side) if side is not None else None
         key = reading.primary_key or ()
         found.append(None if rows is None else [digest_row(row, key) for row in rows])

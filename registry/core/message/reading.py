@@ -9,18 +9,21 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from cdc_contracts.registry.core.common.pointers import ABSENT, follow, join_pointer, split_pointer
 from cdc_contracts.registry.core.contract.document_model import ROW_OPS
 from cdc_contracts.registry.core.contract.envelope_model import Place
-from cdc_contracts.registry.core.contract.image_model import Side
+from cdc_contracts.registry.core.contract.image_model import Side, Sides
 from cdc_contracts.registry.core.contract.model import Meaning
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.message.envelope_times import NO_TIME, EventTime, read_time
 from cdc_contracts.registry.core.values import Number
 
 Row = dict[str, Any]
+
+
+_NO_IMAGES: Final = Sides()
 
 
 class TableNames(NamedTuple):
@@ -69,10 +72,14 @@ class Reading:
         return self.op in ROW_OPS
 
     @cached_property
+    def images(self) -> Sides:
+        """The images of the op, none for an op that holds no row."""
+        return self.meaning.images.of(self.op or "") or _NO_IMAGES
+
+    @cached_property
     def sides(self) -> tuple[Side, ...]:
         """The images that the op has, the one before the change first."""
-        images = self.meaning.images.of(self.op or "")
-        return tuple(side for side in (images.before, images.after) if side) if images else ()
+        return tuple(side for side in (self.images.before, self.images.after) if side)
 
     @property
     def row_places(self) -> tuple[str, ...]:

@@ -90,11 +90,7 @@ def forms_of_values(reading: Reading, columns: TypedColumns, forms: FormSelectio
 
 def decode_changes(reading: Reading, columns: TypedColumns, read_value: ReadValue) -> Iterator[Change]:
     """Yield the row changes of a message that fits."""
-    images = reading.meaning.images.of(reading.op or "")
-    if images is None:
-        return
-    before = complete_rows(reading, images.before) if images.before else None
-    after = complete_rows(reading, images.after) if images.after else None
+    before, after = _rows_of_sides(reading)
     op, part = update_part(reading.op or "", before is not None, after is not None)
     names, event, process = reading.names, reading.event_time, reading.process_time
     for index in range(len(before or after or ())):
@@ -129,11 +125,15 @@ def decode_changes(reading: Reading, columns: TypedColumns, read_value: ReadValu
         )
 
 
+def _rows_of_sides(reading: Reading) -> Iterator[list[Row] | None]:
+    """Yield the whole rows before and after the change; None for a side that the op has not."""
+    for side in (reading.images.before, reading.images.after):
+        yield complete_rows(reading, side) if side else None
+
+
 def value_kinds(reading: Reading, columns: TypedColumns, forms: FormSelection) -> list[tuple[Kinds, Kinds]]:
     """Return the canonical kinds of the values of each change that `decode_changes` yields, before and after."""
-    images = reading.meaning.images.of(reading.op or "")
-    sides = (images.before, images.after) if images is not None else (None, None)
-    before, after = (complete_rows(reading, side) if side else None for side in sides)
+    before, after = _rows_of_sides(reading)
     pairs = [[rows[index] if rows else None for rows in (before, after)] for index in range(len(before or after or ()))]
     return [(_kinds(old, columns, forms), _kinds(new, columns, forms)) for old, new in pairs]
 

@@ -28,17 +28,14 @@ def partial_keys_in_full(view: RuleView) -> Iterator[Breach]:
 
 def has_partial_row(reading: Reading) -> bool:
     """Return whether a message holds the changed columns of a row."""
-    sides = reading.meaning.images.of(reading.op or "")
-    found = [side for side in (sides.before, sides.after) if side and side.completed_from] if sides else []
-    return any(reading.rows(side.at) is not None for side in found)
+    return any(side.completed_from and reading.rows(side.at) is not None for side in reading.sides)
 
 
 def rename_changed_column(reading: Reading) -> Iterator[Edits]:
     """Yield the message with a changed column under a name that the full image does not have."""
-    sides = reading.meaning.images.of(reading.op or "")
-    for side in (sides.before, sides.after) if sides else ():
-        rows = reading.rows(side.at) if side and side.completed_from and reading.rows(side.completed_from) else None
-        if side is not None and rows:
+    for side in reading.sides:
+        rows = reading.rows(side.at) if side.completed_from and reading.rows(side.completed_from) else None
+        if rows:
             row = path_of_row(reading, side.at)
             for name, value in rows[0].items():
                 yield {(*row, name): ABSENT, (*row, f"{name}_renamed"): value}

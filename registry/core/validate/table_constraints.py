@@ -42,10 +42,9 @@ def broken_constraints(reading: Reading, table: TableContract) -> Iterator[Broke
     if result is not None and place is not None and place.at is not None and set(result) != set(table.primary_key):
         observed = show_members(result) if result else "no key"
         yield BrokenConstraint(PRIMARY_KEY, place.at, show_members(table.primary_key), observed)
-    sides = reading.meaning.images.of(reading.op or "")
     tells = set(result or ()) if _IN_MESSAGE in reading.meaning.rules else set()
-    for side in (sides.before, sides.after) if sides else ():
-        yield from _lacking(reading, side, set(table.primary_key) - tells) if side is not None else ()
+    for side in reading.sides:
+        yield from _lacking(reading, side, set(table.primary_key) - tells)
 
 
 def is_null(table: TableContract | None, name: str, value: Any) -> bool:
