@@ -104,7 +104,7 @@ class ParsedValues(ParsedColumn):
 
     def integers_of_length(self, length: int) -> NDArray[np.int64]:
         """Return the places of the integers whose token has a length; numbers that are none may be among them."""
-        return np.array([at for at, value in enumerate(self.objects) if len(_token_of(value)) == length], np.int64)
+        return np.array([at for at, value in enumerate(self.objects) if len(token_of(value)) == length], np.int64)
 
     def wire_texts(self) -> pa.StringArray:
         """Return every value as it was sent, without the quotes of a text; null is `null`."""
@@ -119,15 +119,13 @@ def _kind_of(value: Any) -> str:
     return "" if value is None else "number" if isinstance(value, Number) else _KIND_OF_TYPE[type(value)]
 
 
-def _token_of(value: Any) -> Any:
-    return value if type(value) is bytes else value.token if type(value) is Number else str(value)
+def token_of(value: Any) -> str:
+    """Return a number or a text as it was sent."""
+    return value.decode() if type(value) is bytes else value.token if type(value) is Number else str(value)
 
 
 def _wire_text(value: Any) -> str:
-    if isinstance(value, Number):
-        return "0" if value.token == "-0" else value.token  # noqa: S105  a JSON token
-    if isinstance(value, bytes):
-        return value.decode()
-    if isinstance(value, bool):
-        return str(value).lower()
-    return "null" if value is None else str(value)
+    if value is None or isinstance(value, bool):
+        return "null" if value is None else str(value).lower()
+    sent = token_of(value)
+    return "0" if sent == "-0" and isinstance(value, Number) else sent

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from cdc_contracts.registry.core.engine.batch_results import RecordGroup
 from cdc_contracts.registry.core.engine.batch_tables import Tables, join_tables
 from cdc_contracts.registry.core.engine.decoded_batches import Rows
-from cdc_contracts.registry.core.engine.parsed_values import ParsedValues
+from cdc_contracts.registry.core.engine.parsed_values import ParsedValues, token_of
+from cdc_contracts.registry.core.engine.single_values import as_sent
 from cdc_contracts.registry.core.engine.string_bytes import Texts, are_digits
 from cdc_contracts.registry.core.engine.value_columns import ColumnValues
 from cdc_contracts.registry.core.records.record_batches import Batch
@@ -43,7 +44,6 @@ from cdc_contracts.registry.core.stats.column_writing import (
 )
 from cdc_contracts.registry.core.stats.position_sequences import Stretch
 from cdc_contracts.registry.core.stats.record_facts import Facts, written_table
-from cdc_contracts.registry.core.values import Number
 
 Numbers = NDArray[np.int64]
 Codes = NDArray[np.uint8]
@@ -236,7 +236,7 @@ def _coded(values: ColumnValues, total: int, *, is_plain: bool) -> tuple[Codes, 
     chosen = values.values if values.valued is None else values.values.select(np.flatnonzero(values.valued))
     if len(values.kinds) > 1:
         known: dict[Writing | None, int] = {None: 0}
-        found = [known.setdefault(writing_of(_as_parsed(value)), len(known)) for value in chosen]
+        found = [known.setdefault(writing_of(as_sent(value)), len(known)) for value in chosen]
         own, ways = np.array(found, np.uint8), [*known]
     else:
         (kind,) = values.kinds
@@ -272,8 +272,7 @@ def _codes_of_few(kind: str, values: Sequence[Any]) -> Codes:
     """Return the layout of each value, one by one: for a row of one table among many that is faster than arrays."""
     if kind == TEXT:
         return np.array([_LAYOUTS.index(layout_of(value)) for value in values], np.uint8)
-    tokens = [value.decode() if type(value) is bytes else getattr(value, "token", value) for value in values]
-    return np.array([_LAYOUTS.index(layout_of_token(str(token))) for token in tokens], np.uint8)
+    return np.array([_LAYOUTS.index(layout_of_token(token_of(value))) for value in values], np.uint8)
 
 
 def _layouts_of_texts(array: pa.StringArray) -> Codes:
@@ -294,9 +293,3 @@ def _layouts_of_texts(array: pa.StringArray) -> Codes:
         digits = pc.ascii_is_decimal(array).to_numpy(zero_copy_only=False) & (texts.lengths <= MOST_DIGITS)
         codes[rest & digits & (texts.lengths > 0)] = _DIGITS
     return codes
-
-
-def _as_parsed(value: Any) -> Any:
-    if type(value) is bytes:
-        return Number(value.decode())
-    return Number(repr(value)) if type(value) in (int, float) else value
