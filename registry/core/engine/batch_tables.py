@@ -82,7 +82,7 @@ class Tables:
 
 def table_of_all(names: TableNames, records: int) -> Tables:
     """Return the one table that some records are of."""
-    return Tables(np.zeros(records, np.int64), [names], [table_name(names.database, names.schema, names.table)])
+    return Tables(np.zeros(records, np.int64), [names], [names.text])
 
 
 def join_tables(parts: Sequence[Tables]) -> Tables:
@@ -158,4 +158,4 @@ def _call(names: Sequence[TableNames]) -> list[str | None]:
     if len(set(databases)) == len(set(schemas)) == 1 and all(tables):
         head = table_name(databases[0], schemas[0], "")
         return [f"{head}.{table}" for table in tables] if head else list(tables)
-    return [table_name(one.database, one.schema, one.table) for one in names]
+    return [one.text for one in names]

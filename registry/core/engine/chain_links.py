@@ -8,7 +8,6 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cdc_contracts.registry.core.contract.table_contracts import table_name
 from cdc_contracts.registry.core.engine.batch_positions import ReadRuns
 from cdc_contracts.registry.core.engine.batch_results import BatchResult, CachedVerdict, GroupResult
 from cdc_contracts.registry.core.engine.batch_tables import Tables, join_tables, table_of_all
@@ -181,7 +180,7 @@ class _Collector:
     def _table(self, topic: str, names: TableNames) -> int:
         """Return the digest of a table in a topic, and record its name."""
         table = digest_name(topic, names.tenant, names.database, names.schema, names.table)
-        self._tables[table] = table_name(names.database, names.schema, names.table)
+        self._tables[table] = names.text
         return table
 
 

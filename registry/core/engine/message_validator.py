@@ -14,7 +14,6 @@ from typing import Any, Final
 
 from cdc_contracts.registry.core.common.json_messages import Unreadable
 from cdc_contracts.registry.core.contract.catalogue import Version
-from cdc_contracts.registry.core.contract.table_contracts import table_name
 from cdc_contracts.registry.core.engine.layout_plans import make_plan
 from cdc_contracts.registry.core.engine.message_keys import MessageKeys, Row, Unsure
 from cdc_contracts.registry.core.engine.value_readings import ColumnReading, use_form
@@ -23,7 +22,7 @@ from cdc_contracts.registry.core.message.reading import Reading, non_column_memb
 from cdc_contracts.registry.core.validate.decoded_changes import ColumnKinds, control_of, decode_changes
 from cdc_contracts.registry.core.validate.drift_rule import DriftRule, reads_of, rules_of
 from cdc_contracts.registry.core.validate.form_selection import TypedColumns
-from cdc_contracts.registry.core.validate.reference_validator import ReferenceValidator, VersionVerdict, table_of_column
+from cdc_contracts.registry.core.validate.reference_validator import ReferenceValidator, table_of_column
 from cdc_contracts.registry.core.validate.rule_inputs import join_reads
 from cdc_contracts.registry.core.validate.rule_view import RuleView
 from cdc_contracts.registry.core.validate.table_constraints import is_null
@@ -198,7 +197,7 @@ class MessageValidator:
         return _KnownVerdict(
             opinions=tuple(one.opinion for one in version_verdicts),
             fitting=tuple(place for place, one in enumerate(version_verdicts) if one.fits),
-            tables=tuple(_table_of(one) for one in version_verdicts),
+            tables=tuple(one.reading.names.text for one in version_verdicts),
             codes=tuple(one.reading.code for one in version_verdicts),
         )
 
@@ -287,11 +286,6 @@ def _kinds_of(validator: ReferenceValidator, columns: TypedColumns) -> ColumnKin
 
 def _same(changes: dict[Version, tuple[Change, ...]], versions: Sequence[Version]) -> bool:
     return all(changes.get(version) == changes.get(versions[0]) for version in versions)
-
-
-def _table_of(version_verdict: VersionVerdict) -> str | None:
-    names = version_verdict.reading.names
-    return table_name(names.database, names.schema, names.table)
 
 
 def _compares(rule: DriftRule, validator: ReferenceValidator) -> bool:

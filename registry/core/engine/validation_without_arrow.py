@@ -10,7 +10,6 @@ from typing import Final
 
 from cdc_contracts.registry.core.common.findings import Finding
 from cdc_contracts.registry.core.common.json_messages import EXPECTED
-from cdc_contracts.registry.core.contract.table_contracts import table_name
 from cdc_contracts.registry.core.engine.dialect_runs import name_run
 from cdc_contracts.registry.core.engine.two_image_orders import is_followed, orders_by_subject_of
 from cdc_contracts.registry.core.message.envelope_times import read_time
@@ -102,7 +101,7 @@ class ValidationWithoutArrow:
         names, line = readings[0].names, ChainLine(*source, subject)
         table = digest_name(source.topic, names.tenant, names.database, names.schema, names.table)
         event, position = _event_time(readings[0]), _position(readings[0])
-        self._changes.tables[table] = table_name(names.database, names.schema, names.table)
+        self._changes.tables[table] = names.text
         self._changes.open_line(line, orders.readings)
         self._changes.add(line, [
             one._replace(key=mix(one.key ^ table), table=table, offset=point.offset, event=event, position=position)

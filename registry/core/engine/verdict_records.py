@@ -12,11 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cdc_contracts.registry.core.contract.known_codes import show_known
-from cdc_contracts.registry.core.contract.table_contracts import table_name
 from cdc_contracts.registry.core.engine.batch_results import GroupResult
 from cdc_contracts.registry.core.engine.batch_tables import Tables
 from cdc_contracts.registry.core.engine.observed_shapes import observed_kinds, observed_shapes
-from cdc_contracts.registry.core.message.reading import Reading
 from cdc_contracts.registry.core.records.record_batches import NO_TIMESTAMP, Batch
 from cdc_contracts.registry.core.stats.ddl_statements import MOST_CHARACTERS, Statement
 from cdc_contracts.registry.core.stats.finding_onsets import ANY_OP
@@ -94,11 +92,6 @@ class PartitionRecords:
     lasts: Mapping[str | None, int]
 
 
-def _table_of(reading: Reading) -> str | None:
-    names = reading.names
-    return table_name(names.database, names.schema, names.table)
-
-
 def records_of_group(group_result: GroupResult, batch: Batch, *, values: bool) -> VerdictRecords:
     """Return the counted records of one verdict, whether they are of one table or of many."""
     record_group, verdict = group_result.record_group, group_result.verdict
@@ -117,7 +110,7 @@ def records_of_group(group_result: GroupResult, batch: Batch, *, values: bool) -
     statements: list[Statement] = []
     if reading.op == DDL and verdict.outcome == CONTROL:
         for number, one in record_group.reread(index, batch.values):
-            statements += _statement(batch, number, _table_of(one), one.ddl_text)
+            statements += _statement(batch, number, one.names.text, one.ddl_text)
     return VerdictRecords(
         verdict, record_group.numbers, table, reading.code, changes, shapes, kinds, statements,
         tables if several else None,

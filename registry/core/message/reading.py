@@ -17,6 +17,7 @@ from cdc_contracts.registry.core.contract.envelope_model import Place
 from cdc_contracts.registry.core.contract.image_model import Side, Sides
 from cdc_contracts.registry.core.contract.model import Meaning
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.contract.table_contracts import table_name
 from cdc_contracts.registry.core.message.envelope_times import NO_TIME, EventTime, read_time
 from cdc_contracts.registry.core.values import Number
 
@@ -33,6 +34,11 @@ class TableNames(NamedTuple):
     database: str | None
     schema: str | None
     table: str | None
+
+    @property
+    def text(self) -> str | None:
+        """What findings and reports call the table; None if it has no name."""
+        return table_name(self.database, self.schema, self.table)
 
 
 @dataclass(frozen=True)

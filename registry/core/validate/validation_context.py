@@ -12,7 +12,6 @@ from cdc_contracts.registry.core.common.errors import UsageError
 from cdc_contracts.registry.core.common.json_messages import Unreadable
 from cdc_contracts.registry.core.contract.catalogue import Catalogue, Version
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.core.contract.table_contracts import table_name
 from cdc_contracts.registry.core.contract.version_ranges import VersionRanges
 from cdc_contracts.registry.core.message.canonical_changes import Change, Control
 from cdc_contracts.registry.core.message.reading import Reading
@@ -213,8 +212,7 @@ class ValidationContext:
             )
         )
         read = next((one for one in version_verdicts if one.version is verdict.version), version_verdicts[-1])
-        names, code = read.reading.names, read.reading.code
-        table = table_name(names.database, names.schema, names.table)
+        table, code = read.reading.names.text, read.reading.code
         if verdict.outcome in (CONFORMING, CONTROL) and verdict.version is not None:
             return ValidatedMessage(verdict, read.changes, read.control, table, code, read.reading, read.columns)
         alternatives = tuple(
