@@ -14,6 +14,7 @@ import pytest
 from case_sampling import SAMPLING, VARIABLE, Sampled, sample, set_seed, turn_of
 from certificates import Authority
 from hypothesis import settings
+from hypothesis.internal.conjecture import providers
 from producing import Record, write_records
 from two_ends import JAVA, TwoEnds, order_files
 
@@ -59,6 +60,8 @@ def pytest_configure(config: pytest.Config) -> None:
     # Two busy cores are no place for deadlines, and a run that fails has to fail again.
     settings.register_profile("house", deadline=None, derandomize=True)
     settings.load_profile("house")
+    # Hypothesis also draws the constants of modules loaded so far: other ones in each process and each order of tests.
+    providers.is_local_module_file = lambda file: False
     # PySpark leaves the socket of each `collect` to the garbage collector, which runs in any later test.
     config.addinivalue_line("filterwarnings", "ignore:unclosed <socket.socket:ResourceWarning")
     if os.environ.get("CDC_CONTRACTS_SPARK") != "own":
