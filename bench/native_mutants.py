@@ -203,7 +203,7 @@ CHANGES: Final[dict[str, tuple[tuple[str, str] | tuple[str, str, str], ...]]] = 
         ("number > MOST_EXACT || ", ""),
         ("length > 26", "length > 27"),
         ("bytes[2] || (held == 2 && bytes[1])", "0"),
-        (" && (number || length == 1)", ""),
+        (" && (number.low || length == 1)", ""),
         ("if (from + size > out_buffer.size) return TOO_SHORT;", ""),
     ),
     "plans.c": (

@@ -130,9 +130,8 @@ def holds_only_named(document: Any, message: Any) -> bool:
             names = {name for one in applied for name in named_by(one)}
             if not _is_map(applied, names) and not value.keys() <= names:
                 return False
-            for name, held in value.items():
-                below = [part for one in applied for part in _described(one, name)]
-                waiting.append((below, held))
+            waiting += [([part for one in applied for part in _described(one, name)], held)
+                        for name, held in value.items() if isinstance(held, (dict, list))]  # fmt: skip
     return True
 
 
