@@ -61,8 +61,10 @@ def test_what_auto_cannot_decide_is_validated_part_by_part_by_the_file_that_it_s
     assert (code, left) == (4, {"D16.left-open": number})
     assert placed["ledger"]["conforming"] == 600 - number
     assert placed["contract"] == "dts/canal"
-    assert [start <= one["after"] + 1 and one["at"] <= end
-            for (start, end), one in zip(between, placed["switches"], strict=True)] == [True, True]  # fmt: skip
+    for (start, end), one in zip(between, placed["switches"], strict=True):
+        # the range ends at the second proof before the evidence does, and begins at the second after it
+        assert 0 <= one["after"] + 1 - start <= 3
+        assert 0 <= end - one["at"] <= 3
 
 
 def test_audit_writes_the_file_that_detect_writes(here, capsys):

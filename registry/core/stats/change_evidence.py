@@ -126,6 +126,9 @@ class _TopicChanges:
         states = list(self._states.votes(timeline.reading_of))
         disputes = self._disputes(timeline, states)
         pairs = {**self._states.find_pairs(), **self._links.pairs}
+        links = Counter[tuple[int, int]]()
+        for end in self._links.ends:
+            links[end.partition, end.reading] += end.links
         for line in self._lines:
             found = by_partition[line.partition]
             doubtful = any(one.doubtful for one in found.values())
@@ -136,11 +139,10 @@ class _TopicChanges:
             ]
             if not disputes and not doubtful and len(stretches) <= 1 and not any(one.proven for one in stretches):
                 stretches = self._stretches_of_states(line.partition, timeline, states) or stretches
-            links = [end for end in self._links.ends if end.partition == line.partition]
             yield ChainEvidence(
                 line=line,
                 readings=self._readings,
-                links=VoteCount(*(sum(end.links for end in links if end.reading == way) for way in (0, 1))),
+                links=VoteCount(*(links[line.partition, way] for way in (0, 1))),
                 torn=self._links.torn[line.partition],
                 stretches=tuple(sorted(stretches, key=lambda stretch: (stretch.first.offset, stretch.last.offset))),
                 doubtful=doubtful,
@@ -255,7 +257,7 @@ class _TopicChanges:
     @cached_property
     def _state_votes(self) -> tuple[int, int]:
         """The votes of all states for each reading throughout."""
-        votes = Counter(int(vote.against) for vote in self._states.votes(lambda _, __: 0))
+        votes = Counter(int(vote.against) for vote in self._states.uniform_votes)
         return votes[0], votes[1]
 
     def _disputed(self, partition: int, disputes: Mapping[int, int]) -> Iterator[ChainStretch]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final, NamedTuple
 
 from cdc_contracts.registry.core.stats.chain_evidence import ChangePair
@@ -91,12 +92,17 @@ class States:
                 keep_first(pairs, reading, as_pair(_first(anchors), _first(answers), neighbours=False))
         return pairs
 
+    @cached_property
+    def uniform_votes(self) -> Sequence[StateVote]:
+        """The votes of all states where every UPDATE is read the first way; those against are for the other one."""
+        return list(self.votes(lambda _, __: 0))
+
     def find_ends(self) -> Iterator[LinkEnd]:
         """Yield the UPDATEs that alone enter or leave a state, with the reading that the state votes for.
 
         Such a vote is about one place, as a link is.
         """
-        for vote in self.votes(lambda _, __: 0):
+        for vote in self.uniform_votes:
             if len(vote.updates) == 1:
                 ((partition, change),) = vote.updates
                 yield end_at(partition, change, int(vote.against), 1, 1.0)

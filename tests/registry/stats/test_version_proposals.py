@@ -229,5 +229,9 @@ def test_key_chains_place_a_switch_where_no_message_proves_one():
     report = build_report(tally, catalogue=CATALOGUE, contract="dts/canal", spans={}, fail_on="error")
     ranges = parse_values(propose_versions(report, CATALOGUE), "v.yaml")["topics"]["orders"][0]
     assert [one["contract"] for one in ranges] == [OLD, NEW]
+    (switch,) = report["switches"]
+    assert at - 5 <= switch["after"] < at <= switch["at"] <= at + 5
+    assert ranges[0]["to"] <= switch["after"] + 1
+    assert switch["at"] <= ranges[1]["from"]
     assert at - 8 <= ranges[0]["to"] <= at <= ranges[1]["from"] <= at + 8
     assert not tally.seen
