@@ -14,7 +14,7 @@ def read_value(use: FormUse, value: Any) -> tuple[str | None, int]:
 
     The text is None where the value is broken, and is kept as sent where the use of the form is lenient.
     """
-    sent = as_sent(value)
+    sent = number_by_token(value)
     try:
         read = use.form.read(sent, use.context)
     except BrokenValue as broken:
@@ -28,8 +28,8 @@ def read_value(use: FormUse, value: Any) -> tuple[str | None, int]:
     return read.text, FIRST_MISFIT + misfit + (NOTED_MISFIT if read.flag == Flag.NOTED else 0)
 
 
-def as_sent(value: Any) -> Any:
-    """Return a value as the strict parser makes it: numbers by their tokens."""
-    if type(value) in (int, float):
-        return Number(repr(value))
+def number_by_token(value: Any) -> Any:
+    """Return a value as the strict parser makes it, where a decoder made it an integer or the bytes of a number."""
+    if type(value) is int:
+        return Number(str(value))
     return Number(value.decode()) if type(value) is bytes else value

@@ -20,7 +20,7 @@ from cdc_contracts.registry.core.engine.batch_results import RecordGroup
 from cdc_contracts.registry.core.engine.batch_tables import Tables, join_tables
 from cdc_contracts.registry.core.engine.decoded_batches import Rows
 from cdc_contracts.registry.core.engine.parsed_values import ParsedValues, token_of
-from cdc_contracts.registry.core.engine.single_values import as_sent
+from cdc_contracts.registry.core.engine.single_values import number_by_token
 from cdc_contracts.registry.core.engine.string_bytes import Texts, are_digits
 from cdc_contracts.registry.core.engine.value_columns import ColumnValues
 from cdc_contracts.registry.core.records.record_batches import Batch
@@ -236,7 +236,7 @@ def _coded(values: ColumnValues, total: int, *, is_plain: bool) -> tuple[Codes, 
     chosen = values.values if values.valued is None else values.values.select(np.flatnonzero(values.valued))
     if len(values.kinds) > 1:
         known: dict[Writing | None, int] = {None: 0}
-        found = [known.setdefault(writing_of(as_sent(value)), len(known)) for value in chosen]
+        found = [known.setdefault(writing_of(number_by_token(value)), len(known)) for value in chosen]
         own, ways = np.array(found, np.uint8), [*known]
     else:
         (kind,) = values.kinds
