@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from math import inf
 from typing import Any, Final
 
 from cdc_contracts.registry.authoring.compat.json_schema.schema_differences import ELEMENT, MEMBER, Step
@@ -25,34 +26,40 @@ MOST_IN_PLACE: Final = 2_000
 
 def apply_in_place(document: Any, schema: Any) -> Iterator[Mapping[str, Any]]:
     """Yield the schema and every other that it applies to the same value."""
-    seen: set[int] = set()
-    waiting = [schema]
-    while waiting and len(seen) < MOST_IN_PLACE:
-        one = waiting.pop()
-        if not isinstance(one, dict) or id(one) in seen:
-            continue
-        seen.add(id(one))
-        yield one
-        waiting += [part for word in _LISTS for part in one.get(word, ())]
-        waiting += [one[word] for word in _SINGLE if word in one]
-        dependent = (*one.get("dependentSchemas", {}).values(), *one.get("dependencies", {}).values())
-        waiting += [part for part in dependent if isinstance(part, dict)]
+
+    def beside(one: dict[str, Any]) -> Iterator[Any]:
+        yield from (part for word in _LISTS for part in one.get(word, ()))
+        yield from (one[word] for word in _SINGLE if word in one)
+        yield from (*one.get("dependentSchemas", {}).values(), *one.get("dependencies", {}).values())
         if isinstance(one.get("$ref"), str) and one["$ref"].startswith("#"):
-            waiting.append(follow(document, one["$ref"]))
+            yield follow(document, one["$ref"])
+
+    return _each_once([schema], beside, MOST_IN_PLACE)
 
 
 def apply_always(document: Any, schemas: Iterable[Any]) -> Iterator[Mapping[str, Any]]:
     """Yield the schemas and every other that each value they accept has to fit: by `allOf` and by reference."""
+
+    def beside(one: dict[str, Any]) -> Iterator[Any]:
+        yield from one.get("allOf", ())
+        if isinstance(one.get("$ref"), str):
+            yield follow(document, one["$ref"])
+
+    return _each_once(schemas, beside, MOST_IN_PLACE)
+
+
+def _each_once(
+    schemas: Iterable[Any], more: Callable[[dict[str, Any]], Iterable[Any]], most: float = inf
+) -> Iterator[Mapping[str, Any]]:
+    """Yield schemas and what each leads to, the last first, each once and up to a maximum."""
     seen: set[int] = set()
     waiting = list(schemas)
-    while waiting and len(seen) < MOST_IN_PLACE:
+    while waiting and len(seen) < most:
         one = waiting.pop()
         if isinstance(one, dict) and id(one) not in seen:
             seen.add(id(one))
             yield one
-            waiting += one.get("allOf", ())
-            if isinstance(one.get("$ref"), str):
-                waiting.append(follow(document, one["$ref"]))
+            waiting += more(one)
 
 
 def follow(document: Any, reference: str) -> Any:
@@ -89,16 +96,13 @@ def every_schema(document: Any) -> Iterator[Any]:
 
 def everything_under(document: Any, schema: Any) -> Iterator[Any]:
     """Yield a schema, all inside it and all that these refer to."""
-    seen: set[int] = set()
-    waiting = [schema]
-    while waiting:
-        one = waiting.pop()
-        if isinstance(one, dict) and id(one) not in seen:
-            seen.add(id(one))
-            yield one
-            waiting += [below for _, _, below in subschemas(one)]
-            if isinstance(one.get("$ref"), str):
-                waiting.append(follow(document, one["$ref"]))
+
+    def below(one: dict[str, Any]) -> Iterator[Any]:
+        yield from (part for _, _, part in subschemas(one))
+        if isinstance(one.get("$ref"), str):
+            yield follow(document, one["$ref"])
+
+    return _each_once([schema], below)
 
 
 def step_into(schema: Mapping[str, Any], step: Step) -> Iterator[Any]:
