@@ -116,8 +116,9 @@ def compile_native(folder: Path, to: Path, *options: str) -> bool:
             *(str((folder / name).absolute()) for name in SOURCES),
         ]
         try:
-            with tempfile.TemporaryDirectory() as beside:  # MSVC leaves object files in the folder it is started in
-                subprocess.run(command, check=True, capture_output=True, timeout=LONGEST, cwd=beside)
+            with tempfile.TemporaryDirectory() as beside:
+                place = beside if is_msvc else None  # it leaves object files where it is started
+                subprocess.run(command, check=True, capture_output=True, timeout=LONGEST, cwd=place)
             if not os.environ.get("CDC_CONTRACTS_PLATFORM") and not options:
                 ctypes.CDLL(str(to))
         except (OSError, subprocess.SubprocessError) as error:
