@@ -10,6 +10,7 @@ from typing import Any, Final
 from cdc_contracts.registry.authoring.explain.contract_explanations import describe_members
 from cdc_contracts.registry.core.common.json_messages import kind_of
 from cdc_contracts.registry.core.common.pointers import ABSENT, join_pointer, split_pointer
+from cdc_contracts.registry.core.contract.discriminators import pointers_of
 from cdc_contracts.registry.core.contract.envelope_model import Place
 from cdc_contracts.registry.core.contract.envelope_schemas import show_code
 from cdc_contracts.registry.core.contract.image_model import Side
@@ -188,7 +189,8 @@ class _Envelope:
         """Yield for each place what it means, what is read from it, and whether that may be shown unredacted."""
         reading, envelope, names = self._reading, self._reading.meaning.envelope, self._reading.names
         for flag in envelope.op.flags:
-            yield flag.at, ("flag of the op", None, True)
+            for at in (flag.at,) if flag.at is not None else pointers_of(flag.when):
+                yield at, ("flag of the op", None, True)
         yield envelope.op.at, ("op", reading.op or "an unknown code", True)
         tenant = f"tenant {names.tenant}, database {names.database}" if names.tenant else names.database
         joined = ".".join(part for part in (names.database, names.schema, names.table) if part)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from enum import IntEnum
 from itertools import repeat
 from typing import Any, Final
@@ -96,6 +96,12 @@ def asked_texts(tests: Iterable[Test]) -> dict[str, frozenset[str]]:
         for place, below in asked_texts(test.any or ()).items():
             found[place] = found.get(place, frozenset()) | below
     return found
+
+
+def valued_tests(tests: Iterable[Test]) -> Iterator[Test]:
+    """Yield the tests, alone or in an `any`, that compare a member with values; others depend on its kind alone."""
+    for test in tests:
+        yield from (one for one in (test, *(test.any or ())) if one.equals or one.within or one.outside)
 
 
 def pointers_of(tests: Iterable[Test]) -> tuple[str, ...]:

@@ -7,20 +7,40 @@ from typing import ClassVar, Literal
 
 from pydantic import Field, model_validator
 
+from cdc_contracts.registry.core.contract.discriminator_model import Test
 from cdc_contracts.registry.core.contract.document_model import At, Document, Op, normalise_kind
 
 
 class OpFlag(Document):
-    """A member whose value overrides the op code; `of` restricts it to some canonical ops."""
+    """What decides the op before the op code does: a member with a value, or tests that all hold.
 
-    at: At
+    The first flag that holds decides.
+    """
+
+    at: At | None = None
     """Where the flag is, as a JSON Pointer."""
-    equals: bool | int | str = Field(alias="is")
+    equals: bool | int | str | None = Field(default=None, alias="is")
     """The value that the flag has."""
+    when: tuple[Test, ...] = ()
+    """Tests of a message that all hold, instead of `at` and `is`; for messages that have no op code."""
     means: Op
     """The canonical op that the message then has."""
     of: tuple[Op, ...] | None = None
     """The canonical ops that the flag overrides; without them it overrides every op."""
+
+    def replaces_code_at(self, at: str) -> bool:
+        """Return whether the flag holds only for messages that have no op code at a JSON Pointer."""
+        return any(test.absent == at for test in self.when)
+
+    @model_validator(mode="after")
+    def _is_one_condition(self) -> OpFlag:
+        if (self.at is None) != (self.equals is None) or (self.at is None) != bool(self.when):
+            raise ValueError("a flag must have either `at` and `is`, or `when`")
+        if self.of is not None and self.when:
+            raise ValueError("`of` must not stand beside `when`: add a test of the op code")
+        if any(test.prefix_of or test.not_prefix_of or test.avro_decodes for test in self.when):
+            raise ValueError("`when` takes the tests present, absent, unset, equals, in, not-in and any")
+        return self
 
 
 class OpPlace(Document):
@@ -114,6 +134,8 @@ class Envelope(Document):
     """Where the values of the primary key are."""
     source_kind: Place | None = None
     """Where the kind of the source database is."""
+    release: Place | None = None
+    """Where the release of the product that wrote the message is, as a text such as 2.7.4.Final."""
 
     @property
     def times(self) -> tuple[Place, ...]:

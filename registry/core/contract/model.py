@@ -18,6 +18,7 @@ from cdc_contracts.registry.core.contract.discriminator_model import Evidence, T
 from cdc_contracts.registry.core.contract.document_model import ROW_OPS, Applies, Document, Op, Provenance
 from cdc_contracts.registry.core.contract.envelope_model import Ddl, Envelope
 from cdc_contracts.registry.core.contract.image_model import Images, SplitUpdate
+from cdc_contracts.registry.core.contract.releases import pattern_of_releases
 
 if TYPE_CHECKING:
     Rule = str
@@ -118,6 +119,12 @@ class Meaning(Document):
         return "value-forms" in self.undocumented or (
             "value-forms-except-integer-and-text" in self.undocumented and kind not in ("integer", "text")
         )
+
+    @model_validator(mode="after")
+    def _names_releases(self) -> Meaning:
+        if self.envelope.release is not None:
+            pattern_of_releases(self.applies.since, self.applies.until)
+        return self
 
     @model_validator(mode="after")
     def _every_row_op_has_images(self) -> Meaning:

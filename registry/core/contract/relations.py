@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from cdc_contracts.registry.core.contract.discriminator_model import Test
-from cdc_contracts.registry.core.contract.envelope_model import OpFlag
 from cdc_contracts.registry.core.contract.model import Meaning
 from cdc_contracts.registry.core.values import Number
 
@@ -79,8 +78,8 @@ def relation_of_row(meaning: Meaning) -> Relation | None:
 def relations_of(meaning: Meaning) -> Iterator[Relation]:
     """Yield the relations that the op and the discriminators of a contract depend on."""
     for flag in meaning.envelope.op.flags:
-        if is_number(flag.equals):
-            yield _relation_of_flag(flag)
+        if flag.at is not None and is_number(flag.equals):
+            yield _relation_of_flag(flag.at, flag.equals)
     for test in meaning.discriminators:
         for one in (test, *(test.any or ())):
             found = _relation_of_prefix(one)
@@ -88,9 +87,9 @@ def relations_of(meaning: Meaning) -> Iterator[Relation]:
                 yield found
 
 
-def _relation_of_flag(flag: OpFlag) -> Relation:
+def _relation_of_flag(at: str, number: Any) -> Relation:
     """A number that overrides the op, such as a time that is none; any other number leaves the op as it is."""
-    return Relation(f"not {flag.equals}", (flag.at,), lambda value: value != flag.equals if is_number(value) else None)
+    return Relation(f"not {number}", (at,), lambda value: value != number if is_number(value) else None)
 
 
 def _relation_of_prefix(test: Test) -> Relation | None:

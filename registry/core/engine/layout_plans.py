@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from cdc_contracts.registry.core.common.pointers import join_pointer
-from cdc_contracts.registry.core.contract.discriminators import pointers_of
+from cdc_contracts.registry.core.contract.discriminators import pointers_of, valued_tests
 from cdc_contracts.registry.core.contract.document_model import ROW_OPS
 from cdc_contracts.registry.core.contract.envelope_model import Place
 from cdc_contracts.registry.core.contract.model import Meaning
@@ -148,7 +148,8 @@ def _discrete(meaning: Meaning) -> Iterator[str]:
     """Members, besides the names of the table, on whose exact value a verdict may depend."""
     envelope, columns = meaning.envelope, meaning.columns
     yield envelope.op.at
-    yield from (flag.at for flag in envelope.op.flags if not is_number(flag.equals))
+    yield from (flag.at for flag in envelope.op.flags if flag.at is not None and not is_number(flag.equals))
+    yield from pointers_of(valued_tests(test for flag in envelope.op.flags for test in flag.when))
     yield from meaning.enums
     source = envelope.source_kind
     if source is not None and source.at is not None and (source.kinds or source.excluded_kinds):
@@ -161,8 +162,4 @@ def _discrete(meaning: Meaning) -> Iterator[str]:
         yield columns.codes.at
     if columns.types != "none" and columns.types.at:
         yield columns.types.at
-    for test in meaning.discriminators:
-        for one in (test, *(test.any or ())):
-            valued = one.equals or one.within or one.outside  # a prefix is a relation: flagged, not grouped by value
-            if valued:
-                yield from pointers_of([one])
+    yield from pointers_of(valued_tests(meaning.discriminators))  # a prefix is a relation, and flagged

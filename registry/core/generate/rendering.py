@@ -94,7 +94,6 @@ class Renderer:
             raise UsageError(
                 f"{self.version} has no {event.op}", hint=f"It has {', '.join(sorted(self._capabilities.ops))}."
             )
-        code = result.code if result.code is not None else (event.ddl_type or "ALTER")
         facts: Filled = {pointer: Literal(codes[0]) for pointer, codes in self.meaning.enums.items()}
         self._place_names(event.table, facts)
         self._place_moments(event, facts)
@@ -105,15 +104,19 @@ class Renderer:
         index = relation_of_index(self.meaning)
         if index is not None and "idx-is-seq-of-size" in self.meaning.rules:
             facts[index.places[0]] = Literal("1/1")
-        for flag in self.meaning.envelope.op.flags:
-            if flag is result.flag:
+        op, tests = self.meaning.envelope.op, self.meaning.discriminators
+        for flag in op.flags:
+            if flag.at is None:
+                tests = (*tests, *flag.when) if flag is result.flag else tests
+            elif flag is result.flag:
                 facts[flag.at] = Literal(flag.equals)
             elif isinstance(flag.equals, bool):
                 facts[flag.at] = Literal(not flag.equals)
         if "ddl-flag-agrees" in self.meaning.rules:
             facts["/isDdl"] = Literal(result.op == "ddl")
-        facts[self.meaning.envelope.op.at] = Literal(code)
-        return complete_message(self.version.schema, facts, self.meaning.discriminators)
+        if result.flag is None or not result.flag.replaces_code_at(op.at):
+            facts[op.at] = Literal(result.code if result.code is not None else (event.ddl_type or "ALTER"))
+        return complete_message(self.version.schema, facts, tests)
 
     def _place_names(self, table: SourceTable | None, facts: Filled) -> None:
         envelope = self.meaning.envelope

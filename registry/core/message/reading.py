@@ -12,8 +12,9 @@ from functools import cached_property
 from typing import Any, Final, NamedTuple
 
 from cdc_contracts.registry.core.common.pointers import ABSENT, follow, join_pointer, split_pointer
+from cdc_contracts.registry.core.contract.discriminators import all_hold
 from cdc_contracts.registry.core.contract.document_model import ROW_OPS
-from cdc_contracts.registry.core.contract.envelope_model import Place
+from cdc_contracts.registry.core.contract.envelope_model import OpFlag, Place
 from cdc_contracts.registry.core.contract.image_model import Side, Sides
 from cdc_contracts.registry.core.contract.model import Meaning
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
@@ -69,7 +70,7 @@ class Reading:
         """The canonical op: a flag that holds decides first, then the op map; None if neither knows."""
         mapped = self.meaning.ops.get(self.code) if self.code is not None else None
         for flag in self.meaning.envelope.op.flags:
-            if (flag.of is None or mapped in flag.of) and _same(self.at(flag.at), flag.equals):
+            if self._holds(flag, mapped):
                 return flag.means
         return mapped
 
@@ -206,6 +207,11 @@ class Reading:
             return (types.at,)
         sources = [self.source(side) for side in reversed(self.sides)]
         return tuple(source + join_pointer(types.in_image or "") for source in sources if source is not None)
+
+    def _holds(self, flag: OpFlag, mapped: str | None) -> bool:
+        if flag.at is None:
+            return all_hold(flag.when, self.message)
+        return (flag.of is None or mapped in flag.of) and _same(self.at(flag.at), flag.equals)
 
     def _time(self, place: Place | None) -> EventTime:
         value = self.place(place)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from cdc_contracts.registry.core.contract.catalogue import Version
+from cdc_contracts.registry.core.contract.discriminator_model import Test
 from cdc_contracts.registry.core.contract.document_model import ROW_OPS
 from cdc_contracts.registry.core.contract.envelope_model import OpFlag
 from cdc_contracts.registry.core.contract.model import Meaning
@@ -35,11 +36,12 @@ def op_is(meaning: Meaning, ops: Sequence[str]) -> dict[str, object]:
         for number, flag in enumerate(flags)
         if flag.means in ops
     ]
-    decided = {op for flag in flags for op in (flag.of or meaning.ops.values())}
+    over_codes = [flag for flag in flags if not flag.replaces_code_at(meaning.envelope.op.at)]
+    decided = {op for flag in over_codes for op in (flag.of or meaning.ops.values())}
     for deciding in (False, True):
         codes = [code for op in ops for code in codes_of(meaning, op) if (op in decided) == deciding]
         if codes:
-            no_flag = [negate(_flag_holds(meaning, flag)) for flag in flags] if deciding else []
+            no_flag = [negate(_flag_holds(meaning, flag)) for flag in over_codes] if deciding else []
             ways.append(all_of([within(meaning.envelope.op.at, one_of(codes)), *no_flag]))
     return any_of(ways) if ways else {"not": {}}
 
@@ -75,11 +77,30 @@ def mapping_choices(version: Version) -> Iterator[MappingCondition]:
 
 
 def _flag_holds(meaning: Meaning, flag: OpFlag) -> dict[str, object]:
+    if flag.at is None:
+        return all_of(map(test_holds, flag.when))
     holds = within(flag.at, {"const": flag.equals})
     if flag.of is None:
         return holds
     codes = [code for op in flag.of for code in codes_of(meaning, op)]
     return all_of([within(meaning.envelope.op.at, one_of(codes)), holds])
+
+
+def test_holds(test: Test) -> dict[str, object]:
+    """Return the condition that matches the messages for which a test of members holds."""
+    if test.any is not None:
+        return any_of(map(test_holds, test.any))
+    if test.present is not None:
+        return within(test.present, negate({"type": "null"}))
+    if test.absent is not None:
+        return negate(within(test.absent, {}))
+    if test.unset is not None:
+        return negate(within(test.unset, negate({"type": "null"})))
+    if test.equals is not None:
+        return within(test.equals, {"const": test.value})
+    if test.within is not None:
+        return within(test.within, one_of(test.values or ()))
+    return negate(within(test.outside or "", one_of(test.values or ())))
 
 
 def _kind_pattern(kind: str) -> str:

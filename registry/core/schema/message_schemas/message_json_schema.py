@@ -18,6 +18,7 @@ from cdc_contracts.registry.core.contract.document_model import ROW_OPS
 from cdc_contracts.registry.core.contract.envelope_model import Place
 from cdc_contracts.registry.core.contract.model import Meaning
 from cdc_contracts.registry.core.contract.phrases import describe_application
+from cdc_contracts.registry.core.contract.releases import pattern_of_releases
 from cdc_contracts.registry.core.message.envelope_times import SPANS, limits_of, unit_of_form
 from cdc_contracts.registry.core.message.reading import non_column_members
 from cdc_contracts.registry.core.schema.message_schemas.clauses import all_of, any_of, when, within
@@ -44,7 +45,7 @@ _UNTOLD: Final = (
     " Versions exchange the images of updates: where one message does not show it, no schema of one message can tell; "
     "`cdc-contracts detect` and `cdc-contracts audit` compare the changes of each row."
 )
-_SAID: Final = frozenset({"image-present-for-op", "ddl-flag-agrees", "position-matches"})
+_SAID: Final = frozenset({"image-present-for-op", "ddl-flag-agrees", "position-matches", "release-of-version"})
 """Rules that clauses express completely."""
 _MAPS: Final = frozenset({"properties", "$defs"})
 """Keywords whose values are schemas by name."""
@@ -110,6 +111,11 @@ def _groups(version: Version) -> Iterator[tuple[str, str, list[dict[str, Any]]]]
     if "position-matches" in meaning.rules:
         patterns = [within(at, {"pattern": result}, required=False) for at, result in meaning.patterns.items()]
         yield "positions", "How positions in the log are written.", [when(op_holds_rows(meaning), all_of(patterns))]
+    release = meaning.envelope.release
+    if "release-of-version" in meaning.rules and release is not None and release.at is not None:
+        pattern = pattern_of_releases(meaning.applies.since, meaning.applies.until)
+        says = "The releases of the product that write this version."
+        yield "releases", says, [within(release.at, {"pattern": pattern}, required=False)]
     yield (
         "times",
         "Units of times; a number that is a moment of our days in another unit is refused.",
