@@ -131,7 +131,7 @@ class MappingDocument(Document):
     """The source types of each value form."""
     default: str | None = None
     """The value form of every other type; without one such a type is a finding."""
-    untyped: dict[Literal["number", "text", "boolean"], str] = Field(default_factory=dict)
+    untyped: dict[Literal["number", "text", "boolean", "array", "object"], str] = Field(default_factory=dict)
     """The value form of values without a type, by the kind of JSON value."""
     invalid: dict[str, Literal["keep-text"] | dict[Literal["literal"], str]] = Field(default_factory=dict)
     """What a value form does where the source database holds an invalid value."""

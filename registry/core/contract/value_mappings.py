@@ -28,6 +28,10 @@ _NAME_STEPS: Mapping[str, Callable[[str], str]] = {
 }
 
 
+_UNTYPED: Mapping[str, str] = {"number": "json-number", "text": "text", "boolean": "bool-json"}
+"""The form of a value without a type, by its JSON kind, where a mapping does not say."""
+
+
 @dataclass(frozen=True, eq=False)
 class ValueMapping:
     """The value form of every source type of one mapping."""
@@ -67,10 +71,9 @@ class ValueMapping:
         """Return the name of the form of a source type, or None if the mapping does not know the type."""
         return self._by_type.get(self.normalise(source_type), self.document.default)
 
-    def form_of_kind(self, kind: str) -> str:
-        """Return the form of a value without a type, by its JSON kind (`number`, `text`, `boolean`)."""
-        defaults = {"number": "json-number", "text": "text", "boolean": "bool-json"}
-        return self.document.untyped.get(kind, defaults[kind])  # type: ignore[call-overload, no-any-return]
+    def form_of_kind(self, kind: str) -> str | None:
+        """Return the form of a value without a type, by its JSON kind; None for a structure that no form reads."""
+        return self.document.untyped.get(kind, _UNTYPED.get(kind))  # type: ignore[call-overload, no-any-return]
 
     def keeps_invalid(self, form: str) -> bool:
         """Return whether text of the form's shape that names no date or time is kept."""

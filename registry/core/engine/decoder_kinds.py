@@ -14,8 +14,10 @@ import msgspec
 from msgspec import Raw, UnsetType
 
 from cdc_contracts.registry.core.common.json_messages import MAX_DEPTH, Unreadable, depth_exceeds, parse_message
+from cdc_contracts.registry.core.common.json_structures import as_structure
 from cdc_contracts.registry.core.contract.envelope_schemas import is_integer
 from cdc_contracts.registry.core.values import Number, ValueForm
+from cdc_contracts.registry.core.values.form_schemas import NUMBER
 
 TEXT: Final = "text"
 INT: Final = "int"
@@ -61,7 +63,7 @@ class Unfit(Exception):
 
 def decoder_of_form(form: ValueForm) -> str:
     """Return the decoder whose values the fast path of the form accepts."""
-    return WIDE if form.decoder == RAW and "text" in form.wire else form.decoder
+    return WIDE if form.decoder == RAW and form.wire != NUMBER else form.decoder
 
 
 def join_decoders(decoders: Iterable[str]) -> str:
@@ -114,6 +116,15 @@ def open_token(token: bytes) -> Any:
     if depth_exceeds(token, MAX_DEPTH - 4):
         raise Unfit
     return Odd(kind, token)
+
+
+def open_value(token: bytes) -> Any:
+    """Return the value of a raw token, an array or object as its JSON text.
+
+    Raises Unfit as `open_token` does.
+    """
+    found = open_token(token)
+    return as_structure(parse_message(b'{"it":' + token + b"}")["it"]) if isinstance(found, Odd) else found
 
 
 def open_member(token: bytes) -> Any:

@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from cdc_contracts.registry.core.common.json_structures import ArrayText, ObjectText
 from cdc_contracts.registry.core.engine.layout_parts import FormUse
 from cdc_contracts.registry.core.engine.single_values import read_value
 from cdc_contracts.registry.core.values import Flag, Number
@@ -28,7 +29,8 @@ _AS_THEY_ARE: Final = frozenset({str, int, bytes, type(None)})
 class DistinctValues(dict[Any, int]):
     """The distinct values of one use of a form: for each its code, by which its text and flag are found.
 
-    A value is a text, a boolean, a number as an int, a `Number` or the bytes of its token, or None, whose code is 0.
+    A value is a text, a boolean, a number as an int, a `Number` or the bytes of its token, the text of a structure, or
+    None, whose code is 0.
     Several threads may share it.
     """
 
@@ -96,7 +98,7 @@ def _remembered(use: FormUse) -> list[DistinctValues]:
 
 
 def _key_of(value: Any) -> Any:
-    """Return a key for one value alone: 1, 1.0 and true would be one key."""
-    if type(value) is bool:
-        return (value,)
+    """Return a key for one value alone: 1, 1.0 and true would be one key, and so would an array and its text."""
+    if type(value) in (bool, ArrayText, ObjectText):
+        return value, type(value)
     return value.token.encode() if type(value) is Number else value

@@ -15,17 +15,20 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from cdc_contracts.registry.core.common.json_structures import ArrayText, ObjectText
 from cdc_contracts.registry.core.engine import decoder_kinds
 from cdc_contracts.registry.core.engine.parsed_columns import ParsedColumn
 from cdc_contracts.registry.core.engine.text_digests import Digests
 from cdc_contracts.registry.core.stats.topic_profiles import REPLACEMENT
 from cdc_contracts.registry.core.values import Number
 
-KIND_FLAGS: Final = {"text": 16, "number": 17, "boolean": 18}
-KIND_NAMES: Final = {16: "string", 17: "number", 18: "boolean"}
+KIND_FLAGS: Final = {"text": 16, "number": 17, "boolean": 18, "array": 19, "object": 20}
+KIND_NAMES: Final = {16: "string", 17: "number", 18: "boolean", 19: "array", 20: "object"}
 NOTHING: Final = 0
 
-_KIND_OF_TYPE: Final = {str: "text", int: "number", bytes: "number", bool: "boolean"}
+_KIND_OF_TYPE: Final = {
+    str: "text", int: "number", bytes: "number", bool: "boolean", ArrayText: "array", ObjectText: "object",
+}  # fmt: skip
 _KINDS_OF_DECODER: Final = {
     decoder_kinds.TEXT: {"text"},
     decoder_kinds.INT: {"number"},

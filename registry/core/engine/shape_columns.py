@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, Final
 
@@ -21,6 +22,7 @@ from cdc_contracts.registry.core.validate.drift_rule import reads_of
 from cdc_contracts.registry.core.validate.reference_validator import ReferenceValidator
 from cdc_contracts.registry.core.validate.validation_context import ValidationContext
 from cdc_contracts.registry.core.values import FORMS
+from cdc_contracts.registry.core.values.form_schemas import STRUCTURE
 
 _KIND_DECODERS: Final = {"text": decoder_kinds.TEXT, "number": decoder_kinds.RAW, "boolean": decoder_kinds.BOOL}
 
@@ -55,7 +57,7 @@ class ShapeColumns:
         source = names[-1] if self._plan and self._plan.by_kind else None
         mapping = self._validators[-1].forms.mapping_for(source if isinstance(source, str) else None)
         if mapping not in self._kind_uses:
-            self._kind_uses[mapping] = tuple(self._kind_use(kind, mapping) for kind in _KIND_DECODERS)
+            self._kind_uses[mapping] = tuple(self._kind_uses_of(mapping))
         uses = self._kind_uses[mapping]
         decoder = _KIND_DECODERS[kind] if kind_of(value) not in ("array", "object") else decoder_kinds.WIDE
         return LayoutColumn(name, decoder, uses, typed=False, by_kind=not shape.has_types, sure=value is not None)
@@ -72,10 +74,13 @@ class ShapeColumns:
         context = validator.forms.context_of(form, self._table_of(names), mapping)
         return FormUse(form, context, validator.forms.lenient(form), bound, declared=declared is not None)
 
-    def _kind_use(self, kind: str, mapping: ValueMapping) -> FormUse:
+    def _kind_uses_of(self, mapping: ValueMapping) -> Iterator[FormUse]:
+        """Yield how values without a type are read, by their JSON kinds."""
         validator = self._validators[-1]
-        form = FORMS[mapping.form_of_kind(kind)]
-        return FormUse(form, validator.forms.context_of(form, None, mapping), lenient=False)
+        for name in dict.fromkeys(map(mapping.form_of_kind, (*_KIND_DECODERS, *sorted(STRUCTURE)))):
+            if name is not None:
+                form = FORMS[name]
+                yield FormUse(form, validator.forms.context_of(form, None, mapping), lenient=False)
 
     def _table_of(self, names: tuple[Any, ...]) -> TableContract | None:
         if not self._validation.reading_options.tables:

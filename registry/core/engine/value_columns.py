@@ -6,7 +6,7 @@ single table. Each column gets back its slice: flags per value and, if texts are
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from operator import is_not, itemgetter
@@ -24,6 +24,7 @@ from cdc_contracts.registry.core.engine.layout_parts import FormUse
 from cdc_contracts.registry.core.engine.native.scanned_columns import ABSENT
 from cdc_contracts.registry.core.engine.native.scanned_values import ScannedPart, ScannedValues
 from cdc_contracts.registry.core.engine.parsed_values import KIND_NAMES, NOTHING, ParsedValues
+from cdc_contracts.registry.core.values.form_schemas import STRUCTURE
 
 _TAKES_ANY: Final = ("text", "json", "opaque")
 
@@ -103,8 +104,9 @@ class Chunk:
 class ColumnValues:
     """One column of a decoded batch: its values in the rows that have it, and its chunk in each form of some version.
 
-    `present` is a mask of the rows that have it, `held` their indices; None if all have. Arrays and objects count as
-    null; `odd_rows` are the rows that have one, by its kind, `unfit_rows` those that need the strict parser.
+    `present` is a mask of the rows that have it, `held` their indices; None if all have. Arrays and objects that no
+    form reads count as null; `odd_rows` are the rows that have one, by its kind, `unfit_rows` those that need the
+    strict parser.
     """
 
     values: ParsedValues
@@ -154,7 +156,8 @@ class ValueColumns:
         if isinstance(values, ScannedValues):
             column = _open_scanned(values.widened())
         else:
-            column = _open_parsed(values, decoder, full=full)
+            kept = any(use.form.wire & STRUCTURE for use in uses)
+            column = _open_parsed(values, decoder, full=full, structures=kept)
         for use in uses:
             foreign = frozenset(column.kinds) - use.form.wire
             flags = column.values.flag_kinds(foreign) if foreign else None
@@ -191,7 +194,7 @@ def _open_scanned(values: ScannedValues) -> ColumnValues:
     return ColumnValues(picked, present, held)
 
 
-def _open_parsed(values: Sequence[Any], decoder: str, *, full: bool) -> ColumnValues:
+def _open_parsed(values: Sequence[Any], decoder: str, *, full: bool, structures: bool) -> ColumnValues:
     present: NDArray[np.bool_] | None = None
     held: NDArray[np.int64] | None = None
     if not full and UNSET in values:
@@ -206,7 +209,7 @@ def _open_parsed(values: Sequence[Any], decoder: str, *, full: bool) -> ColumnVa
         if not plain:
             decoder = decoder_kinds.WIDE
     if decoder == decoder_kinds.WIDE:
-        values, unfit, odd = _open_wide(values)
+        values, unfit, odd = _open_wide(values, decoder_kinds.open_value if structures else decoder_kinds.open_token)
         if held is not None:
             unfit = held[unfit].tolist()
             odd = {kind: held[rows].tolist() for kind, rows in odd.items()}
@@ -229,7 +232,9 @@ def _open_numbers(values: Sequence[Any]) -> tuple[Sequence[Any], bool]:
     return values, True
 
 
-def _open_wide(values: Sequence[Any]) -> tuple[list[Any], list[int], dict[str, list[int]]]:
+def _open_wide(
+    values: Sequence[Any], open_token: Callable[[bytes], Any]
+) -> tuple[list[Any], list[int], dict[str, list[int]]]:
     """Return the values of raw tokens, the rows that need the strict parser, and those with arrays and objects."""
     opened: list[Any] = []
     unfit: list[int] = []
@@ -239,7 +244,7 @@ def _open_wide(values: Sequence[Any]) -> tuple[list[Any], list[int], dict[str, l
             opened.append(value)
             continue
         try:
-            found = decoder_kinds.open_token(value)
+            found = open_token(value)
         except Unfit:
             unfit.append(row)
             found = None

@@ -25,7 +25,9 @@ _LONGEST: Final = 64
 """Characters of a value that is remembered."""
 _BROKEN: Final = "broken"
 """The sign of a value in which a version finds an error; which one it is matters to no verdict that is repeated."""
-_WIRES: Final = {"string": "text", "number": "number", "boolean": "boolean"}
+_WIRES: Final = {
+    "string": "text", "number": "number", "boolean": "boolean", "array": "array", "object": "object",
+}  # fmt: skip
 
 
 class ValueReading(NamedTuple):

@@ -44,6 +44,7 @@ from cdc_contracts.registry.core.stats.column_writing import (
 )
 from cdc_contracts.registry.core.stats.position_sequences import Stretch
 from cdc_contracts.registry.core.stats.record_facts import Facts, written_table
+from cdc_contracts.registry.core.values.form_schemas import STRUCTURE
 
 Numbers = NDArray[np.int64]
 Codes = NDArray[np.uint8]
@@ -228,10 +229,10 @@ def stretch_of(facts: Facts, batch: Batch, number: int) -> Stretch:
 def _coded(values: ColumnValues, total: int, *, is_plain: bool) -> tuple[Codes, list[Writing | None]]:
     """Return how the value of each row is written, by its index among the ways, of which the first is None.
 
-    A value of one kind has the index of its layout plus one; all are plain where that is known.
+    A value of one kind has the index of its layout plus one; all are plain where that is known. Structures have none.
     """
     there, ways = _valued_rows(values, total), list[Writing | None]([None])
-    if not len(there):
+    if not len(there) or STRUCTURE.issuperset(values.kinds):
         return np.zeros(total, np.uint8), ways
     chosen = values.values if values.valued is None else values.values.select(np.flatnonzero(values.valued))
     if len(values.kinds) > 1:

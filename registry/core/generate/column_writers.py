@@ -8,11 +8,12 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from cdc_contracts.registry.core.common.errors import UsageError
+from cdc_contracts.registry.core.common.json_structures import write_json
 from cdc_contracts.registry.core.contract.envelope_model import Place
 from cdc_contracts.registry.core.contract.type_families import fit_family
-from cdc_contracts.registry.core.generate.message_outlines import write_json
 from cdc_contracts.registry.core.validate.capabilities import fit_text, reach_of
-from cdc_contracts.registry.core.values import BrokenValue, Context, Number, ValueForm
+from cdc_contracts.registry.core.values import BrokenValue, Context, ValueForm
+from cdc_contracts.registry.core.values.value_form import JsonValue
 
 _MOST_KNOWN: Final = 1 << 16
 
@@ -55,18 +56,15 @@ class ColumnWriter(dict["str | None", str]):
         value = None if text is None else self._value(text)
         if len(self) >= _MOST_KNOWN:
             self.clear()
-        token = value.token if isinstance(value, Number) else write_json(value)
-        member = self[text] = f"{write_json(self.name)}:{token}"
+        member = self[text] = f"{write_json(self.name)}:{write_json(value)}"
         return member
 
     def wire_text(self, text: str | None) -> str:
         """Return a key value as joined keys write it: a text itself, a number by its token."""
         value = None if text is None else self._value(text)
-        if isinstance(value, str):
-            return value
-        return value.token if isinstance(value, Number) else write_json(value)
+        return value if isinstance(value, str) else write_json(value)
 
-    def _value(self, text: str) -> str | Number | bool:
+    def _value(self, text: str) -> JsonValue:
         try:
             fit = fit_family(text, self.family, self.form.kind)
             if self.family == "bytes" and "BinaryObject" in self.form.records:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any, Final
 
+from cdc_contracts.registry.core.common.json_structures import write_json
 from cdc_contracts.registry.core.common.linear_patterns import compile_pattern
 from cdc_contracts.registry.core.common.pointers import split_pointer
 from cdc_contracts.registry.core.contract.discriminator_model import Test
@@ -28,14 +29,6 @@ class Literal:
 Fact = Literal | Callable[[Any], str]
 Filled = dict[str, Fact]
 """The facts of an event by JSON Pointer: a fixed value, or a function that writes the event's own value as JSON."""
-
-
-_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
-
-
-def write_json(value: Any) -> str:
-    """Return compact JSON in characters, not escapes."""
-    return _ENCODER.encode(value)
 
 
 def complete_message(schema: Mapping[str, Any], facts: Filled, tests: Iterable[Test]) -> list[Any]:

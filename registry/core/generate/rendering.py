@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from cdc_contracts.registry.core.common.errors import UsageError
+from cdc_contracts.registry.core.common.json_structures import write_json
 from cdc_contracts.registry.core.common.linear_patterns import compile_pattern
 from cdc_contracts.registry.core.common.pointers import split_pointer
 from cdc_contracts.registry.core.contract.catalogue import Version
@@ -28,7 +29,7 @@ from cdc_contracts.registry.core.generate.column_writers import (
     type_code,
     write_position,
 )
-from cdc_contracts.registry.core.generate.message_outlines import Filled, Literal, complete_message, write_json
+from cdc_contracts.registry.core.generate.message_outlines import Filled, Literal, complete_message
 from cdc_contracts.registry.core.generate.source_events import Event, SourceTable
 from cdc_contracts.registry.core.validate.capabilities import capabilities_of
 from cdc_contracts.registry.core.validate.reference_validator import ReferenceValidator
@@ -285,7 +286,7 @@ class Renderer:
         source_type, mapping = table.types.get(name), self._mapping
         contract = self._reading_options.tables.of(table.database, table.schema, table.name)
         if source_type is None:
-            form, family = FORMS[mapping.form_of_kind("text")], "text"
+            form, family = FORMS[mapping.form_of_kind("text") or "text"], "text"
         else:
             form = FORMS[mapping.form_of(self._written_type(name, source_type)) or "text"]
             family = family_of(source_type)

@@ -1,9 +1,9 @@
 """Avro records: JSON messages as records of their contract's Avro schema, and back, without loss.
 
 Distinctions that JSON has and Avro lacks are explicit in these schemas: a number of an image is a record `NumberText`
-that keeps its token, and an absent member is the symbol of the enum `Absent`, to distinguish it from null. If columns
-are siblings of named members, a map with the attribute `other-members` holds the columns. A field with the attribute
-`member` represents the member of that name.
+that keeps its token, an array or object of an image a record `JsonText`, and an absent member is the symbol of the
+enum `Absent`, to distinguish it from null. If columns are siblings of named members, a map with the attribute
+`other-members` holds the columns. A field with the attribute `member` represents the member of that name.
 """
 
 from __future__ import annotations
@@ -17,11 +17,13 @@ from typing import IO, Any, Final, NoReturn
 import fastavro
 
 from cdc_contracts.registry.core.common.json_messages import kind_of
+from cdc_contracts.registry.core.common.json_structures import read_structure, write_json
 from cdc_contracts.registry.core.common.pointers import ABSENT, join_pointer
 from cdc_contracts.registry.core.contract.envelope_schemas import is_integer
 from cdc_contracts.registry.core.values import Number
 
 NUMBER_TEXT: Final = "NumberText"
+JSON_TEXT: Final = "JsonText"
 ABSENT_ENUM: Final = "Absent"
 OTHER_MEMBERS: Final = "other-members"
 MEMBER: Final = "member"
@@ -185,8 +187,9 @@ def _record(schema: Mapping[str, Any], named: dict[str, _Node], path: _Path) -> 
     name = schema["name"]
     fields: dict[str, _Node] = {}
     called: dict[str, str] = {}  # the name of the field of each member
-    if [field["name"] for field in schema["fields"]] == ["token"] and _last(name) == NUMBER_TEXT:
-        node = named[name] = _number_text()
+    stands_for = _STAND_INS.get((_last(name), *[field["name"] for field in schema["fields"]]))
+    if stands_for is not None:
+        node = named[name] = stands_for()
         return node
 
     others: dict[str, _Node] = {}  # the one field that holds the members without a field of their own
@@ -236,6 +239,14 @@ def _member_of(field: Mapping[str, Any], fields: Mapping[str, _Node], path: _Pat
     if not isinstance(member, str) or member in fields:
         raise AvroError(f"`{MEMBER}` of `{field['name']}` is not a valid name, or occurs twice", path)
     return member
+
+
+def _json_text() -> _Node:
+    return _Node(
+        JSON_TEXT,
+        lambda value, at: {"json": write_json(_expect(isinstance(value, list | dict), value, "array or object", at))},
+        lambda datum: read_structure(datum["json"]),
+    )
 
 
 def _number_text() -> _Node:
@@ -308,12 +319,17 @@ def _takes(node: _Node, value: Any) -> bool:
     return node.kind in _BRANCHES[kind_of(value)]
 
 
+_STAND_INS: Final[Mapping[tuple[str, ...], Callable[[], _Node]]] = {
+    (NUMBER_TEXT, "token"): _number_text,
+    (JSON_TEXT, "json"): _json_text,
+}
+"""The nodes of records that stand for a JSON value which Avro does not keep as it is, by their name and fields."""
 _BRANCHES: Final[Mapping[str, tuple[str, ...]]] = {
     "null": ("null",),
     "boolean": ("boolean",),
     "string": ("string", "enum"),
-    "array": ("array",),
-    "object": ("record", "map"),
+    "array": ("array", JSON_TEXT),
+    "object": ("record", "map", JSON_TEXT),
 }
 _PYTHON: Final[Mapping[str, tuple[type, ...]]] = {
     "null": (),

@@ -132,7 +132,7 @@ def is_beyond(value: Any, place: Place) -> bool:
 
 def limits_of(place: Place) -> tuple[int, int]:
     """Return the first and the last count that is a moment, in the unit of a place that counts."""
-    scale = 1_000 if unit_of_form(place) == "milliseconds" else 1_000_000
+    scale = _SCALES.get(place.form or "epoch-millis", 1_000 if unit_of_form(place) == "milliseconds" else 1_000_000)
     return -(-_FIRST // scale), _LAST // scale
 
 
@@ -195,11 +195,13 @@ def _last_of_list(value: Any, zone: Zone | None) -> EventTime:
 _UNITS: Final[Mapping[str, str]] = {
     "epoch-millis": "milliseconds",
     LAST_OF_LIST: "milliseconds",
+    "epoch-micros": "microseconds",
     "epoch-seconds": "seconds",
     "epoch-seconds-text": "seconds",
 }
-_SCALES: Final[Mapping[str, int]] = {"epoch-millis": 1000, "epoch-seconds": 1_000_000}
+_SCALES: Final[Mapping[str, int]] = {"epoch-micros": 1, "epoch-millis": 1000, "epoch-seconds": 1_000_000}
 _READINGS: Final[Mapping[str, Callable[[Any, Zone | None], EventTime]]] = {
+    "epoch-micros": _epoch(1),
     "epoch-millis": _epoch(1000),
     "epoch-seconds": _epoch(1_000_000),
     "epoch-seconds-text": _epoch(1_000_000),

@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
+from cdc_contracts.registry.core.common.json_structures import write_json
 from cdc_contracts.registry.core.message.canonical_changes import Change, Control, Image
 from cdc_contracts.registry.core.message.reading import Reading, Row, column_path
 from cdc_contracts.registry.core.validate.form_selection import FormSelection, TypedColumns
 from cdc_contracts.registry.core.validate.rule_view import complete_rows
-from cdc_contracts.registry.core.values import KEPT_AS_SENT, BrokenValue, Flag, Number
+from cdc_contracts.registry.core.values import KEPT_AS_SENT, BrokenValue, Flag
 
 
 def control_of(reading: Reading) -> Control:
@@ -161,7 +162,7 @@ def value_reader(columns: TypedColumns, forms: FormSelection) -> ReadValue:
 
 def text_as_sent(value: Any) -> str:
     """Return the text of a value that its form does not take, which is kept as it was sent."""
-    return value.token if isinstance(value, Number) else str(value)
+    return value if isinstance(value, str) else write_json(value)
 
 
 def _image(row: Row | None, read_value: ReadValue) -> tuple[Image | None, set[str]]:

@@ -17,7 +17,8 @@ from cdc_contracts.registry.core.message.schema_violations import SchemaCheck
 from cdc_contracts.registry.core.values import FORMS, Context, ValueForm
 from cdc_contracts.registry.core.values.type_bounds import TypeBound, bound_of
 
-_WIRE_KINDS = {"string": "text", "number": "number", "boolean": "boolean", "null": "text"}
+_WIRE_KINDS = {"string": "text", "null": "text"}
+"""The wire of a form by the JSON kind of a value, where it is not called like that."""
 
 
 @dataclass(frozen=True)
@@ -74,8 +75,9 @@ class FormSelection:
         """
         source_type = columns.types.get(name) if columns.types is not None else None
         if source_type is None:
-            kind = _WIRE_KINDS.get(kind_of(value))
-            return None if kind is None else FORMS[columns.mapping.form_of_kind(kind)]
+            kind = kind_of(value)
+            of_kind = columns.mapping.form_of_kind(_WIRE_KINDS.get(kind, kind))
+            return None if of_kind is None else FORMS[of_kind]
         form = self._form_of_type(columns.mapping, source_type)
         return None if form is None else FORMS[form]
 

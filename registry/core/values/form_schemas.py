@@ -9,6 +9,7 @@ TEXT: Final = frozenset({"text"})
 NUMBER: Final = frozenset({"number"})
 BOOLEAN: Final = frozenset({"boolean"})
 EITHER: Final = TEXT | NUMBER
+STRUCTURE: Final = frozenset({"array", "object"})
 
 INTEGER: Final = "-?(?:0|[1-9][0-9]*)"
 JSON_NUMBER: Final = rf"{INTEGER}(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"

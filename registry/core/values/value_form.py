@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from cdc_contracts.registry.core.common.exact_number import Number
+from cdc_contracts.registry.core.common.json_structures import as_structure
 from cdc_contracts.registry.core.values.form_values import BrokenValue, Context, Flag, Value
 from cdc_contracts.registry.core.values.fractions import has_trailing_zeros
 from cdc_contracts.registry.core.values.text_values import read_text
@@ -15,6 +16,10 @@ from cdc_contracts.registry.core.values.text_values import read_text
 if TYPE_CHECKING:
     from datetime import timezone
     from zoneinfo import ZoneInfo
+
+
+JsonValue = str | Number | bool | list[Any] | dict[str, Any]
+"""A JSON value besides null, as the strict parser makes it; a structure may stand as its text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +52,10 @@ class Examples:
 class ValueForm:
     """How one source type is written on the wire.
 
-    `kind` is its canonical kind, `wire` the JSON kinds it takes besides null (`text`, `number`, `boolean`).
+    `kind` is its canonical kind, `wire` the JSON kinds it takes besides null (`text`, `number`, `boolean`, `array`,
+    `object`).
     `decoder` says what the parser of batches makes of the values of a column that holds nothing else: `text`, `int`,
-    `bool`, `raw` (tokens of JSON numbers; texts too where `wire` holds `text`) or `text-or-int`.
+    `bool`, `raw` (tokens of JSON numbers; values of other kinds too where `wire` holds them) or `text-or-int`.
 
     `schema` is a JSON Schema fragment for one value or null: what it refuses is BROKEN, but it knows no calendar.
     """
@@ -62,8 +68,8 @@ class ValueForm:
     doc: str | None
     """How a value looks, in words; the docstring of the form's file."""
     reader: Callable[[str, Context], Value]
-    """Reads the text of a string, the token of a number, or `true` and `false`."""
-    writer: Callable[[str, Context], str | Number | bool]
+    """Reads the text of a string, the token of a number, `true` and `false`, or the JSON text of a structure."""
+    writer: Callable[[str, Context], JsonValue]
     examples: Examples
     native: tuple[NativeCheck, ...] = ()
     """What decides its values in C, one for each of `records`; without it they are all read by `reader`."""
@@ -91,19 +97,21 @@ class ValueForm:
         """Return the canonical kind of values in a zone: without one, local times stay wall-clock times."""
         return "datetime" if self.needs_zone and zone is None else self.kind
 
-    def read(self, value: str | Number | bool, context: Context) -> Value:  # noqa: FBT001 - a JSON value
+    def read(self, value: JsonValue, context: Context) -> Value:
         """Read one value of a JSON kind in `wire`.
 
         Raises BrokenValue: the value does not have this form, or is a number too long to keep.
         """
         if isinstance(value, bool):
             return self.reader("true" if value else "false", context)
+        if isinstance(value, list | dict):
+            value = as_structure(value)
         token = value.token if isinstance(value, Number) else str(value)
         if token == "-0" and isinstance(value, Number) and self.decoder in ("int", "text-or-int"):
             token = "0"  # as the parser sees the integer -0
         return self._read_token(token, context)
 
-    def write(self, text: str, context: Context) -> str | Number | bool:
+    def write(self, text: str, context: Context) -> JsonValue:
         """Write a JSON value that reads back to this canonical text.
 
         Raises BrokenValue: the form cannot carry the text.

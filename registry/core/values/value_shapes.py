@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from cdc_contracts.registry.core.common.exact_number import Number
+from cdc_contracts.registry.core.common.json_structures import as_structure
 
 WIDTH: Final = 40
 
@@ -25,14 +26,16 @@ class _StandIns(dict[int, str]):
 _STAND_INS: Final = _StandIns()
 
 
-def describe_shape(value: str | Number | bool) -> str:  # noqa: FBT001 - a JSON value
-    """Give the shape of a JSON text, number (by its token) or boolean.
+def describe_shape(value: Any) -> str:
+    """Give the shape of a JSON text, number (by its token), boolean, or of a structure by its JSON text.
 
     Each ASCII digit becomes 9, each ASCII letter a, other printable ASCII stays, anything else becomes x;
     after 40 characters comes an ellipsis.
     """
     if isinstance(value, bool):
         return "aaaa" if value else "aaaaa"
+    if isinstance(value, list | dict):
+        value = as_structure(value)
     text = value.token if isinstance(value, Number) else str(value)
     shape = shape_of(text[:WIDTH])
     return shape + "…" if len(text) > WIDTH else shape

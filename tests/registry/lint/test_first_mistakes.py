@@ -55,8 +55,8 @@ def test_a_json_file_that_is_nested_too_deeply_is_named(contracts, name, deep):
          "L02 /applies/counted_from: expected the key `counted_from`, as in `counted_from: product-version`; found no such key"),
         (CONTRACT, "  event_time:", "  evnt_time:",
          ("L02 /envelope/evnt_time: expected a known key (do you mean `event_time`?): checkpoint, database, database_table, "
-         "event_time, op, position, primary_key, primary_key_values, process_time, schema, source_kind, source_position, "
-         "table, transaction; found evnt_time")),
+         "event_time, op, position, primary_key, primary_key_values, process_time, release, schema, source_kind, "
+         "source_position, table, transaction; found evnt_time")),
         (CONTRACT, "op: {at: /kind}", "op: /kind",
          "L02 /envelope/op: expected a mapping, as in `op: {at: /type}`; its keys are at, flags; found /kind"),
         (CONTRACT, "form: epoch-millis", "form: epoch-milis",

@@ -92,6 +92,13 @@ TIMES = st.builds(
 )
 
 
+STRUCTURES = st.recursive(
+    st.none() | st.booleans() | TOKENS.filter(lambda token: len(token) < 1000).map(Number) | st.text(max_size=8),
+    lambda below: st.lists(below, max_size=4) | st.dictionaries(st.text(max_size=4), below, max_size=4),
+    max_leaves=8,
+).filter(lambda value: isinstance(value, list | dict))
+
+
 @cache
 def of_shape(pattern: str | None) -> st.SearchStrategy[str]:
     """Give texts of the shape of a form; a strategy is made once, for making it takes longer than a draw."""
@@ -126,6 +133,8 @@ def values_of(form: ValueForm) -> st.SearchStrategy[Any]:
         kinds.append(TOKENS.map(Number))
     if "boolean" in form.wire:
         kinds.append(st.booleans())
+    if "object" in form.wire:
+        kinds.append(STRUCTURES)
     return st.one_of(kinds)
 
 

@@ -8,7 +8,7 @@ from cdc_contracts.registry.authoring.lint.lint_run import LintRun
 from cdc_contracts.registry.core.common.findings import ERROR
 from cdc_contracts.registry.core.common.pointers import join_pointer
 from cdc_contracts.registry.core.contract.catalogue import AVRO_ENVELOPE, CANONICAL, ENVELOPE, Version
-from cdc_contracts.registry.core.message.avro_records import OTHER_MEMBERS
+from cdc_contracts.registry.core.message.avro_records import JSON_TEXT, NUMBER_TEXT, OTHER_MEMBERS
 
 _KINDS: Final[Mapping[str, frozenset[str]]] = {
     "null": frozenset({"null"}),
@@ -25,7 +25,8 @@ _KINDS: Final[Mapping[str, frozenset[str]]] = {
     "record": frozenset({"object"}),
 }
 _ABSENT: Final = "Absent"
-_NUMBER_TEXT: Final = "NumberText"
+_TEXTS: Final = {NUMBER_TEXT: frozenset({"number"}), JSON_TEXT: frozenset({"array", "object"})}
+"""The JSON kinds of the records that stand for a value which Avro does not keep as it is."""
 
 
 @lint_rule(
@@ -90,7 +91,7 @@ class _Comparison:
 
     def _compare_inside(self, schema: dict[str, Any], branch: dict[str, Any], parts: Parts) -> Faults:
         match branch["type"]:
-            case "record" if _last(branch) != _NUMBER_TEXT:
+            case "record" if _last(branch) not in _TEXTS:
                 yield from self._compare_members(schema, branch, parts)
             case "array":
                 yield from self.compare(schema.get("items", {}), branch["items"], (*parts, "0"))
@@ -132,8 +133,8 @@ class _Comparison:
         return found
 
     def _kinds(self, branch: Any) -> frozenset[str]:
-        if _last(branch) == _NUMBER_TEXT:
-            return frozenset({"number"})
+        if _last(branch) in _TEXTS:
+            return _TEXTS[_last(branch)]
         kind = branch["type"] if isinstance(branch, dict) else branch
         if isinstance(branch, dict) and str(branch.get("logicalType", "")).startswith("timestamp"):
             return frozenset({"string"})

@@ -24,6 +24,7 @@ from cdc_contracts.registry.core.engine.native.scanned_columns import (
     TEXTS,
 )
 from cdc_contracts.registry.core.engine.struct_layouts import LayoutPlan
+from cdc_contracts.registry.core.values.form_schemas import STRUCTURE
 
 _SCALARS: Final = 1 << NULL | TEXTS | NUMBERS | BOOLEANS
 _TAKEN: Final = {
@@ -138,7 +139,7 @@ class ScanPlan:
         return [
             self._member(
                 join_pointer(column.name),
-                self._add_node(_LEAF, place, _TAKEN[column.decoder], image, 0),
+                self._add_node(_LEAF, place, _kinds_taken(column), image, 0),
                 required=required,
             )
             for place, column in enumerate(columns)
@@ -156,6 +157,12 @@ class ScanPlan:
     def _add_node(self, *numbers: int) -> int:
         self.nodes.append([*numbers, *[0] * (8 - len(numbers))])
         return len(self.nodes) - 1
+
+
+def _kinds_taken(column: LayoutColumn) -> int:
+    """Return the kinds of values of a column that the scanner takes; structures only where a form reads them."""
+    reads = any(use is not None and use.form.wire & STRUCTURE for use in column.uses)
+    return _TAKEN[column.decoder] | (_COLLECTIONS if reads else 0)
 
 
 def free_names(plan: LayoutPlan, reading_options: ReadingOptions) -> frozenset[str]:

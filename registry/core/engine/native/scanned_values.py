@@ -13,12 +13,14 @@ from numpy.typing import NDArray
 
 from cdc_contracts.registry.core.engine import decoder_kinds
 from cdc_contracts.registry.core.engine.native.scanned_columns import (
+    ARRAY,
     BOOLEANS,
     ESCAPED,
     INTEGER,
     KINDS,
     NULL,
     NUMBERS,
+    OBJECT,
     TEXT,
     TEXTS,
     ScannedColumn,
@@ -28,7 +30,9 @@ from cdc_contracts.registry.core.engine.text_digests import NULL as NULL_DIGEST
 from cdc_contracts.registry.core.engine.text_digests import Digests
 
 _KIND_BITS: Final = 15
-_KINDS: Final = {"text": TEXTS, "number": NUMBERS, "boolean": BOOLEANS}
+_KINDS: Final = {
+    "text": TEXTS, "number": NUMBERS, "boolean": BOOLEANS, "array": 1 << ARRAY, "object": 1 << OBJECT,
+}  # fmt: skip
 
 
 def kinds_of_wire(wire: Collection[str]) -> int:
@@ -80,7 +84,7 @@ class ScannedValues(ScannedColumn, ParsedValues):
 
     @cached_property
     def open_wide(self) -> Callable[[bytes], Any]:
-        return decoder_kinds.open_token
+        return decoder_kinds.open_value
 
 
 @dataclass(frozen=True, eq=False)

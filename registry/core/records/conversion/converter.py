@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from json.encoder import encode_basestring as quote
 from typing import Any, Final
 
 from cdc_contracts.registry.core.common.errors import UsageError
 from cdc_contracts.registry.core.common.json_messages import MAX_BYTES, Unreadable, parse_message
+from cdc_contracts.registry.core.common.json_structures import write_json
 from cdc_contracts.registry.core.message.avro_records import AvroError, Codec
-from cdc_contracts.registry.core.values import Number
 
 FRAME: Final = 5
 _MAGIC: Final = b"\x00"
@@ -103,7 +102,7 @@ class Conversion:
 
 def write_message(message: Any) -> bytes:
     """Return a parsed message as one line of JSON in UTF-8, every number by its token."""
-    return _text_of(message).encode()
+    return write_json(message).encode()
 
 
 def _unframe(value: bytes, schema_id: int) -> bytes:
@@ -113,15 +112,3 @@ def _unframe(value: bytes, schema_id: int) -> bytes:
     if found != schema_id:
         raise ConversionRefused(f"written with schema id {found}, not {schema_id}")
     return value[FRAME:]
-
-
-def _text_of(value: Any) -> str:
-    if isinstance(value, str):
-        return quote(value)
-    if isinstance(value, Number):
-        return value.token
-    if isinstance(value, dict):
-        return "{" + ",".join([f"{quote(name)}:{_text_of(one)}" for name, one in value.items()]) + "}"
-    if isinstance(value, list):
-        return "[" + ",".join(map(_text_of, value)) + "]"
-    return "null" if value is None else "true" if value else "false"

@@ -15,7 +15,7 @@ from cdc_contracts.registry.core.common.pointers import split_pointer
 from cdc_contracts.registry.core.contract.catalogue import CANONICAL, Version
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.contract.table_contracts import TableContract
-from cdc_contracts.registry.core.message.avro_records import ABSENT_ENUM, MEMBER, NUMBER_TEXT, OTHER_MEMBERS
+from cdc_contracts.registry.core.message.avro_records import ABSENT_ENUM, JSON_TEXT, MEMBER, NUMBER_TEXT, OTHER_MEMBERS
 from cdc_contracts.registry.core.message.reading import non_column_members
 from cdc_contracts.registry.core.schema.message_schemas.message_avro_schema import (
     absent_enum,
@@ -26,7 +26,9 @@ from cdc_contracts.registry.core.schema.message_schemas.message_avro_schema impo
 from cdc_contracts.registry.core.schema.message_schemas.table_columns import TableMapping, table_mappings
 from cdc_contracts.registry.core.values import FORMS
 
-_BRANCHES: Final = {"boolean": "boolean", "text": "string", "number": NUMBER_TEXT}
+_BRANCHES: Final = {
+    "boolean": "boolean", "text": "string", "number": NUMBER_TEXT, "array": JSON_TEXT, "object": JSON_TEXT,
+}  # fmt: skip
 """The branch of Avro by the wire of a form."""
 _ROW: Final = "Row"
 _OTHERS: Final = "others"
@@ -87,7 +89,7 @@ class _Binder:
                     for one in avro["fields"]
                 ]
                 return {**avro, "fields": fields}
-            case "record" if name_of(avro) != NUMBER_TEXT:
+            case "record" if name_of(avro) not in (NUMBER_TEXT, JSON_TEXT):
                 return {**avro, "fields": self._with_columns(avro["fields"], excluded)}
             case "array" if not path:
                 return {**avro, "items": self.bind(avro["items"], path, excluded)}
@@ -108,7 +110,9 @@ class _Binder:
     def _column(self, column: str, name: str) -> dict[str, Any]:
         forms = dict.fromkeys(FORMS[one.forms[column]] for one in self._mappings)
         wires = sorted({wire for form in forms for wire in form.wire})
-        branches = [self.expand(branch) for branch in (ABSENT_ENUM, "null", *(_BRANCHES[wire] for wire in wires))]
+        branches = [
+            self.expand(branch) for branch in (ABSENT_ENUM, "null", *dict.fromkeys(_BRANCHES[wire] for wire in wires))
+        ]
         says = " Or: ".join(form.says for form in forms)
         own = {} if name == column else {MEMBER: column}
         doc = f"`{self._table.types[column]}`. {says}"

@@ -25,8 +25,11 @@ from cdc_contracts.registry.core.schema.message_schemas.conditions import (
 from cdc_contracts.registry.core.schema.message_schemas.image_placement import reachable_ops
 from cdc_contracts.registry.core.values import FORMS, Context
 
-JSON_TYPES: Final = {"text": "string", "number": "number", "boolean": "boolean"}
+JSON_TYPES: Final = {
+    "text": "string", "number": "number", "boolean": "boolean", "array": "array", "object": "object",
+}  # fmt: skip
 """The type of JSON Schema by the wire of a form."""
+_SCALARS: Final = frozenset({"text", "number", "boolean"})
 _BRACKETS = r"(?:\s*\([^()]*\))*"
 _SIGNS = r"(?:\s+(?:[Uu][Nn][Ss][Ii][Gg][Nn][Ee][Dd]|[Ss][Ii][Gg][Nn][Ee][Dd]|[Zz][Ee][Rr][Oo][Ff][Ii][Ll][Ll]))*"
 
@@ -60,7 +63,7 @@ def _kinds(version: Version, choice: MappingCondition) -> Iterator[dict[str, Any
     """Yield which JSON kinds a column may have at all, where the forms of a mapping do not have every kind."""
     wires = {wire for mapping in choice.mappings for form in mapping.document.forms for wire in FORMS[form].wire}
     kinds = [JSON_TYPES[wire] for wire in sorted(wires)]
-    if len(kinds) < len(JSON_TYPES):
+    if not wires >= _SCALARS:
         yield _every_image(version.meaning, {"type": [*kinds, "null"]})
 
 

@@ -15,7 +15,7 @@ from typing import Any, Final
 from cdc_contracts.registry.core.common.pointers import join_pointer
 from cdc_contracts.registry.core.contract.catalogue import CANONICAL, Version
 from cdc_contracts.registry.core.contract.model import Meaning
-from cdc_contracts.registry.core.message.avro_records import ABSENT_ENUM, NUMBER_TEXT, OTHER_MEMBERS
+from cdc_contracts.registry.core.message.avro_records import ABSENT_ENUM, JSON_TEXT, NUMBER_TEXT, OTHER_MEMBERS
 from cdc_contracts.registry.core.message.envelope_times import unit_of_form
 from cdc_contracts.registry.core.schema.message_schemas.message_json_schema import describe, title_of
 
@@ -25,8 +25,10 @@ _SYMBOL: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z", re.ASCII)
 _DOCS: Final[Mapping[str, str]] = {
     ABSENT_ENUM: "Stands where the message has no such member; null is a member that is there and says null.",
     NUMBER_TEXT: "A JSON number by its digits as sent: an Avro number would round it.",
+    JSON_TEXT: "A JSON array or object as text.",
 }
-_DIGITS_DOC: Final = "The number as it stands in the message."
+_FIELD_DOCS: Final = {"token": "The number as it stands in the message.", "json": "The array or object without blanks."}
+"""What the only fields of such records hold."""
 _OTHERS_DOC: Final = "The members of the message that have no field of their own, by name: the columns."
 _NAMED: Final = ("record", "enum", "fixed")
 
@@ -130,7 +132,7 @@ class _Writer:
     def _field(self, field: Mapping[str, Any], schema: Any, at: tuple[str, ...]) -> dict[str, Any]:
         written = self._type(field["type"], schema, at)
         doc = _OTHERS_DOC if OTHER_MEMBERS in field else schema.get("description") or field.get("doc", "")
-        doc = doc or (_DIGITS_DOC if field["name"] == "token" else "")
+        doc = doc or _FIELD_DOCS.get(field["name"], "")
         default = {}
         if not self._is_wire and isinstance(written, list) and name_of(written[0]) == ABSENT_ENUM:
             default = {"default": "ABSENT"}

@@ -1,0 +1,25 @@
+"""A JSON array or object in place of a text; it is kept as JSON text without blanks."""
+
+from __future__ import annotations
+
+from cdc_contracts.registry.core.values import structures
+from cdc_contracts.registry.core.values.form_schemas import STRUCTURE
+from cdc_contracts.registry.core.values.value_form import Examples, ValueForm
+
+FORM = ValueForm(
+    "json-value",
+    "json",
+    STRUCTURE,
+    "raw",
+    schema={"type": ["array", "object", "null"]},
+    doc=__doc__,
+    reader=structures.read_structure,
+    writer=structures.write_structure,
+    examples=Examples(
+        good=(
+            ('{"x": 1.0, "y": [2e3, null]}', '{"x":1.0,"y":[2e3,null]}'),
+            ('["a", "\\u00e9"]', '["a","é"]'),
+            ("[]", "[]"),
+        )
+    ),
+)
