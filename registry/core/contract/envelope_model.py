@@ -64,8 +64,8 @@ class Place(Document):
     source: Literal["topic-or-table-option"] | None = Field(default=None, alias="from")
     """Where the fact comes from if no message says it."""
     form: (
-        Literal["epoch-millis", "epoch-micros", "epoch-seconds", "epoch-seconds-text", "epoch-millis-list-last", "iso-local",
-                "iso-local-or-utc"] | None
+        Literal["epoch-millis", "epoch-micros", "epoch-seconds", "epoch-seconds-text", "epoch-millis-list-last",
+                "iso-local", "iso-local-or-utc"] | None
     ) = None  # fmt: skip
     """How a moment is written."""
     absent_value: int | None = None

@@ -231,6 +231,7 @@ _PLAIN_EVIDENCE: Final = MappingProxyType({
 READINGS: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType({
     "form": MappingProxyType({
         "epoch-millis": "milliseconds since 1970 UTC",
+        "epoch-micros": "microseconds since 1970 UTC",
         "epoch-seconds": "seconds since 1970 UTC",
         "epoch-seconds-text": "seconds since 1970 UTC, as text",
         "epoch-millis-list-last": "the last of a list of milliseconds since 1970 UTC",

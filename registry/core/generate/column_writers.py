@@ -112,6 +112,7 @@ def _write_iso_or_utc(micros: int, zone: Any) -> str:
 
 TIME_WRITERS: Final[Mapping[str, Callable[[int, Any], str]]] = {
     "epoch-millis": lambda micros, _: str(micros // 1000),
+    "epoch-micros": lambda micros, _: str(micros),
     "epoch-seconds": lambda micros, _: str(micros // 1_000_000),
     "epoch-seconds-text": lambda micros, _: f'"{micros // 1_000_000}"',
     "epoch-millis-list-last": lambda micros, _: f"[{micros // 1000}]",

@@ -20,6 +20,7 @@ from cdc_contracts.registry.core.values import FORMS, BrokenValue, Context, Flag
 _UNITS: Final[Mapping[str, int]] = {
     "epoch-millis": 1000,
     "epoch-millis-list-last": 1000,
+    "epoch-micros": 1,
     "epoch-seconds": 1_000_000,
     "epoch-seconds-text": 1_000_000,
     "iso-local": 1_000_000,

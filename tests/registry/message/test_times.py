@@ -32,6 +32,8 @@ def number(token):
         ("epoch-millis", number("0"), 0),
         ("epoch-millis", number("-1"), -1000),
         ("epoch-millis", "1718000000000", JUNE),
+        ("epoch-micros", number("1718000000000000"), JUNE),
+        ("epoch-micros", number("1718000000000001"), JUNE + 1),
         ("epoch-seconds", number("1718000000"), JUNE),
         ("epoch-seconds-text", "1718000000", JUNE),
         ("epoch-millis-list-last", [number("5"), number("1718000000000")], JUNE),

@@ -18,7 +18,7 @@ CONDITIONS = {"allOf", "anyOf", "oneOf", "if", "then", "else", "not"}
 """Keywords that ask something of members which are described elsewhere."""
 UNITS = {
     "epoch-millis": "milliseconds since 1970 UTC", "epoch-millis-list-last": "milliseconds since 1970 UTC",
-    "epoch-seconds": "seconds since 1970 UTC", "epoch-seconds-text": "seconds since 1970 UTC",
+    "epoch-micros": "microseconds since 1970 UTC", "epoch-seconds": "seconds since 1970 UTC", "epoch-seconds-text": "seconds since 1970 UTC",
 }  # fmt: skip
 
 

@@ -21,6 +21,7 @@ PER_SECOND = {"seconds": 1, "milliseconds": 10**3, "microseconds": 10**6, "nanos
 DOCUMENTED = {
     "epoch-millis": "milliseconds",
     "epoch-millis-list-last": "milliseconds",
+    "epoch-micros": "microseconds",
     "epoch-seconds": "seconds",
     "epoch-seconds-text": "seconds",
 }
