@@ -106,7 +106,7 @@ class Version:
         """SHA-256 over everything that decides how a message of this version is validated."""
         parts = [self.resolved, self.schema, self.avro_schema]
         if self.subject != CANONICAL:
-            parts += [self.catalogue.mapping(name).document.model_dump() for name in self.mapping_names()]
+            parts += [self.catalogue.mapping(name).document.identity() for name in self.mapping_names()]
         text = json.dumps(parts, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()
 
@@ -257,6 +257,15 @@ class Catalogue:
     def mapping_names(self) -> list[str]:
         """Return the names of all value mappings."""
         return sorted(self._mapping_files)
+
+    @cached_property
+    def options(self) -> Mapping[str, frozenset[str]]:
+        """The values of every option of a producer that some value mapping knows, by the name of the option."""
+        found: dict[str, frozenset[str]] = {}
+        for name in self.mapping_names():
+            for option, values in self.mapping(name).document.options.items():
+                found[option] = found.get(option, frozenset()).union(values)
+        return found
 
     def mapping_file(self, name: str) -> Traversable:
         """Return the file of a value mapping. Raises ContractError if there is none."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -129,6 +129,11 @@ class MappingDocument(Document):
     """The name of the type that another name stands for."""
     forms: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     """The source types of each value form."""
+    options: dict[str, dict[str, dict[str, tuple[str, ...]]]] = Field(default_factory=dict)
+    """The source types whose form an option of the producer decides: by option, its value and the form.
+
+    A parameter of a run has the name of the option; without it, values of these types are read as they were sent.
+    """
     default: str | None = None
     """The value form of every other type; without one such a type is a finding."""
     untyped: dict[Literal["number", "text", "boolean", "array", "object"], str] = Field(default_factory=dict)
@@ -139,3 +144,7 @@ class MappingDocument(Document):
     """The value forms whose fraction of a second has no zeros at its end; one that has them is a warning."""
     images: dict[str, str] = Field(default_factory=dict)
     """The value form of each branch of the Avro union, by the name of the branch."""
+
+    def identity(self) -> dict[str, Any]:
+        """Return everything here that decides how values are read, as plain data."""
+        return self.model_dump(exclude=set() if self.options else {"options"})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -42,7 +42,7 @@ class ReadingOptions:
 
     def __post_init__(self) -> None:
         for name, value in self.parameters.items():
-            if name not in PARAMETERS:
+            if name not in PARAMETERS and "." not in name:  # options have dots; which there are, the contracts say
                 raise UsageError(f"there is no parameter `{name}`", hint=f"Known are {', '.join(PARAMETERS)}.")
             if name in _CHOICES and value not in _CHOICES[name]:
                 raise UsageError(
@@ -55,6 +55,27 @@ class ReadingOptions:
                     parse_zone(value)
                 except ValueError as error:
                     raise UsageError(str(error), where=f"parameter {name}") from error
+
+    @property
+    def options(self) -> dict[str, str]:
+        """The options of producers among the parameters."""
+        return {name: value for name, value in self.parameters.items() if name not in PARAMETERS}
+
+    def check_options(self, known: Mapping[str, Collection[str]]) -> None:
+        """Check the options of producers among the parameters; `known` has the values of each.
+
+        Raises UsageError: a contract of the run has no such option, or not with this value.
+        """
+        for name, value in self.options.items():
+            if name not in known:
+                names = ", ".join([*PARAMETERS, *sorted(known)])
+                raise UsageError(f"there is no parameter `{name}`", hint=f"Known are {names}.")
+            if value not in known[name]:
+                raise UsageError(
+                    f"`{value}` is not one of its values",
+                    where=f"parameter {name}",
+                    hint=f"Use {' or '.join(sorted(known[name]))}.",
+                )
 
     def zone(self, parameter: str) -> Zone | None:
         """Return the zone that a parameter names, or None if the user did not say it."""

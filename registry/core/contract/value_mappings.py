@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from typing import Final
 
 from cdc_contracts.registry.core.contract.column_model import MappingDocument
 from cdc_contracts.registry.core.values import FORMS
@@ -28,7 +30,9 @@ _NAME_STEPS: Mapping[str, Callable[[str], str]] = {
 }
 
 
-_UNTYPED: Mapping[str, str] = {"number": "json-number", "text": "text", "boolean": "bool-json"}
+AS_SENT: Final = "as-sent"
+"""The form of values that an option decides which no parameter states."""
+_UNTYPED: Final[Mapping[str, str]] = {"number": "json-number", "text": "text", "boolean": "bool-json"}
 """The form of a value without a type, by its JSON kind, where a mapping does not say."""
 
 
@@ -43,6 +47,35 @@ class ValueMapping:
         for form, types in self.document.forms.items():
             for name in types:
                 self._by_type[name] = form
+        for types in self.open_types.values():
+            self._by_type.update(dict.fromkeys(types, AS_SENT))
+
+    @cached_property
+    def open_types(self) -> Mapping[str, tuple[str, ...]]:
+        """The source types whose form an option decides, by the option."""
+        found: dict[str, dict[str, None]] = {}
+        for option, values in self.document.options.items():
+            for forms in values.values():
+                for types in forms.values():
+                    found.setdefault(option, {}).update(dict.fromkeys(types))
+        return {option: tuple(types) for option, types in found.items()}
+
+    def given(self, parameters: Mapping[str, str]) -> ValueMapping:
+        """Return the mapping with the options that parameters state; the same object for the same options."""
+        stated = tuple((name, parameters[name]) for name in self.document.options if name in parameters)
+        return self._given(stated) if stated else self
+
+    @cached_property
+    def _given(self) -> Callable[[tuple[tuple[str, str], ...]], ValueMapping]:
+        return lru_cache(256)(self._state)
+
+    def _state(self, stated: tuple[tuple[str, str], ...]) -> ValueMapping:
+        forms = dict(self.document.forms)
+        for option, value in stated:
+            for form, types in self.document.options[option].get(value, {}).items():
+                forms[form] = (*forms.get(form, ()), *types)
+        rest = {name: values for name, values in self.document.options.items() if name not in dict(stated)}
+        return ValueMapping(self.document.model_copy(update={"forms": forms, "options": rest}))
 
     @property
     def name(self) -> str:
@@ -52,6 +85,12 @@ class ValueMapping:
         """Yield the names that are no value forms, each with its place in the document."""
         document = self.document
         named: list[tuple[tuple[str, ...], str]] = [(("forms", form), form) for form in document.forms]
+        named += [
+            (("options", option, value, form), form)
+            for option, values in document.options.items()
+            for value, forms in values.items()
+            for form in forms
+        ]
         named += [(("invalid", form), form) for form in document.invalid if form not in document.forms]
         named += [(("no_trailing_zeros", str(index)), form) for index, form in enumerate(document.no_trailing_zeros)]
         named += [(("untyped", kind), form) for kind, form in document.untyped.items()]

@@ -140,7 +140,7 @@ class MessageValidator:
         for place, (validator, rules) in enumerate(zip(self._validators, self._rules, strict=True)):
             reading = readings[place]
             if rules and reading.op is not None:
-                view = RuleView(reading, validator.version.catalogue.mapping(reading.mapping_name))
+                view = RuleView(reading, validator.forms.mapping_named(reading.mapping_name))
                 found.append(tuple((rule.name, *rule.check(view)) for rule in rules))
         return tuple(found)
 

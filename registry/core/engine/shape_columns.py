@@ -65,7 +65,7 @@ class ShapeColumns:
     def _use(
         self, validator: ReferenceValidator, source_type: str, names: tuple[Any, ...], declared: str | None
     ) -> FormUse | None:
-        mapping = validator.version.catalogue.mapping(self._read_names(names, validator.meaning).mapping_name)
+        mapping = validator.forms.mapping_named(self._read_names(names, validator.meaning).mapping_name)
         name = mapping.form_of(source_type)
         if name is None:
             return None

@@ -54,14 +54,19 @@ class FormSelection:
 
     def mapping_for(self, kind: str | None) -> ValueMapping:
         """Return the value mapping of messages from a kind of source database."""
-        name = self._version.meaning.values.mapping_for(kind, self._options.parameters.get("source_mode"))
-        return self._version.catalogue.mapping(name)
+        return self.mapping_named(
+            self._version.meaning.values.mapping_for(kind, self._options.parameters.get("source_mode"))
+        )
+
+    def mapping_named(self, name: str) -> ValueMapping:
+        """Return the value mapping of a name, with the options that parameters of the run state."""
+        return self._version.catalogue.mapping(name).given(self._options.parameters)
 
     def columns_of(self, reading: Reading) -> TypedColumns:
         """Return the source types of a message's columns: from the message, otherwise from its table contract."""
         names = reading.names
         table = self._options.tables.of(names.database, names.schema, names.table)
-        mapping = self._version.catalogue.mapping(reading.mapping_name)
+        mapping = self.mapping_named(reading.mapping_name)
         if not isinstance(self._version.meaning.columns.types, str):  # none
             return TypedColumns(reading.types, "message", table, mapping)
         return (

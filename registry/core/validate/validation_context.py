@@ -101,6 +101,10 @@ class ValidationContext:
     made: dict[Version, ReferenceValidator] = field(default_factory=dict, repr=False, compare=False)
     """The validators created so far; contexts of one catalogue with the same options may share them."""
 
+    def __post_init__(self) -> None:
+        if self.reading_options.options:  # mappings are only read where some are given
+            self.reading_options.check_options(self.catalogue.options)
+
     @property
     def subject(self) -> str:
         return self.validated[0].subject

@@ -16,6 +16,11 @@ def read_text(text: str, _context: Context) -> Value:
     return Value(text)
 
 
+def read_as_sent(token: str, _context: Context) -> Value:
+    """Read a value of any kind by its text or token."""
+    return Value(str(token))
+
+
 def read_undocumented(text: str, _context: Context) -> Value:
     """Read any text, with a note: no document shows how values of the type are written."""
     return Value(text, Flag.NOTED)

@@ -67,6 +67,7 @@ def table_mappings(version: Version, table: TableContract, reading_options: Read
         if len(choice.mappings) > 1:  # messages do not say which: a parameter does
             mode = reading_options.parameters.get("source_mode")
             mapping = version.catalogue.mapping(version.meaning.values.mapping_for(None, mode))
+        mapping = mapping.given(reading_options.parameters)
         forms = {name: form_of_column(version, mapping, declared) for name, declared in table.types.items()}
         lacks = [name for name, form in forms.items() if form is None]
         lacking += [(name, mapping) for name in lacks[:1]]
