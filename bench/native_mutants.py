@@ -44,8 +44,8 @@ TESTS: Final = tuple(
     f"tests/registry/engine/{name}.py"
     for name in (
         "test_native_limits", "test_native_utf8", "test_native_calendar", "test_native_columns", "test_native_library",
-        "test_native_typed_columns", "test_placed_images", "test_native_avro", "test_value_index",
-        "test_native_agreement", "test_byte_mutations", "test_native_sanitized",
+        "test_native_numbers", "test_native_typed_columns", "test_placed_images", "test_native_avro",
+        "test_value_index", "test_native_agreement", "test_byte_mutations", "test_native_sanitized",
     )
 )  # fmt: skip
 _FIRST: Final = {
@@ -156,10 +156,22 @@ CHANGES: Final[dict[str, tuple[tuple[str, str] | tuple[str, str, str], ...]]] = 
         ("return value <= check->most;", "return 1;"),
         ("length < 1 || length > 12", "length < 1 || length > 13"),
         ("if (p[10] == ' ') return BROKEN;", ""),
+        ("size < 0 || size > WORD", "size < 0"),
+        ("size < 1 || size > 2 * WORD || ", ""),
+        ("check->scale < 0 || ", ""),
+        (" || check->scale > MOST_SCALE", ""),
+        ("number.high || number.low > INT64_MAX", "number.high"),
+        ("check->most_whole >= MOST_WIDE_DIGITS || ", "", "another way to the same answer"),
+        ("wide_digits(number, digits) <= check->most_whole", "1"),
     ),
     "forms.h": (
         ("if ((padding == 1 && (last & 3)) || (padding == 2 && (last & 15))) return -1;", "(void)last;"),
         ("if (length % 4) return -1;", "if (length % 2) return -1;"),
+        ("(number.low == 0);", "0;"),
+        ("while (number.high) {", "while (number.high > 1) {"),
+        ("i < 9; i++, rest /= 10", "i < 8; i++, rest /= 10"),
+        ("& 0x80 ? ~(uint64_t)0 : 0", "& 0 ? ~(uint64_t)0 : 0"),
+        ("while (size-- > 0)", "while (size-- > 1)"),
     ),
     "canonical.c": (
         ("while (length > 0 && p[length - 1] == '0') length--;", ""),
@@ -173,6 +185,9 @@ CHANGES: Final[dict[str, tuple[tuple[str, str] | tuple[str, str, str], ...]]] = 
         ("year -= month <= 2;", ""),
         ("if (micros < 0)", "if (micros < -1)"),
         ("letter > held", "letter >= held"),
+        ("if (count && number.negative)", "if (number.negative)", "a zero is not negative"),
+        ("while (count <= scale)", "while (count < scale)"),
+        ("if (count == scale) *to++ = '.';", ""),
     ),
     "columns.c": (
         ("total == MOST_CODES", "total > MOST_CODES"),

@@ -300,7 +300,7 @@ def _column(
     text, state = None, "untyped" if form is None else "null" if value is None else "broken"
     if form is not None and value is not None and not isinstance(value, dict | list) and kind_of(value) in _takes(form):
         try:
-            read = form.read(value, validator.forms.context_of(form, columns.table, columns.mapping))
+            read = form.read(value, validator.forms.context_of_column(form, columns, name))
             text, state = show.text(read.text), _STATES.get(read.flag, "ok")
         except BrokenValue:
             text = None

@@ -62,4 +62,4 @@ def readers_of_flags(
 
 
 def _accepts(use: FormUse, flag: int) -> bool:
-    return flag in (Flag.NOTED, Flag.NO_INSTANT, Flag.NOT_WHOLE) or (flag == Flag.BROKEN and use.lenient)
+    return flag in (Flag.NOTED, Flag.NO_INSTANT, Flag.NO_SCALE, Flag.NOT_WHOLE) or (flag == Flag.BROKEN and use.lenient)

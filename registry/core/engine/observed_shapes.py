@@ -16,12 +16,14 @@ from cdc_contracts.registry.core.contract.envelope_schemas import show_code
 from cdc_contracts.registry.core.engine.batch_results import BatchResult, RecordGroup
 from cdc_contracts.registry.core.message.envelope_times import TIME_UNIT
 from cdc_contracts.registry.core.stats.reference_tally import observed_code
-from cdc_contracts.registry.core.validate.table_constraints import NO_INSTANT, NO_SUCH_TIME
+from cdc_contracts.registry.core.validate.table_constraints import NO_INSTANT, NO_SCALE, NO_SUCH_TIME
 from cdc_contracts.registry.core.values import FIRST_MISFIT, NOTED_MISFIT, Flag, Number, describe_shape
 from cdc_contracts.registry.core.values.fractions import TRAILING_ZEROS
 
 _OFF = (Flag.BROKEN, Flag.NOTED, *range(FIRST_MISFIT + NOTED_MISFIT, FIRST_MISFIT + 2 * NOTED_MISFIT))
-_FLAGS_OF_CAUSES = {NO_SUCH_TIME: (Flag.INVALID,), NO_INSTANT: (Flag.NO_INSTANT,)}
+_FLAGS_OF_CAUSES = {
+    NO_SUCH_TIME: (Flag.INVALID,), NO_INSTANT: (Flag.NO_INSTANT,), NO_SCALE: (Flag.NO_SCALE,),
+}  # fmt: skip
 
 
 def observed_shapes(record_group: RecordGroup, finding: Finding, *, values: bool = False) -> list[str] | None:

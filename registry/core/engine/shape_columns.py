@@ -71,7 +71,8 @@ class ShapeColumns:
             return None
         form = FORMS[name]
         bound = validator.forms.bound_of(form, declared, None if self.untyped else source_type)
-        context = validator.forms.context_of(form, self._table_of(names), mapping)
+        types = (source_type,) if declared is None else (source_type, declared)
+        context = validator.forms.context_of(form, self._table_of(names), mapping, *types)
         return FormUse(form, context, validator.forms.lenient(form), bound, declared=declared is not None)
 
     def _kind_uses_of(self, mapping: ValueMapping) -> Iterator[FormUse]:

@@ -20,7 +20,7 @@ ValueFlag = tuple[Any, ...]
 Mask = NDArray[np.bool_]
 ODD: Final = "odd"
 """The first part of the flag of an array or an object."""
-_UNUSUAL: Final = (Flag.BROKEN, Flag.NOTED, Flag.TOO_LONG, Flag.NO_INSTANT, Flag.NOT_WHOLE)
+_UNUSUAL: Final = (Flag.BROKEN, Flag.NOTED, Flag.TOO_LONG, Flag.NO_INSTANT, Flag.NO_SCALE, Flag.NOT_WHOLE)
 _MARKED: Final = (*_UNUSUAL, *KIND_NAMES)
 
 

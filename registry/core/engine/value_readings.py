@@ -119,5 +119,5 @@ def use_form(validator: ReferenceValidator, columns: TypedColumns, name: str, va
     table = table_of_column(columns, name)
     declared = table.types.get(name) if table is not None else None
     bound = validator.forms.bound_of(form, declared, columns.sent_type(name))
-    context = validator.forms.context_of(form, columns.table, columns.mapping)
+    context = validator.forms.context_of_column(form, columns, name)
     return FormUse(form, context, validator.forms.lenient(form), bound, declared=declared is not None)

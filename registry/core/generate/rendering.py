@@ -285,12 +285,14 @@ class Renderer:
     def _column(self, table: SourceTable, name: str) -> ColumnWriter:
         source_type, mapping = table.types.get(name), self._mapping
         contract = self._reading_options.tables.of(table.database, table.schema, table.name)
+        types: tuple[str, ...] = ()
         if source_type is None:
             form, family = FORMS[mapping.form_of_kind("text") or "text"], "text"
         else:
-            form = FORMS[mapping.form_of(self._written_type(name, source_type)) or "text"]
+            types = (self._written_type(name, source_type), source_type)
+            form = FORMS[mapping.form_of(types[0]) or "text"]
             family = family_of(source_type)
-        return ColumnWriter(name, form, self._validator.forms.context_of(form, contract, mapping), family)
+        return ColumnWriter(name, form, self._validator.forms.context_of(form, contract, mapping, *types), family)
 
     def _place_ddl(self, event: Event, op: str, facts: Filled) -> None:
         ddl = self.meaning.ddl

@@ -152,7 +152,7 @@ def value_reader(columns: TypedColumns, forms: FormSelection) -> ReadValue:
         if value is None or form is None:
             return None, Flag.OK
         try:
-            read = form.read(value, forms.context_of(form, columns.table, columns.mapping))
+            read = form.read(value, forms.context_of_column(form, columns, name))
         except BrokenValue:
             return text_as_sent(value), Flag.INVALID
         return read.text, read.flag

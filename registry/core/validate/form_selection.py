@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -15,6 +15,7 @@ from cdc_contracts.registry.core.contract.value_mappings import ValueMapping
 from cdc_contracts.registry.core.message.reading import Reading
 from cdc_contracts.registry.core.message.schema_violations import SchemaCheck
 from cdc_contracts.registry.core.values import FORMS, Context, ValueForm
+from cdc_contracts.registry.core.values.source_types import parameters_of
 from cdc_contracts.registry.core.values.type_bounds import TypeBound, bound_of
 
 _WIRE_KINDS = {"string": "text", "null": "text"}
@@ -37,6 +38,13 @@ class TypedColumns:
         """Return the type that the message itself names for a column."""
         return self.types.get(name) if self.types is not None and self.origin == "message" else None
 
+    def types_of(self, name: str) -> tuple[str, ...]:
+        """Return the types of a column, that of the message before that of its table contract; none if untyped."""
+        if self.types is None or name not in self.types:
+            return ()
+        declared = self.table.types.get(name) if self.table is not None else None
+        return (self.types[name],) if declared is None else (self.types[name], declared)
+
 
 class FormSelection:
     """How one version reads the values of columns, under the reading options of a run."""
@@ -45,6 +53,7 @@ class FormSelection:
         self._version, self._options = version, reading_options
         self._form_of_type = lru_cache(4096)(ValueMapping.form_of)
         self._context = lru_cache(1024)(self._build_context)
+        self._context_by_type = lru_cache(4096)(self._build_context_by_type)
         self._schema = lru_cache(1024)(self._build_schema)
 
     @cached_property
@@ -86,9 +95,21 @@ class FormSelection:
         form = self._form_of_type(columns.mapping, source_type)
         return None if form is None else FORMS[form]
 
-    def context_of(self, form: ValueForm, table: TableContract | None, mapping: ValueMapping | None = None) -> Context:
-        """Return the context of a form; a table's zone overrides the parameter."""
-        return self._context(form, self._options.timestamp_zone(table), mapping or self.mapping)
+    def context_of(
+        self, form: ValueForm, table: TableContract | None, mapping: ValueMapping | None = None, *types: str
+    ) -> Context:
+        """Return the context of a form; a table's zone overrides the parameter.
+
+        A form that reads by parameters of the column's type has each from the first of `types` that says it.
+        """
+        zone, mapping = self._options.timestamp_zone(table), mapping or self.mapping
+        if types and form.type_parameters:
+            return self._context_by_type(form, zone, mapping, types)
+        return self._context(form, zone, mapping)
+
+    def context_of_column(self, form: ValueForm, columns: TypedColumns, name: str) -> Context:
+        """Return the context of a form in a column of a message."""
+        return self.context_of(form, columns.table, columns.mapping, *columns.types_of(name))
 
     def schema_of(self, form: ValueForm, table: TableContract | None, mapping: ValueMapping) -> SchemaCheck:
         """Return the validator of the schema of a form in the same context."""
@@ -112,6 +133,11 @@ class FormSelection:
         if not form.records or self._version.meaning.avro is None:
             return Context(zone, keep, literal, zeros_left_out=mapping.leaves_out_zeros(form.name))
         return Context(zone, keep, literal, self._options.second_digits(self._version.meaning.avro.fraction))
+
+    def _build_context_by_type(
+        self, form: ValueForm, zone: Zone | None, mapping: ValueMapping, types: tuple[str, ...]
+    ) -> Context:
+        return replace(self._context(form, zone, mapping), **parameters_of(types, form.type_parameters))
 
     def _build_schema(self, form: ValueForm, zone: Zone | None, mapping: ValueMapping) -> SchemaCheck:
         return _schema_of(form, self._context(form, zone, mapping))

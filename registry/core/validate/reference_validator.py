@@ -37,6 +37,7 @@ from cdc_contracts.registry.core.validate.form_selection import FormSelection, T
 from cdc_contracts.registry.core.validate.rule_view import IMAGE_PRESENT, Breach, RuleView, unpaired_rows
 from cdc_contracts.registry.core.validate.table_constraints import (
     NO_INSTANT,
+    NO_SCALE,
     NO_SUCH_TIME,
     NOT_NULL,
     NOT_WHOLE,
@@ -180,13 +181,14 @@ class ReferenceValidator:
                 expected = " or ".join(sorted(_JSON_KINDS[wire] for wire in wires))
                 yield self._finding("type-change", None, path, expected, kind)
             else:
-                declared = table.types.get(name) if table is not None else None
-                yield from self._validate_value(form, value, path, columns, declared, columns.sent_type(name))
+                yield from self._validate_value(form, name, value, path, columns)
 
     def _validate_value(
-        self, form: ValueForm, value: Any, path: str, columns: TypedColumns, declared: str | None, sent: str | None
+        self, form: ValueForm, name: str, value: Any, path: str, columns: TypedColumns
     ) -> Iterator[Finding]:
-        context = self.forms.context_of(form, columns.table, columns.mapping)
+        table, sent = table_of_column(columns, name), columns.sent_type(name)
+        declared = table.types.get(name) if table is not None else None
+        context = self.forms.context_of_column(form, columns, name)
         refused = not self.forms.schema_of(form, columns.table, columns.mapping).fits(value)
         flag: int
         text = None
@@ -217,6 +219,8 @@ class ReferenceValidator:
             yield self._finding("precision", NOT_WHOLE, path, f"a {form.kind} alone", "more than that", INFO)
         elif flag == Flag.NO_INSTANT:
             yield self._finding("value-form", NO_INSTANT, path, "a single instant", describe_shape(value), INFO)
+        elif flag == Flag.NO_SCALE:
+            yield self._finding("value-form", NO_SCALE, path, "a type with its scale", describe_shape(value), WARNING)
         elif flag == Flag.NOTED and context.zeros_left_out:
             expected = "no zero at the end of a fraction"
             yield self._finding("value-form", TRAILING_ZEROS, path, expected, describe_shape(value), WARNING)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Final
 
 from cdc_contracts.registry.core.common.exact_number import JSON_NUMBER
+from cdc_contracts.registry.core.values.byte_strings import decode_base64, encode_base64
 from cdc_contracts.registry.core.values.form_values import LIMIT, BrokenValue, Context, Flag, Value
 
 EXPONENT_DIGITS: Final = 18
 """An exponent of more digits moves the point further than any token is long."""
+_TOO_LARGE: Final = 10**LIMIT
 SHORT: Final = "^[-0-9.]{1,40}[eE][-+]?[0-9]{1,2}$"
 """What is expanded here: it never becomes too long, and has few different scales."""
 
@@ -20,6 +22,33 @@ def read_decimal(token: str, _context: Context) -> Value:
         raise BrokenValue
     sign, whole, fraction, exponent = parts.groups()
     return Value(expand(sign, whole, fraction or "", _exponent(exponent or "0")))
+
+
+def read_unscaled(text: str, context: Context) -> Value:
+    """Read Base64 of the big-endian two's complement of a number without its point; the column's type has its scale.
+
+    Bytes that only repeat the sign may stand before it. Without a scale the text is kept as sent.
+    """
+    data = decode_base64(text)
+    if not data:
+        raise BrokenValue
+    if context.scale is None:
+        return Value(text, Flag.NO_SCALE)
+    number = int.from_bytes(data, "big", signed=True)
+    if abs(number) >= _TOO_LARGE:
+        raise BrokenValue(Flag.TOO_LONG)
+    return Value(expand("-" if number < 0 else "", str(abs(number)), "", -context.scale))
+
+
+def write_unscaled(text: str, context: Context) -> str:
+    """Write a decimal of the scale of its column as Base64 of as few bytes as it needs."""
+    if context.scale is None:
+        return text
+    whole, _, fraction = text.partition(".")
+    digits = (whole + fraction)[: min(context.scale, 0) or None]
+    number = int(digits or "0")
+    size = (number + (number < 0)).bit_length() // 8 + 1
+    return encode_base64(number.to_bytes(size, "big", signed=True))
 
 
 def expand(sign: str, whole: str, fraction: str, exponent: int) -> str:

@@ -22,11 +22,12 @@ class Flag(IntEnum):
     TOO_LONG = 4  # a number of more than LIMIT characters
     NO_INSTANT = 5  # a local time that clocks of its zone skip or show twice: the text is kept as sent
     NOT_WHOLE = 6  # read, but for a part that its type does not hold: the sign of a zero, the clock of a date
+    NO_SCALE = 7  # of the form, but no type says where the point stands: the text is kept as sent
 
 
 READ: Final = (Flag.OK, Flag.NOTED, Flag.NOT_WHOLE)
 """What became of values that were read."""
-KEPT_AS_SENT: Final = (Flag.INVALID, Flag.NO_INSTANT)
+KEPT_AS_SENT: Final = (Flag.INVALID, Flag.NO_INSTANT, Flag.NO_SCALE)
 """What became of values whose text is kept as sent, and that are named as invalid."""
 
 RECORDS: Final = (
@@ -69,6 +70,9 @@ class Context:
     `invalid_literal` its `{literal: …}`: the one text that stands for a time that does not exist.
     `second_digits` is how many digits of a second an Avro record counts. `zeros_left_out` is whether the mapping has
     the form among those whose fraction of a second ends in no zero: a value that does end so is NOTED.
+
+    `scale`, `length` and `members` are parameters of the type of the column, for the forms that need them
+    (`ValueForm.type_parameters`): digits after the point, bits, and the members of an ENUM or SET.
     """
 
     zone: ZoneInfo | timezone | None = None
@@ -76,6 +80,9 @@ class Context:
     invalid_literal: str | None = None
     second_digits: int = 9
     zeros_left_out: bool = False
+    scale: int | None = None
+    length: int | None = None
+    members: tuple[str, ...] = ()
 
     def keep(self, text: str) -> Value:
         """Keep the text of a time that does not exist.

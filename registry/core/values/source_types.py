@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 _BRACKETS: Final = re.compile(r"\(([^()]*)\)")
 _PARAMETER: Final = re.compile(r"\s*(-?[0-9]{1,9}|\*)\s*")
@@ -14,6 +15,12 @@ _EXACT: Final = frozenset({"DECIMAL", "DEC", "NUMERIC", "NUMBER", "FIXED"})
 _MOST_DIGITS: Final = 38
 _MOST_BITS: Final = 64
 _UNSIGNED_BY_NAME: Final = frozenset({"SERIAL"})
+_LISTED: Final = re.compile(
+    r"\s*(?:ENUM|SET)\s*\(\s*('(?:[^'\\]|''|\\.)*'(?:\s*,\s*'(?:[^'\\]|''|\\.)*')*)\s*\)", re.IGNORECASE | re.DOTALL
+)
+_MEMBER: Final = re.compile(r"'((?:[^'\\]|''|\\.)*)'", re.DOTALL)
+_QUOTED: Final = re.compile(r"''|\\(.)", re.DOTALL)
+_ESCAPED: Final = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a"}
 INTEGERS: Final = frozenset({
     "TINYINT", "SMALLINT", "MEDIUMINT", "INT", "INTEGER", "BIGINT", "INT1", "INT2", "INT3", "INT4", "INT8", "INT64",
     "LONG", "SERIAL",
@@ -58,6 +65,24 @@ class SourceType:
         return Digits(precision - scale, max(scale, 0), min(scale, 0))
 
     @property
+    def scale(self) -> int | None:
+        """How many digits after the point its numbers have, negative if zeros stand before it; None if not said.
+
+        Whole numbers have none. A DECIMAL without parameters may be one whose parameters were left out.
+        """
+        if self.name in INTEGERS:
+            return 0
+        if self.name in _EXACT and len(self.parameters) == 1:
+            return None if self.parameters[0] is None else 0
+        return self.parameters[1] if len(self.parameters) == 2 else None  # noqa: PLR2004  precision and scale
+
+    @property
+    def length(self) -> int | None:
+        """Its only parameter: the bits of a BIT, the bytes of a BINARY; None if it has none."""
+        length = self.parameters[0] if len(self.parameters) == 1 else None
+        return length if length is not None and length > 0 else None
+
+    @property
     def bits(self) -> int | None:
         """How many bits a BIT has; None if that is not said, or is none of 1 to 64."""
         bits = self.parameters[0] if self.name == "BIT" and self.parameters else None
@@ -87,6 +112,33 @@ def parse_source_type(text: str) -> SourceType:
     name = " ".join(word for word in words if word not in _SIGNS)
     unsigned = "UNSIGNED" in words or "ZEROFILL" in words or name in _UNSIGNED_BY_NAME
     return SourceType(name, _parameters(brackets[1] if brackets else ""), unsigned)
+
+
+@lru_cache(4096)
+def parse_members(text: str) -> tuple[str, ...]:
+    """Return the members of an ENUM or SET in their order, without quotes; none of another type, or of a bare one."""
+    listed = _LISTED.match(text)
+    return tuple(_QUOTED.sub(_unquote, member) for member in _MEMBER.findall(listed[1])) if listed else ()
+
+
+def parameters_of(types: Iterable[str], wanted: Collection[str]) -> dict[str, Any]:
+    """Return the wanted parameters (`scale`, `length`, `members`), each as the first of some types says it.
+
+    A parameter that none of them says is left out.
+    """
+    found: dict[str, Any] = {}
+    for text in types:
+        parsed, members = parse_source_type(text), parse_members(text)
+        said = {"scale": parsed.scale, "length": parsed.length, "members": members or None}
+        for name in wanted:
+            if said[name] is not None:
+                found.setdefault(name, said[name])
+    return found
+
+
+def _unquote(quoted: re.Match[str]) -> str:
+    letter = quoted[1]
+    return "'" if letter is None else _ESCAPED.get(letter, letter)
 
 
 def _parameters(text: str) -> tuple[int | None, ...]:

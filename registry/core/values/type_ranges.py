@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from cdc_contracts.registry.core.values.source_types import parse_source_type
+from cdc_contracts.registry.core.values.source_types import parse_members, parse_source_type
 
 SAME: Final = "same"
 WIDER: Final = "wider"
@@ -20,7 +20,6 @@ UNKNOWN: Final = "unknown"
 
 _LISTED: Final = re.compile(r"\s*(enum|set)\s*\(", re.IGNORECASE)
 _LENGTH: Final = re.compile(r"\(\s*([0-9]{1,9})")
-_MEMBERS: Final = re.compile(r"'((?:[^'\\]|''|\\.)*)'")
 _INTEGERS: Final[Mapping[str, int]] = {
     "TINYINT": 8, "SMALLINT": 16, "MEDIUMINT": 24, "INT": 32, "INTEGER": 32, "BIGINT": 64, "INT64": 64,
 }  # fmt: skip
@@ -74,7 +73,7 @@ def read_range(text: str) -> TypeRange | None:
     """Return the range of a type, None if the name is not known."""
     listed = _LISTED.match(text)
     if listed is not None:
-        return TypeRange(listed[1].lower(), members=tuple(_MEMBERS.findall(text)))
+        return TypeRange(listed[1].lower(), members=parse_members(text))
     result = parse_source_type(text)
     name, length = result.name, _LENGTH.search(text)
     size = None if length is None else int(length[1])

@@ -11,6 +11,7 @@ from cdc_contracts.registry.core.common.exact_number import Number
 from cdc_contracts.registry.core.common.json_structures import as_structure
 from cdc_contracts.registry.core.values.form_values import BrokenValue, Context, Flag, Value
 from cdc_contracts.registry.core.values.fractions import has_trailing_zeros
+from cdc_contracts.registry.core.values.source_types import parameters_of
 from cdc_contracts.registry.core.values.text_values import read_text
 
 if TYPE_CHECKING:
@@ -40,12 +41,14 @@ class NativeCheck:
 class Examples:
     """Examples of a form: values as JSON texts, with what they read as, and values that it refuses.
 
-    `edges` are canonical texts on which consumers fail; one form of each canonical kind has them.
+    `edges` are canonical texts on which consumers fail; one form of each canonical kind has them. `column_type` is the
+    type of their column, for forms that read by its parameters.
     """
 
     good: tuple[tuple[str, str], ...]
     bad: tuple[str, ...] = ()
     edges: tuple[str, ...] = ()
+    column_type: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,6 +78,8 @@ class ValueForm:
     """What decides its values in C, one for each of `records`; without it they are all read by `reader`."""
     records: tuple[str, ...] = ()
     """The records of an Avro image that hold its values; none for values of JSON."""
+    type_parameters: frozenset[str] = frozenset()
+    """The parameters of a column's type that its values are read by: `scale`, `length`, `members`."""
     needs_zone: bool = False
     """Whether its values are instants only where their zone is given."""
 
@@ -87,6 +92,11 @@ class ValueForm:
     def example(self) -> str:
         """A usual value as JSON text."""
         return self.examples.good[0][0]
+
+    @property
+    def context_of_examples(self) -> Context:
+        """The context in which the examples are read."""
+        return Context(**parameters_of((self.examples.column_type,), self.type_parameters))
 
     @property
     def takes_any_text(self) -> bool:

@@ -241,6 +241,12 @@ CONTEXTS = st.builds(
     zeros_left_out=st.booleans(),
 )
 
+TYPED = {
+    "scale": st.sampled_from((None, 0, 2, 30, 31, -2)),
+    "length": st.sampled_from((None, 1, 4, 10, 63, 64, 70)),
+    "members": st.sampled_from(((), ("a", "b", "c,d"), ("", "b"), tuple(f"m{n}" for n in range(1, 65)), ("é" * 20,))),
+}
+
 
 @pytest.mark.one_in(6)
 @pytest.mark.parametrize("form", CHECKED, ids=lambda form: form.name)
@@ -250,7 +256,8 @@ def test_flags_and_texts_of_scanned_values_are_those_of_the_form(form, data):
     values = data.draw(st.lists(of_form(form), min_size=1, max_size=12))
     declared = data.draw(st.sampled_from(TYPES))
     bound = bound_of(declared, form.kind) if declared else None
-    context = data.draw(CONTEXTS)
+    typed = {name: data.draw(TYPED[name]) for name in sorted(form.type_parameters)}
+    context = replace(data.draw(CONTEXTS), **typed)
     if form.wire != {"text"}:  # of times as text alone a mapping says so
         context = replace(context, zeros_left_out=False)
     use = FormUse(form, context, data.draw(st.booleans()), bound)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from datetime import UTC, timedelta, timezone
 from functools import cache
 from typing import Any
@@ -144,6 +145,17 @@ CONTEXTS = st.builds(
     st.booleans(),
     st.sampled_from((None, "0000-00-00 00:00:00", "2020-01-01 00:00:00")),
 )
+TYPED = {
+    "scale": st.sampled_from((None, 0, 1, 2, 5, 30, 31, 4100, -1, -2, -4100)),
+    "length": st.sampled_from((None, 1, 4, 8, 10, 63, 64, 70)),
+    "members": st.sampled_from(((), ("a",), ("a", "b", "c,d"), ("", "b"), tuple(f"m{n}" for n in range(1, 65)))),
+}
+
+
+def context_of(data: st.DataObject, form: ValueForm) -> Context:
+    """Draw a context; parameters of a type are in it where the form reads by them."""
+    drawn = data.draw(CONTEXTS)
+    return replace(drawn, **{name: data.draw(TYPED[name]) for name in sorted(form.type_parameters)})
 
 
 def validate(form: ValueForm, value: Any, context: Context) -> tuple[str | None, Flag]:
@@ -162,7 +174,7 @@ def validate(form: ValueForm, value: Any, context: Context) -> tuple[str | None,
 @given(data=st.data())
 def test_what_is_read_can_be_written_and_reads_back_the_same(name: str, data: st.DataObject) -> None:
     form = FORMS[name]
-    context = data.draw(CONTEXTS)
+    context = context_of(data, form)
     text, _ = validate(form, data.draw(values_of(form)), context)
     if text is None:
         return
@@ -196,7 +208,7 @@ Validator = extend(Draft202012Validator, type_checker=checker)
 @given(data=st.data())
 def test_what_the_schema_refuses_is_broken_and_what_is_read_the_schema_takes(name: str, data: st.DataObject) -> None:
     form = FORMS[name]
-    context = data.draw(CONTEXTS)
+    context = context_of(data, form)
     value = data.draw(values_of(form))
     if not Validator(form.schema_in(context)).is_valid(value):
         assert validate(form, value, context) == (None, Flag.BROKEN)

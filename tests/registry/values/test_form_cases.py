@@ -79,10 +79,12 @@ def test_the_examples_in_the_file_of_a_form_are_read_or_refused_as_they_say(name
     form = FORMS[name]
     assert form.says.endswith(".")
     for sent, text in form.examples.good:
-        assert form.read(parse_value(sent), STRICT).text == text
+        value = form.read(parse_value(sent), form.context_of_examples)
+        assert value.text == text
+        assert form.read(form.write(text, form.context_of_examples), form.context_of_examples) == value
     for sent in form.examples.bad:
         with pytest.raises(BrokenValue):
-            form.read(parse_value(sent), STRICT)
+            form.read(parse_value(sent), form.context_of_examples)
     for text in form.examples.edges:
         assert form.read(form.write(text, STRICT), STRICT).text == text
 

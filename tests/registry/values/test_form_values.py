@@ -93,6 +93,7 @@ def test_the_flags_have_fixed_numbers() -> None:
         ("TOO_LONG", 4),
         ("NO_INSTANT", 5),
         ("NOT_WHOLE", 6),
+        ("NO_SCALE", 7),
     ]
 
 

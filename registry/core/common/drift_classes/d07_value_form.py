@@ -33,6 +33,10 @@ CLASS = DriftClass(
             "Clocks of the given zone skip this local time or show it twice. It is kept as sent.",
         ),
         DriftCause(
+            "no-scale",
+            "No type says where the point of this number stands, so it is kept as sent. A table contract can say it.",
+        ),
+        DriftCause(
             "trailing-zeros",
             "The document omits trailing zeros of a fraction. They do not change the time.",
         ),

@@ -113,6 +113,19 @@ static uint8_t *put_unsigned(uint8_t *to, uint64_t number) {
     return to;
 }
 
+/* Digits with a point before the last ones of them; a zero has no sign. */
+static uint8_t *put_scaled(uint8_t *to, WideNumber number, int scale) {
+    uint8_t digits[MOST_WIDE_DIGITS + MOST_SCALE];
+    int count = wide_digits(number, digits);
+    if (count && number.negative) *to++ = '-';
+    while (count <= scale) digits[count++] = '0';
+    while (count) {
+        if (count == scale) *to++ = '.';
+        *to++ = digits[--count];
+    }
+    return to;
+}
+
 static uint8_t *put_minutes(uint8_t *to, const uint8_t *p, int64_t length, int64_t minutes) {
     to = put(to, p, minutes);
     if (length == minutes) return put(to, (const uint8_t *)":00", 3);
@@ -142,6 +155,8 @@ static uint8_t *put_canonical(uint8_t *to, const uint8_t *p, int64_t length, con
         return to;
     case SECONDS: case SECONDS_FRACTION: return put_seconds(to, p, length);
     case BIT_BASE64: return put_unsigned(to, base64_number(p, length, base64_size(p, length, table), table));
+    case BIT_BASE64_LE: return put_unsigned(to, base64_number_le(p, base64_size(p, length, table), table));
+    case DECIMAL_BASE64: return put_scaled(to, base64_wide(p, base64_size(p, length, table), table), check->scale);
     case BIT_HEX: return put_unsigned(to, hex_number(p, length));
     case HEX: return put_hex_bytes(to, p, length);
     case BOOLEAN_DIGITS: return *p == '1' ? put(to, (const uint8_t *)"true", 4) : put(to, (const uint8_t *)"false", 5);

@@ -136,9 +136,11 @@ def _check_of(library: Any, native: NativeCheck, form: ValueForm, context: Conte
             return None  # twice a year there are local times that are no single instant
         earliest, latest = max(_NEAR[0], steady), _NEAR[1]
         offset = find_offset_at(context.zone, _STEADY_MOMENT)
+    most = native.most if context.length is None else min(native.most, (1 << context.length) - 1)
+    scale = -1 if context.scale is None else context.scale
     check = library.structures["Check"](
         form=number, most_whole=_MOST, most_fraction=_MOST, zeros_open=int(context.zeros_left_out),
-        least=native.least, most=native.most, earliest=earliest, latest=latest,
+        least=native.least, most=most, scale=scale, earliest=earliest, latest=latest,
         is_instant=form.kind_in(context.zone) == "timestamp", offset=offset,
         literal=literal, literal_length=len(literal or b""),
     )  # fmt: skip
@@ -155,6 +157,10 @@ def _bind(check: Any, known: str, form: ValueForm, bound: TypeBound) -> bool:
         whole, fraction = bound.limits.whole, bound.limits.fraction
         if whole < _MOST and known == "BITS":
             return False  # the digits of a bit field are not on the wire
+    elif known == "UNSCALED":
+        if check.scale < 0 or check.scale > bound.limits.fraction:
+            return False
+        whole, fraction = bound.limits.whole + check.scale, _MOST  # of all digits, for there is no point among them
     else:
         return False
     check.most_whole, check.most_fraction = min(whole, _MOST), min(fraction, _MOST)

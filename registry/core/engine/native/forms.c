@@ -71,6 +71,25 @@ static int is_bit_base64(const uint8_t *p, int64_t length, const Check *check, c
     return is_bit(base64_number(p, length, size, table), check);
 }
 
+static int is_bit_base64_le(const uint8_t *p, int64_t length, const Check *check, const int8_t *table) {
+    int64_t size = length > 12 ? -1 : base64_size(p, length, table);
+    if (size < 0 || size > WORD) return 0;
+    return is_bit(base64_number_le(p, size, table), check);
+}
+
+static int is_decimal_base64(const uint8_t *p, int64_t length, const Check *check, const int8_t *table) {
+    uint8_t digits[MOST_WIDE_DIGITS];
+    int64_t size = length > 24 ? -1 : base64_size(p, length, table);
+    if (size < 1 || size > 2 * WORD || check->scale < 0 || check->scale > MOST_SCALE) return 0;
+    WideNumber number = base64_wide(p, size, table);
+    if (check->least > INT64_MIN || check->most < INT64_MAX) {
+        if (number.high || number.low > INT64_MAX) return 0;
+        int64_t value = number.negative ? -(int64_t)number.low : (int64_t)number.low;
+        if (value < check->least || value > check->most) return 0;
+    }
+    return check->most_whole >= MOST_WIDE_DIGITS || wide_digits(number, digits) <= check->most_whole;
+}
+
 static int are_seconds(const uint8_t *p, int64_t length, const Check *check) {
     int64_t value = 0;
     if (length < 1 || length > 12) return 0;
@@ -120,6 +139,8 @@ static int judge(const uint8_t *p, int64_t length, const Check *check, const int
     case BASE64: return sure_if(base64_size(p, length, table) >= 0);
     case HEX: return sure_if(is_hex(p, length, check, 0));
     case BIT_BASE64: return sure_if(is_bit_base64(p, length, check, table));
+    case BIT_BASE64_LE: return sure_if(is_bit_base64_le(p, length, check, table));
+    case DECIMAL_BASE64: return sure_if(is_decimal_base64(p, length, check, table));
     case BIT_HEX: return sure_if(is_hex(p, length, check, 1));
     case DATE: return sure_if(length == 10 && is_date(p, check));
     case TIME: return sure_if(length >= 8 && is_clock(p, 99) && is_fraction(p + 8, length - 8, check));

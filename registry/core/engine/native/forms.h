@@ -7,7 +7,7 @@
 
 /* Each form once: its number, its name, by which a value form names it, and what is known of its values come from here.
  * AS_SENT: the canonical text is the text that was sent. NUMBERS and BITS: the digits of a declared type bound them, those
- * of BITS are not on the wire. TIMES: the check looks at zeros at the end of a fraction, or there is none. VALUES: others.
+ * of BITS and UNSCALED are not on the wire. TIMES: the check looks at zeros at the end of a fraction, or there is none. VALUES: others.
  */
 #define FORMS(FORM) \
     FORM(ANY_TEXT, AS_SENT) \
@@ -18,7 +18,9 @@
     FORM(BASE64, AS_SENT) \
     FORM(HEX, VALUES) \
     FORM(BIT_BASE64, BITS)         /* up to eight bytes */ \
+    FORM(BIT_BASE64_LE, BITS)      /* the least byte first */ \
     FORM(BIT_HEX, BITS) \
+    FORM(DECIMAL_BASE64, UNSCALED) /* two's complement of up to sixteen bytes, the most significant first */ \
     FORM(DATE, TIMES) \
     FORM(TIME, TIMES)              /* HH:mm:ss with two digits of hours, and a fraction */ \
     FORM(SQL_DATETIME, TIMES) \
@@ -45,6 +47,7 @@ enum flag { OK = 0, BROKEN = 1, NOTED = 3 };
     FIELD(int32_t, form) \
     FIELD(int32_t, most_whole) \
     FIELD(int32_t, most_fraction) \
+    FIELD(int32_t, scale) /* digits after the point of a number whose digits have none; below zero if not known */ \
     FIELD(int32_t, zeros_open) /* a fraction that ends in zero is left open */ \
     FIELD(int64_t, least) \
     FIELD(int64_t, most) \
@@ -92,6 +95,54 @@ static inline uint64_t base64_number(const uint8_t *p, int64_t length, int64_t s
         number = number << (6 - spare) | (uint64_t)(table[p[i]] >> spare);
     }
     return number;
+}
+
+#define WORD 8               /* bytes of a bit field, and of half a wide number */
+#define MOST_SCALE 30        /* of a number with its sign, zeros and point in MOST_ADDED bytes and those it was sent in */
+#define MOST_WIDE_DIGITS 39  /* of sixteen bytes */
+
+static inline unsigned base64_byte(const uint8_t *p, int64_t at, const int8_t *table) {
+    int64_t turn = at % 3;
+    p += at / 3 * 4 + turn;
+    return (unsigned)(table[p[0]] << (2 + 2 * turn) | table[p[1]] >> (4 - 2 * turn)) & 0xFF;
+}
+
+/* The unsigned integer of up to eight bytes in Base64, the least first. */
+static inline uint64_t base64_number_le(const uint8_t *p, int64_t size, const int8_t *table) {
+    uint64_t number = 0;
+    while (size-- > 0) number = number << 8 | base64_byte(p, size, table);
+    return number;
+}
+
+/* A number of up to sixteen bytes: its sign, and its size in two halves. */
+typedef struct {
+    uint64_t high, low;
+    int negative;
+} WideNumber;
+
+static inline WideNumber base64_wide(const uint8_t *p, int64_t size, const int8_t *table) {
+    uint64_t sign = base64_byte(p, 0, table) & 0x80 ? ~(uint64_t)0 : 0;
+    WideNumber number = {sign, sign, sign != 0};
+    for (int64_t i = 0; i < size; i++)
+        number.high = number.high << 8 | number.low >> 56, number.low = number.low << 8 | base64_byte(p, i, table);
+    if (number.negative) number.low = ~number.low + 1, number.high = ~number.high + (number.low == 0);
+    return number;
+}
+
+/* The digits of a wide number, the last one first; returns how many, none of zero. */
+static inline int wide_digits(WideNumber number, uint8_t *digits) {
+    int count = 0;
+    while (number.high) { /* nine at a time */
+        uint64_t rest = 0, parts[4] = {number.high >> 32, number.high & 0xFFFFFFFFu, number.low >> 32, number.low & 0xFFFFFFFFu};
+        for (int i = 0; i < 4; i++) {
+            rest = rest << 32 | parts[i];
+            parts[i] = rest / 1000000000u, rest %= 1000000000u;
+        }
+        number.high = parts[0] << 32 | parts[1], number.low = parts[2] << 32 | parts[3];
+        for (int i = 0; i < 9; i++, rest /= 10) digits[count++] = (uint8_t)('0' + rest % 10);
+    }
+    for (; number.low; number.low /= 10) digits[count++] = (uint8_t)('0' + number.low % 10);
+    return count;
 }
 
 static inline int hex_digit(uint8_t byte) { return is_digit(byte) ? byte - '0' : byte >= 'A' && byte <= 'F' ? byte - 'A' + 10 : -1; }

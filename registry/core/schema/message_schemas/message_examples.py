@@ -20,7 +20,7 @@ from cdc_contracts.registry.core.generate.source_events import Event, SourceTabl
 from cdc_contracts.registry.core.message.canonical_changes import Image
 from cdc_contracts.registry.core.message.transport import open_transport
 from cdc_contracts.registry.core.validate.capabilities import capabilities_of
-from cdc_contracts.registry.core.values import FORMS, Context, Number
+from cdc_contracts.registry.core.values import FORMS, Number
 
 _TABLE: Final = SourceTable(
     "orders", {"id": "BIGINT", "name": "VARCHAR", "qty": "INT"}, ("id",), tenant=None, database="shop"
@@ -83,8 +83,9 @@ def _events_of_forms(version: Version) -> Iterator[Event]:
 
 def text_of_example(form: str) -> str | None:
     """Return the example of a value form in canonical text."""
-    value = parse_message(f'{{"value":{FORMS[form].example}}}'.encode())["value"]
-    return FORMS[form].read(value, Context()).text
+    known = FORMS[form]
+    value = parse_message(f'{{"value":{known.example}}}'.encode())["value"]
+    return known.read(value, known.context_of_examples).text
 
 
 def plain_message(value: Any) -> Any:

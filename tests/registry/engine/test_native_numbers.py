@@ -1,0 +1,97 @@
+"""The native part reads numbers out of bytes: what it is sure of, and what it leaves open, just within and just beyond."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+
+import pytest
+from scanned_messages import LIBRARY, column_of
+
+from cdc_contracts.registry.core.engine.layout_parts import FormUse
+from cdc_contracts.registry.core.engine.native.form_checks import check_values, write_values
+from cdc_contracts.registry.core.engine.native.scanned_columns import TEXT
+from cdc_contracts.registry.core.values import FORMS, Context
+from cdc_contracts.registry.core.values.type_bounds import bound_of
+
+pytestmark = pytest.mark.skipif(LIBRARY is None, reason="no native part was compiled here, or it is switched off")
+
+
+def texts_written(form, tokens, context, declared=None):
+    """Return the text of each value that the native part is sure of, None of those that it leaves open."""
+    bound = bound_of(declared, FORMS[form].kind) if declared else None
+    use = FormUse(FORMS[form], context, lenient=False, bound=bound)
+    column = column_of([(TEXT, token) for token in tokens], FORMS[form].decoder)
+    checked = check_values(column, use)
+    assert checked is not None
+    texts = write_values(column, use, checked[0])[0].to_pylist()
+    assert [place for place, text in enumerate(texts) if text is None] == checked[1].tolist()
+    return texts
+
+
+def two_complement(number, size):
+    return b64encode(number.to_bytes(size, "big", signed=True)).decode()
+
+
+EDGES = [0, 1, -1, 9, 10, 99, 100, 127, -128, 10**9 - 1, 10**9, 10**18, 2**63 - 1, -(2**63), 2**63, -(2**63) - 1, 2**64 - 1,
+         2**64, -(2**64), 10**19, 10**27 - 1, 10**27, 2**96, 10**36, 10**38 - 1, 10**38, 2**127 - 1, -(2**127)]  # fmt: skip
+
+
+@pytest.mark.parametrize("scale", [0, 1, 2, 10, 30])
+def test_decimals_of_up_to_sixteen_bytes_are_written_with_their_point(scale):
+    tokens = [two_complement(number, 16) for number in EDGES]
+    small = [number for number in EDGES if -(2**63) <= number < 2**63]
+    tokens += [two_complement(number, 8) for number in small]
+    expected = []
+    for number in EDGES + small:
+        digits = str(abs(number)).rjust(scale + 1, "0")
+        point = f"{digits[: len(digits) - scale]}.{digits[len(digits) - scale :]}" if scale else digits
+        expected.append("-" + point if number < 0 else point)
+    assert texts_written("decimal-base64", tokens, Context(scale=scale)) == expected
+
+
+def test_other_decimals_in_base64_are_left_open():
+    tokens = ["", "AxY", "AxZ=", "A-Y=", two_complement(1, 17), two_complement(1, 16)]
+    assert texts_written("decimal-base64", tokens, Context(scale=0)) == [None] * 5 + ["1"]
+    for context in (Context(), Context(scale=-1), Context(scale=31)):
+        assert texts_written("decimal-base64", ["AQ=="], context) == [None]
+
+
+@pytest.mark.parametrize(
+    ("declared", "numbers"),
+    [
+        ("decimal(4,2)", {9999: "99.99", -9999: "-99.99", 10000: None, -10000: None}),
+        ("decimal(4,1)", {1: None}),
+        ("decimal(5,3)", {9999: "99.99", 10000: None}),
+        ("decimal(39,2)", {10**38: "1" + "0" * 36 + ".00"}),
+    ],
+)
+def test_a_declared_type_bounds_the_digits_of_a_decimal(declared, numbers):
+    tokens = [two_complement(number, 16) for number in numbers]
+    use = FormUse(FORMS["decimal-base64"], Context(scale=2), lenient=False, bound=bound_of(declared, "decimal"))
+    if list(numbers.values()) == [None]:
+        assert check_values(column_of([(TEXT, token) for token in tokens], "text"), use) is None
+        return
+    assert texts_written("decimal-base64", tokens, Context(scale=2), declared) == list(numbers.values())
+
+
+def test_an_integer_in_base64_is_bounded_by_its_type():
+    numbers = {0: "0", -1: None, 2**63 - 1: str(2**63 - 1), 2**63: None, 2**64 - 1: None, 2**64: None}
+    tokens = [two_complement(number, 9) for number in numbers]
+    assert texts_written("decimal-base64", tokens, Context(scale=0), "bigint unsigned") == list(numbers.values())
+    numbers = {127: "127", 128: None, -128: "-128", -129: None}
+    tokens = [two_complement(number, 2) for number in numbers]
+    assert texts_written("decimal-base64", tokens, Context(scale=0), "tinyint") == list(numbers.values())
+
+
+@pytest.mark.parametrize(
+    ("length", "fields"),
+    [
+        (10, {b"": "0", b"\1\2": "513", b"\xff\3": "1023", b"\0\4": None, b"\1": "1", b"\1" + b"\0" * 7: "1"}),
+        (63, {b"\xff" * 7 + b"\x7f": str(2**63 - 1), b"\0" * 7 + b"\x80": None}),
+        (64, {b"\xff" * 7 + b"\x7f": str(2**63 - 1), b"\0" * 7 + b"\x80": None, b"\0" * 9: None}),
+        (None, {b"\1\2\3\4\5\6\7\x08": str(0x0807060504030201), b"\0" * 9: None}),
+    ],
+)
+def test_bit_fields_are_read_from_their_least_byte(length, fields):
+    tokens = [b64encode(data).decode() for data in fields]
+    assert texts_written("bit-base64-le", tokens, Context(length=length)) == list(fields.values())
