@@ -12,6 +12,7 @@ from cdc_contracts.registry.core.values.integers import INTEGER
 
 DATE: Final = "([0-9]{4})-([0-9]{2})-([0-9]{2})"
 SQL_DATE: Final = re.compile(DATE)
+DATE_Z: Final = re.compile(f"{DATE}Z")
 INT64_CHARACTERS: Final = 20
 
 
@@ -21,6 +22,14 @@ def read_date(text: str, context: Context) -> Value:
     if parts is None:
         raise BrokenValue
     return Value(text) if has_date(*map(int, parts.groups())) else context.keep(text)
+
+
+def read_date_z(text: str, context: Context) -> Value:
+    """Read `YYYY-MM-DDZ`; the `Z` says nothing, for a day has no zone."""
+    parts = DATE_Z.fullmatch(text)
+    if parts is None:
+        raise BrokenValue
+    return Value(text[:-1]) if has_date(*map(int, parts.groups())) else context.keep(text)
 
 
 def read_days(token: str, _context: Context) -> Value:
@@ -52,6 +61,11 @@ def parse_date(text: str) -> int:
     year, month, day = map(int, text.split("-"))
     days: int = count_days(year, month, day)
     return days
+
+
+def write_z(text: str, _context: Context) -> str:
+    """Write canonical text with a `Z` behind it; kept text has one."""
+    return text if text.endswith("Z") else text + "Z"
 
 
 def write_days(text: str, _context: Context) -> Number:

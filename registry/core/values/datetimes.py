@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Final
 
 from cdc_contracts.registry.core.values.civil_time import DAY, FIRST_DAY, find_offset, find_offset_at, has_date
@@ -90,6 +91,12 @@ def read_iso_instant(text: str, context: Context) -> Value:
     if not has_time(*parts.groups()[:6]):
         return context.keep(text)
     return Value(f"{text[:SECONDS]}{trim_fraction(parts[7])}Z")
+
+
+def read_iso_wallclock_z(text: str, context: Context) -> Value:
+    """Read the same text of a clock without zone: its `Z` says nothing."""
+    value = read_iso_instant(text, context)
+    return replace(value, text=value.text.removesuffix("Z")) if value.flag is Flag.OK else value
 
 
 def read_sql_instant(text: str, context: Context) -> Value:

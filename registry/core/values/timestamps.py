@@ -1,4 +1,4 @@
-"""Timestamps: instants and wall-clock times as counts of seconds or milliseconds since 1970."""
+"""Timestamps: instants and wall-clock times as counts of seconds, or of smaller parts of them, since 1970."""
 
 from __future__ import annotations
 
@@ -19,6 +19,15 @@ MOST_DIGITS: Final = 12
 LAST_SECOND: Final = (LAST_DAY + 1) * DAY - 1
 FIRST_MILLI: Final = FIRST_DAY * DAY * 1000
 LAST_MILLI: Final = (LAST_DAY + 1) * DAY * 1000 - 1
+FIRST_MICRO: Final = FIRST_DAY * DAY * 1_000_000
+LAST_MICRO: Final = (LAST_DAY + 1) * DAY * 1_000_000 - 1
+FIRST_NANO: Final = -(2**63)
+LAST_NANO: Final = 2**63 - 1
+"""Nanoseconds are counted in 64 bits, which end in the years 1677 and 2262."""
+_MILLIS: Final = 3
+_MICROS: Final = 6
+_NANOS: Final = 9
+"""How many digits a part of a second has."""
 
 
 def read_seconds(token: str, _context: Context) -> Value:
@@ -38,12 +47,32 @@ def read_seconds_fraction(text: str, _context: Context) -> Value:
 
 def read_millis_wallclock(token: str, _context: Context) -> Value:
     """Read milliseconds within the years 0000 to 9999 of a clock without zone."""
-    return Value(_format_millis(read_count(token, FIRST_MILLI, LAST_MILLI), ""))
+    return Value(_format_parts(read_count(token, FIRST_MILLI, LAST_MILLI), _MILLIS))
+
+
+def read_micros_wallclock(token: str, _context: Context) -> Value:
+    """Read microseconds within the years 0000 to 9999 of a clock without zone."""
+    return Value(_format_parts(read_count(token, FIRST_MICRO, LAST_MICRO), _MICROS))
+
+
+def read_nanos_wallclock(token: str, _context: Context) -> Value:
+    """Read nanoseconds of a clock without zone, as many as 64 bits count."""
+    return Value(_format_parts(read_count(token, FIRST_NANO, LAST_NANO), _NANOS))
 
 
 def read_millis_instant(token: str, _context: Context) -> Value:
     """Read milliseconds within the years 0000 to 9999 in UTC."""
-    return Value(_format_millis(read_count(token, FIRST_MILLI, LAST_MILLI), "Z"))
+    return Value(_format_parts(read_count(token, FIRST_MILLI, LAST_MILLI), _MILLIS) + "Z")
+
+
+def read_micros_instant(token: str, _context: Context) -> Value:
+    """Read microseconds within the years 0000 to 9999 in UTC."""
+    return Value(_format_parts(read_count(token, FIRST_MICRO, LAST_MICRO), _MICROS) + "Z")
+
+
+def read_nanos_instant(token: str, _context: Context) -> Value:
+    """Read nanoseconds in UTC, as many as 64 bits count."""
+    return Value(_format_parts(read_count(token, FIRST_NANO, LAST_NANO), _NANOS) + "Z")
 
 
 def read_millis_fraction(token: str, _context: Context) -> Value:
@@ -51,12 +80,13 @@ def read_millis_fraction(token: str, _context: Context) -> Value:
     parts = MILLIS_FRACTION.fullmatch(token)
     if parts is None:
         raise BrokenValue
-    return Value(_format_millis(int(parts[1]), "Z"), Flag.NOTED)
+    return Value(_format_parts(int(parts[1]), _MILLIS) + "Z", Flag.NOTED)
 
 
-def _format_millis(millis: int, suffix: str) -> str:
-    seconds, rest = divmod(millis, 1000)
-    return format_moment(seconds, trim_fraction(f".{rest:03d}") + suffix)
+def _format_parts(count: int, digits: int) -> str:
+    """Write a count of parts of a second as a date and a time of day."""
+    seconds, rest = divmod(count, 10**digits)
+    return format_moment(seconds, trim_fraction(f".{rest:0{digits}d}"))
 
 
 def write_seconds(text: str, _context: Context) -> Number:
@@ -72,5 +102,19 @@ def write_seconds_fraction(text: str, _context: Context) -> str:
 
 def write_millis(text: str, _context: Context) -> Number:
     """Write a time as whole milliseconds."""
+    return _write_parts(text, _MILLIS)
+
+
+def write_micros(text: str, _context: Context) -> Number:
+    """Write a time as whole microseconds."""
+    return _write_parts(text, _MICROS)
+
+
+def write_nanos(text: str, _context: Context) -> Number:
+    """Write a time as nanoseconds."""
+    return _write_parts(text, _NANOS)
+
+
+def _write_parts(text: str, digits: int) -> Number:
     seconds, fraction = parse_moment(text)
-    return Number(str(seconds * 1000 + int(fraction.ljust(3, "0"))))
+    return Number(str(seconds * 10**digits + int(fraction.ljust(digits, "0"))))

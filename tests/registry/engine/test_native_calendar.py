@@ -27,22 +27,25 @@ pytestmark = pytest.mark.skipif(LIBRARY is None, reason="no native part was comp
 DATED = {
     "sql-date": "{}", "sql-datetime": "{} 12:30:45", "sql-datetime-zone": "{} 12:30:45.5",
     "sql-datetime-instant": "{} 12:30:45", "iso-datetime-minutes": "{}T12:30", "iso-instant": "{}T12:30:45Z",
-    "avro-date": "DateTime {}", "avro-datetime": "DateTime {} 12:30:45",
+    "avro-date": "DateTime {}", "avro-datetime": "DateTime {} 12:30:45", "iso-date-z": "{}Z",
+    "iso-wallclock-z": "{}T12:30:45Z",
 }  # fmt: skip
 """How a form writes a date."""
-WRITTEN = {"sql-date": "{}", "avro-date": "{}", "iso-datetime-minutes": "{}T12:30:00", "iso-instant": "{}T12:30:45Z",
+WRITTEN = {"sql-date": "{}", "iso-date-z": "{}", "avro-date": "{}", "iso-datetime-minutes": "{}T12:30:00", "iso-instant": "{}T12:30:45Z",
            "sql-datetime-zone": "{}T12:30:45.5", "sql-datetime-instant": "{}T12:30:45"}  # fmt: skip
 TIMED = {
     "sql-time": "{}", "avro-time": "DateTime {}", "sql-datetime": "2024-02-29 {}", "avro-datetime": "DateTime 2024-02-29 {}",
     "iso-instant": "2024-02-29T{}Z", "iso-datetime-minutes": "2024-02-29T{}", "sql-datetime-zone": "2024-02-29 {}",
     "sql-datetime-instant": "2024-02-29 {}", "iso-time-minutes": "{}",
+    "iso-wallclock-z": "2024-02-29T{}Z", "iso-time-z": "{}Z", "iso-time-zoned": "{}Z",
 }  # fmt: skip
 """How it writes a time with seconds."""
 DAY_LONG = {"sql-time", "avro-time", "iso-time-minutes"}
 """Forms of times that are no time of day: up to 99 hours."""
 NOTES_FRACTIONS = {"iso-time-minutes", "iso-datetime-minutes"}
 SECONDS = {"epoch-seconds-integer": "{}", "epoch-seconds.fraction": "{}", "avro-timestamp": "Timestamp {}"}
-WITHOUT_DATES = {"days-since-epoch", "millis-wallclock", "epoch-millis-instant", "epoch-millis.fraction-number",
+WITHOUT_DATES = {"days-since-epoch", "millis-wallclock", "micros-wallclock", "nanos-wallclock", "epoch-micros-instant",
+                 "epoch-nanos-instant", "epoch-millis-instant", "epoch-millis.fraction-number",
                  "avro-zoned"}  # fmt: skip
 OK, BROKEN, NOTED, OPEN = 0, 1, 3, 255
 NOON = ("12", "30", "45")
@@ -90,7 +93,9 @@ DAYS = [
 def test_every_form_that_has_a_date_or_a_time_is_asked():
     kinds = {name for name, form in FORMS.items() if form.kind in ("date", "datetime", "timestamp")}
     assert kinds == {*DATED, *SECONDS} | WITHOUT_DATES
-    assert {name for name, form in FORMS.items() if form.kind == "time"} == DAY_LONG | {"micros-of-day"}
+    assert {name for name, form in FORMS.items() if form.kind == "time"} == {
+        *DAY_LONG, "iso-time-z", "iso-time-zoned", "millis-of-day", "micros-of-day", "nanos-of-day",
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("form", DATED)

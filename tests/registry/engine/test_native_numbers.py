@@ -9,18 +9,20 @@ from scanned_messages import LIBRARY, column_of
 
 from cdc_contracts.registry.core.engine.layout_parts import FormUse
 from cdc_contracts.registry.core.engine.native.form_checks import check_values, write_values
-from cdc_contracts.registry.core.engine.native.scanned_columns import TEXT
+from cdc_contracts.registry.core.engine.native.scanned_columns import INTEGER, NUMBER, TEXT
 from cdc_contracts.registry.core.values import FORMS, Context
 from cdc_contracts.registry.core.values.type_bounds import bound_of
 
 pytestmark = pytest.mark.skipif(LIBRARY is None, reason="no native part was compiled here, or it is switched off")
 
+PLAIN = Context()
 
-def texts_written(form, tokens, context, declared=None):
+
+def texts_written(form, tokens, context=PLAIN, declared=None, kind=TEXT):
     """Return the text of each value that the native part is sure of, None of those that it leaves open."""
     bound = bound_of(declared, FORMS[form].kind) if declared else None
     use = FormUse(FORMS[form], context, lenient=False, bound=bound)
-    column = column_of([(TEXT, token) for token in tokens], FORMS[form].decoder)
+    column = column_of([(kind, token) for token in tokens], FORMS[form].decoder)
     checked = check_values(column, use)
     assert checked is not None
     texts = write_values(column, use, checked[0])[0].to_pylist()
@@ -95,3 +97,55 @@ def test_an_integer_in_base64_is_bounded_by_its_type():
 def test_bit_fields_are_read_from_their_least_byte(length, fields):
     tokens = [b64encode(data).decode() for data in fields]
     assert texts_written("bit-base64-le", tokens, Context(length=length)) == list(fields.values())
+
+
+@pytest.mark.parametrize("form", ["nanos-wallclock", "epoch-nanos-instant"])
+def test_nanoseconds_are_those_of_64_bits(form):
+    tokens = {
+        "0": "1970-01-01T00:00:00", "-1": "1969-12-31T23:59:59.999999999", "1000000000": "1970-01-01T00:00:01",
+        "1718028800500000000": "2024-06-10T14:13:20.5", "9223372036854775807": "2262-04-11T23:47:16.854775807",
+        "-9223372036854775807": "1677-09-21T00:12:43.145224193", "9223372036854775808": None,
+        "-9223372036854775808": None, "10000000000000000000": None, "-0": None, "00": None, "1e3": None, "1.5": None,
+    }  # fmt: skip
+    zone = "Z" if form == "epoch-nanos-instant" else ""
+    expected = [None if text is None else text + zone for text in tokens.values()]
+    assert texts_written(form, [*tokens], kind=NUMBER) == expected
+    assert texts_written(form, [*tokens][:3], kind=INTEGER) == expected[:3]
+
+
+def test_a_type_bounds_the_digits_of_a_second_in_nanoseconds():
+    tokens = {"1718028800123456000": "2024-06-10T14:13:20.123456", "1718028800123456700": None, "0": "1970-01-01T00:00:00",
+              "1718028800000000000": "2024-06-10T14:13:20"}  # fmt: skip
+    found = texts_written("nanos-wallclock", [*tokens], declared="datetime(6)", kind=NUMBER)
+    assert found == list(tokens.values())
+
+
+@pytest.mark.parametrize("form", ["micros-wallclock", "epoch-micros-instant"])
+def test_microseconds_are_those_of_ten_thousand_years(form):
+    tokens = {
+        "0": "1970-01-01T00:00:00", "-1": "1969-12-31T23:59:59.999999", "1000000": "1970-01-01T00:00:01",
+        "-62167219200000000": "0000-01-01T00:00:00", "253402300799999999": "9999-12-31T23:59:59.999999",
+        "-62167219200000001": None, "253402300800000000": None,
+    }  # fmt: skip
+    zone = "Z" if form == "epoch-micros-instant" else ""
+    expected = [None if text is None else text + zone for text in tokens.values()]
+    assert texts_written(form, [*tokens], kind=INTEGER) == expected
+
+
+@pytest.mark.parametrize(("form", "digits"), [("millis-of-day", 3), ("micros-of-day", 6), ("nanos-of-day", 9)])
+def test_a_duration_is_below_839_hours_in_every_unit(form, digits):
+    most, nines = 839 * 3600 * 10**digits - 1, "9" * digits
+    tokens = {0: "00:00:00", 1: "00:00:00." + "1".rjust(digits, "0"), -5 * 10**digits: "-00:00:05",
+              most: f"838:59:59.{nines}", -most: f"-838:59:59.{nines}", most + 1: None, -most - 1: None}  # fmt: skip
+    assert texts_written(form, [*map(str, tokens)], kind=INTEGER) == list(tokens.values())
+
+
+def test_a_z_is_written_only_where_it_says_something():
+    assert texts_written("iso-wallclock-z", ["2024-02-29T12:30:45.500Z"]) == ["2024-02-29T12:30:45.5"]
+    assert texts_written("iso-date-z", ["2024-02-29Z", "2024-02-29", "2023-02-29Z"]) == ["2024-02-29", None, None]
+    assert texts_written("iso-time-z", ["12:30:45.500Z", "24:00:00Z"]) == ["12:30:45.5", None]
+    assert texts_written("iso-time-zoned", ["12:30:45.500Z", "12:30:45"]) == ["12:30:45.5Z", None]
+
+
+def test_a_number_beyond_18_digits_is_left_open_by_all_other_forms():
+    assert texts_written("integer-number", ["1718028800500000000"], kind=NUMBER) == [None]

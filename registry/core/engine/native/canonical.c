@@ -49,7 +49,7 @@ static uint8_t *put_moment(uint8_t *to, int64_t seconds) {
 
 /* A part of a second with a number of digits; nothing where it is zero. */
 static uint8_t *put_part(uint8_t *to, int64_t part, int digits) {
-    uint8_t text[8] = {'.'};
+    uint8_t text[10] = {'.'};
     for (int place = digits; place > 0; place--) text[place] = (uint8_t)('0' + part % 10), part /= 10;
     return put_fraction(to, text, digits + 1);
 }
@@ -60,16 +60,21 @@ static int64_t number_of(const uint8_t *p, int64_t length) {
     return negative ? -number : number;
 }
 
-static uint8_t *put_millis(uint8_t *to, int64_t millis, const Check *check) {
-    int64_t seconds = floor_of(millis, 1000);
-    to = put_part(put_moment(to, seconds), millis - seconds * 1000, 3);
+#define MILLI 1000
+#define MICRO 1000000
+#define NANO 1000000000
+
+/* A moment as a number of parts of a second. */
+static uint8_t *put_since(uint8_t *to, int64_t count, int64_t part, int digits, const Check *check) {
+    int64_t rest = count % part;
+    to = put_part(put_moment(to, floor_of(count, part)), rest < 0 ? rest + part : rest, digits);
     if (check->is_instant) *to++ = 'Z';
     return to;
 }
 
-static uint8_t *put_micros(uint8_t *to, int64_t micros) {
-    if (micros < 0) *to++ = '-', micros = -micros;
-    return put_part(put_clock(to, micros / 1000000), micros % 1000000, 6);
+static uint8_t *put_duration(uint8_t *to, int64_t count, int64_t part, int digits) {
+    if (count < 0) *to++ = '-', count = -count;
+    return put_part(put_clock(to, count / part), count % part, digits);
 }
 
 /* The moment of a clock that is ahead of UTC by an offset. */
@@ -151,7 +156,8 @@ static uint8_t *put_canonical(uint8_t *to, const uint8_t *p, int64_t length, con
         return put_fraction(put(to, p + 11, 8), p + 19, length - 19);
     case ISO_MINUTES: return put_minutes(to, p, length, 16);
     case ISO_INSTANT:
-        to = put_fraction(put(to, p, 19), p + 19, length - 20), *to++ = 'Z';
+        to = put_fraction(put(to, p, 19), p + 19, length - 20);
+        if (check->is_instant) *to++ = 'Z';
         return to;
     case SECONDS: case SECONDS_FRACTION: return put_seconds(to, p, length);
     case BIT_BASE64: return put_unsigned(to, base64_number(p, length, base64_size(p, length, table), table));
@@ -161,8 +167,17 @@ static uint8_t *put_canonical(uint8_t *to, const uint8_t *p, int64_t length, con
     case HEX: return put_hex_bytes(to, p, length);
     case BOOLEAN_DIGITS: return *p == '1' ? put(to, (const uint8_t *)"true", 4) : put(to, (const uint8_t *)"false", 5);
     case DAYS: return put_date(to, number_of(p, length));
-    case MILLIS: return put_millis(to, number_of(p, length), check);
-    case MICROS_OF_DAY: return put_micros(to, number_of(p, length));
+    case MILLIS: return put_since(to, number_of(p, length), MILLI, 3, check);
+    case MICROS: return put_since(to, number_of(p, length), MICRO, 6, check);
+    case NANOS: return put_since(to, number_of(p, length), NANO, 9, check);
+    case MILLIS_OF_DAY: return put_duration(to, number_of(p, length), MILLI, 3);
+    case MICROS_OF_DAY: return put_duration(to, number_of(p, length), MICRO, 6);
+    case NANOS_OF_DAY: return put_duration(to, number_of(p, length), NANO, 9);
+    case DATE_Z: return put(to, p, 10);
+    case TIME_Z: return put_fraction(put(to, p, 8), p + 8, length - 9);
+    case TIME_ZONED:
+        to = put_fraction(put(to, p, 8), p + 8, length - 9), *to++ = 'Z';
+        return to;
     case FLOATS: return is_shortest(p, length) ? put(to, p, length) : NULL;
     default: return put(to, p, length);
     }
@@ -190,7 +205,7 @@ int64_t cdc_canonical(Buffer source, Buffer cell_buffer, uint32_t kinds, const C
         if (!(kinds >> kind & 1) || (flags[i] != OK && flags[i] != NOTED)) continue;
         uint8_t *to = NULL;
         if (text_buffer.size - total < length_of(cells[i]) + MOST_ADDED) return TOO_SHORT;
-        if (kind == TEXT || kind == INTEGER || kind == DECIMAL)
+        if (kind == TEXT || kind == INTEGER || kind == DECIMAL || kind == NUMBER)
             to = put_canonical(text + total, data + start_of(cells[i]), length_of(cells[i]), check, table);
         else if (check->form == BOOLEANS && (kind == TRUTH || kind == FALSEHOOD))
             to = put(text + total, data + start_of(cells[i]), length_of(cells[i]));

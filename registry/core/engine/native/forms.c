@@ -32,6 +32,8 @@ static int is_fraction(const uint8_t *p, int64_t length, const Check *check) {
     return !(check->zeros_open && p[length - 1] == '0');
 }
 
+static int is_within(int64_t value, const Check *check) { return value >= check->least && value <= check->most; }
+
 static int is_plain_number(const uint8_t *p, int64_t length, const Check *check, int with_point) {
     const uint8_t *end = p + length, *digits;
     int negative = length > 0 && *p == '-';
@@ -45,7 +47,7 @@ static int is_plain_number(const uint8_t *p, int64_t length, const Check *check,
     if (check->least > INT64_MIN || check->most < INT64_MAX) {
         if (whole > MOST_DIGITS) return 0;
         if (negative) value = -value;
-        if (value < check->least || value > check->most) return 0;
+        if (!is_within(value, check)) return 0;
     }
     if (p == end) return 1;
     if (!with_point || *p != '.') return 0;
@@ -55,7 +57,7 @@ static int is_plain_number(const uint8_t *p, int64_t length, const Check *check,
 }
 
 static int is_bit(uint64_t number, const Check *check) {
-    return number <= INT64_MAX && (int64_t)number >= check->least && (int64_t)number <= check->most;
+    return number <= INT64_MAX && is_within((int64_t)number, check);
 }
 
 static int is_hex(const uint8_t *p, int64_t length, const Check *check, int bits) {
@@ -85,7 +87,7 @@ static int is_decimal_base64(const uint8_t *p, int64_t length, const Check *chec
     if (check->least > INT64_MIN || check->most < INT64_MAX) {
         if (number.high || number.low > INT64_MAX) return 0;
         int64_t value = number.negative ? -(int64_t)number.low : (int64_t)number.low;
-        if (value < check->least || value > check->most) return 0;
+        if (!is_within(value, check)) return 0;
     }
     return check->most_whole >= MOST_WIDE_DIGITS || wide_digits(number, digits) <= check->most_whole;
 }
@@ -98,6 +100,18 @@ static int are_seconds(const uint8_t *p, int64_t length, const Check *check) {
         value = value * 10 + (p[i] - '0');
     }
     return value <= check->most;
+}
+
+/* A number of 64 bits, with no more digits of a second than its type has. */
+static int are_nanos(const uint8_t *p, int64_t length, const Check *check) {
+    int64_t negative = length > 0 && *p == '-', digits = length - negative, zeros = 0;
+    p += negative;
+    if (digits < 1 || digits > 19 || (*p == '0' && length > 1)) return 0;
+    for (int64_t i = 0; i < digits; i++)
+        if (!is_digit(p[i])) return 0;
+    if (digits == 19 && memcmp(p, "9223372036854775807", 19) > 0) return 0;
+    while (zeros < digits && p[digits - 1 - zeros] == '0') zeros++;
+    return *p == '0' || 9 - zeros <= check->most_fraction;
 }
 
 static int sure_if(int holds) { return holds ? OK : OPEN; }
@@ -132,7 +146,8 @@ static int judge(const uint8_t *p, int64_t length, const Check *check, const int
     if (check->literal != NULL && length == check->literal_length && memcmp(p, check->literal, (size_t)length) == 0) return OPEN;
     switch (check->form) {
     case ANY_TEXT: return OK;
-    case INTEGERS: case BOOLEAN_DIGITS: case DAYS: case MILLIS: case MICROS_OF_DAY:
+    case INTEGERS: case BOOLEAN_DIGITS: case DAYS: case MILLIS: case MICROS:
+    case MILLIS_OF_DAY: case MICROS_OF_DAY: case NANOS_OF_DAY:
         return sure_if(length <= MOST_DIGITS + 1 && is_plain_number(p, length, check, 0));
     case DECIMALS: return sure_if(length <= 4000 && is_plain_number(p, length, check, 1));
     case FLOATS: return sure_if(length <= 30 && is_plain_number(p, length, check, 1));
@@ -142,7 +157,11 @@ static int judge(const uint8_t *p, int64_t length, const Check *check, const int
     case BIT_BASE64_LE: return sure_if(is_bit_base64_le(p, length, check, table));
     case DECIMAL_BASE64: return sure_if(is_decimal_base64(p, length, check, table));
     case BIT_HEX: return sure_if(is_hex(p, length, check, 1));
+    case NANOS: return sure_if(are_nanos(p, length, check));
     case DATE: return sure_if(length == 10 && is_date(p, check));
+    case DATE_Z: return sure_if(length == 11 && p[10] == 'Z' && is_date(p, check));
+    case TIME_Z: case TIME_ZONED:
+        return sure_if(length >= 9 && p[length - 1] == 'Z' && is_clock(p, 23) && is_fraction(p + 8, length - 9, check));
     case TIME: return sure_if(length >= 8 && is_clock(p, 99) && is_fraction(p + 8, length - 8, check));
     case TIME_MINUTES: return judge_time_minutes(p, length, check);
     case SQL_DATETIME:
@@ -180,8 +199,9 @@ int64_t cdc_check(Buffer source, Buffer cell_buffer, uint32_t kinds, const Check
         int flag = OK;
         if (kinds >> kind & 1) {
             switch (kind) {
-            case TEXT: case INTEGER: case DECIMAL:
-                flag = judge(data + start_of(cells[i]), length_of(cells[i]), check, table);
+            case TEXT: case INTEGER: case DECIMAL: case NUMBER:
+                if (kind == NUMBER && check->form != NANOS) flag = OPEN;
+                else flag = judge(data + start_of(cells[i]), length_of(cells[i]), check, table);
                 break;
             case ESCAPED: flag = sure_if(check->form == ANY_TEXT && check->literal == NULL); break;
             case TRUTH: case FALSEHOOD: flag = sure_if(check->form == BOOLEANS); break;

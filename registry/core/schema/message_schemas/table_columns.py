@@ -27,9 +27,9 @@ from cdc_contracts.registry.core.schema.message_schemas.form_definitions import 
 from cdc_contracts.registry.core.schema.message_schemas.image_placement import no_row
 from cdc_contracts.registry.core.values import FORMS, ValueForm
 from cdc_contracts.registry.core.values.civil_time import DAY, LAST_DAY
-from cdc_contracts.registry.core.values.day_times import MOST_MICROS
+from cdc_contracts.registry.core.values.day_times import MOST_MICROS, MOST_MILLIS, MOST_NANOS
 from cdc_contracts.registry.core.values.source_types import Digits, parse_source_type
-from cdc_contracts.registry.core.values.timestamps import LAST_MILLI
+from cdc_contracts.registry.core.values.timestamps import LAST_MICRO, LAST_MILLI, LAST_NANO
 from cdc_contracts.registry.core.values.type_bounds import TypeBound, bound_of
 
 _COLUMN: Final = "column"
@@ -39,8 +39,11 @@ _EXPONENT: Final = "[eE]"
 """A text with an exponent is not bounded by its digits, which do not show how many there are."""
 _BOUNDED: Final = ("integer", "decimal", "number", "bit")
 _LAST: Final[Mapping[str, int]] = {
-    "days-since-epoch": LAST_DAY, "micros-of-day": MOST_MICROS, "millis-wallclock": LAST_MILLI,
-    "epoch-millis-instant": LAST_MILLI, "epoch-seconds-integer": (LAST_DAY + 1) * DAY - 1,
+    "days-since-epoch": LAST_DAY,
+    "millis-of-day": MOST_MILLIS, "micros-of-day": MOST_MICROS, "nanos-of-day": MOST_NANOS,
+    "millis-wallclock": LAST_MILLI, "micros-wallclock": LAST_MICRO, "nanos-wallclock": LAST_NANO,
+    "epoch-millis-instant": LAST_MILLI, "epoch-micros-instant": LAST_MICRO, "epoch-nanos-instant": LAST_NANO,
+    "epoch-seconds-integer": (LAST_DAY + 1) * DAY - 1,
 }  # fmt: skip
 """The last moment that a form counts to: the end of the year 9999, of 838 hours and 59 minutes where it is a time."""
 
