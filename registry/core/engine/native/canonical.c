@@ -1,6 +1,7 @@
 /* Canonical texts of values that are surely of their form, straight from the bytes of their message. */
 #include "interface.h"
 #include "forms.h"
+#include "latin1.h"
 
 static uint8_t *put(uint8_t *to, const uint8_t *from, int64_t length) {
     copy_bytes(to, from, length);
@@ -89,15 +90,39 @@ static uint8_t *put_instant(uint8_t *to, const uint8_t *p, int64_t length, const
     return to;
 }
 
+/* Up to three bytes in Base64, the first of them the highest of the lower 24 bits. */
+static uint8_t *put_group(uint8_t *to, uint32_t group, int64_t held) {
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    for (int letter = 0; letter < 4; letter++)
+        *to++ = letter > held ? '=' : (uint8_t)letters[group >> (18 - 6 * letter) & 63];
+    return to;
+}
+
 /* Bytes in Base64, from pairs of hex digits. */
 static uint8_t *put_hex_bytes(uint8_t *to, const uint8_t *p, int64_t length) {
-    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     for (int64_t i = 0; i < length; i += 6) {
         int64_t held = length - i < 6 ? (length - i) / 2 : 3;
-        uint32_t group = (uint32_t)hex_number(p + i, held * 2) << (8 * (3 - held));
-        for (int letter = 0; letter < 4; letter++)
-            *to++ = letter > held ? '=' : (uint8_t)letters[group >> (18 - 6 * letter) & 63];
+        to = put_group(to, (uint32_t)hex_number(p + i, held * 2) << (8 * (3 - held)), held);
     }
+    return to;
+}
+
+/* Bytes in Base64, from characters. */
+static uint8_t *put_latin1(uint8_t *to, const uint8_t *p, int64_t length, int escaped) {
+    const uint8_t *end = p + length;
+    uint32_t group = 0;
+    int held = 0;
+    while (p < end) {
+        int found = latin1_at(p, end, escaped);
+        p += found >> 8, group = group << 8 | (uint32_t)(found & 0xFF);
+        if (++held < 3) continue;
+        to = put_group(to, group, held), group = 0, held = 0;
+    }
+    return held ? put_group(to, group << (8 * (3 - held)), held) : to;
+}
+
+static uint8_t *put_base64_url(uint8_t *to, const uint8_t *p, int64_t length) {
+    for (int64_t i = 0; i < length; i++) *to++ = p[i] == '-' ? '+' : p[i] == '_' ? '/' : p[i];
     return to;
 }
 
@@ -164,7 +189,9 @@ static uint8_t *put_canonical(uint8_t *to, const uint8_t *p, int64_t length, con
     case BIT_BASE64_LE: return put_unsigned(to, base64_number_le(p, base64_size(p, length, table), table));
     case DECIMAL_BASE64: return put_scaled(to, base64_wide(p, base64_size(p, length, table), table), check->scale);
     case BIT_HEX: return put_unsigned(to, hex_number(p, length));
-    case HEX: return put_hex_bytes(to, p, length);
+    case HEX: case HEX_LOWER: return put_hex_bytes(to, p, length);
+    case HEX_0X: return put_hex_bytes(to, p + 2, length - 2);
+    case BASE64_URL: return put_base64_url(to, p, length);
     case BOOLEAN_DIGITS: return *p == '1' ? put(to, (const uint8_t *)"true", 4) : put(to, (const uint8_t *)"false", 5);
     case DAYS: return put_date(to, number_of(p, length));
     case MILLIS: return put_since(to, number_of(p, length), MILLI, 3, check);
@@ -197,18 +224,21 @@ int64_t cdc_canonical(Buffer source, Buffer cell_buffer, uint32_t kinds, const C
     int64_t count = COUNT_OF(cell_buffer, uint64_t), total = 0, opened = 0;
     if (!HOLDS(flag_buffer, uint8_t, count) || !HOLDS(offset_buffer, int32_t, count + 1)) return TOO_SHORT;
     if (!HOLDS_BITS(valid, count)) return TOO_SHORT;
-    make_sextets(table);
+    make_sextets(table, check->form);
     for (int64_t i = 0; i < count; i++) {
         FETCH_AHEAD(data, cells, i, count);
         unsigned kind = kind_of(cells[i]);
         offsets[i] = (int32_t)total;
         if (!(kinds >> kind & 1) || (flags[i] != OK && flags[i] != NOTED)) continue;
         uint8_t *to = NULL;
-        if (text_buffer.size - total < length_of(cells[i]) + MOST_ADDED) return TOO_SHORT;
-        if (kind == TEXT || kind == INTEGER || kind == DECIMAL || kind == NUMBER)
-            to = put_canonical(text + total, data + start_of(cells[i]), length_of(cells[i]), check, table);
+        int64_t length = length_of(cells[i]);
+        if (text_buffer.size - total < length + (check->form == LATIN1) * (length / 3) + MOST_ADDED) return TOO_SHORT;
+        if (check->form == LATIN1 && (kind == TEXT || kind == ESCAPED))
+            to = put_latin1(text + total, data + start_of(cells[i]), length, kind == ESCAPED);
+        else if (kind == TEXT || kind == INTEGER || kind == DECIMAL || kind == NUMBER)
+            to = put_canonical(text + total, data + start_of(cells[i]), length, check, table);
         else if (check->form == BOOLEANS && (kind == TRUTH || kind == FALSEHOOD))
-            to = put(text + total, data + start_of(cells[i]), length_of(cells[i]));
+            to = put(text + total, data + start_of(cells[i]), length);
         if (to == NULL) {
             flags[i] = OPEN, opened++;
             continue;

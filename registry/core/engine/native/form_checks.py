@@ -62,7 +62,8 @@ def write_values(
     library = column.source.library
     if all(library.forms[native.form].known == "AS_SENT" for native in use.form.native):
         return column.texts(kinds), np.zeros(0, np.int64)
-    return _write(column, kinds, checks[0], flags)
+    longer = any(library.forms[native.form].known == "LONGER" for native in use.form.native)
+    return _write(column, kinds, checks[0], flags, longer=longer)
 
 
 def _check_named(
@@ -93,11 +94,12 @@ def _run(column: ScannedColumn, kinds: int, check: Any) -> tuple[NDArray[np.uint
 
 
 def _write(
-    column: ScannedColumn, kinds: int, check: Any, flags: NDArray[np.uint8] | None
+    column: ScannedColumn, kinds: int, check: Any, flags: NDArray[np.uint8] | None, *, longer: bool
 ) -> tuple[pa.Array, NDArray[np.int64]]:
     source, total, constants = column.source, len(column), column.source.library.constants
     flags = np.zeros(total, np.uint8) if flags is None else flags.copy()
     size = source.library.cdc_text_size(column.cells, kinds)
+    size += size // 3 if longer else 0
     offsets, valid = pa.allocate_buffer(4 * (total + 1)), np.zeros((total + 7) // 8, np.uint8)
     text = pa.allocate_buffer(size + constants["MOST_ADDED"] * total)
     opened = source.library.cdc_canonical(

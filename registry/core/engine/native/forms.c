@@ -5,6 +5,7 @@
  */
 #include "interface.h"
 #include "forms.h"
+#include "latin1.h"
 
 static const uint8_t month_days[13] = {0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
 
@@ -60,11 +61,17 @@ static int is_bit(uint64_t number, const Check *check) {
     return number <= INT64_MAX && is_within((int64_t)number, check);
 }
 
-static int is_hex(const uint8_t *p, int64_t length, const Check *check, int bits) {
-    if (length % 2 || (bits && length > 16)) return 0;
+enum letters { UPPER = 1, LOWER = 2 };
+
+static int is_hex(const uint8_t *p, int64_t length, int letters) {
+    if (length % 2) return 0;
     for (int64_t i = 0; i < length; i++)
-        if (hex_digit(p[i]) < 0) return 0;
-    return !bits || is_bit(hex_number(p, length), check);
+        if (hex_digit(p[i]) < 0 || !(is_digit(p[i]) || (letters & (p[i] & 0x20 ? LOWER : UPPER)))) return 0;
+    return 1;
+}
+
+static int is_bit_hex(const uint8_t *p, int64_t length, const Check *check) {
+    return length <= 16 && is_hex(p, length, UPPER) && is_bit(hex_number(p, length), check);
 }
 
 static int is_bit_base64(const uint8_t *p, int64_t length, const Check *check, const int8_t *table) {
@@ -151,12 +158,15 @@ static int judge(const uint8_t *p, int64_t length, const Check *check, const int
         return sure_if(length <= MOST_DIGITS + 1 && is_plain_number(p, length, check, 0));
     case DECIMALS: return sure_if(length <= 4000 && is_plain_number(p, length, check, 1));
     case FLOATS: return sure_if(length <= 30 && is_plain_number(p, length, check, 1));
-    case BASE64: return sure_if(base64_size(p, length, table) >= 0);
-    case HEX: return sure_if(is_hex(p, length, check, 0));
+    case BASE64: case BASE64_URL: return sure_if(base64_size(p, length, table) >= 0);
+    case HEX: return sure_if(is_hex(p, length, UPPER));
+    case HEX_LOWER: return sure_if(is_hex(p, length, LOWER));
+    case HEX_0X: return sure_if(length >= 2 && p[0] == '0' && p[1] == 'x' && is_hex(p + 2, length - 2, UPPER | LOWER));
+    case LATIN1: return sure_if(is_latin1(p, length, 0));
     case BIT_BASE64: return sure_if(is_bit_base64(p, length, check, table));
     case BIT_BASE64_LE: return sure_if(is_bit_base64_le(p, length, check, table));
     case DECIMAL_BASE64: return sure_if(is_decimal_base64(p, length, check, table));
-    case BIT_HEX: return sure_if(is_hex(p, length, check, 1));
+    case BIT_HEX: return sure_if(is_bit_hex(p, length, check));
     case NANOS: return sure_if(are_nanos(p, length, check));
     case DATE: return sure_if(length == 10 && is_date(p, check));
     case DATE_Z: return sure_if(length == 11 && p[10] == 'Z' && is_date(p, check));
@@ -192,7 +202,7 @@ int64_t cdc_check(Buffer source, Buffer cell_buffer, uint32_t kinds, const Check
     int8_t table[256];
     int64_t count = COUNT_OF(cell_buffer, uint64_t), *totals = ITEMS(total_buffer, int64_t), open = 0, marked = 0;
     if (!HOLDS(flag_buffer, uint8_t, count) || !HOLDS(total_buffer, int64_t, 2)) return TOO_SHORT;
-    make_sextets(table);
+    make_sextets(table, check->form);
     for (int64_t i = 0; i < count; i++) {
         FETCH_AHEAD(data, cells, i, count);
         unsigned kind = kind_of(cells[i]);
@@ -203,7 +213,10 @@ int64_t cdc_check(Buffer source, Buffer cell_buffer, uint32_t kinds, const Check
                 if (kind == NUMBER && check->form != NANOS) flag = OPEN;
                 else flag = judge(data + start_of(cells[i]), length_of(cells[i]), check, table);
                 break;
-            case ESCAPED: flag = sure_if(check->form == ANY_TEXT && check->literal == NULL); break;
+            case ESCAPED:
+                flag = sure_if(check->literal == NULL && (check->form == ANY_TEXT || (check->form == LATIN1 &&
+                               is_latin1(data + start_of(cells[i]), length_of(cells[i]), 1))));
+                break;
             case TRUTH: case FALSEHOOD: flag = sure_if(check->form == BOOLEANS); break;
             default: flag = OPEN;
             }

@@ -6,7 +6,7 @@
 #include "fields.h"
 
 /* Each form once: its number, its name, by which a value form names it, and what is known of its values come from here.
- * AS_SENT: the canonical text is the text that was sent. NUMBERS and BITS: the digits of a declared type bound them, those
+ * AS_SENT: the canonical text is the text that was sent. LONGER: it may be longer by a third. NUMBERS and BITS: the digits of a declared type bound them, those
  * of BITS and UNSCALED are not on the wire. TIMES: the check looks at zeros at the end of a fraction, or there is none. VALUES: others.
  */
 #define FORMS(FORM) \
@@ -16,7 +16,11 @@
     FORM(FLOATS, VALUES)           /* a number of up to 30 characters without exponent, or the text of one */ \
     FORM(BOOLEANS, VALUES) \
     FORM(BASE64, AS_SENT) \
-    FORM(HEX, VALUES) \
+    FORM(BASE64_URL, VALUES) \
+    FORM(HEX, VALUES)              /* of capital letters */ \
+    FORM(HEX_LOWER, VALUES) \
+    FORM(HEX_0X, VALUES)           /* of any letters */ \
+    FORM(LATIN1, LONGER)           /* each character a byte */ \
     FORM(BIT_BASE64, BITS)         /* up to eight bytes */ \
     FORM(BIT_BASE64_LE, BITS)      /* the least byte first */ \
     FORM(BIT_HEX, BITS) \
@@ -89,8 +93,10 @@ static inline int64_t base64_size(const uint8_t *p, int64_t length, const int8_t
     return length / 4 * 3 - padding;
 }
 
-static inline void make_sextets(int8_t *table) {
+/* By the byte: of the alphabet that a form is written in. */
+static inline void make_sextets(int8_t *table, int32_t form) {
     for (int byte = 0; byte < 256; byte++) table[byte] = (int8_t)sextet((uint8_t)byte);
+    if (form == BASE64_URL) table['-'] = 62, table['_'] = 63, table['+'] = table['/'] = -1;
 }
 
 /* The unsigned integer of up to eight bytes in Base64. */
@@ -152,7 +158,11 @@ static inline int wide_digits(WideNumber number, uint8_t *digits) {
     return count;
 }
 
-static inline int hex_digit(uint8_t byte) { return is_digit(byte) ? byte - '0' : byte >= 'A' && byte <= 'F' ? byte - 'A' + 10 : -1; }
+/* Of a digit or a letter of either case. */
+static inline int hex_digit(uint8_t byte) {
+    uint8_t low = byte | 0x20;
+    return is_digit(byte) ? byte - '0' : low >= 'a' && low <= 'f' ? low - 'a' + 10 : -1;
+}
 
 /* The unsigned integer of up to sixteen hex digits. */
 static inline uint64_t hex_number(const uint8_t *p, int64_t length) {
