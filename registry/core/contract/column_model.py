@@ -128,12 +128,14 @@ class MappingDocument(Document):
     aliases: dict[str, str] = Field(default_factory=dict)
     """The name of the type that another name stands for."""
     forms: dict[str, tuple[str, ...]] = Field(default_factory=dict)
-    """The source types of each value form."""
+    """The source types of each value form; `TIMESTAMP(4..6)` is one with these precisions."""
     options: dict[str, dict[str, dict[str, tuple[str, ...]]]] = Field(default_factory=dict)
     """The source types whose form an option of the producer decides: by option, its value and the form.
 
     A parameter of a run has the name of the option; without it, values of these types are read as they were sent.
     """
+    arrays: str | None = None
+    """The value form of arrays, whose types end in `[]`, whatever their elements are."""
     default: str | None = None
     """The value form of every other type; without one such a type is a finding."""
     untyped: dict[Literal["number", "text", "boolean", "array", "object"], str] = Field(default_factory=dict)
@@ -147,4 +149,4 @@ class MappingDocument(Document):
 
     def identity(self) -> dict[str, Any]:
         """Return everything here that decides how values are read, as plain data."""
-        return self.model_dump(exclude=set() if self.options else {"options"})
+        return self.model_dump(exclude={key for key in ("options", "arrays") if not getattr(self, key)})

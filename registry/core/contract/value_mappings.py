@@ -10,15 +10,23 @@ from typing import Final
 
 from cdc_contracts.registry.core.contract.column_model import MappingDocument
 from cdc_contracts.registry.core.values import FORMS
+from cdc_contracts.registry.core.values.source_types import parse_source_type
 
 _PARAMETERS = re.compile(r"""\s*\((?:[^()'"]|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")*\)""")
 """Brackets of a type, and what stands in them; the members of an ENUM may hold brackets of their own."""
+_PRECISE = re.compile(r"(.+)\(([0-9]+)\.\.([0-9]+)\)")
+"""A type with a range of precisions, such as TIMESTAMP(4..6)."""
 _UNSIGNED = re.compile(r"\s+(?:UNSIGNED|SIGNED|ZEROFILL)\b", re.IGNORECASE)
 
 
 def drop_parameters(name: str) -> str:
     """Return a type name without parameters: `decimal(20,2)` becomes `decimal`."""
     return _PARAMETERS.sub("", name)
+
+
+def without_precision(name: str) -> str:
+    """Return a listed type without its range of precisions: `TIMESTAMP(4..6)` becomes `TIMESTAMP`."""
+    return _PRECISE.sub(r"\1", name)
 
 
 _NAME_STEPS: Mapping[str, Callable[[str], str]] = {
@@ -42,11 +50,17 @@ class ValueMapping:
 
     document: MappingDocument
     _by_type: dict[str, str] = field(default_factory=dict)
+    _by_precision: dict[str, list[tuple[range, str]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for form, types in self.document.forms.items():
             for name in types:
-                self._by_type[name] = form
+                precise = _PRECISE.fullmatch(name)
+                if precise is None:
+                    self._by_type[name] = form
+                else:
+                    digits = range(int(precise[2]), int(precise[3]) + 1)
+                    self._by_precision.setdefault(precise[1], []).append((digits, form))
         for types in self.open_types.values():
             self._by_type.update(dict.fromkeys(types, AS_SENT))
 
@@ -57,7 +71,7 @@ class ValueMapping:
         for option, values in self.document.options.items():
             for forms in values.values():
                 for types in forms.values():
-                    found.setdefault(option, {}).update(dict.fromkeys(types))
+                    found.setdefault(option, {}).update(dict.fromkeys(map(without_precision, types)))
         return {option: tuple(types) for option, types in found.items()}
 
     def given(self, parameters: Mapping[str, str]) -> ValueMapping:
@@ -96,6 +110,7 @@ class ValueMapping:
         named += [(("untyped", kind), form) for kind, form in document.untyped.items()]
         named += [(("images", branch), form) for branch, form in document.images.items()]
         named += [(("default",), document.default)] if document.default is not None else []
+        named += [(("arrays",), document.arrays)] if document.arrays is not None else []
         yield from ((parts, form) for parts, form in named if form not in FORMS)
 
     def normalise(self, source_type: str) -> str:
@@ -107,8 +122,19 @@ class ValueMapping:
         return self.document.aliases.get(name, name)
 
     def form_of(self, source_type: str) -> str | None:
-        """Return the name of the form of a source type, or None if the mapping does not know the type."""
-        return self._by_type.get(self.normalise(source_type), self.document.default)
+        """Return the name of the form of a source type, or None if the mapping does not know the type.
+
+        `TIMESTAMP(4..6)` is listed for the types with these precisions, `TIMESTAMP` for one that says none.
+        """
+        if self.document.arrays is not None and source_type.endswith("[]"):
+            return self.document.arrays
+        name = self.normalise(source_type)
+        if name in self._by_precision:
+            precision = (*parse_source_type(source_type).parameters, None)[0]
+            for digits, form in self._by_precision[name]:
+                if precision in digits:
+                    return form
+        return self._by_type.get(name, self.document.default)
 
     def form_of_kind(self, kind: str) -> str | None:
         """Return the form of a value without a type, by its JSON kind; None for a structure that no form reads."""

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from cdc_contracts.registry.core.common.findings import INFO, WARNING, Finding, most_severe, rule_id
 from cdc_contracts.registry.core.common.json_messages import kind_of
-from cdc_contracts.registry.core.common.pointers import join_pointer, split_pointer
+from cdc_contracts.registry.core.common.pointers import ABSENT, join_pointer, split_pointer
 from cdc_contracts.registry.core.contract.catalogue import Version
 from cdc_contracts.registry.core.contract.discriminators import all_hold
 from cdc_contracts.registry.core.contract.envelope_schemas import show_code
@@ -259,9 +259,11 @@ class ReferenceValidator:
                 yield self._finding("unknown-enum", "source-type", path, expected, self._show(source_type))
 
     def _unknown_op(self, reading: Reading) -> Iterator[Finding]:
+        at = self.meaning.envelope.op.at
         if reading.code is not None:
-            at = self.meaning.envelope.op.at
             yield self._finding("unknown-enum", "op", at, self._ops(), self._show(reading.code))
+        elif reading.at(at) is ABSENT:  # no schema requires the code where tests of other members may decide
+            yield self._finding("missing-field", None, at, "present", "absent")
 
     def _unknown_codes(self, reading: Reading) -> Iterator[Finding]:
         """Yield unknown codes: tolerated ops (E73), members with a list of codes, and kinds of sources."""

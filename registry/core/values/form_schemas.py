@@ -9,7 +9,8 @@ TEXT: Final = frozenset({"text"})
 NUMBER: Final = frozenset({"number"})
 BOOLEAN: Final = frozenset({"boolean"})
 EITHER: Final = TEXT | NUMBER
-STRUCTURE: Final = frozenset({"array", "object"})
+OBJECT: Final = frozenset({"object"})
+STRUCTURE: Final = frozenset({"array"}) | OBJECT
 
 INTEGER: Final = "-?(?:0|[1-9][0-9]*)"
 JSON_NUMBER: Final = rf"{INTEGER}(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"

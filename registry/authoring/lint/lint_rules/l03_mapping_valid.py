@@ -1,3 +1,4 @@
+from collections.abc import Mapping
 from difflib import get_close_matches
 from importlib.resources.abc import Traversable
 
@@ -6,7 +7,7 @@ from cdc_contracts.registry.authoring.lint.lint_rule import Faults, LintFault, l
 from cdc_contracts.registry.authoring.lint.lint_run import LintRun
 from cdc_contracts.registry.core.common.errors import ContractError
 from cdc_contracts.registry.core.common.findings import ERROR
-from cdc_contracts.registry.core.contract.value_mappings import ValueMapping
+from cdc_contracts.registry.core.contract.value_mappings import ValueMapping, without_precision
 from cdc_contracts.registry.core.values import FORMS
 
 
@@ -48,16 +49,32 @@ def _value_form_like(name: str) -> str:
 def _misplaced_types(file: Traversable, mapping: ValueMapping) -> Faults:
     """Yield the source types that are never found, are listed under two forms, or are aliases of nothing."""
     seen: dict[str, str] = {}
-    for form, types in mapping.document.forms.items():
-        for source_type in types:
-            spelled = mapping.normalise(source_type)
-            if spelled != source_type:
-                yield LintFault(file, f"{spelled}, as types are looked up", source_type, ("forms", form))
-            elif source_type in seen:
-                yield LintFault(
-                    file, f"{source_type} under one form", f"also under {seen[source_type]}", ("forms", form)
-                )
-            seen[source_type] = form
+    yield from _misplaced(file, mapping, mapping.document.forms, ("forms",), seen)
+    known = {without_precision(name) for name in seen}
+    for option, values in mapping.document.options.items():
+        for value, forms in values.items():
+            own = dict(seen)
+            yield from _misplaced(file, mapping, forms, ("options", option, value), own)
+            known |= {without_precision(name) for name in own}
     for alias, source_type in mapping.document.aliases.items():
-        if source_type not in seen and mapping.document.default is None:
+        if source_type not in known and mapping.document.default is None:
             yield LintFault(file, "a type that has a form", source_type, ("aliases", alias))
+
+
+def _misplaced(
+    file: Traversable,
+    mapping: ValueMapping,
+    forms: Mapping[str, tuple[str, ...]],
+    parts: tuple[str, ...],
+    seen: dict[str, str],
+) -> Faults:
+    """Yield the types of some forms that are never found, or have a form already; add the forms to those `seen`."""
+    for form, types in forms.items():
+        for source_type in types:
+            bare = without_precision(source_type)
+            spelled = mapping.normalise(bare)
+            if spelled != bare:
+                yield LintFault(file, f"{spelled}, as types are looked up", source_type, (*parts, form))
+            elif source_type in seen:
+                yield LintFault(file, f"{source_type} under one form", f"also under {seen[source_type]}", (*parts, form))
+            seen[source_type] = form

@@ -79,7 +79,7 @@ class _Comparison:
             return
         branches = [branch for branch in self._branches(avro) if _last(branch) != _ABSENT]
         expected = frozenset(_kinds_of(schema))
-        found = frozenset().union(*(self._kinds(branch) for branch in branches))
+        found = frozenset().union(*(self._kinds(branch, expected) for branch in branches))
         if "number" in expected:
             expected, found = expected | {"number"}, _widen(found)
         if expected and expected != found:
@@ -132,9 +132,10 @@ class _Comparison:
             found.append(known)
         return found
 
-    def _kinds(self, branch: Any) -> frozenset[str]:
+    def _kinds(self, branch: Any, expected: frozenset[str]) -> frozenset[str]:
+        """Return the kinds of a branch; of those that a stand-in may hold the expected ones, if there are any."""
         if _last(branch) in _TEXTS:
-            return _TEXTS[_last(branch)]
+            return _TEXTS[_last(branch)] & expected or _TEXTS[_last(branch)]
         kind = branch["type"] if isinstance(branch, dict) else branch
         if isinstance(branch, dict) and str(branch.get("logicalType", "")).startswith("timestamp"):
             return frozenset({"string"})

@@ -54,7 +54,8 @@ def op_holds_rows(meaning: Meaning) -> dict[str, object]:
 def op_is_known(meaning: Meaning) -> dict[str, object]:
     """Return the schema that rejects unknown op codes, unless a flag decides whatever the code is."""
     free = [_flag_holds(meaning, flag) for flag in meaning.envelope.op.flags if flag.of is None]
-    known = within(meaning.envelope.op.at, one_of(list(meaning.ops)), required=False)
+    may_be_absent = not any(flag.when for flag in meaning.envelope.op.flags)
+    known = within(meaning.envelope.op.at, one_of(list(meaning.ops)), required=not may_be_absent)
     return any_of([*free, known])
 
 

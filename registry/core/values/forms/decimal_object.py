@@ -1,0 +1,38 @@
+"""A decimal as an object: its scale, and the Base64 of its unscaled big-endian two's complement."""
+
+from __future__ import annotations
+
+from cdc_contracts.registry.core.values import structures
+from cdc_contracts.registry.core.values.form_schemas import OBJECT
+from cdc_contracts.registry.core.values.value_form import Examples, ValueForm
+
+FORM = ValueForm(
+    "decimal-object",
+    "decimal",
+    OBJECT,
+    "raw",
+    schema={"type": ["object", "null"]},
+    doc=__doc__,
+    reader=structures.read_scaled,
+    writer=structures.write_scaled,
+    examples=Examples(
+        good=(
+            ('{"scale": 2, "value": "AxY="}', "7.90"),
+            ('{"value": "/w==", "scale": 3}', "-0.001"),
+            ('{"scale": 0, "value": "AA=="}', "0"),
+            ('{"scale": -2, "value": "BQ=="}', "500"),
+        ),
+        bad=(
+            "{}",
+            '{"scale": 2}',
+            '{"scale": 2, "value": ""}',
+            '{"scale": 2, "value": "AxY"}',
+            '{"scale": "2", "value": "AxY="}',
+            '{"scale": 2.0, "value": "AxY="}',
+            '{"scale": 2, "value": "AxY=", "more": 1}',
+            '{"scale": 1000000000, "value": "AxY="}',
+            '{"scale": -1000000000, "value": "AxY="}',
+            '{"scale": 1e400, "value": "AxY="}',
+        ),
+    ),
+)
