@@ -166,7 +166,9 @@ def _with_form(versions: Sequence[Version], form: str) -> int:
 
 
 def _forms_of(mapping: Any) -> set[str]:
-    return {*mapping.forms, *mapping.untyped.values(), mapping.default}
+    of_options = {form for values in mapping.options.values() for forms in values.values() for form in forms}
+    as_sent = {"as-sent"} if of_options else set()
+    return {*mapping.forms, *mapping.untyped.values(), *of_options, *as_sent, mapping.arrays, mapping.default}
 
 
 def _first(entry: dict[str, Any]) -> str:

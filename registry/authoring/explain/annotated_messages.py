@@ -10,7 +10,7 @@ from typing import Any, Final
 from cdc_contracts.registry.authoring.explain.contract_explanations import describe_members
 from cdc_contracts.registry.core.common.json_messages import kind_of
 from cdc_contracts.registry.core.common.pointers import ABSENT, join_pointer, split_pointer
-from cdc_contracts.registry.core.contract.discriminators import pointers_of
+from cdc_contracts.registry.core.contract.discriminators import pointers_of, valued_tests
 from cdc_contracts.registry.core.contract.envelope_model import Place
 from cdc_contracts.registry.core.contract.envelope_schemas import show_code
 from cdc_contracts.registry.core.contract.image_model import Side
@@ -189,7 +189,7 @@ class _Envelope:
         """Yield for each place what it means, what is read from it, and whether that may be shown unredacted."""
         reading, envelope, names = self._reading, self._reading.meaning.envelope, self._reading.names
         for flag in envelope.op.flags:
-            for at in (flag.at,) if flag.at is not None else pointers_of(flag.when):
+            for at in (flag.at,) if flag.at is not None else pointers_of(valued_tests(flag.when)):
                 yield at, ("flag of the op", None, True)
         yield envelope.op.at, ("op", reading.op or "an unknown code", True)
         tenant = f"tenant {names.tenant}, database {names.database}" if names.tenant else names.database
@@ -298,7 +298,7 @@ def _column(
     form = None if untyped else validator.forms.form_of(columns, name, value)
     wire = show.wire(value)
     text, state = None, "untyped" if form is None else "null" if value is None else "broken"
-    if form is not None and value is not None and not isinstance(value, dict | list) and kind_of(value) in _takes(form):
+    if form is not None and value is not None and kind_of(value) in _takes(form):
         try:
             read = form.read(value, validator.forms.context_of_column(form, columns, name))
             text, state = show.text(read.text), _STATES.get(read.flag, "ok")

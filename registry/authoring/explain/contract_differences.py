@@ -14,6 +14,7 @@ from cdc_contracts.registry.core.common.pointers import join_pointer
 from cdc_contracts.registry.core.contract.catalogue import CANONICAL
 from cdc_contracts.registry.core.contract.phrases import (
     describe_evidence,
+    describe_flag,
     describe_mapping,
     describe_place,
     describe_side,
@@ -133,8 +134,7 @@ def _op_facts(meaning: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for code in meaning.get("tolerated_ops", ()):
         yield code, "accepted, with a note"
     for flag in meaning["envelope"]["op"].get("flags", []):
-        of = f" of {', '.join(flag['of'])}" if "of" in flag else ""
-        yield f"{flag['at']} is {_text(flag['is'])}{of}", flag["means"]
+        yield describe_flag(flag), flag["means"]
 
 
 def _image_facts(meaning: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -17,6 +17,7 @@ from cdc_contracts.registry.core.contract.phrases import (
     UNDOCUMENTED,
     describe_conditions,
     describe_evidence,
+    describe_flag,
     describe_mapping,
     describe_place,
     describe_side,
@@ -207,9 +208,7 @@ def _operations(meaning: Mapping[str, Any]) -> Iterator[Operation]:
     for code, op in meaning["ops"].items():
         yield _operation(meaning, code, op)
     for flag in meaning["envelope"]["op"].get("flags", []):
-        wanted = str(flag["is"]).lower() if isinstance(flag["is"], bool) else flag["is"]
-        of = f" for {', '.join(flag['of'])}" if "of" in flag else ""
-        yield _operation(meaning, f"any, if {flag['at']} is {wanted}{of}", flag["means"])
+        yield _operation(meaning, f"any, if {describe_flag(flag)}", flag["means"])
     for code in meaning.get("tolerated_ops", ()):
         yield Operation(code, "accepted, with a note", "", "")
 

@@ -173,6 +173,15 @@ def describe_test(test: Mapping[str, Any]) -> str:
     return str(dict(test))
 
 
+def describe_flag(flag: Mapping[str, Any]) -> str:
+    """Return in words when a flag decides the op: `/isDdl is true of update`."""
+    if "when" in flag:
+        return " and ".join(map(describe_test, flag["when"]))
+    wanted = str(flag["is"]).lower() if isinstance(flag["is"], bool) else flag["is"]
+    of = f" of {', '.join(flag['of'])}" if "of" in flag else ""
+    return f"{flag['at']} is {wanted}{of}"
+
+
 def describe_conditions(conditions: Sequence[Mapping[str, Any]]) -> str:
     """Return in words when one of some branches of a JSON Schema holds: `type is INSERT, DELETE`."""
     values: dict[str, list[str]] = {}

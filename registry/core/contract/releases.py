@@ -25,6 +25,14 @@ def read_release(text: str) -> tuple[int, int]:
     return int(found[1]), int(found[2])
 
 
+def release_between(since: str | None, until: str | None) -> str:
+    """Return a release from `since`, until but without `until`: the first, or the last where there is no first."""
+    if since is not None or until is None:
+        return f"{since or '0.0'}.0"
+    last, end = read_release(until)
+    return f"{last}.{end - 1}.0" if end else f"{last - 1}.0.0"
+
+
 @cache
 def pattern_of_releases(since: str | None, until: str | None) -> str:
     """Return the pattern of the releases from `since`, until but without `until`; None leaves that end open.

@@ -44,9 +44,11 @@ def complete_message(schema: Mapping[str, Any], facts: Filled, tests: Iterable[T
             facts.setdefault(test.equals, Literal(test.value))
         elif test.within is not None and test.values:
             facts.setdefault(test.within, Literal(test.values[0]))
+    unwanted = {split_pointer(test.absent) for test in tests if test.absent is not None}
+    placed = {split_pointer(at): fact for at, fact in facts.items()}
     outline = _Outline(
-        facts={split_pointer(at): fact for at, fact in facts.items()},
-        unwanted={split_pointer(test.absent) for test in tests if test.absent is not None},
+        facts={path: fact for path, fact in placed.items() if not any(path[: len(no)] == no for no in unwanted)},
+        unwanted=unwanted,
         wanted={split_pointer(test.present) for test in tests if test.present is not None},
         definitions=schema.get("$defs", {}),
     )

@@ -18,8 +18,10 @@ from cdc_contracts.registry.core.common.pointers import split_pointer
 from cdc_contracts.registry.core.contract.catalogue import Version
 from cdc_contracts.registry.core.contract.envelope_model import Place
 from cdc_contracts.registry.core.contract.image_model import Side
+from cdc_contracts.registry.core.contract.model import Meaning
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.contract.relations import relation_of_index, relation_of_row
+from cdc_contracts.registry.core.contract.releases import release_between
 from cdc_contracts.registry.core.contract.type_families import family_of
 from cdc_contracts.registry.core.generate.column_writers import (
     TIME_WRITERS,
@@ -53,13 +55,13 @@ class Renderer:
         reading_options: ReadingOptions,
         *,
         full_old: bool = False,
-        source_kind: str = "OB_MYSQL",
+        source_kind: str | None = None,
     ) -> None:
         self.version = version
         self.meaning = version.meaning
         self._reading_options = reading_options
         self._full_old = full_old
-        self._source_kind = source_kind
+        self._source_kind = source_kind = source_kind or _usual_kind(version.meaning)
         self._validator = ReferenceValidator(version, reading_options)
         self._mapping = self._validator.forms.mapping_for(source_kind if version.meaning.values.kind_at else None)
         self._capabilities = capabilities_of(version, reading_options)
@@ -98,6 +100,9 @@ class Renderer:
         facts: Filled = {pointer: Literal(codes[0]) for pointer, codes in self.meaning.enums.items()}
         self._place_names(event.table, facts)
         self._place_moments(event, facts)
+        if self.meaning.envelope.release is not None and self.meaning.envelope.release.at is not None:
+            applies = self.meaning.applies
+            facts[self.meaning.envelope.release.at] = Literal(release_between(applies.since, applies.until))
         self._place_key(event, facts)
         self._place_columns(event, result.op, facts)
         self._place_images(event, result.op, facts)
@@ -302,3 +307,9 @@ class Renderer:
             facts[ddl.text.at] = lambda event: write_json(event.ddl_text)
         if ddl.type and ddl.type.at is not None and event.ddl_type is not None:
             facts[ddl.type.at] = Literal(event.ddl_type)
+
+
+def _usual_kind(meaning: Meaning) -> str:
+    """Return the kind of source database that messages name where nobody asks for another."""
+    place = meaning.envelope.source_kind
+    return meaning.enums.get(place.at or "", ("OB_MYSQL",))[0] if place is not None else "OB_MYSQL"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cdc_contracts.registry.core.contract.releases import pattern_of_releases, read_release
+from cdc_contracts.registry.core.contract.releases import pattern_of_releases, read_release, release_between
 
 NUMBERS = st.integers(0, 130)
 RELEASES = st.tuples(NUMBERS, NUMBERS)
@@ -48,6 +48,7 @@ def test_the_pattern_takes_exactly_the_releases_in_between(since, until, release
         return
     pattern = pattern_of_releases(since and "{}.{}".format(*since), until and "{}.{}".format(*until))
     expected = lowest <= release and (until is None or release < until)
+    assert re.search(pattern, release_between(since and "{}.{}".format(*since), until and "{}.{}".format(*until)))
     text = "{}.{}".format(*release) + tail
     assert bool(re.search(pattern, text)) is expected
     assert read_release(text) == release

@@ -22,7 +22,7 @@ GUIDE = (
 
 def test_every_contract_and_every_erratum_comes_from_a_document_that_is_listed():
     known = CATALOGUE.source_documents
-    assert set(known) == {COMMUNITY, ENTERPRISE, DRS, STREAMX, DTS}
+    assert {COMMUNITY, ENTERPRISE, DRS, STREAMX, DTS} <= set(known)
     assert {version.resolved["provenance"]["document"] for version in CATALOGUE.all_versions()} == set(known)
     errata = read_errata(CATALOGUE)
     assert {erratum.document for erratum in errata.values()} <= set(known)

@@ -17,6 +17,10 @@ DECIDABLE = {
     "dataworks/streamx@1": ("certain", "dataworks/streamx@1", ()),
     # The only difference of the two versions are the ops of a full load.
     "drs/json@1": ("likely", "drs/json", ()),
+    "debezium/json@1": ("certain", "debezium/json@1", ()),
+    "debezium/json@2": ("certain", "debezium/json@2", ()),
+    "debezium/json@3": ("certain", "debezium/json@3", ()),
+    "debezium/json@4": ("certain", "debezium/json@4", ()),
     "drs/json@2": ("certain", "drs/json@2", ()),
     "drs/json-c@1": ("likely", "drs/json-c", ()),
     "drs/json-c@2": ("certain", "drs/json-c@2", ()),

@@ -11,6 +11,8 @@ from cdc_contracts.registry.core.detect.relatives import read_relatives
 
 FOLDER = Path(__file__).parent / "relatives"
 OUTSIDE = sorted(path for path in FOLDER.glob("*.*") if path.suffix != ".md")
+DESCRIBED = FOLDER / "described"
+"""Messages of products that have a contract by now."""
 INSEPARABLE = sorted((FOLDER / "inseparable").glob("*.jsonl"))
 
 
@@ -30,6 +32,24 @@ def test_a_near_relative_is_not_in_the_catalogue(path):
     assert found.detected == ()
 
 
+@pytest.mark.parametrize(
+    ("name", "verdict", "named"),
+    [
+        ("debezium-mysql", "certain", "debezium/json@3"),
+        ("debezium-oracle", "certain", "debezium/json@2"),
+        ("debezium-postgres", "certain", "debezium/json@2"),
+        ("debezium-schema-changes", "certain", "debezium/json@3"),
+        ("debezium-sqlserver", "certain", "debezium/json@2"),
+        # No release stands in them.
+        ("debezium-heartbeats-and-transactions", "likely", "debezium/json"),
+    ],
+)
+def test_a_product_that_has_a_contract_is_found_by_it(name, verdict, named):
+    found = detect_messages(messages_of(DESCRIBED / f"{name}.jsonl"))
+
+    assert (found.verdict, found.subject if found.version is None else found.version.reference) == (verdict, named)
+
+
 @pytest.mark.parametrize("path", INSEPARABLE, ids=lambda path: path.name)
 def test_what_no_message_distinguishes_is_never_certain(path):
     found = detect_messages(messages_of(path))
@@ -44,7 +64,7 @@ def test_what_no_message_distinguishes_is_never_certain(path):
         ("ticdc-canal-json", "dts/canal"),
         ("inlong-canal-json", "oms/canal"),
         ("debezium-mysql-with-schemas", "oms/debezium"),
-        ("debezium-postgres", "oms/debezium-flatten"),
+        ("debezium-mysql-named-oms", "oms/debezium-flatten"),
         ("maxwell", "dts/canal"),
         ("goldengate-operation", "oms/shareplex"),
         ("hudi-rows", None),

@@ -76,5 +76,7 @@ def _misplaced(
             if spelled != bare:
                 yield LintFault(file, f"{spelled}, as types are looked up", source_type, (*parts, form))
             elif source_type in seen:
-                yield LintFault(file, f"{source_type} under one form", f"also under {seen[source_type]}", (*parts, form))
+                yield LintFault(
+                    file, f"{source_type} under one form", f"also under {seen[source_type]}", (*parts, form)
+                )
             seen[source_type] = form

@@ -1,6 +1,6 @@
 """Envelope section: where a message has its op, its names, its times, its position and its key."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -17,9 +17,11 @@ from cdc_contracts.registry.authoring.compat.meaning.contract_section import (
     Versions,
     describe_place_words,
     parts_of,
-    text_of,
     values_of,
 )
+from cdc_contracts.registry.core.contract.discriminator_model import Test
+from cdc_contracts.registry.core.contract.discriminators import pointers_of
+from cdc_contracts.registry.core.contract.phrases import describe_flag
 
 OP_PLACE: Final = CompatibilityRule(
     id="C313", name="op-place", severity=BREAKING,
@@ -82,14 +84,13 @@ def list_facts(section: Mapping[str, Any]) -> Iterator[tuple[Key, ContractFact]]
         if name == "op":
             yield (name, "at"), ContractFact(place["at"], place["at"])
             if "flags" in place:
-                yield (name, "flags"), ContractFact(place["flags"], "; ".join(map(_describe_flag, place["flags"])))
+                yield (name, "flags"), ContractFact(place["flags"], _describe_flags(place["flags"]))
         else:
             yield (name,), ContractFact(place, describe_place_words(place))
 
 
-def _describe_flag(flag: Mapping[str, Any]) -> str:
-    of = f" of {', '.join(flag['of'])}" if "of" in flag else ""
-    return f"{flag['at']} is {text_of(flag['is'])}{of}: {flag['means']}"
+def _describe_flags(flags: Iterable[Mapping[str, Any]]) -> str:
+    return "; ".join(f"{describe_flag(flag)}: {flag['means']}" for flag in flags)
 
 
 def rule_of(key: Key, old: ContractFact | None, new: ContractFact | None) -> CompatibilityRule:
@@ -114,12 +115,16 @@ def ask(difference: FactDifference, versions: Versions) -> Question:
     name, values = difference.key[1], values_of(difference)
     if name == "op":
         flags = [flag for value in values if difference.key[2] == "flags" for flag in value]
-        places = tuple(dict.fromkeys([flag["at"] for flag in flags] or values))
+        places = tuple(dict.fromkeys([at for flag in flags for at in _places_of(flag)] or values))
         ops = tuple(dict.fromkeys(op for flag in flags for op in (flag["means"], *flag.get("of", ()))))
-        codes = tuple((flag["at"], flag["is"]) for flag in flags)
+        codes = tuple((flag["at"], flag["is"]) for flag in flags if "at" in flag)
         return Question((*ops, *ROWS), places, codes, frozenset({"D08.op"}), places, ANY)
     places = parts_of(values)
     return Question(ROWS, places, members=places, fields=_FIELDS.get(name, frozenset({name})))
+
+
+def _places_of(flag: Mapping[str, Any]) -> tuple[str, ...]:
+    return (flag["at"],) if "at" in flag else pointers_of(map(Test.model_validate, flag["when"]))
 
 
 SECTION = ContractSection(name="envelope", listed_at=7, list_facts=list_facts, rule_of=rule_of, ask=ask)
