@@ -35,6 +35,7 @@ class Sql(StrEnum):
 
     MYSQL = "mysql"
     ORACLE = "oracle"
+    POSTGRES = "postgres"
 
 
 @app.command("from-ddl", short_help="Generate from CREATE TABLE statements.")

@@ -133,14 +133,25 @@ class Postgres:
         self._run("createdb", "-h", self._folder, "-U", "registry", name)
         return f"postgresql://registry@/{name}?host={self._folder}"
 
+    def run_script(self, url, text):
+        """Run a script in a database as psql does. Raises CalledProcessError if a statement fails."""
+        self._run("psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", "-d", url, content=text)
+
+    def dump(self, url, *options):
+        """The text that pg_dump writes of a database."""
+        return self._run("pg_dump", *options, "-d", url)
+
     def close(self):
         self._run("pg_ctl", "-D", self._folder / "data", "-m", "immediate", "-w", "stop")
         shutil.rmtree(self._folder)
 
-    def _run(self, program, *arguments):
+    def _run(self, program, *arguments, content=None):
         as_user = ["setpriv", f"--reuid={self._user}", "--clear-groups"] if self._user else []
         command = [*as_user, str(self._programs / program), *map(str, arguments)]
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, cwd=self._folder)
+        with tempfile.TemporaryFile("w+", encoding="utf-8") as out:  # a pipe would stay open with the server
+            subprocess.run(command, check=True, stdout=out, cwd=self._folder, input=content, encoding="utf-8")
+            out.seek(0)
+            return out.read()
 
 
 def _has(user):

@@ -44,6 +44,7 @@ def test_ddl_is_read_as_the_database_stores_it(case):
         ("alter table o add (v as (a * 2) virtual, w number)", "oracle", ("O",), {"W": "NUMBER"}),
         ("alter table Orders add Note varchar(3)", None, ("Orders",), {"Note": "varchar(3)"}),
         ('alter table "Orders" add note varchar2(3)', None, ("Orders",), {"note": "VARCHAR2(3)"}),
+        ('alter table only Shop."Orders" add a int4[], add if not exists b timestamptz(3)', "postgres", ("shop", "Orders"), {"a": "integer[]", "b": "timestamp(3) with time zone"}),
         ("create table o (a int)", "mysql", None, {}),
         ("insert into log values ('alter table o add a int')", "mysql", None, {}),
         ("create procedure p() begin delete from a; alter table o add a int; end", "mysql", None, {}),
@@ -117,7 +118,7 @@ def test_a_message_names_the_tables_it_empties_and_those_that_lose_rows_in_other
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-@pytest.mark.parametrize("dialect", ["mysql", "oracle", None, "klingon"])
+@pytest.mark.parametrize("dialect", ["mysql", "oracle", "postgres", None, "klingon"])
 def test_no_text_makes_it_fail(text, dialect):
     assert len(read_added_columns(text, dialect).added) == (text is not None and "a int;" in text)
     assert read_resets(text and text.replace("alter", "truncate alter")) is not None
@@ -141,15 +142,30 @@ def test_what_cannot_be_read_has_a_reason_and_the_rest_is_read():
     )
 
 
-PIECES = [*"`'\"(),;./*-# \n@0a", "alter table ", "add ", "create table ", "int ", "primary key ", "comment on column "]
+STATEMENTS = [
+    "set search_path ", "select set_config(", "create type t as enum ", "create domain d ", "alter type t ",
+    "create table p partition of t ", "alter table only t attach partition t ", "alter table t inherit ",
+    "create domain a as b; create domain b as a; alter table t add x a; ", "COPY t FROM stdin;\n",
+]  # fmt: skip
+PIECES = [
+    *"`'\"(),;./*-# \n@0a[]",
+    "alter table ",
+    "add ",
+    "create table ",
+    "int ",
+    "primary key ",
+    "comment on column ",
+]
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=40).map("".join))
 def test_any_text_at_all_is_read_or_refused(text):
     read_added_columns("alter table t add " + text)
     read_resets("truncate " + text)
-    for dialect in ("mysql", "oracle"):
+    for dialect in ("mysql", "oracle", "postgres"):
         read_create_table("create table t (" + text, dialect)
+    for head in STATEMENTS:
+        read_create_table("create table t (a int); " + head + text, "postgres")
 
 
 def test_nothing_is_printed_or_logged(capfd, caplog):

@@ -1,28 +1,39 @@
-"""ALTER TABLE: the columns it adds to a table, and other changes of columns, which are not tracked."""
+"""ALTER TABLE: the columns it adds to a table or redefines, and other changes of columns, which are not tracked."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
-from cdc_contracts.registry.core.tables.ddl.column_definitions import Definition, is_column, name_of, read_column
-from cdc_contracts.registry.core.tables.ddl.contract_drafts import Drafts, TableDraft, key_columns
+from cdc_contracts.registry.core.tables.ddl.column_definitions import (
+    Definition,
+    is_column,
+    name_of,
+    read_column,
+    read_type,
+)
+from cdc_contracts.registry.core.tables.ddl.contract_drafts import Drafts, TableDraft, read_constraint
 from cdc_contracts.registry.core.tables.ddl.grammars import MYSQL, ORACLE, Grammar
 from cdc_contracts.registry.core.tables.ddl.tokens import DdlError, Words
 
 _ACTIONS: Final = ("ADD", "MODIFY", "DROP", "CHANGE", "RENAME")
 _NO_COLUMN: Final = ("INDEX", "KEY", "CONSTRAINT", "FOREIGN", "CHECK", "PARTITION", "SUPPLEMENTAL", "UNIQUE", "PRIMARY")
 _PARTITIONS: Final = ("PARTITION", "SUBPARTITION", "FULLTEXT", "SPATIAL", "UNIQUE", "OVERFLOW", "SUPPLEMENTAL")
+_OF_COLUMN: Final = (("SET", "NOT", "NULL"), ("DROP", "NOT", "NULL"), ("SET", "DATA", "TYPE"), ("TYPE",),
+                     ("ADD", "GENERATED"))  # fmt: skip
+"""What ALTER COLUMN may do of which a table contract says something."""
 _AS_IT_IS: Final = "Export the table as it is now: this statement is not followed."
 
 
 def alter(words: Words, drafts: Drafts, line: int) -> None:
     """Follow an ALTER TABLE, after these words. Raises DdlError if it cannot be read."""
     words.takes("IF", "EXISTS")
-    name = drafts.read_name(words)
+    alone = words.takes("ONLY")
+    name = drafts.read_known(words)
+    words.takes("*")
     draft = drafts.find(name)
     for action in actions_of(words):
-        if draft is not None and _follow(action, draft, drafts):
+        if draft is not None and _follow(action, draft, drafts, alone=alone):
             continue
         if draft is None and not _changes_columns(action, drafts.grammar):
             continue
@@ -53,22 +64,70 @@ def added_columns(action: Words, grammar: Grammar) -> list[Definition]:
     return [read_column(part, grammar) for part in parts if part and is_column(part, grammar)]
 
 
-def _follow(action: Words, draft: TableDraft, drafts: Drafts) -> bool:
-    """Do to a table what an action says, and say whether that could be done."""
+def _follow(action: Words, draft: TableDraft, drafts: Drafts, *, alone: bool) -> bool:
+    """Do to a table, and unless it is `alone` to those below it, what an action says; say whether that was done."""
     grammar = drafts.grammar
-    added = added_columns(action, grammar)
-    for definition in added:
-        drafts.add_column(draft, definition)
+    family = [draft] if alone else list(draft.family())
+    for definition in added_columns(action, grammar):
+        for one in family:
+            if one is draft or definition.name not in one.columns:
+                drafts.add_column(one, definition)
     action.at = 0
     if action.takes("ADD"):
         group = Words(action.words, action.at)
-        inner = group.take_group() if group.sees("(") else action
-        key = key_columns(inner, grammar)
-        draft.primary_key = key or draft.primary_key
+        read_constraint(group.take_group() if group.sees("(") else action, draft, grammar)
         return True
     if action.takes("MODIFY"):
         return _modify(action, draft, grammar)
-    return not _changes_columns(action, grammar)
+    if action.takes("ALTER"):
+        _alter_column(action, family, drafts)
+        return True
+    if action.takes("SET", "LOGGED") or action.takes("SET", "UNLOGGED"):
+        draft.logged = action.words[1].says("LOGGED")
+        return True
+    return _follow_relative(action, draft, drafts) or not _changes_columns(action, grammar, draft.name_of_key)
+
+
+def _follow_relative(action: Words, draft: TableDraft, drafts: Drafts) -> bool:
+    """Follow a partition that is attached or detached, or a parent that is given or taken."""
+    parent: TableDraft | None = draft
+    if action.takes("ATTACH", "PARTITION") or action.takes("DETACH", "PARTITION"):
+        attached, partition = action.words[0].says("ATTACH"), True
+        child = drafts.find(drafts.read_known(action))
+    elif action.takes("INHERIT") or action.takes("NO", "INHERIT"):
+        attached, partition = action.words[0].says("INHERIT"), False
+        parent, child = drafts.find(drafts.read_known(action)), draft
+    else:
+        return False
+    if parent is None or child is None:
+        return False
+    if attached:
+        parent.adopt(child, partition=partition)
+    else:
+        parent.release(child)
+    return True
+
+
+def _alter_column(action: Words, family: Sequence[TableDraft], drafts: Drafts) -> None:
+    """Give a column of some tables another type, or say whether it may be NULL; a default says nothing of it."""
+    if any(action.sees(word) for word in _NO_COLUMN):
+        return
+    action.takes("COLUMN")
+    first = action.take_name("the name of a column")
+    said = next((one for one in _OF_COLUMN if action.takes(*one)), None)
+    if said is None:
+        return
+    stored = read_type(action, drafts.grammar)[0] if said[-1] == "TYPE" else None
+    for draft in family:
+        name = draft.find(name_of(first, drafts.grammar))
+        if name is None:
+            raise DdlError(f"{draft.name} has no column {first.text} to alter", first.line)
+        if stored is not None:
+            column = draft.columns[name].model_copy(update={"type": stored})
+            draft.columns[name] = drafts.find_type(column)
+        else:
+            nullable = {"nullable": said[0] == "DROP"}
+            draft.columns[name] = draft.columns[name].model_copy(update=nullable)
 
 
 def _modify(action: Words, draft: TableDraft, grammar: Grammar) -> bool:
@@ -93,20 +152,27 @@ def _modify(action: Words, draft: TableDraft, grammar: Grammar) -> bool:
         kept = {} if grammar.name == MYSQL.name else {"nullable": before.nullable and now.column.nullable}
         draft.columns[name] = now.column.model_copy(update={"comment": now.column.comment or before.comment, **kept})
         if now.primary:
-            draft.primary_key = (name,)
+            draft.set_key((name,))
     return True
 
 
-def _changes_columns(action: Words, grammar: Grammar) -> bool:
-    """Return whether an action changes what columns a table has, or which of them is its key."""
+def _changes_columns(action: Words, grammar: Grammar, key_name: str | None = None) -> bool:
+    """Return whether an action changes what columns a table has, what these are, or which of them is its key."""
     action.at = 0
     if action.takes("ADD"):
         try:
             return bool(added_columns(action, grammar))
         except DdlError:
             return True
+    if action.takes("DROP", "CONSTRAINT"):
+        action.takes("IF", "EXISTS")
+        return key_name is not None and name_of(action.take_name("a constraint"), grammar) == key_name
     if action.takes("DROP"):
         return action.sees("PRIMARY", "KEY") or not any(action.sees(word) for word in _NO_COLUMN)
     if action.takes("RENAME"):
         return not any(action.sees(word) for word in ("INDEX", "KEY", "CONSTRAINT", "PARTITION"))
-    return action.sees("MODIFY") or action.sees("CHANGE")
+    if action.takes("ALTER"):
+        action.takes("COLUMN")
+        action.at += 1
+        return any(action.sees(*one) for one in _OF_COLUMN)
+    return any(action.sees(*one) for one in (("MODIFY",), ("CHANGE",), ("SET", "SCHEMA"), ("ATTACH",), ("INHERIT",)))

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from cdc_contracts.registry.core.contract.table_contracts import TableColumn
-from cdc_contracts.registry.core.tables.ddl.grammars import MYSQL, ORACLE, Grammar
+from cdc_contracts.registry.core.tables.ddl.grammars import ORACLE, Grammar
 from cdc_contracts.registry.core.tables.ddl.tokens import PLAIN, TEXT, DdlError, Word, Words
 
 _LONGEST_FLOAT: Final = 24
-"""The highest precision in bits that MySQL stores as FLOAT."""
-_EXACT: Final = ("DECIMAL", "NUMBER")
+"""The highest precision in bits that is stored as a float of 32 bits."""
+_EXACT: Final = ("DECIMAL", "NUMBER", "NUMERIC")
 _WHOLE_IF_ONE: Final = 1
+_QUOTED: Final = re.compile(r'("(?:[^"]|"")*")')
 
 
 @dataclass(frozen=True)
@@ -28,7 +30,9 @@ class Definition:
 
 
 @dataclass
-class _Traits:
+class Traits:
+    """What follows the type of a column."""
+
     nullable: bool = True
     primary: bool = False
     unique: bool = False
@@ -46,8 +50,6 @@ _TRAITS: Final = (
     (("STORED",), "stored", True),
     (("PERSISTENT",), "stored", True),
     (("UNIQUE", "KEY"), "unique", True),
-    (("PRIMARY", "KEY"), "primary", True),
-    (("KEY",), "primary", True),
 )
 """The properties of a column by the words after its type; the first that matches counts."""
 
@@ -66,8 +68,8 @@ def read_name(words: Words, grammar: Grammar) -> tuple[str, ...]:
 
 
 def is_sent(definition: Definition, grammar: Grammar) -> bool:
-    """Return whether changes of a column are logged: Oracle computes virtual ones when they are read."""
-    return not definition.virtual or grammar.name != ORACLE.name
+    """Return whether changes of a column are logged: some databases compute virtual ones when they are read."""
+    return not definition.virtual or grammar.logs_virtual
 
 
 def is_column(words: Words, grammar: Grammar) -> bool:
@@ -84,7 +86,7 @@ def read_column(words: Words, grammar: Grammar) -> Definition:
     name = name_of(first, grammar)
     untyped = grammar.name == ORACLE.name and (words.sees("AS", "(") or words.sees("GENERATED", "ALWAYS", "AS", "("))
     stored, serial = ("", False) if untyped else read_type(words, grammar)
-    traits = _read_traits(words)
+    traits = read_traits(words, grammar)
     nullable = traits.nullable and not traits.primary and not serial
     virtual = traits.generated and not traits.stored
     column = TableColumn(type=stored, nullable=nullable, comment=traits.comment)
@@ -102,22 +104,47 @@ def read_type(words: Words, grammar: Grammar) -> tuple[str, bool]:
         words.takes(*phrase)
         base = " ".join(phrase)
     else:
-        base = _dotted(words)
+        base = read_type_name(words, grammar)
     arguments = _arguments(words) if words.sees("(") else None
     endings = []
     while ending := next((one for one in grammar.endings if words.sees(*one)), None):
         words.takes(*ending)
         more = _arguments(words) if words.sees("(") else None
         endings.append(" ".join(ending) + _bracketed(more))
-    return _as_stored(base, arguments, endings, grammar), base == "SERIAL" and grammar.name == MYSQL.name
+    stored = _as_stored(base, arguments, endings, grammar)
+    return stored + _dimensions(words, grammar), base in grammar.serials
 
 
-def _dotted(words: Words) -> str:
-    """Return a name of a type; one that a user made may name its schema. A quoted one stays as it is."""
+def read_type_name(words: Words, grammar: Grammar) -> str:
+    """Return a name of a type; one that a user made may name its schema.
+
+    What is not quoted is in capitals; quotes stay where the name is another one without them.
+    """
     parts = [words.take("a type")]
     while words.takes("."):
         parts.append(words.take_name("a type"))
-    return ".".join(part.text.upper() if part.kind == PLAIN else part.text for part in parts)
+    if len(parts) > 1 and parts[0].text.upper() == grammar.catalogue:
+        parts = parts[1:]
+    return ".".join(_type_name(part, grammar) for part in parts)
+
+
+def _type_name(word: Word, grammar: Grammar) -> str:
+    if word.kind == PLAIN:
+        return word.text.upper()
+    plain = word.text == grammar.fold(word.text) and word.text not in grammar.always_quoted
+    return word.text.upper() if plain else word.written
+
+
+def _dimensions(words: Words, grammar: Grammar) -> str:
+    """Return `[]` where a type is one of arrays: the database keeps neither their dimensions nor their lengths."""
+    if not grammar.arrays:
+        return ""
+    found = words.takes("ARRAY")
+    while words.takes("["):
+        found = True
+        while not words.takes("]"):
+            words.take("a bracket")
+    return "[]" if found else ""
 
 
 def _arguments(words: Words) -> list[str]:
@@ -140,16 +167,17 @@ def _text(word: Word) -> str:
 
 
 def _as_stored(base: str, arguments: list[str] | None, endings: list[str], grammar: Grammar) -> str:
+    if not endings and base in grammar.around:
+        base, ending = grammar.around[base]
+        endings = [ending]
     if arguments is None and base in grammar.bare:
         named = grammar.bare[base]
+    elif grammar.wide_float and "FLOAT" in (base, grammar.synonyms.get(base)) and _is_double(arguments):
+        named = grammar.wide_float
     else:
         base = grammar.synonyms.get(base, base)
-        arguments = _completed(base, arguments)
+        arguments = None if base in grammar.unsized else _completed(base, arguments)
         named = base + _bracketed(arguments) if arguments is not None else grammar.bare.get(base, base)
-        if grammar.name == MYSQL.name and base == "FLOAT" and _is_double(arguments):
-            named = "DOUBLE"
-        if grammar.name == MYSQL.name and base == "YEAR":
-            named = "YEAR"
     if "ZEROFILL" in endings:
         endings = ["UNSIGNED", "ZEROFILL"]
     words = [named, *(ending for ending in dict.fromkeys(endings) if ending != "SIGNED")]
@@ -180,16 +208,19 @@ def _spelled(word: str, grammar: Grammar) -> str:
     """Return a word of a type in the case of the database; the members of an ENUM keep theirs."""
     name, bracket, rest = word.partition("(")
     quoted = "'" in rest or '"' in rest
-    return grammar.spell(name) + bracket + (rest if quoted else grammar.spell(rest))
+    parts = (part if part.startswith('"') else grammar.spell(part) for part in _QUOTED.split(name))
+    return "".join(parts) + bracket + (rest if quoted else grammar.spell(rest))
 
 
-def _read_traits(words: Words) -> _Traits:
+def read_traits(words: Words, grammar: Grammar) -> Traits:
     """Return the constraints of a column after its type; expressions in brackets are skipped."""
-    traits = _Traits()
+    traits = Traits()
     while words:
         said = next(((name, value) for phrase, name, value in _TRAITS if words.takes(*phrase)), None)
         if said is not None:
             setattr(traits, *said)
+        elif any(words.takes(*phrase) for phrase in grammar.primary):
+            traits.primary = True
         elif words.sees("("):
             words.take_group()
         elif words.takes("COMMENT"):

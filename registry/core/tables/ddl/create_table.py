@@ -7,18 +7,26 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from cdc_contracts.registry.core.contract.table_contracts import TableContract
+from cdc_contracts.registry.core.contract.table_contracts import TableColumn, TableContract
 from cdc_contracts.registry.core.tables.ddl.alter_table import alter
-from cdc_contracts.registry.core.tables.ddl.column_definitions import is_column, name_of, read_column, read_name
-from cdc_contracts.registry.core.tables.ddl.contract_drafts import Drafts, Problem, TableDraft, key_columns
-from cdc_contracts.registry.core.tables.ddl.grammars import GRAMMARS
+from cdc_contracts.registry.core.tables.ddl.column_definitions import (
+    is_column,
+    name_of,
+    read_column,
+    read_name,
+    read_traits,
+)
+from cdc_contracts.registry.core.tables.ddl.contract_drafts import Drafts, Problem, TableDraft, read_constraint
+from cdc_contracts.registry.core.tables.ddl.grammars import GRAMMARS, Grammar
+from cdc_contracts.registry.core.tables.ddl.search_path import read_search_path
 from cdc_contracts.registry.core.tables.ddl.tokens import TEXT, DdlError, Word, Words, read_words
 
 MOST_CHARACTERS: Final = 32 * 1024 * 1024
 
 _OF_TABLES: Final = frozenset({"GLOBAL", "TEMPORARY", "PRIVATE", "SHARDED", "DUPLICATED", "IMMUTABLE", "BLOCKCHAIN",
-                               "EXTERNAL", "OR", "REPLACE"})  # fmt: skip
+                               "EXTERNAL", "OR", "REPLACE", "TEMP", "LOCAL", "UNLOGGED"})  # fmt: skip
 _HEADS: Final = ("CREATE", "ALTER", "COMMENT")
+_FROM_SELECT: Final = (("AS", "SELECT"), ("AS", "WITH"), ("AS", "TABLE"), ("AS", "VALUES"), ("AS", "EXECUTE"))
 _TWO_WORDS: Final = frozenset({"CREATE", "ALTER", "DROP", "INSERT", "LOCK", "UNLOCK", "REPLACE"})
 
 
@@ -36,9 +44,10 @@ class Definitions:
 
 
 def read_create_table(text: str, dialect: str, database: str | None = None) -> Definitions:
-    """Return the table contracts of a text in the SQL of `mysql` or `oracle`.
+    """Return the table contracts of a text in the SQL of `mysql`, `oracle` or `postgres`.
 
-    A table without a database is in the one that USE named last, else in `database`.
+    A table without a database is in the one that USE named last, else in `database`. Where databases have schemas, one
+    without a schema is in the first of the search path.
     Raises KeyError if there is no such dialect of SQL; whatever else is wrong is reported as a problem.
     """
     grammar = GRAMMARS[dialect]
@@ -47,7 +56,7 @@ def read_create_table(text: str, dialect: str, database: str | None = None) -> D
         drafts.refuse(1, f"longer than {MOST_CHARACTERS:,} characters", "Dump the tables without their rows.")
         return drafts_as_definitions(drafts, passed)
     try:
-        words = read_words(text, dialect)
+        words = read_words(_without_data(text, grammar), dialect)
     except DdlError as error:
         drafts.refuse(error.line, error.what, "Nothing in the file was read; correct it there.")
         return drafts_as_definitions(drafts, passed)
@@ -55,8 +64,13 @@ def read_create_table(text: str, dialect: str, database: str | None = None) -> D
         try:
             _read_statement(statement, drafts, passed)
         except DdlError as error:
-            drafts.refuse(error.line, error.what, "The table was not read; export it as the database prints it.")
+            drafts.refuse(error.line, error.what, "The statement was not read; export it as the database prints it.")
     return drafts_as_definitions(drafts, passed)
+
+
+def _without_data(text: str, grammar: Grammar) -> str:
+    """Return a text with empty lines for what is no SQL."""
+    return grammar.data.sub(lambda found: "\n" * found[0].count("\n"), text) if grammar.data else text
 
 
 def drafts_as_definitions(drafts: Drafts, passed: Mapping[str, int]) -> Definitions:
@@ -104,7 +118,7 @@ def _read_statement(words: Words, drafts: Drafts, passed: Counter[str]) -> None:
     first = words.take("a statement")
     words.at -= 1
     if words.sees("CREATE") and _goes_to_table(words):
-        if any(word.says("TEMPORARY") for word in words.words[: words.at]):
+        if any(word.says("TEMPORARY", "TEMP") for word in words.words[: words.at]):
             passed["CREATE TEMPORARY TABLE"] += 1
         else:
             _read_table(words, drafts, first.line)
@@ -114,32 +128,119 @@ def _read_statement(words: Words, drafts: Drafts, passed: Counter[str]) -> None:
         _read_comment(words, drafts)
     elif words.takes("USE"):
         drafts.database = name_of(words.take_name("a database"), drafts.grammar)
-    else:
+    elif not drafts.grammar.schemas or not _read_of_schemas(words, drafts):
+        words.at = 0
         length = 2 if first.text.upper() in _TWO_WORDS else 1
         passed[" ".join(word.text.upper() for word in words.words[:length] if word.is_name)[:40] or first.text] += 1
 
 
+def _read_of_schemas(words: Words, drafts: Drafts) -> bool:
+    """Follow what names or changes types, or says in which schemas they are, and return whether that was all."""
+    schemas = read_search_path(words, drafts.grammar)
+    if schemas is not None:
+        drafts.schemas = schemas
+        return False
+    return drafts.types.define(words, drafts.schemas) or drafts.types.alter(words, drafts.schemas)
+
+
 def _read_table(words: Words, drafts: Drafts, line: int) -> None:
+    logged = not any(word.says("UNLOGGED") for word in words.words[: words.at])
     words.takes("IF", "NOT", "EXISTS")
-    draft = TableDraft(drafts.read_name(words), line)
+    draft = TableDraft(drafts.read_name(words), line, logged=logged)
     if words.sees("LIKE") or words.sees("(", "LIKE"):
         raise DdlError(f"{draft.name} is created LIKE another table", line)
+    if _takes_columns(words):
+        raise DdlError(f"{draft.name} takes its columns from a SELECT", line)
+    if words.takes("PARTITION", "OF"):
+        _read_partition(words, draft, drafts)
+        drafts.add(draft)
+        return
+    if words.sees("OF"):
+        raise DdlError(f"{draft.name} takes its columns from a type", line)
     if not words.sees("("):
         raise DdlError(f"{draft.name} has no column list", line)
-    for part in words.take_group().split():
-        if part:
-            _read_element(part, draft, drafts)
+    elements = words.take_group()
     draft.comment = _comment_of_table(words)
-    if any(words.sees(*head) for head in (("AS",), ("SELECT",))) or words.sees("IGNORE") or words.sees("REPLACE"):
+    begins = any(words.sees(*head) for head in (("AS",), ("SELECT",))) or words.sees("IGNORE") or words.sees("REPLACE")
+    if begins or _takes_columns(words):
         raise DdlError(f"{draft.name} takes its columns from a SELECT", line)
+    _read_parents(words, draft, drafts)
+    inherited = dict(draft.columns)
+    for part in elements.split():
+        if part:
+            _read_element(part, draft, drafts, inherited)
     drafts.add(draft)
 
 
-def _read_element(words: Words, draft: TableDraft, drafts: Drafts) -> None:
-    if is_column(words, drafts.grammar):
-        drafts.add_column(draft, read_column(words, drafts.grammar))
-    else:
-        draft.primary_key = key_columns(words, drafts.grammar) or draft.primary_key
+def _takes_columns(words: Words) -> bool:
+    """Return whether the rest of CREATE TABLE has a SELECT that says the columns."""
+    rest = Words(words.words, words.at)
+    while rest:
+        if any(rest.sees(*one) for one in _FROM_SELECT):
+            return True
+        if rest.sees("("):
+            rest.take_group()
+        else:
+            rest.at += 1
+    return False
+
+
+def _read_partition(words: Words, draft: TableDraft, drafts: Drafts) -> None:
+    """Give a partition the columns and the key of its table, without comments, and what it says of them itself."""
+    parent = _read_parent(words, draft, drafts)
+    draft.columns = {
+        name: column.model_copy(update={"comment": None}) for name, column in parent.columns.items()
+    }  # fmt: skip
+    if words.sees("("):
+        for part in words.take_group().split():
+            if not is_column(part, drafts.grammar):
+                read_constraint(part, draft, drafts.grammar)
+                continue
+            name = draft.find(name_of(part.take_name("the name of a column"), drafts.grammar))
+            traits = read_traits(part, drafts.grammar)
+            if name is not None and not traits.nullable:
+                draft.forbid_null(name)
+            if name is not None and traits.primary:
+                draft.set_key((name,))
+    parent.adopt(draft, partition=True)
+
+
+def _read_parents(words: Words, draft: TableDraft, drafts: Drafts) -> None:
+    """Give a table that inherits the columns of its parents, which come first, without their comments."""
+    if not words.takes("INHERITS"):
+        return
+    for part in words.take_group().split():
+        parent = _read_parent(part, draft, drafts)
+        for name, column in parent.sent_columns.items():
+            nullable = column.nullable and draft.columns.get(name, column).nullable
+            draft.columns[name] = column.model_copy(update={"nullable": nullable, "comment": None})
+        parent.adopt(draft, partition=False)
+
+
+def _read_parent(words: Words, draft: TableDraft, drafts: Drafts) -> TableDraft:
+    line = words.line
+    name = drafts.read_known(words)
+    parent = drafts.find(name)
+    if parent is None:
+        raise DdlError(f"{draft.name} has its columns from {name}: no such table before it", line)
+    return parent
+
+
+def _read_element(words: Words, draft: TableDraft, drafts: Drafts, inherited: dict[str, TableColumn]) -> None:
+    """Read a column or a constraint; a column that is inherited may be said again, with NOT NULL of its own."""
+    if words.sees("LIKE"):
+        raise DdlError(f"{draft.name} is created LIKE another table", words.line)
+    if not is_column(words, drafts.grammar):
+        read_constraint(words, draft, drafts.grammar)
+        return
+    definition = read_column(words, drafts.grammar)
+    if inherited.pop(definition.name, None) is None:
+        drafts.add_column(draft, definition)
+        return
+    if not definition.column.nullable:
+        draft.forbid_null(definition.name)
+    if definition.primary:
+        draft.set_key((definition.name,))
 
 
 def _comment_of_table(words: Words) -> str | None:
@@ -161,13 +262,19 @@ def _comment_of_table(words: Words) -> str | None:
 def _read_comment(words: Words, drafts: Drafts) -> None:
     """Read `COMMENT ON TABLE name IS 'text'`, and the same of a column."""
     if words.takes("TABLE"):
-        draft = drafts.find(drafts.read_name(words))
+        draft = drafts.find(drafts.read_known(words))
         if draft is not None and words.takes("IS"):
-            draft.comment = words.take("a comment").text or None
+            draft.comment = _read_comment_text(words)
     elif words.takes("COLUMN"):
         names = read_name(words, drafts.grammar)
         draft = drafts.find(drafts.qualify(names[:-1]))
         column = draft.find(names[-1]) if draft is not None else None
         if draft is not None and column is not None and words.takes("IS"):
-            text = words.take("a comment").text or None
-            draft.columns[column] = draft.columns[column].model_copy(update={"comment": text})
+            comment = {"comment": _read_comment_text(words)}
+            draft.columns[column] = draft.columns[column].model_copy(update=comment)
+
+
+def _read_comment_text(words: Words) -> str | None:
+    """Return the text of a comment; NULL takes it away."""
+    word = words.take("a comment")
+    return None if word.says("NULL") else word.text or None

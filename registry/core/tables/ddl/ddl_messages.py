@@ -43,7 +43,7 @@ class Additions:
 
 
 def read_added_columns(text: str | None, dialect: str | None = None) -> Additions:
-    """Return the columns that a text adds by ALTER TABLE … ADD, in the SQL of `mysql` or `oracle`.
+    """Return the columns that a text adds by ALTER TABLE … ADD, in the SQL of a grammar.
 
     Without a dialect the names stay as they are written, quoted or not. Never raises: a text that cannot be read, or
     is longer than `MOST_CHARACTERS`, adds nothing and has a reason.
@@ -83,6 +83,7 @@ def _added_by(words: Words, grammar: Grammar) -> AddedColumns | None:
     if not words.takes("TABLE"):
         return None
     words.takes("IF", "EXISTS")
+    words.takes("ONLY")
     table = read_name(words, grammar)
     columns = {}
     for action in actions_of(words):

@@ -1,12 +1,14 @@
-"""Grammars of MySQL and Oracle: how their DDL differs in names and types, as data.
+"""Grammars of MySQL, Oracle and PostgreSQL: how their DDL differs in names and types, as data.
 
-Types come out as the database itself names them: it stores `integer` as `int`, `bool` as `tinyint(1)`, and says so.
+Types come out as the database itself names them. MySQL stores `integer` as `int` and `bool` as `tinyint(1)`, and says
+so; PostgreSQL prints `int4` as `integer` (`format_type`).
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 Phrases = tuple[tuple[str, ...], ...]
@@ -17,10 +19,14 @@ class Grammar:
     """The SQL of one family of databases; all words are in capitals.
 
     `fold` gives an unquoted name the case that the database stores, `spell` a type. `keeps_case`: whether columns may
-    have names that differ in case alone. `phrases` are names of types of
-    several words, the longest first, `endings` what may follow the brackets of a type. `synonyms` say what is stored
-    for a name of a type, `bare` what is stored where it has no arguments. `elements` begin what is no column in the
-    brackets of CREATE TABLE.
+    have names that differ in case alone. `phrases` are names of types of several words, the longest first, `endings`
+    what may follow the brackets of a type. `synonyms` say what is stored for a name of a type, `bare` what is stored
+    where it has no arguments, `around` what stands before and behind the arguments. `always_quoted` are other types
+    without quotes. `unsized` are stored without their arguments, `serials` are never NULL, and a FLOAT of more than 24
+    bits is `wide_float`. `elements` begin what is no column in the brackets of CREATE TABLE, `primary` says that a
+    column is the primary key. `logs_virtual`: whether changes have columns that are computed when they are read.
+    `schemas` are searched for a table or type that names none; types of the `catalogue` need none. `data` matches what
+    is no SQL: commands of the client, and rows of COPY.
     """
 
     name: str
@@ -32,6 +38,17 @@ class Grammar:
     synonyms: Mapping[str, str]
     bare: Mapping[str, str]
     elements: Phrases
+    primary: Phrases = (("PRIMARY", "KEY"),)
+    around: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    always_quoted: frozenset[str] = frozenset()
+    unsized: frozenset[str] = frozenset()
+    serials: frozenset[str] = frozenset()
+    wide_float: str | None = None
+    logs_virtual: bool = False
+    arrays: bool = False
+    schemas: tuple[str, ...] = ()
+    catalogue: str | None = None
+    data: re.Pattern[str] | None = None
 
 
 _NATIONAL: Final = (
@@ -65,6 +82,11 @@ MYSQL: Final = Grammar(
         "CHAR": "CHAR(1)", "BINARY": "BINARY(1)", "BIT": "BIT(1)",
     },
     elements=(*_CONSTRAINTS, ("UNIQUE",), ("KEY",), ("INDEX",), ("FULLTEXT",), ("SPATIAL",)),
+    primary=(("PRIMARY", "KEY"), ("KEY",)),
+    unsized=frozenset({"YEAR"}),
+    serials=frozenset({"SERIAL"}),
+    wide_float="DOUBLE",
+    logs_virtual=True,
 )  # fmt: skip
 ORACLE: Final = Grammar(
     name="oracle",
@@ -89,7 +111,46 @@ ORACLE: Final = Grammar(
     },
     elements=(*_CONSTRAINTS, ("UNIQUE", "("), ("SUPPLEMENTAL", "LOG"), ("PERIOD", "FOR"), ("SCOPE", "FOR")),
 )  # fmt: skip
-GRAMMARS: Final[Mapping[str, Grammar]] = {one.name: one for one in (MYSQL, ORACLE)}
+_FIELDS: Final = ("YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND")
+_INTERVALS: Final[Phrases] = (
+    *(("INTERVAL", first, "TO", last) for at, first in enumerate(_FIELDS) for last in _FIELDS[at + 1 :]),
+    *(("INTERVAL", one) for one in _FIELDS),
+)
+POSTGRES: Final = Grammar(
+    name="postgres",
+    fold=str.lower,
+    spell=str.lower,
+    keeps_case=True,
+    phrases=(*_NATIONAL, ("BIT", "VARYING"), *_INTERVALS),
+    endings=(("WITH", "TIME", "ZONE"), ("WITHOUT", "TIME", "ZONE")),
+    synonyms={
+        "INT": "INTEGER", "INT2": "SMALLINT", "INT4": "INTEGER", "INT8": "BIGINT", "SMALLSERIAL": "SMALLINT",
+        "SERIAL2": "SMALLINT", "SERIAL": "INTEGER", "SERIAL4": "INTEGER", "BIGSERIAL": "BIGINT", "SERIAL8": "BIGINT",
+        "DECIMAL": "NUMERIC", "DEC": "NUMERIC", "FLOAT": "REAL", "FLOAT4": "REAL", "FLOAT8": "DOUBLE PRECISION",
+        "BOOL": "BOOLEAN", "CHAR": "CHARACTER", "BPCHAR": "CHARACTER", "VARCHAR": "CHARACTER VARYING",
+        "CHAR VARYING": "CHARACTER VARYING", "NCHAR": "CHARACTER", "NATIONAL CHAR": "CHARACTER",
+        "NATIONAL CHARACTER": "CHARACTER", "NCHAR VARYING": "CHARACTER VARYING",
+        "NATIONAL CHAR VARYING": "CHARACTER VARYING", "NATIONAL CHARACTER VARYING": "CHARACTER VARYING",
+        "VARBIT": "BIT VARYING",
+    },
+    bare={"FLOAT": "DOUBLE PRECISION", "CHARACTER": "CHARACTER(1)", "BPCHAR": "BPCHAR", "BIT": "BIT(1)"},
+    elements=(*_CONSTRAINTS, ("UNIQUE", "("), ("UNIQUE", "NULLS"), ("EXCLUDE",), ("LIKE",), ("NOT", "NULL")),
+    around={
+        "TIMESTAMP": ("TIMESTAMP", "WITHOUT TIME ZONE"), "TIMESTAMPTZ": ("TIMESTAMP", "WITH TIME ZONE"),
+        "TIME": ("TIME", "WITHOUT TIME ZONE"), "TIMETZ": ("TIME", "WITH TIME ZONE"),
+    },
+    always_quoted=frozenset({"char"}),
+    unsized=frozenset({"REAL"}),
+    serials=frozenset({"SMALLSERIAL", "SERIAL2", "SERIAL", "SERIAL4", "BIGSERIAL", "SERIAL8"}),
+    wide_float="DOUBLE PRECISION",
+    arrays=True,
+    schemas=("public",),
+    catalogue="PG_CATALOG",
+    data=re.compile(
+        r"^\\[a-z][^\n]*|^COPY [^\n;]* FROM STDIN[^\n;]*;[\s\S]*?(?:^\\\.\r?$|\Z)", re.MULTILINE | re.IGNORECASE
+    ),
+)  # fmt: skip
+GRAMMARS: Final[Mapping[str, Grammar]] = {one.name: one for one in (MYSQL, ORACLE, POSTGRES)}
 
 
 def as_written(text: str) -> Grammar:

@@ -133,7 +133,7 @@ class Words:
 
 
 def read_words(text: str, grammar: str) -> list[Word]:
-    """Return the words of a text in the SQL of `mysql` or `oracle`.
+    """Return the words of a text in the SQL of a grammar.
 
     Raises DdlError if it cannot be cut into words.
     """
@@ -180,7 +180,7 @@ def statements_of(words: Sequence[Word]) -> Iterator[Words]:
 
 
 def statements_run(text: str, grammar: str) -> Iterator[Words]:
-    """Yield the statements of a DDL message, in the SQL of `mysql` or `oracle`, but for procedures that it defines.
+    """Yield the statements of a DDL message, in the SQL of a grammar, but for procedures that it defines.
 
     What stands in a comment that MySQL executes belongs to them. Raises DdlError as `read_words` does.
     """
