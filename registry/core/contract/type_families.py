@@ -12,22 +12,30 @@ from typing import Final
 
 from cdc_contracts.registry.core.contract.value_mappings import ValueMapping
 from cdc_contracts.registry.core.values import FORMS
+from cdc_contracts.registry.core.values.source_types import ARRAY, parse_source_type
 
 _NAMES: Final[Mapping[str, tuple[str, ...]]] = {
-    "integer": ("tinyint", "smallint", "mediumint", "int", "integer", "bigint"),
+    "integer": ("tinyint", "smallint", "mediumint", "int", "integer", "bigint", "int2", "int4", "int8", "smallserial",
+                "serial", "bigserial", "oid"),
     "decimal": ("decimal", "numeric", "number"),
-    "float": ("float", "double"),
+    "float": ("float", "double", "real", "float4", "float8"),
     "boolean": ("boolean", "bool"),
     "bit": ("bit",),
     "year": ("year",),
     "date": ("date",),
-    "time": ("time",),
-    "datetime": ("datetime",),
-    "timestamp": ("timestamp",),
-    "bytes": ("binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob"),
-    "json": ("json",),
-}
-_TEXTUAL: Final = ("char", "varchar", "tinytext", "text", "mediumtext", "longtext", "enum", "set")
+    "time": ("time", "timetz"),
+    "datetime": ("datetime", "timestamp without time zone"),
+    "timestamp": ("timestamp", "timestamptz"),
+    "bytes": ("binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob", "bytea"),
+    "json": ("json", "jsonb"),
+    "text": ("bit varying",),
+}  # fmt: skip
+"""A name of several words counts before its first word alone."""
+_TEXTUAL: Final = frozenset({
+    "char", "varchar", "tinytext", "text", "mediumtext", "longtext", "enum", "set", "character", "bpchar", "name",
+    "citext", "uuid", "inet", "cidr", "macaddr", "macaddr8", "money", "interval", "xml", "tsvector", "tsquery",
+    "hstore", "int4range", "int8range", "numrange", "tsrange", "tstzrange", "daterange",
+})  # fmt: skip
 _FAMILY_OF: Final = MappingProxyType({name: family for family, names in _NAMES.items() for name in names})
 
 # Which canonical kinds hold a family, the best first.
@@ -66,8 +74,11 @@ def protocol_names(number: str) -> tuple[str, ...]:
 
 
 def family_of(source_type: str) -> str:
-    """Return the family of a source type; what is not known holds text."""
-    return _FAMILY_OF.get(base_name(source_type), "text")
+    """Return the family of a source type; what is not known holds text, and so does an array."""
+    if source_type.endswith(ARRAY):
+        return "text"
+    whole = parse_source_type(source_type).name.lower()
+    return _FAMILY_OF.get(whole) or _FAMILY_OF.get(base_name(source_type), "text")
 
 
 def base_name(source_type: str) -> str:
@@ -86,7 +97,8 @@ def type_name_in(mapping: ValueMapping, source_type: str, table: str | None) -> 
         return number if number is not None and mapping.form_of(number) is not None else None
     if mapping.form_of(source_type) is not None:
         return source_type
-    if _uses_words_of_sql(mapping) or base_name(source_type) not in {*_FAMILY_OF, *_TEXTUAL}:
+    known = source_type.endswith(ARRAY) or base_name(source_type) in {*_FAMILY_OF, *_TEXTUAL}
+    if _uses_words_of_sql(mapping) or not known:
         return None
     kinds = {FORMS[form].kind: types[0] for form, types in reversed(mapping.document.forms.items())}
     return next((kinds[kind] for kind in _KINDS[family_of(source_type)] if kind in kinds), None)

@@ -14,7 +14,9 @@ _SIGNS: Final = frozenset({"SIGNED", "UNSIGNED", "ZEROFILL"})
 _EXACT: Final = frozenset({"DECIMAL", "DEC", "NUMERIC", "NUMBER", "FIXED"})
 _MOST_DIGITS: Final = 38
 _MOST_BITS: Final = 64
-_UNSIGNED_BY_NAME: Final = frozenset({"SERIAL"})
+_UNSIGNED_BY_NAME: Final = frozenset({"SERIAL", "OID"})
+ARRAY: Final = "[]"
+"""What a type ends with whose values are arrays."""
 _LISTED: Final = re.compile(
     r"\s*(?:ENUM|SET)\s*\(\s*('(?:[^'\\]|''|\\.)*'(?:\s*,\s*'(?:[^'\\]|''|\\.)*')*)\s*\)", re.IGNORECASE | re.DOTALL
 )
@@ -23,7 +25,7 @@ _QUOTED: Final = re.compile(r"''|\\(.)", re.DOTALL)
 _ESCAPED: Final = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a"}
 INTEGERS: Final = frozenset({
     "TINYINT", "SMALLINT", "MEDIUMINT", "INT", "INTEGER", "BIGINT", "INT1", "INT2", "INT3", "INT4", "INT8", "INT64",
-    "LONG", "SERIAL",
+    "LONG", "SERIAL", "SMALLSERIAL", "BIGSERIAL", "OID",
 })  # fmt: skip
 """The names of types of whole numbers."""
 
@@ -90,8 +92,8 @@ class SourceType:
 
     @property
     def timed(self) -> bool:
-        """Whether its values are points in time with a clock."""
-        return self.name.startswith(("TIMESTAMP", "DATETIME", "ZONED DATETIME"))
+        """Whether its values are points in time with a clock; an array of them is none."""
+        return self.name.startswith(("TIMESTAMP", "DATETIME", "ZONED DATETIME")) and not self.name.endswith(ARRAY)
 
     @property
     def second_digits(self) -> int | None:

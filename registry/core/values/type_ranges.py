@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
-from cdc_contracts.registry.core.values.source_types import parse_members, parse_source_type
+from cdc_contracts.registry.core.values.source_types import ARRAY, parse_members, parse_source_type
 
 SAME: Final = "same"
 WIDER: Final = "wider"
@@ -22,10 +22,14 @@ _LISTED: Final = re.compile(r"\s*(enum|set)\s*\(", re.IGNORECASE)
 _LENGTH: Final = re.compile(r"\(\s*([0-9]{1,9})")
 _INTEGERS: Final[Mapping[str, int]] = {
     "TINYINT": 8, "SMALLINT": 16, "MEDIUMINT": 24, "INT": 32, "INTEGER": 32, "BIGINT": 64, "INT64": 64,
+    "INT2": 16, "INT4": 32, "INT8": 64, "SMALLSERIAL": 16, "BIGSERIAL": 64, "OID": 32,
 }  # fmt: skip
 _EXACT: Final = frozenset({"DECIMAL", "NUMERIC", "DEC", "FIXED", "NUMBER"})
+_UNSAID: Final = frozenset({"NUMBER", "NUMERIC"})
+"""Exact numbers of any digits where they say none: what a database names so itself."""
 _FLOATS: Final[Mapping[str, int]] = {
-    "FLOAT": 32, "BINARY FLOAT": 32, "DOUBLE": 64, "DOUBLE PRECISION": 64, "REAL": 64, "BINARY DOUBLE": 64,
+    "FLOAT": 32, "BINARY FLOAT": 32, "DOUBLE": 64, "DOUBLE PRECISION": 64, "REAL": 32, "BINARY DOUBLE": 64,
+    "FLOAT4": 32, "FLOAT8": 64,
 }  # fmt: skip
 _UNBOUNDED: Final = 1 << 32
 """Also of what no database takes without a length: messages name such types, and the length stays unknown."""
@@ -37,12 +41,29 @@ _LENGTHS: Final[Mapping[str, tuple[str, int]]] = {
     "LONG": ("text", _UNBOUNDED), "BINARY": ("bytes", 1), "VARBINARY": ("bytes", _UNBOUNDED),
     "RAW": ("bytes", _UNBOUNDED), "TINYBLOB": ("bytes", 255), "BLOB": ("bytes", 65_535),
     "MEDIUMBLOB": ("bytes", 16_777_215), "LONGBLOB": ("bytes", _UNBOUNDED), "LONG RAW": ("bytes", _UNBOUNDED),
-    "BYTES": ("bytes", _UNBOUNDED), "BIT": ("bit", 1),
+    "BYTES": ("bytes", _UNBOUNDED), "BIT": ("bit", 1), "CHARACTER": ("text", 1),
+    "CHARACTER VARYING": ("text", _UNBOUNDED), "BPCHAR": ("text", _UNBOUNDED), "CITEXT": ("text", _UNBOUNDED),
+    "NAME": ("text", 63), "BYTEA": ("bytes", _UNBOUNDED), "BIT VARYING": ("bit varying", _UNBOUNDED),
 }  # fmt: skip
+_OF_ANY_LENGTH: Final = frozenset({"CHARACTER", "CHARACTER VARYING", "BPCHAR", "CITEXT", "NAME"})
+"""Names of text in databases whose TEXT has no length."""
 _TIMES: Final = frozenset({"DATETIME", "TIMESTAMP", "TIME"})
-_PLAIN: Final = frozenset({"DATE", "YEAR", "JSON", "BOOLEAN", "BOOL", "XMLTYPE", "ROWID", "UROWID", "BFILE"})
-_ORACLE_DIGITS: Final = 6
-"""So many digits of a second a TIMESTAMP of Oracle has where it does not say."""
+_SPANS: Final = ("TIMESTAMP WITH", "TIME WITH", "INTERVAL")
+_PLAIN: Final = frozenset({
+    "DATE", "YEAR", "JSON", "BOOLEAN", "BOOL", "XMLTYPE", "ROWID", "UROWID", "BFILE",
+    "JSONB", "JSONPATH", "XML", "UUID", "MONEY", "INET", "CIDR", "MACADDR", "MACADDR8", "TSVECTOR", "TSQUERY", "HSTORE",
+    "LTREE", "VECTOR", "PG LSN",
+    "XID", "XID8", "CID", "TID", "REFCURSOR", "REGCLASS", "REGTYPE", "REGPROC", "REGNAMESPACE", "REGROLE", '"CHAR"',
+    "INT4RANGE", "INT8RANGE", "NUMRANGE", "TSRANGE", "TSTZRANGE", "DATERANGE", "INT4MULTIRANGE", "INT8MULTIRANGE",
+    "NUMMULTIRANGE", "TSMULTIRANGE", "TSTZMULTIRANGE", "DATEMULTIRANGE",
+})  # fmt: skip
+_SHAPES: Final = frozenset({
+    "POINT", "LINE", "LSEG", "BOX", "PATH", "POLYGON", "CIRCLE", "GEOMETRY", "GEOGRAPHY", "LINESTRING", "MULTIPOINT",
+    "MULTILINESTRING", "MULTIPOLYGON", "GEOMETRYCOLLECTION",
+})  # fmt: skip
+"""Types of shapes: whether one takes those of another differs by database."""
+_USUAL_DIGITS: Final = 6
+"""So many digits of a second a type has that does not say, but in MySQL, where it has none."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +91,10 @@ class TypeRange:
 
 @lru_cache(maxsize=4096)
 def read_range(text: str) -> TypeRange | None:
-    """Return the range of a type, None if the name is not known."""
+    """Return the range of a type, None if the name is not known; that of an array is the one of its elements."""
+    if text.endswith(ARRAY):
+        element = read_range(text.removesuffix(ARRAY))
+        return None if element is None else replace(element, family=element.family + ARRAY)
     listed = _LISTED.match(text)
     if listed is not None:
         return TypeRange(listed[1].lower(), members=parse_members(text))
@@ -85,31 +109,36 @@ def read_range(text: str) -> TypeRange | None:
         digits = result.digits
         if digits is not None:
             return TypeRange("decimal", whole=digits.whole, scale=digits.fraction)
-        return TypeRange("decimal") if name == "NUMBER" else TypeRange("decimal", whole=10, scale=0)
+        return TypeRange("decimal") if name in _UNSAID else TypeRange("decimal", whole=10, scale=0)
     if name in _FLOATS:
         return TypeRange("float", size=_FLOATS[name])
     if name in _LENGTHS:
         family, default = _LENGTHS[name]
         return TypeRange(family, size=default if size is None else size)
-    if name in _TIMES or name.startswith(("TIMESTAMP WITH", "INTERVAL")):
-        return TypeRange(name.lower(), size=(_ORACLE_DIGITS if " " in name else 0) if size is None else size)
-    return TypeRange(name.lower()) if name in _PLAIN else None
+    if name in _TIMES or name.startswith(_SPANS):
+        return TypeRange(name.lower(), size=(0 if name in _TIMES else _USUAL_DIGITS) if size is None else size)
+    return TypeRange(name.lower()) if name in _PLAIN or name in _SHAPES else None
 
 
 def compare_types(old: str, new: str) -> str:
     """Return what a column of the new type does with values of the old one: one of the words above."""
     if " ".join(old.upper().split()) == " ".join(new.upper().split()) and "'" not in old:
         return SAME
+    if old.endswith(ARRAY) and new.endswith(ARRAY):
+        return compare_types(old.removesuffix(ARRAY), new.removesuffix(ARRAY))
     before, after = read_range(old), read_range(new)
     if before is None or after is None:
         return SAME if old == new else UNKNOWN
+    if parse_source_type(old).name in _OF_ANY_LENGTH and parse_source_type(new).name == "TEXT":
+        return WIDER
     if before == after:
         return SAME
     numbers = ("integer", "decimal")
     if before.family in numbers and after.family in numbers:
         return WIDER if _holds_numbers(after, before) else NARROWER
     if before.family != after.family:
-        return OTHER
+        shapes = {before.family.upper(), after.family.upper()} <= _SHAPES
+        return UNKNOWN if shapes else OTHER
     return _COMPARISONS.get(before.family, _by_size)(before, after)
 
 

@@ -5,7 +5,9 @@ from cdc_contracts.registry.authoring.lint.lint_run import LintRun
 from cdc_contracts.registry.core.common.findings import WARNING
 from cdc_contracts.registry.core.values.type_ranges import read_range
 
-_WITHOUT_ZONE: Final = frozenset({"timestamp", "timestamp with local time zone", "datetime", "date"})
+_WITHOUT_ZONE: Final = frozenset(
+    {"timestamp", "timestamp with local time zone", "datetime", "date", "timestamp without time zone"}
+)
 
 
 @lint_rule(

@@ -14,9 +14,9 @@ from cdc_contracts.registry.core.contract.table_contracts import TableColumn
 from cdc_contracts.registry.core.tables.ddl.column_definitions import read_traits, read_type
 from cdc_contracts.registry.core.tables.ddl.grammars import Grammar
 from cdc_contracts.registry.core.tables.ddl.tokens import TEXT, DdlError, Words
+from cdc_contracts.registry.core.values.source_types import ARRAY
 from cdc_contracts.registry.core.values.type_ranges import read_range
 
-_ARRAY: Final = "[]"
 _MOVES: Final = (("RENAME", "TO"), ("SET", "SCHEMA"))
 
 
@@ -30,7 +30,7 @@ class NamedTypes:
 
     def find(self, name: str, schemas: Sequence[str]) -> str:
         """Return the full name of a type where the text defines it; a schema before a known type is left out."""
-        base, array = name.removesuffix(_ARRAY), _ARRAY if name.endswith(_ARRAY) else ""
+        base, array = name.removesuffix(ARRAY), ARRAY if name.endswith(ARRAY) else ""
         full = next((one for one in (base, *(f"{schema}.{base}" for schema in schemas)) if self._has(one)), None)
         if full is not None:
             return full + array
@@ -42,7 +42,7 @@ class NamedTypes:
 
         `above` are the domains that lead to it: no database takes one that leads to itself, but a text may have it.
         """
-        base = column.type.removesuffix(_ARRAY)
+        base = column.type.removesuffix(ARRAY)
         array = column.type[len(base) :]
         if base in self.enums:
             members = ",".join("'" + one.replace("'", "''") + "'" for one in self.enums[base])
