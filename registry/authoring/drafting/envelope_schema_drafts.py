@@ -10,14 +10,14 @@ from typing import Any, Final
 from cdc_contracts.registry.authoring.drafting.message_members import Members, Parts
 from cdc_contracts.registry.authoring.drafting.op_codes import OpCodes
 from cdc_contracts.registry.authoring.drafting.row_places import RowPlaces
-from cdc_contracts.registry.core.common.errors import UndetectedError
 from cdc_contracts.registry.core.common.json_messages import kind_of
-from cdc_contracts.registry.core.common.pointers import join_pointer
+from cdc_contracts.registry.core.message.avro_records import name_field
 from cdc_contracts.registry.core.values import Number
 
 _COLUMN: Final = {"type": ["null", "boolean", "number", "string"]}
 _ORDER: Final = ("object", "array", "string", "integer", "number", "boolean", "null")
-_AVRO_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z", re.ASCII)
+_OWN_NAMES: Final = ("Message", "Absent", "NumberText")
+_NOT_PLAIN: Final = re.compile(r"[^A-Za-z0-9_]")
 
 
 @dataclass
@@ -110,20 +110,15 @@ class AvroDraft:
     _written: set[str] = field(default_factory=set)
 
     def build(self, schema: dict[str, Any], title: str) -> dict[str, Any]:
-        """Return the record. Raises UndetectedError if a member has a name that Avro does not take."""
+        """Return the record; a member with a name that Avro does not take has an escaped one."""
         return {"type": "record", "name": "Message", "namespace": self.namespace, "doc": title,
                 "fields": self._fields(schema, ())}  # fmt: skip
 
     def _fields(self, schema: dict[str, Any], parts: Parts) -> list[dict[str, Any]]:
-        fields = []
+        fields: list[dict[str, Any]] = []
         for name, below in schema.get("properties", {}).items():
-            if not _AVRO_NAME.match(name):
-                raise UndetectedError(
-                    f"the member {join_pointer(*parts, name)} cannot be named in Avro, and versions have Avro schemas",
-                    hint="Avro takes letters, digits and _: take such members out before Kafka.",
-                )
-            required = name in schema.get("required", ())
-            fields.append({"name": name, "type": self._type(below, (*parts, name), required=required)})
+            type_ = self._type(below, (*parts, name), required=name in schema.get("required", ()))
+            fields.append(name_field(name) | {"type": type_})
         if schema.get("additionalProperties"):
             taken = {one["name"] for one in fields}
             name = next(one for one in ("columns", "other_columns", "row_columns") if one not in taken)
@@ -155,7 +150,8 @@ class AvroDraft:
                 "type": "map",
                 "values": self._type(schema["additionalProperties"], (*parts, "value"), required=True),
             }
-        name = "".join(part[:1].upper() + part[1:] for part in (re.sub(r"\W", "", part) for part in parts)) or "Part"
+        name = "".join(part[:1].upper() + part[1:] for part in (_NOT_PLAIN.sub("", part) for part in parts))
+        name = f"Part{name}" if not name or name[0].isdigit() else name
         return {"type": "record", "name": self._free(name), "fields": self._fields(schema, parts)}
 
     def _named(self, name: str, avro: dict[str, Any]) -> Any:
@@ -165,7 +161,7 @@ class AvroDraft:
         return avro
 
     def _free(self, name: str) -> str:
-        while name in self._written or name == "Message":
+        while name in self._written or name in _OWN_NAMES:
             name += "_"
         self._written.add(name)
         return name

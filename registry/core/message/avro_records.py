@@ -3,7 +3,8 @@
 Distinctions that JSON has and Avro lacks are explicit in these schemas: a number of an image is a record `NumberText`
 that keeps its token, an array or object of an image a record `JsonText`, and an absent member is the symbol of the
 enum `Absent`, to distinguish it from null. If columns are siblings of named members, a map with the attribute
-`other-members` holds the columns. A field with the attribute `member` represents the member of that name.
+`other-members` holds the columns. A field represents the member that its attribute `member` names, otherwise the one of
+which `avro_names` makes its name.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import IO, Any, Final, NoReturn
 
 import fastavro
 
+from cdc_contracts.registry.core.common.avro_names import avro_name, member_name
 from cdc_contracts.registry.core.common.json_messages import kind_of
 from cdc_contracts.registry.core.common.json_structures import read_structure, write_json
 from cdc_contracts.registry.core.common.pointers import ABSENT, join_pointer
@@ -35,6 +37,17 @@ _PLAIN: Final = ("null", "boolean", "string", "int", "long", *_FLOATS)
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z", re.ASCII)
 _Path = tuple[str, ...]
 _Branch = tuple[str, "_Node"]
+
+
+def name_field(member: str) -> dict[str, str]:
+    """Return the name of the field of a member, with the member where Avro does not take its name."""
+    name = avro_name(member)
+    return {"name": name} if name == member else {"name": name, MEMBER: member}
+
+
+def member_of(field: Mapping[str, Any]) -> Any:
+    """Return the member that a field represents: a text, unless its attribute says something else."""
+    return field[MEMBER] if MEMBER in field else member_name(field["name"])
 
 
 class AvroError(Exception):
@@ -223,7 +236,7 @@ def _record(schema: Mapping[str, Any], named: dict[str, _Node], path: _Path) -> 
                 raise AvroError(f"only one field, a map, may contain {OTHER_MEMBERS}", path)
             others[field["name"]] = compiled
         else:
-            member = _member_of(field, fields, path)
+            member = _own_member(field, fields, path)
             fields[member], called[member] = compiled, field["name"]
     return node
 
@@ -233,9 +246,9 @@ def _check_field_name(name: str, known: Container[str], path: _Path) -> None:
         raise AvroError(f"`{name}` is not a valid field name, or occurs twice", path)
 
 
-def _member_of(field: Mapping[str, Any], fields: Mapping[str, _Node], path: _Path) -> str:
-    """Return the member that a field represents."""
-    member = field.get(MEMBER, field["name"])
+def _own_member(field: Mapping[str, Any], fields: Mapping[str, _Node], path: _Path) -> str:
+    """Return the member that a field represents. Raises AvroError if another field does too."""
+    member = member_of(field)
     if not isinstance(member, str) or member in fields:
         raise AvroError(f"`{MEMBER}` of `{field['name']}` is not a valid name, or occurs twice", path)
     return member

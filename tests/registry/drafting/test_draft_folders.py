@@ -23,6 +23,7 @@ from cdc_contracts.registry.core.engine.kernel import Kernel
 from cdc_contracts.registry.core.engine.kernel_checks import KernelChecks
 from cdc_contracts.registry.core.engine.validation_without_arrow import ValidationWithoutArrow
 from cdc_contracts.registry.core.generate.contract_samples import find_samples
+from cdc_contracts.registry.core.message.avro_records import Codec, same_message
 from cdc_contracts.registry.core.records.file_batches import as_batch
 from cdc_contracts.registry.core.records.input_files import RecordsWithoutArrow
 from cdc_contracts.registry.core.validate.validation_context import open_validation
@@ -207,6 +208,46 @@ def test_what_contracts_cannot_express_is_said_instead_of_drafted(messages, says
         drafted(written(messages), tmp_path)
     assert says in error.value.what
     assert list(tmp_path.iterdir()) == []
+
+
+ODD_NAMES = ["record-type", "connect.decimal.precision", "1st", "", "名称", "_x0041_", "a/b~c", "absent"]
+ODD_FIELDS = [
+    "record_x002D_type", "connect_x002E_decimal_x002E_precision", "_x0031_st", "_x_", "_x540D__x79F0_",
+    "_x005F_x0041_", "a_x002F_b_x007E_c", "absent",
+]  # fmt: skip
+
+
+def with_odd_names(value):
+    """Return a message that also has members of names that Avro does not take."""
+    return {**value, **dict.fromkeys(ODD_NAMES, "x")}
+
+
+def assert_kept_in_avro(root, reference, values):
+    """Check that the drafted schema of a version takes messages, and gives them back."""
+    codec = Codec(Catalogue([*CATALOGUE.roots, root]).version(reference).avro_schema)
+    assert all(same_message(codec.read(codec.write(one)), one) for one in map(parse_message, values))
+
+
+def test_members_whose_names_avro_does_not_take_have_escaped_ones_that_come_back(tmp_path):
+    rows = [{"op": code, "table": "t", "after": {"id": 1, "na-me": "a"}} for code in ("c", "u", "c")]
+    deeper = {"meta-data": {name: {name: 1} for name in ODD_NAMES}}
+    values = written([with_odd_names(row) | deeper for row in rows])
+    drafted(values, tmp_path)
+    assert_sound(tmp_path, values)
+    schema = json.loads((tmp_path / "acme/plain/v1/message.avsc").read_text())
+    fields = {field["name"]: field for field in schema["fields"]}
+    assert [fields[name].get("member", name) for name in ODD_FIELDS] == ODD_NAMES
+    assert [field["name"] for field in fields["meta_x002D_data"]["type"]["fields"]] == ODD_FIELDS
+    assert_kept_in_avro(tmp_path, "acme/plain@1", values)
+
+
+def test_a_contract_like_another_takes_such_members_too(tmp_path):
+    values = [
+        written([with_odd_names(json.loads(value))])[0]
+        for name, value in messages_of("dts/canal@2") if "two-rows" not in name
+    ]  # fmt: skip
+    drafted(values, tmp_path, "acme/canal", like="dts/canal@2")
+    assert_kept_in_avro(tmp_path, "acme/canal@1", values)
 
 
 def test_a_time_that_no_form_reads_is_left_out_and_said(tmp_path):

@@ -150,6 +150,21 @@ def test_a_schema_that_no_message_can_be_written_by_is_refused(schema):
         Codec(schema)
 
 
+def test_a_field_is_the_member_that_it_names_or_the_one_of_its_escaped_name():
+    fields = [{"name": "a_x002E_b", "type": "long"}, {"name": "c_x002E_d", "member": "c:d", "type": "long"}]
+    codec = Codec({"type": "record", "name": "M", "fields": fields})
+    parsed = message('{"a.b":1,"c:d":2}')
+    assert same_message(codec.read(codec.write(parsed)), parsed)
+    with pytest.raises(AvroError, match="the record has no such field"):
+        codec.write(message('{"a_x002E_b":1,"c:d":2}'))
+
+
+def test_two_fields_of_one_member_are_refused():
+    fields = [{"name": "a_x002E_b", "type": "long"}, {"name": "other", "member": "a.b", "type": "long"}]
+    with pytest.raises(AvroError, match="`member` of `other` is not a valid name, or occurs twice"):
+        Codec({"type": "record", "name": "M", "fields": fields})
+
+
 def test_a_float_is_taken_only_where_it_keeps_every_digit():
     schema = {"type": "record", "name": "M", "fields": [{"name": "a", "type": "double"}]}
     parsed = message('{"a":0.5}')

@@ -1,3 +1,4 @@
+import json
 from collections.abc import Mapping
 from importlib.resources.abc import Traversable
 from typing import Any, Final
@@ -5,10 +6,17 @@ from typing import Any, Final
 from cdc_contracts.registry.authoring.lint.lint_links import resolve_reference
 from cdc_contracts.registry.authoring.lint.lint_rule import Faults, LintFault, Parts, lint_rule
 from cdc_contracts.registry.authoring.lint.lint_run import LintRun
+from cdc_contracts.registry.core.common.avro_names import avro_name
 from cdc_contracts.registry.core.common.findings import ERROR
 from cdc_contracts.registry.core.common.pointers import join_pointer
 from cdc_contracts.registry.core.contract.catalogue import AVRO_ENVELOPE, CANONICAL, ENVELOPE, Version
-from cdc_contracts.registry.core.message.avro_records import JSON_TEXT, NUMBER_TEXT, OTHER_MEMBERS
+from cdc_contracts.registry.core.message.avro_records import (
+    JSON_TEXT,
+    NUMBER_TEXT,
+    OTHER_MEMBERS,
+    member_of,
+    name_field,
+)
 
 _KINDS: Final[Mapping[str, frozenset[str]]] = {
     "null": frozenset({"null"}),
@@ -102,13 +110,14 @@ class _Comparison:
 
     def _compare_members(self, schema: dict[str, Any], record: dict[str, Any], parts: Parts) -> Faults:
         properties, required = schema.get("properties", {}), schema.get("required", [])
-        fields = {field["name"]: field["type"] for field in record["fields"] if OTHER_MEMBERS not in field}
+        fields = {member_of(field): field["type"] for field in record["fields"] if OTHER_MEMBERS not in field}
         for field in record["fields"]:
             if OTHER_MEMBERS in field:
                 yield from self.compare(schema.get("additionalProperties", {}), field["type"]["values"], (*parts, "*"))
         for name in properties:
             if name not in fields:
-                yield self._fault((*parts, name), "a field in the Avro schema", "none")
+                named = " with " + json.dumps(name_field(name))[1:-1] if avro_name(name) != name else ""
+                yield self._fault((*parts, name), f"a field in the Avro schema{named}", "none")
         for name, avro in fields.items():
             here = (*parts, name)
             if name not in properties:

@@ -15,7 +15,14 @@ from cdc_contracts.registry.core.common.pointers import split_pointer
 from cdc_contracts.registry.core.contract.catalogue import CANONICAL, Version
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.contract.table_contracts import TableContract
-from cdc_contracts.registry.core.message.avro_records import ABSENT_ENUM, JSON_TEXT, MEMBER, NUMBER_TEXT, OTHER_MEMBERS
+from cdc_contracts.registry.core.message.avro_records import (
+    ABSENT_ENUM,
+    JSON_TEXT,
+    MEMBER,
+    NUMBER_TEXT,
+    OTHER_MEMBERS,
+    member_of,
+)
 from cdc_contracts.registry.core.message.reading import non_column_members
 from cdc_contracts.registry.core.schema.message_schemas.message_avro_schema import (
     absent_enum,
@@ -85,7 +92,7 @@ class _Binder:
         match avro["type"]:
             case "record" if path:
                 fields = [
-                    {**one, "type": self.bind(one["type"], path[1:], excluded)} if one["name"] == path[0] else one
+                    {**one, "type": self.bind(one["type"], path[1:], excluded)} if member_of(one) == path[0] else one
                     for one in avro["fields"]
                 ]
                 return {**avro, "fields": fields}

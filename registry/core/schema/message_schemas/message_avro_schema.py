@@ -15,7 +15,13 @@ from typing import Any, Final
 from cdc_contracts.registry.core.common.pointers import join_pointer
 from cdc_contracts.registry.core.contract.catalogue import CANONICAL, Version
 from cdc_contracts.registry.core.contract.model import Meaning
-from cdc_contracts.registry.core.message.avro_records import ABSENT_ENUM, JSON_TEXT, NUMBER_TEXT, OTHER_MEMBERS
+from cdc_contracts.registry.core.message.avro_records import (
+    ABSENT_ENUM,
+    JSON_TEXT,
+    NUMBER_TEXT,
+    OTHER_MEMBERS,
+    member_of,
+)
 from cdc_contracts.registry.core.message.envelope_times import unit_of_form
 from cdc_contracts.registry.core.schema.message_schemas.message_json_schema import describe, title_of
 
@@ -122,8 +128,9 @@ class _Writer:
 
     def _record(self, avro: Mapping[str, Any], schema: Any, at: tuple[str, ...], doc: str) -> dict[str, Any]:
         self._written.add(name_of(avro))
-        fields = [self._field(field, self._member(schema, field["name"]), (*at, field["name"]))
-                  for field in avro["fields"]]  # fmt: skip
+        members = [field["name"] if self._is_wire else member_of(field) for field in avro["fields"]]
+        fields = [self._field(field, self._member(schema, member), (*at, member))
+                  for field, member in zip(avro["fields"], members, strict=True)]  # fmt: skip
         order = ("type", "name", "namespace")
         head = {key: avro[key] for key in order if key in avro}
         rest = {key: value for key, value in avro.items() if key not in (*order, "doc", "fields")}
