@@ -19,6 +19,7 @@ from cdc_contracts.registry.core.common.errors import UndetectedError
 from cdc_contracts.registry.core.common.json_messages import parse_message
 from cdc_contracts.registry.core.contract.catalogue import CANONICAL, Catalogue
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.contract.table_contracts import TableContract
 from cdc_contracts.registry.core.engine.kernel import Kernel
 from cdc_contracts.registry.core.engine.kernel_checks import KernelChecks
 from cdc_contracts.registry.core.engine.validation_without_arrow import ValidationWithoutArrow
@@ -26,6 +27,7 @@ from cdc_contracts.registry.core.generate.contract_samples import find_samples
 from cdc_contracts.registry.core.message.avro_records import Codec, same_message
 from cdc_contracts.registry.core.records.file_batches import as_batch
 from cdc_contracts.registry.core.records.input_files import RecordsWithoutArrow
+from cdc_contracts.registry.core.schema.message_schemas.bound_avro import bound_avro_schema
 from cdc_contracts.registry.core.validate.validation_context import open_validation
 
 JSON_VERSIONS = [version for version in VERSIONS if version.resolved["transport"] == "json"]
@@ -239,6 +241,22 @@ def test_members_whose_names_avro_does_not_take_have_escaped_ones_that_come_back
     assert [fields[name].get("member", name) for name in ODD_FIELDS] == ODD_NAMES
     assert [field["name"] for field in fields["meta_x002D_data"]["type"]["fields"]] == ODD_FIELDS
     assert_kept_in_avro(tmp_path, "acme/plain@1", values)
+
+
+def test_the_columns_of_a_table_are_in_an_image_of_such_a_name(tmp_path):
+    rows = [{"op": code, "table": "t", "row-data": {"id": 1, "na-me": "a"}} for code in ("c", "d", "c")]
+    values = written([with_odd_names(row) for row in rows])
+    drafted(values, tmp_path)
+    with (tmp_path / "acme/types/acme-plain.yaml").open("a") as mapping:
+        mapping.write("forms:\n  integer-number: [INT]\n  text: [VARCHAR]\n")
+    columns = {"id": {"type": "int"}, "na-me": {"type": "varchar(3)"}}
+    table = TableContract.model_validate({"table": "t", "columns": columns})
+    version = Catalogue([*CATALOGUE.roots, tmp_path]).version("acme/plain@1")
+    schema = bound_avro_schema(version, table, ReadingOptions())
+    image = next(field for field in schema["fields"] if field["name"] == "row_x002D_data")["type"]
+    assert [(field["name"], field.get("member")) for field in image["fields"]][:2] == [("id", None), ("na_me", "na-me")]
+    codec = Codec(schema)
+    assert all(same_message(codec.read(codec.write(one)), one) for one in map(parse_message, values))
 
 
 def test_a_contract_like_another_takes_such_members_too(tmp_path):

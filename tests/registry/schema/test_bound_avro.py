@@ -16,6 +16,7 @@ from registry_tables import ODD, ORDERS_TABLE
 
 from cdc_contracts.registry.core.common.errors import UsageError
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.contract.table_contracts import TableContract
 from cdc_contracts.registry.core.generate.event_streams import row_stream
 from cdc_contracts.registry.core.message.avro_records import AvroError, Codec, same_message
 from cdc_contracts.registry.core.schema.message_schemas.bound_avro import bound_avro_schema
@@ -47,6 +48,18 @@ def test_every_row_goes_into_avro_and_back_and_others_read_the_same(version, tab
         assert same_message(codec.read(record), message)
         theirs = apache.read(avro.io.BinaryDecoder(io.BytesIO(record)))
         assert fastavro.schemaless_reader(io.BytesIO(record), parsed, None) == theirs
+
+
+def test_a_column_whose_name_reads_as_escaped_is_still_itself():
+    columns = {"id": {"type": "bigint"}, "_x0041_": {"type": "varchar(9)"}, "a_x002E_b": {"type": "varchar(9)"}}
+    table = TableContract.model_validate({"table": "shop.odd", "columns": columns, "primary_key": ["id"]})
+    version = CATALOGUE.version("oms-community/canal@2")
+    schema = bound_avro_schema(version, table, ReadingOptions())
+    data = next(field for field in schema["fields"] if field["name"] == "data")["type"][2]["items"]
+    assert [field.get("member") for field in data["fields"]][:3] == [None, "_x0041_", "a_x002E_b"]
+    codec = Codec(schema)
+    for message in messages(version, table, 9):
+        assert same_message(codec.read(codec.write(message)), message)
 
 
 def test_columns_are_fields_that_say_their_type_and_no_others_are_lost():

@@ -121,7 +121,7 @@ class _Binder:
             self.expand(branch) for branch in (ABSENT_ENUM, "null", *dict.fromkeys(_BRANCHES[wire] for wire in wires))
         ]
         says = " Or: ".join(form.says for form in forms)
-        own = {} if name == column else {MEMBER: column}
+        own = {} if member_of({"name": name}) == column else {MEMBER: column}
         doc = f"`{self._table.types[column]}`. {says}"
         return {"name": name, "doc": doc, "type": branches, "default": "ABSENT", **own}
 
