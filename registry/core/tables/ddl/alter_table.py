@@ -75,7 +75,7 @@ def _follow(action: Words, draft: TableDraft, drafts: Drafts, *, alone: bool) ->
     action.at = 0
     if action.takes("ADD"):
         group = Words(action.words, action.at)
-        read_constraint(group.take_group() if group.sees("(") else action, draft, grammar)
+        read_constraint(group.take_group() if group.sees("(") else action, draft, grammar, alone=alone)
         return True
     if action.takes("MODIFY"):
         return _modify(action, draft, grammar)

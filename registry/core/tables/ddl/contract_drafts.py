@@ -57,11 +57,11 @@ class TableDraft:
         for one in (*self.partitions, *self.heirs):
             yield from one.family()
 
-    def set_key(self, key: Sequence[str], name: str | None = None) -> None:
-        """Set the primary key of the table and of its partitions; what inherits from it has NOT NULL alone."""
+    def set_key(self, key: Sequence[str], name: str | None = None, *, alone: bool = False) -> None:
+        """Set the primary key of the table and of its partitions; unless it is `alone`, its heirs have its NOT NULL."""
         for one in (self, *(part for partition in self.partitions for part in partition.family())):
             one.primary_key, one.key_name = tuple(key), name
-        for heir in (one for member in self.heirs for one in member.family()):
+        for heir in (one for member in self.heirs for one in member.family() if not alone):
             for column in heir.columns.keys() & set(key):
                 heir.forbid_null(column)
 
@@ -178,10 +178,11 @@ class Drafts:
                 self.refuse(error.line, error.what, "The table was not read; export it as the database prints it.")
 
 
-def read_constraint(words: Words, draft: TableDraft, grammar: Grammar) -> None:
+def read_constraint(words: Words, draft: TableDraft, grammar: Grammar, *, alone: bool = False) -> None:
     """Read a constraint of a table: the primary key, or the NOT NULL of a column; others say nothing of columns.
 
-    In a key, `k(10)` is the column k. Raises DdlError if it cannot be read.
+    In a key, `k(10)` is the column k. Where a table is `alone`, its heirs have nothing of the key.
+    Raises DdlError if it cannot be read.
     """
     name = None
     if words.takes("CONSTRAINT") and not words.sees("PRIMARY", "KEY"):
@@ -198,4 +199,4 @@ def read_constraint(words: Words, draft: TableDraft, grammar: Grammar) -> None:
     while words and not words.sees("("):
         words.at += 1
     key = [name_of(part.take_name("a column of the key"), grammar) for part in words.take_group().split()]
-    draft.set_key(key, name)
+    draft.set_key(key, name, alone=alone)
