@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 import yaml
+from both_paths import CATALOGUE
 
-from cdc_contracts.registry.core.contract.type_families import family_of
+from cdc_contracts.registry.core.contract.type_families import family_of, type_name_in
 from cdc_contracts.registry.core.tables.canonical.column_types import column_type, write_type
 from cdc_contracts.registry.core.values.type_bounds import bound_of
 from cdc_contracts.registry.core.values.type_ranges import (
@@ -86,6 +87,15 @@ def test_every_type_that_is_read_from_ddl_is_known(case):
 )
 def test_a_change_of_type_is_compared_by_the_values(old, new, result):
     assert compare_types(old, new) == result
+
+
+def test_a_dialect_of_six_types_has_the_nearest_one_and_one_of_another_database_has_none():
+    types = ("oid", "numeric(10,2)", "real", "timestamp(3) without time zone", "bytea", "uuid", "integer[]")
+    six, other = CATALOGUE.mapping("streamx"), CATALOGUE.mapping("oms-mysql")
+    assert [type_name_in(six, one, None) for one in types] == [
+        "LONG", "DOUBLE", "DOUBLE", "DATE", "BYTES", "STRING", "STRING",
+    ]  # fmt: skip
+    assert [type_name_in(other, one, None) for one in ("uuid", "jsonb", "integer[]")] == [None, None, None]
 
 
 def test_the_bounds_of_whole_numbers_are_those_of_the_server():
