@@ -64,7 +64,7 @@ def test_what_no_message_distinguishes_is_never_certain(path):
         ("ticdc-canal-json", "dts/canal"),
         ("inlong-canal-json", "oms/canal"),
         ("debezium-mysql-with-schemas", "oms/debezium"),
-        ("debezium-mysql-named-oms", "oms/debezium-flatten"),
+        ("debezium-mysql-named-oms", "oms/debezium-flatten@1"),
         ("maxwell", "dts/canal"),
         ("goldengate-operation", "oms/shareplex"),
         ("hudi-rows", None),
