@@ -44,8 +44,8 @@ TESTS: Final = tuple(
     f"tests/registry/engine/{name}.py"
     for name in (
         "test_native_limits", "test_native_utf8", "test_native_calendar", "test_native_columns", "test_native_library",
-        "test_native_bytes", "test_native_numbers", "test_native_typed_columns", "test_placed_images", "test_native_avro",
-        "test_value_index", "test_native_agreement", "test_byte_mutations", "test_native_sanitized",
+        "test_native_bytes", "test_native_numbers", "test_native_typed_columns", "test_placed_images",
+        "test_native_avro", "test_value_index", "test_native_agreement", "test_byte_mutations", "test_native_sanitized",
     )
 )  # fmt: skip
 _FIRST: Final = {
