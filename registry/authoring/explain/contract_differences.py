@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from cdc_contracts.registry.core.common.pointers import join_pointer
 from cdc_contracts.registry.core.contract.catalogue import CANONICAL
 from cdc_contracts.registry.core.contract.phrases import (
+    describe_absent,
     describe_evidence,
     describe_flag,
     describe_mapping,
@@ -141,6 +142,9 @@ def _image_facts(meaning: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for op, sides in meaning["images"].items():
         if op == "container":
             yield "container", sides
+            continue
+        if op == "absent":
+            yield from describe_absent(sides)
             continue
         for side, place in sides.items():
             yield f"{op}, {side}", describe_side(place)

@@ -53,11 +53,26 @@ def _completed(side: Side, other: Side) -> Side:
     )
 
 
+class AbsentValues(Document):
+    """Which values of columns stand for one that was not sent, so that the column is absent from the row."""
+
+    texts: tuple[str, ...] = ()
+    """Texts, or arrays and objects as JSON without blanks, that stand for a value which was not sent."""
+    nulls: dict[str, tuple[At, ...]] = Field(default_factory=dict)
+    """The images in which null means that a value was not sent, by the kind of source database; `values` says where
+    the kind is."""
+
+    def __hash__(self) -> int:
+        return hash(self.texts)
+
+
 class Images(Document):
     """How an image is written, and where each op has its rows."""
 
     container: Literal["object", "list-of-one", "list-of-rows", "positional"]
     """How an image holds its rows."""
+    absent: AbsentValues | None = None
+    """Which values stand for a value that was not sent; without it null is NULL, and every text a value."""
     insert: Sides | None = None
     """The images of an insert."""
     update: Sides | None = None

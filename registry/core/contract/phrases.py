@@ -173,6 +173,14 @@ def describe_test(test: Mapping[str, Any]) -> str:
     return str(dict(test))
 
 
+def describe_absent(absent: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield what stands for values that were not sent, each with a title."""
+    if absent.get("texts"):
+        yield "values that were not sent", ", ".join(absent["texts"])
+    for kind, places in absent.get("nulls", {}).items():
+        yield f"null that was not sent, {kind}", ", ".join(map(_place, places))
+
+
 def describe_flag(flag: Mapping[str, Any]) -> str:
     """Return in words when a flag decides the op: `/isDdl is true of update`."""
     if "when" in flag:

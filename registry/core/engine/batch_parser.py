@@ -246,8 +246,12 @@ class Parser:
         shape.built_for = self._learned_fields
 
     def _family(self, shape: RowShape) -> int:
-        """Return the number of the family of shapes with these types and columns."""
-        key = (shape.key[: len(self._plan.types_at)], tuple(shape.columns))
+        """Return the number of the family of shapes with these types and columns.
+
+        Where null means something else from another kind of source, shapes of one kind are a family of their own.
+        """
+        kind = shape.key[-1] if self._plan.by_kind and self._plan.absent is not None else None
+        key = (shape.key[: len(self._plan.types_at)], tuple(shape.columns), kind)
         family = self._families.get(key)
         if family is None:
             self._made += 1  # never reused: cached verdicts are keyed by it

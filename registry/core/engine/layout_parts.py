@@ -87,8 +87,9 @@ Part = Leaf | Image | Nested
 class Layout:
     """A message whose columns are known: `decode` turns bytes into nested structs whose fields follow `parts`.
 
-    `decode_lines` does so for many messages at once. Shapes of one `family` have the same types and columns. Compiled
-    by `compiles` on first use: most layouts of a message that drifts are never used to decode.
+    `decode_lines` does so for many messages at once. Shapes of one `family` have the same types and columns, and nulls
+    mean the same in them. Compiled by `compiles` on first use: most layouts of a message that drifts are never used to
+    decode.
     """
 
     family: int

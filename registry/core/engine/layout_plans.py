@@ -28,7 +28,13 @@ _CLOSE: Final = {"name-to-type": b"}", "list-of-objects": b"]", "name-to-object"
 def make_plan(meanings: Sequence[Meaning], schemas: Sequence[Mapping[str, Any]]) -> LayoutPlan | None:
     """Return the plan for parsing messages of a subject, or None if its versions place their rows too differently."""
     first = meanings[-1]
-    alike = {(meaning.images.container, meaning.columns.model_dump_json(include={"types"})) for meaning in meanings}
+    alike = {
+        (
+            meaning.images.model_dump_json(include={"container", "absent"}),
+            meaning.columns.model_dump_json(include={"types"}),
+        )
+        for meaning in meanings
+    }
     if len(alike) > 1:
         return None
     types = first.columns.types
@@ -64,6 +70,7 @@ def make_plan(meanings: Sequence[Meaning], schemas: Sequence[Mapping[str, Any]])
             for at in images
         },
         one_row=first.images.hold_one_row,
+        absent=first.images.absent,
         types_at=_types_at(first, images),
         types_within=None if types == "none" else types.in_image,
         types_close=b"}" if types == "none" else _CLOSE[types.reading],

@@ -186,20 +186,24 @@ def _are_within(rows: list[Row], below: Collection[str], images: Images) -> bool
 
 
 def _checked(read: _ReadPart, constraints: Collection[tuple[str, Any]], times: Collection[Place]) -> _ReadPart:
-    """Return a reading that refuses what the schema of some version refuses, and times in an unexpected unit."""
+    """Return a reading that tells which patterns of versions a text matches.
+
+    It refuses numbers that the schema of some version refuses, and times in an unexpected unit.
+    """
     patterns = [compile_pattern(wanted) for keyword, wanted in constraints if keyword == "pattern"]
     least: Final = [wanted for keyword, wanted in constraints if keyword == "minimum"]
 
     def read_checked(value: Any, images: Images) -> Hashable:
+        matches: tuple[bool, ...] = ()
         if type(value) is str:
-            if not all(fits(value) for fits in patterns):
-                raise Unsure
+            matches = tuple([fits(value) for fits in patterns])
         elif type(value) is Number and any(value < wanted for wanted in least):
             raise Unsure
         for place in times:
             if unit_observed(value, place) is not None:
                 raise Unsure
-        return read(value, images)
+        found = read(value, images)
+        return (matches, found) if matches else found
 
     return read_checked
 

@@ -63,6 +63,11 @@ class ParsedValues(ParsedColumn):
             return None
         return np.fromiter(map(_IS_VALUE, self), np.bool_, len(self))
 
+    def mark(self, texts: Collection[str], *, nulls: bool) -> Mask:
+        """Mark the values that are one of some texts, of structures too, and with `nulls` those that are null."""
+        found = ((value is None and nulls) or (isinstance(value, str) and value in texts) for value in self.objects)
+        return np.fromiter(found, np.bool_, len(self))
+
     def flag_kinds(self, kinds: Collection[str]) -> NDArray[np.uint8]:
         """Return the flag of each value that is of one of some kinds, NOTHING for the others."""
         if len(self.json_kinds) == 1:

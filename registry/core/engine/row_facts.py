@@ -47,7 +47,7 @@ def are_complete(side: SideTexts | None, types: dict[str, str] | None, rows: int
     if side is None:
         return [None] * rows
     if types is None:
-        return [True] * rows
+        return [True] * rows if side.left_out is None else (~side.left_out).tolist()
     if not types.keys() <= set(side.names):
         return [False] * rows
     typed = [index for index, name in enumerate(side.names) if name in types]

@@ -28,7 +28,8 @@ class SideTexts:
     """One completed image of some records: per row and column the index of its text among the batch's texts.
 
     `records` is the record of each row, `within` its number in the record. `sent` marks the columns of a partial
-    image, of the rows that did not hold all columns (`partial`).
+    image, of the rows that did not hold all columns (`partial`). `left_out` marks the rows of which some value was not
+    sent; None if there are none.
     """
 
     names: tuple[str, ...]
@@ -39,6 +40,7 @@ class SideTexts:
     invalid: Mask
     sent: Mask
     partial: Mask
+    left_out: Mask | None = None
 
 
 Sides = tuple[SideTexts | None, SideTexts | None]
@@ -88,12 +90,13 @@ class ImageTexts:
             invalid = np.where(present, invalid, under_invalid)
             present = present | under
         places = np.where(present, places, 0)
-        return SideTexts(top.names, records, within, places, present, invalid & present, sent, partial)
+        left_out = None if top.left_out is None else top.left_out[rows]
+        return SideTexts(top.names, records, within, places, present, invalid & present, sent, partial, left_out)
 
     @staticmethod
     def _complete(top: _Matrix, below: _Matrix, rows: Places, under_rows: Places) -> CompletedImages | None:
         """Return images completed by the native part; None if it cannot, or if values are kept as text."""
-        if top.kept is not None or below.kept is not None or top.names != below.names:
+        if top.kept is not None or below.kept is not None or top.left_out is not None or top.names != below.names:
             return None
         return complete_images(
             ImageRows(top.places, top.present, rows), ImageRows(below.places, below.present, under_rows)
@@ -115,8 +118,11 @@ class ImageTexts:
         places = np.zeros(shape, np.int64)
         present: Mask | None = None
         kept: Mask | None = None
+        left_out: Mask | None = None
         for at, (index, column) in enumerate(known):
             values = self._columns[pointer, index]
+            if values.left_out is not None:
+                left_out = values.left_out if left_out is None else left_out | values.left_out
             if values.present is not None:
                 present = np.ones(shape, np.bool_) if present is None else present
                 present[:, at] = values.present
@@ -130,7 +136,7 @@ class ImageTexts:
             if flagged is not None:
                 kept = np.zeros(shape, np.bool_) if kept is None else kept
                 kept[:, at] = flagged
-        return _Matrix(tuple(column.name for _, column in known), places, present, kept)
+        return _Matrix(tuple(column.name for _, column in known), places, present, kept, left_out)
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,6 +147,7 @@ class _Matrix:
     places: Places
     present: Mask | None
     kept: Mask | None
+    left_out: Mask | None
 
     def take(self, rows: Places) -> tuple[Places, Mask, Mask]:
         shape = (len(rows), len(self.names))

@@ -17,7 +17,7 @@ from cdc_contracts.registry.core.engine.layout_parts import FormUse, LayoutColum
 from cdc_contracts.registry.core.engine.row_images import ColumnTable
 from cdc_contracts.registry.core.engine.struct_layouts import LayoutPlan
 from cdc_contracts.registry.core.engine.value_columns import ValueColumns
-from cdc_contracts.registry.core.message.reading import Reading
+from cdc_contracts.registry.core.message.reading import Reading, stand_ins_of
 from cdc_contracts.registry.core.validate.drift_rule import reads_of
 from cdc_contracts.registry.core.validate.reference_validator import ReferenceValidator
 from cdc_contracts.registry.core.validate.validation_context import ValidationContext
@@ -112,11 +112,16 @@ class ShapeColumns:
         return any(reads_of(validator.meaning).joined for validator in self._validators)
 
 
-def pool_columns(decoded_batch: DecodedBatch, value_columns: ValueColumns) -> ColumnTable:
+def pool_columns(decoded_batch: DecodedBatch, value_columns: ValueColumns, plan: LayoutPlan) -> ColumnTable:
     """Add the values of every column of a batch to the value columns, and return the table of its columns."""
     columns: ColumnTable = {}
+    kind = decoded_batch.shape.key[-1] if plan.by_kind else None
     for pointer, rows in decoded_batch.rows.items():
+        source = kind if isinstance(kind, str) else None
+        stand_ins = None if plan.absent is None else stand_ins_of(plan.absent, source, pointer)
         for index, column, values in column_of(rows):
             uses = tuple(dict.fromkeys(use for use in column.uses if use is not None))
-            columns[pointer, index] = value_columns.add(values, column.decoder, uses, full=rows.image.full)
+            columns[pointer, index] = value_columns.add(
+                values, column.decoder, uses, full=rows.image.full, stand_ins=stand_ins
+            )
     return columns

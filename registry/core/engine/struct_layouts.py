@@ -16,6 +16,7 @@ from msgspec import UNSET
 
 from cdc_contracts.registry.core.common.pointers import join_pointer, split_pointer
 from cdc_contracts.registry.core.contract.envelope_model import Place
+from cdc_contracts.registry.core.contract.image_model import AbsentValues
 from cdc_contracts.registry.core.contract.relations import Relation
 from cdc_contracts.registry.core.engine import decoder_kinds
 from cdc_contracts.registry.core.engine.layout_parts import Image, Layout, LayoutColumn, Leaf, Nested, Part, RowShape
@@ -44,6 +45,7 @@ class LayoutPlan:
     whole_for: Mapping[str, frozenset[str]]
     named: Mapping[str, frozenset[str]]
     one_row: bool
+    absent: AbsentValues | None
     types_at: tuple[str, ...]
     types_within: str | None
     types_close: bytes

@@ -7,7 +7,7 @@ single table. Each column gets back its slice: flags per value and, if texts are
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from operator import is_not, itemgetter
 from typing import Any, Final
@@ -24,6 +24,7 @@ from cdc_contracts.registry.core.engine.layout_parts import FormUse
 from cdc_contracts.registry.core.engine.native.scanned_columns import ABSENT
 from cdc_contracts.registry.core.engine.native.scanned_values import ScannedPart, ScannedValues
 from cdc_contracts.registry.core.engine.parsed_values import KIND_NAMES, NOTHING, ParsedValues
+from cdc_contracts.registry.core.message.reading import StandIns
 from cdc_contracts.registry.core.values.form_schemas import STRUCTURE
 
 _TAKES_ANY: Final = ("text", "json", "opaque")
@@ -115,6 +116,8 @@ class ColumnValues:
     unfit_rows: list[int] = field(default_factory=list)
     odd_rows: dict[str, list[int]] = field(default_factory=dict)
     chunks: dict[FormUse, Chunk] = field(default_factory=dict)
+    left_out: NDArray[np.bool_] | None = None
+    """Mask of the rows with a value that stands for one that was not sent; None if there are none."""
 
     @property
     def kinds(self) -> Collection[str]:
@@ -150,14 +153,22 @@ class ValueColumns:
         self._pools: dict[FormUse, _ValueColumn] = {}
         self.texts: pa.Array = pa.array([None], pa.string())
 
-    def add(self, values: Sequence[Any], decoder: str, uses: Sequence[FormUse], *, full: bool) -> ColumnValues:
-        """Add the values of one column, one per row, for every form in `uses`; `full` if no row lacks it."""
+    def add(
+        self, values: Sequence[Any], decoder: str, uses: Sequence[FormUse], *, full: bool,
+        stand_ins: StandIns | None = None,
+    ) -> ColumnValues:  # fmt: skip
+        """Add the values of one column, one per row, for every form in `uses`; `full` if no row lacks it.
+
+        Those that are among `stand_ins` were not sent: their rows do not have the column.
+        """
         total = len(values)
         if isinstance(values, ScannedValues):
             column = _open_scanned(values.widened())
         else:
             kept = any(use.form.wire & STRUCTURE for use in uses)
             column = _open_parsed(values, decoder, full=full, structures=kept)
+        if stand_ins is not None:
+            column = _leave_out(column, total, stand_ins)
         for use in uses:
             foreign = frozenset(column.kinds) - use.form.wire
             flags = column.values.flag_kinds(foreign) if foreign else None
@@ -184,6 +195,21 @@ class ValueColumns:
                 columns += [text for _, text in found if text is not None]
         if texts:
             self.texts = pa.concat_arrays(columns)
+
+
+def _leave_out(column: ColumnValues, total: int, stand_ins: StandIns) -> ColumnValues:
+    """Return a column without the values that stand for one that was not sent."""
+    left_out = column.values.mark(stand_ins.texts, nulls=stand_ins.nulls)
+    if not left_out.any():
+        return column
+    held = np.arange(total) if column.held is None else column.held
+    odd = {row for rows in column.odd_rows.values() for row in rows} | set(column.unfit_rows)
+    if odd:  # they count as null only because no form reads them
+        left_out &= ~np.isin(held, list(odd))
+    kept = np.flatnonzero(~left_out)
+    present, lacking = np.zeros(total, np.bool_), np.zeros(total, np.bool_)
+    present[held[kept]], lacking[held[left_out]] = True, True
+    return replace(column, values=column.values.select(kept), present=present, held=held[kept], left_out=lacking)
 
 
 def _open_scanned(values: ScannedValues) -> ColumnValues:

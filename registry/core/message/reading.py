@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Final, NamedTuple
 
+from cdc_contracts.registry.core.common.json_structures import as_structure
 from cdc_contracts.registry.core.common.pointers import ABSENT, follow, join_pointer, split_pointer
 from cdc_contracts.registry.core.contract.discriminators import all_hold
 from cdc_contracts.registry.core.contract.document_model import ROW_OPS
 from cdc_contracts.registry.core.contract.envelope_model import OpFlag, Place
-from cdc_contracts.registry.core.contract.image_model import Side, Sides
+from cdc_contracts.registry.core.contract.image_model import AbsentValues, Side, Sides
 from cdc_contracts.registry.core.contract.model import Meaning
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.contract.table_contracts import table_name
@@ -26,6 +27,26 @@ Row = dict[str, Any]
 
 
 _NO_IMAGES: Final = Sides()
+
+
+class StandIns(NamedTuple):
+    """The values of an image that stand for one which was not sent: some texts, and null if `nulls`."""
+
+    texts: frozenset[str]
+    nulls: bool
+
+    def holds(self, value: Any) -> bool:
+        """Return whether a parsed value stands for one that was not sent."""
+        if isinstance(value, list | dict):
+            value = as_structure(value)
+        return (value is None and self.nulls) or (isinstance(value, str) and value in self.texts)
+
+
+@lru_cache(1024)
+def stand_ins_of(absent: AbsentValues, kind: str | None, pointer: str) -> StandIns | None:
+    """Return what stands for values that were not sent, in an image of messages from a kind of source database."""
+    nulls = pointer in absent.nulls.get(kind or "", ())
+    return StandIns(frozenset(absent.texts), nulls) if nulls or absent.texts else None
 
 
 class TableNames(NamedTuple):
@@ -50,6 +71,8 @@ class Reading:
     message: dict[str, Any]
     reading_options: ReadingOptions
     _rows: dict[str, list[Row] | None] = field(default_factory=dict)
+    partly_sent: set[str] = field(default_factory=set)
+    """The images that were read and hold columns without a value, because it was not sent."""
 
     def at(self, pointer: str) -> Any:
         """Return the member at a pointer, or ABSENT."""
@@ -161,7 +184,22 @@ class Reading:
 
     def _rows_at(self, pointer: str) -> list[Row] | None:
         hidden = non_column_members(self.meaning, pointer)
-        return image_rows(self.at(pointer), hidden, one=self.meaning.images.hold_one_row)
+        rows = image_rows(self.at(pointer), hidden, one=self.meaning.images.hold_one_row)
+        stand_ins = self.stand_ins(pointer)
+        if rows is None or stand_ins is None:
+            return rows
+        sent = [{name: value for name, value in row.items() if not stand_ins.holds(value)} for row in rows]
+        if any(len(kept) < len(row) for kept, row in zip(sent, rows, strict=True)):
+            self.partly_sent.add(pointer)
+        return sent
+
+    def stand_ins(self, pointer: str) -> StandIns | None:
+        """Return what stands for values that were not sent in an image of this message, None if nothing does."""
+        absent = self.meaning.images.absent
+        if absent is None:
+            return None
+        kind_at = self.meaning.values.kind_at
+        return stand_ins_of(absent, None if kind_at is None else _text(self.at(kind_at)), pointer)
 
     def _is_completed(self, pointer: str) -> bool:
         """Return whether an image is an object that the message's op completes from another that holds a row."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from cdc_contracts.registry.core.common.json_structures import write_json
+from cdc_contracts.registry.core.contract.image_model import Side
 from cdc_contracts.registry.core.message.canonical_changes import Change, Control, Image
 from cdc_contracts.registry.core.message.reading import Reading, Row, column_path
 from cdc_contracts.registry.core.validate.form_selection import FormSelection, TypedColumns
@@ -32,10 +33,10 @@ def control_of(reading: Reading) -> Control:
     )
 
 
-def _complete(image: Image | None, types: dict[str, str] | None) -> bool | None:
-    if image is None:
+def _complete(reading: Reading, side: Side | None, image: Image | None, types: dict[str, str] | None) -> bool | None:
+    if image is None or side is None:
         return None
-    return types is None or types.keys() <= image.keys()
+    return reading.source(side) not in reading.partly_sent if types is None else types.keys() <= image.keys()
 
 
 HALVES: Final = ("before", "after")
@@ -106,8 +107,8 @@ def decode_changes(reading: Reading, columns: TypedColumns, read_value: ReadValu
             primary_key=reading.primary_key,
             before=old,
             after=new,
-            before_complete=_complete(old, columns.types),
-            after_complete=_complete(new, columns.types),
+            before_complete=_complete(reading, reading.images.before, old, columns.types),
+            after_complete=_complete(reading, reading.images.after, new, columns.types),
             changed=_changed(reading, index),
             column_types=columns.types,
             types_from=columns.origin,

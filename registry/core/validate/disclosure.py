@@ -35,6 +35,9 @@ _LISTED: Final = "epoch-millis-list-last"
 _DEEPEST: Final = 8
 _PLACE_OF_SIZE: Final = re.compile(r"[0-9]+/[0-9]+", re.ASCII)
 _WHOLE: Final = re.compile(r"-?[0-9]+", re.ASCII)
+_RELEASE: Final = re.compile(
+    r"[0-9]{1,4}(?:\.[0-9]{1,4}){1,3}(?:[.-](?:Final|Alpha[0-9]+|Beta[0-9]+|CR[0-9]+|RC[0-9]+|SNAPSHOT))?", re.ASCII
+)
 
 
 @dataclass(frozen=True)
@@ -182,6 +185,8 @@ def _member_checks(meaning: Meaning) -> Iterator[tuple[Path, Check]]:
     position = envelope.position
     if position is not None and position.at is not None and position.order == "integer":
         yield split_pointer(position.at), partial(_is_position, position)
+    if envelope.release is not None:
+        yield split_pointer(envelope.release.at or ""), partial(_matches, _RELEASE.fullmatch)
     kind = envelope.source_kind
     if kind is not None and kind.kinds is not None:
         yield split_pointer(kind.at or ""), partial(_is_one_of, frozenset(kind.kinds))

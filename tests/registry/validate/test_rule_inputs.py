@@ -13,6 +13,7 @@ from rule_violations import breaker_of, good_records, neighbours, scope_of
 
 from cdc_contracts.registry.core.common.json_messages import Unreadable
 from cdc_contracts.registry.core.contract.catalogue import Version
+from cdc_contracts.registry.core.contract.discriminators import pointers_of
 from cdc_contracts.registry.core.contract.model import Meaning
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.engine.layout_plans import make_plan
@@ -43,10 +44,15 @@ class Watched(Reading):
 
 
 def always_read(meaning: Meaning) -> frozenset[str]:
-    """Return the places that make records differ for every rule: op, flags, images and the types of columns."""
-    op, types = meaning.envelope.op, meaning.columns.types
+    """Return the places that make records differ for every rule.
+
+    These are op, flags, images, the types of columns, and the kind of the source that decides how values are read.
+    """
+    op, types, kind_at = meaning.envelope.op, meaning.columns.types, meaning.values.kind_at
     at_of_types = () if types == "none" or types.at is None else (types.at,)
-    return frozenset((op.at, *(flag.at for flag in op.flags), *meaning.images.pointers(), *at_of_types))
+    flags = [at for flag in op.flags for at in ((flag.at,) if flag.at is not None else pointers_of(flag.when))]
+    at_of_kind = () if kind_at is None else (kind_at,)
+    return frozenset((op.at, *flags, *meaning.images.pointers(), *at_of_types, *at_of_kind))
 
 
 def check(rule: DriftRule, version: Version, message: dict[str, Any]) -> list[Breach]:

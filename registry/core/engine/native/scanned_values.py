@@ -51,6 +51,17 @@ class ScannedValues(ScannedColumn, ParsedValues):
     def valued(self) -> Mask | None:
         return self.kinds != NULL if self.holds(1 << NULL) else None
 
+    def mark(self, texts: Collection[str], *, nulls: bool) -> Mask:
+        marked: Mask = (self.kinds == NULL) & nulls
+        sizes = [len(text.encode()) for text in texts]
+        maybe = np.flatnonzero(np.isin(self.lengths, sizes)) if sizes else np.zeros(0, np.int64)
+        if self.holds(1 << ESCAPED | 1 << ARRAY | 1 << OBJECT):  # their lengths are those of other spellings
+            others = (self.kinds == ESCAPED) | (self.kinds == ARRAY) | (self.kinds == OBJECT)
+            maybe = np.union1d(maybe, np.flatnonzero(others))
+        if len(maybe):
+            marked[maybe] |= ParsedValues.mark(self.select(maybe), texts, nulls=False)
+        return marked
+
     def flag_kinds(self, kinds: Collection[str]) -> NDArray[np.uint8]:
         codes = np.zeros(KINDS, np.uint8)
         for kind in kinds:
