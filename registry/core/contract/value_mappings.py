@@ -74,6 +74,25 @@ class ValueMapping:
                     found.setdefault(option, {}).update(dict.fromkeys(map(without_precision, types)))
         return {option: tuple(types) for option, types in found.items()}
 
+    @cached_property
+    def forms(self) -> Mapping[str, tuple[str, ...]]:
+        """Every form that a column may have, with the source types that surely have it, without their precisions.
+
+        Of a type with several forms by its precision, the one of a type without any counts.
+        """
+        found: dict[str, tuple[str, ...]] = {
+            form: tuple(name for name in types if _PRECISE.fullmatch(name) is None)
+            for form, types in self.document.forms.items()
+        }
+        chosen = [form for values in self.document.options.values() for forms in values.values() for form in forms]
+        arrays = [self.document.arrays] if self.document.arrays is not None else []
+        untyped = [*self.document.untyped.values()] if self.document.options or arrays else []
+        for form in (*chosen, *arrays, *untyped):
+            found.setdefault(form, ())
+        if self.open_types:
+            found[AS_SENT] = tuple(name for types in self.open_types.values() for name in types)
+        return found
+
     def given(self, parameters: Mapping[str, str]) -> ValueMapping:
         """Return the mapping with the options that parameters state; the same object for the same options."""
         stated = tuple((name, parameters[name]) for name in self.document.options if name in parameters)

@@ -35,9 +35,7 @@ _LISTED: Final = "epoch-millis-list-last"
 _DEEPEST: Final = 8
 _PLACE_OF_SIZE: Final = re.compile(r"[0-9]+/[0-9]+", re.ASCII)
 _WHOLE: Final = re.compile(r"-?[0-9]+", re.ASCII)
-_RELEASE: Final = re.compile(
-    r"[0-9]{1,4}(?:\.[0-9]{1,4}){1,3}(?:[.-](?:Final|Alpha[0-9]+|Beta[0-9]+|CR[0-9]+|RC[0-9]+|SNAPSHOT))?", re.ASCII
-)
+_RELEASE: Final = re.compile(r"[0-9]{1,4}(?:\.[0-9]{1,4}){1,3}(?:[.-][A-Z][A-Za-z]{1,9}[0-9]{0,3})?", re.ASCII)
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ GROUPS = (
     "op-codes",
     "images-by-op",
     "row-counts",
+    "releases",
     "ddl-flag",
     "codes",
     "positions",

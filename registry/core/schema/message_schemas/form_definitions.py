@@ -41,7 +41,7 @@ def definitions(version: Version) -> dict[str, Any]:
     types: dict[str, Any] = {}
     mappings = [version.catalogue.mapping(name) for name in version.mapping_names()]
     for mapping in mappings:
-        for form, those in mapping.document.forms.items():
+        for form, those in mapping.forms.items():
             forms[_name_of(mapping, form, mappings)] = _define(version, mapping, form)
             if version.meaning.columns.types != "none":
                 names[_names_key(mapping, form)] = _define_names(mapping, form)
@@ -214,9 +214,7 @@ def _define(version: Version, mapping: ValueMapping, form: str) -> dict[str, Any
 
 def _name_of(mapping: ValueMapping, form: str, mappings: Sequence[ValueMapping]) -> str:
     """Return the name of a definition; it names the mapping only where two of them define the form differently."""
-    result = {
-        str((one.invalid_literal(form), one.keeps_invalid(form))) for one in mappings if form in one.document.forms
-    }
+    result = {str((one.invalid_literal(form), one.keeps_invalid(form))) for one in mappings if form in one.forms}
     name = form.replace(".", "-")  # code generators take a dot for the end of a module's name
     return name if len(result) == 1 else f"{name}-of-{mapping.name}"
 

@@ -171,7 +171,7 @@ def _reading(version: Version) -> dict[str, Any]:
     """Return the form of each source type, by value mapping if there are several, and the images of the contract."""
     forms: dict[str, Any] = {}
     for name in version.mapping_names():
-        mapped = version.catalogue.mapping(name).document.forms
+        mapped = version.catalogue.mapping(name).forms
         forms[name] = dict(sorted((one, form) for form, those in mapped.items() for one in those))
     return {
         "value-forms": forms if len(forms) > 1 else next(iter(forms.values())),
