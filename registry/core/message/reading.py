@@ -183,8 +183,7 @@ class Reading:
         return self._rows[pointer]
 
     def _rows_at(self, pointer: str) -> list[Row] | None:
-        hidden = non_column_members(self.meaning, pointer)
-        rows = image_rows(self.at(pointer), hidden, one=self.meaning.images.hold_one_row)
+        rows = self._image_rows(pointer)
         stand_ins = self.stand_ins(pointer)
         if rows is None or stand_ins is None:
             return rows
@@ -192,6 +191,15 @@ class Reading:
         if any(len(kept) < len(row) for kept, row in zip(sent, rows, strict=True)):
             self.partly_sent.add(pointer)
         return sent
+
+    def _image_rows(self, pointer: str) -> list[Row] | None:
+        hidden = non_column_members(self.meaning, pointer)
+        return image_rows(self.at(pointer), hidden, one=self.meaning.images.hold_one_row)
+
+    def column_names(self, pointer: str) -> list[str]:
+        """Return the columns that the first row of an image names, also those whose value was not sent."""
+        rows = self._image_rows(pointer) if pointer in self.partly_sent else self.rows(pointer)
+        return list((rows or [{}])[0])
 
     def stand_ins(self, pointer: str) -> StandIns | None:
         """Return what stands for values that were not sent in an image of this message, None if nothing does."""

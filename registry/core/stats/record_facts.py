@@ -225,7 +225,7 @@ def _rows(reading: Reading, columns: TypedColumns) -> RowFacts | None:
         elif side.completed_from is not None and source == side.at:
             continue  # has only the changed columns
         else:
-            types = dict.fromkeys((reading.rows(source) or [{}])[0], "")
+            types = dict.fromkeys(reading.column_names(source), "")
         at = source if reading.meaning.images.hold_one_row else f"{source}/0"
         listed = columns.table.types if columns.table is not None else None
         result = {name: _as_listed(type_, (listed or {}).get(name), reading, columns) for name, type_ in types.items()}
