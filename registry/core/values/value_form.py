@@ -80,6 +80,8 @@ class ValueForm:
     """The records of an Avro image that hold its values; none for values of JSON."""
     type_parameters: frozenset[str] = frozenset()
     """The parameters of a column's type that its values are read by: `scale`, `length`, `members`."""
+    texts: frozenset[str] | None = None
+    """The only texts that it takes beside numbers; None if it takes others too."""
     needs_zone: bool = False
     """Whether its values are instants only where their zone is given."""
 
@@ -117,6 +119,8 @@ class ValueForm:
         if isinstance(value, list | dict):
             value = as_structure(value)
         token = value.token if isinstance(value, Number) else str(value)
+        if self.texts is not None and not isinstance(value, Number) and token not in self.texts:
+            raise BrokenValue
         if token == "-0" and isinstance(value, Number) and self.decoder in ("int", "text-or-int"):
             token = "0"  # as the parser sees the integer -0
         return self._read_token(token, context)

@@ -91,3 +91,25 @@ def test_a_bit_field_with_more_bits_than_the_type_in_its_message_is_broken(nativ
     values = [typed_message("bit(10)", token) for token in ('"/wM="', '"AAQ="', '""')]
     found = read_by_both(TYPED, "bit-base64-le", "BIT", values, ReadingOptions())
     assert found == [("1023", False, []), (None, False, ["D07.bit-base64-le"]), ("0", False, [])]
+
+
+@pytest.mark.parametrize("native", ["off", "eager"])
+def test_members_are_those_of_the_type_in_the_message(native, monkeypatch):
+    monkeypatch.setenv("CDC_CONTRACTS_NATIVE", native)
+    types = ("enum('a','b''c')", "enum('z','a')", "enum")  # what has no member has the form of the other version
+    values = [typed_message(one, '"2"') for one in types] + [typed_message(types[0], '"3"')]
+    found = read_by_both(TYPED, "enum-index", "ENUM", values, ReadingOptions())
+    assert found == [
+        ("b'c", False, []), ("a", False, []), ("2", False, ["D07.enum-index"]), (None, False, ["D03.value-form"]),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("native", ["off", "eager"])
+def test_a_float_as_text_is_broken_unless_it_is_a_literal(native, monkeypatch):
+    monkeypatch.setenv("CDC_CONTRACTS_NATIVE", native)
+    values = [typed_message("double", token) for token in ("1.5", '"NaN"', '"-Infinity"', '"1.5"')]
+    found = read_by_both(TYPED, "float64-number-or-literal", "DOUBLE", values, ReadingOptions())
+    assert found == [
+        ("1.5", False, []), ("NaN", False, []), ("-Infinity", False, []),
+        (None, False, ["D07.float64-number-or-literal"]),
+    ]  # fmt: skip

@@ -50,11 +50,11 @@ static int is_plain_number(const uint8_t *p, int64_t length, const Check *check,
         if (negative) value = -value;
         if (!is_within(value, check)) return 0;
     }
-    if (p == end) return 1;
+    if (p == end) return check->least_fraction <= 0;
     if (!with_point || *p != '.') return 0;
     digits = ++p;
     while (p < end && is_digit(*p)) p++;
-    return p == end && p > digits && p - digits <= check->most_fraction;
+    return p == end && p > digits && p - digits <= check->most_fraction && p - digits >= check->least_fraction;
 }
 
 static int is_bit(uint64_t number, const Check *check) {
@@ -107,6 +107,17 @@ static int are_seconds(const uint8_t *p, int64_t length, const Check *check) {
         value = value * 10 + (p[i] - '0');
     }
     return value <= check->most;
+}
+
+/* A number that members are told by, as far as these are listed: up to a number. */
+static int is_listed(const uint8_t *p, int64_t length, int64_t least, int64_t most) {
+    int64_t number = 0;
+    if (length < 1 || length > MOST_DIGITS || (*p == '0' && length > 1)) return 0;
+    for (int64_t i = 0; i < length; i++) {
+        if (!is_digit(p[i])) return 0;
+        number = number * 10 + (p[i] - '0');
+    }
+    return number >= least && number <= most;
 }
 
 /* A number of 64 bits, with no more digits of a second than its type has. */
@@ -167,6 +178,8 @@ static int judge(const uint8_t *p, int64_t length, const Check *check, const int
     case BIT_BASE64_LE: return sure_if(is_bit_base64_le(p, length, check, table));
     case DECIMAL_BASE64: return sure_if(is_decimal_base64(p, length, check, table));
     case BIT_HEX: return sure_if(is_bit_hex(p, length, check));
+    case ENUM_INDEX: return sure_if(is_listed(p, length, 1, check->members));
+    case SET_MASK: return sure_if(check->members > 0 && is_listed(p, length, 0, ((int64_t)1 << check->members) - 1));
     case NANOS: return sure_if(are_nanos(p, length, check));
     case DATE: return sure_if(length == 10 && is_date(p, check));
     case DATE_Z: return sure_if(length == 11 && p[10] == 'Z' && is_date(p, check));
@@ -210,7 +223,7 @@ int64_t cdc_check(Buffer source, Buffer cell_buffer, uint32_t kinds, const Check
         if (kinds >> kind & 1) {
             switch (kind) {
             case TEXT: case INTEGER: case DECIMAL: case NUMBER:
-                if (kind == NUMBER && check->form != NANOS) flag = OPEN;
+                if ((kind == NUMBER && check->form != NANOS) || (kind == TEXT && check->texts_open)) flag = OPEN;
                 else flag = judge(data + start_of(cells[i]), length_of(cells[i]), check, table);
                 break;
             case ESCAPED:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from cdc_contracts.registry.core.common.errors import UsageError
+from cdc_contracts.registry.core.common.exact_number import JSON_NUMBER
 from cdc_contracts.registry.core.common.identifiers import distinct_names
 from cdc_contracts.registry.core.common.pointers import join_pointer
 from cdc_contracts.registry.core.contract.catalogue import Version
@@ -199,10 +201,16 @@ def value_bounds(declared: str, form: ValueForm) -> dict[str, Any]:
     result: dict[str, Any] = {}
     if "number" in form.wire:
         result |= _of_decimals(digits) if digits is not None else _of_integers(bound)
-    if "text" in form.wire and form.kind != "bit":  # bits travel as bytes
+    if "text" in form.wire and form.kind != "bit" and _writes_digits(form):
         whole = _text_of_decimals(digits) if digits is not None else _text_of_integers(bound)
         result["pattern"] = f"{whole}|{_EXPONENT}" if form.kind != "integer" else whole
     return result
+
+
+def _writes_digits(form: ValueForm) -> bool:
+    """Return whether the texts of a form are digits: some numbers travel as bytes."""
+    example = json.loads(form.example)
+    return not isinstance(example, str) or JSON_NUMBER.fullmatch(example) is not None
 
 
 def pattern_up_to(most: int) -> str:
