@@ -119,7 +119,7 @@ def _heads_of(form: ValueForm) -> tuple[str, ...]:
 
 
 def _takes_all(native: NativeCheck, check: Any) -> bool:
-    return native.form == "ANY_TEXT" and check.literal is None
+    return native.form == "ANY_TEXT" and check.literals is None
 
 
 @lru_cache(maxsize=4096)
@@ -134,7 +134,7 @@ def _check_of(library: Any, native: NativeCheck, form: ValueForm, context: Conte
     number, known = library.forms[native.form]
     if context.zeros_left_out and known != "TIMES":
         return None
-    literal = context.invalid_literal.encode() if context.invalid_literal is not None else None
+    literals = _terminated(context.invalid_literals)
     earliest, latest, offset = 0, 9999, 0
     if form.needs_zone and context.zone is not None:
         steady = first_steady_year(context.zone)
@@ -150,10 +150,15 @@ def _check_of(library: Any, native: NativeCheck, form: ValueForm, context: Conte
         least=native.least, most=most, scale=scale, least_fraction=max(scale, 0), earliest=earliest, latest=latest,
         is_instant=form.kind_in(context.zone) == "timestamp", offset=offset,
         texts_open=form.texts is not None, members=len(members),
-        member_texts="".join(member + "\0" for member in members).encode(),
-        literal=literal, literal_length=len(literal or b""),
+        member_texts=_terminated(members),
+        literals=literals or None, literals_size=len(literals),
     )  # fmt: skip
     return check if bound is None or _bind(check, known, form, bound) else None
+
+
+def _terminated(texts: tuple[str, ...]) -> bytes:
+    """Return texts one after the other, each with a zero byte behind it; one that holds such a byte is in no cell."""
+    return "".join(text + "\0" for text in texts if "\0" not in text).encode()
 
 
 def _short_members(members: tuple[str, ...], *, joined: bool) -> tuple[str, ...]:

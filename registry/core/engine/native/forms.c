@@ -160,8 +160,18 @@ static int judge_time_minutes(const uint8_t *p, int64_t length, const Check *che
     return length == 8 ? OK : NOTED;
 }
 
+static int is_literal(const uint8_t *p, int64_t length, const Check *check) {
+    const uint8_t *literal = check->literals, *end = literal + check->literals_size;
+    while (literal < end) {
+        int64_t size = (int64_t)strlen((const char *)literal);
+        if (size == length && memcmp(p, literal, (size_t)size) == 0) return 1;
+        literal += size + 1;
+    }
+    return 0;
+}
+
 static int judge(const uint8_t *p, int64_t length, const Check *check, const int8_t *table) {
-    if (check->literal != NULL && length == check->literal_length && memcmp(p, check->literal, (size_t)length) == 0) return OPEN;
+    if (check->literals != NULL && is_literal(p, length, check)) return OPEN;
     switch (check->form) {
     case ANY_TEXT: return OK;
     case INTEGERS: case BOOLEAN_DIGITS: case DAYS: case MILLIS: case MICROS:
@@ -227,7 +237,7 @@ int64_t cdc_check(Buffer source, Buffer cell_buffer, uint32_t kinds, const Check
                 else flag = judge(data + start_of(cells[i]), length_of(cells[i]), check, table);
                 break;
             case ESCAPED:
-                flag = sure_if(check->literal == NULL && (check->form == ANY_TEXT || (check->form == LATIN1 &&
+                flag = sure_if(check->literals == NULL && (check->form == ANY_TEXT || (check->form == LATIN1 &&
                                is_latin1(data + start_of(cells[i]), length_of(cells[i]), 1))));
                 break;
             case TRUTH: case FALSEHOOD: flag = sure_if(check->form == BOOLEANS); break;

@@ -72,8 +72,8 @@ enum flag { OK = 0, BROKEN = 1, NOTED = 3 };
     FIELD(int32_t, latest) \
     FIELD(int32_t, is_instant) /* a moment of a clock with an offset, in seconds ahead of UTC */ \
     FIELD(int32_t, offset) \
-    FIELD(const uint8_t *, literal) /* left open wherever it stands */ \
-    FIELD(int64_t, literal_length)
+    FIELD(const uint8_t *, literals) /* left open wherever they stand; each with a zero byte behind it */ \
+    FIELD(int64_t, literals_size)
 
 typedef struct {
     CHECK_FIELDS(MEMBER)

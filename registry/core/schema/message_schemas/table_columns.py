@@ -27,7 +27,7 @@ from cdc_contracts.registry.core.schema.message_schemas.form_definitions import 
     type_columns,
 )
 from cdc_contracts.registry.core.schema.message_schemas.image_placement import no_row
-from cdc_contracts.registry.core.values import FORMS, ValueForm
+from cdc_contracts.registry.core.values import FORMS, Context, ValueForm
 from cdc_contracts.registry.core.values.civil_time import DAY, LAST_DAY
 from cdc_contracts.registry.core.values.day_times import MOST_MICROS, MOST_MILLIS, MOST_NANOS
 from cdc_contracts.registry.core.values.source_types import Digits, parse_source_type
@@ -137,7 +137,8 @@ def _define(version: Version, table: TableContract, one: TableMapping, name: str
         result["type"] = [*sorted(JSON_TYPES[wire] for wire in form.wire), "null"]
     else:
         every = [version.catalogue.mapping(mapping) for mapping in version.mapping_names()]
-        result |= refer(one.mapping, form.name, every) | value_bounds(column.type, form)
+        context = Context(None, one.mapping.keeps_invalid(form.name), one.mapping.invalid_literals(form.name))
+        result |= refer(one.mapping, form.name, every) | value_bounds(column.type, form, context)
     return result | ({"$comment": " ".join(comments)} if comments else {})
 
 
@@ -185,7 +186,7 @@ def _keys(table: TableContract, one: TableMapping, mappings: tuple[TableMapping,
     return {name: f"{head}-{plain}" for name, plain in distinct_names(table.columns).items()}
 
 
-def value_bounds(declared: str, form: ValueForm) -> dict[str, Any]:
+def value_bounds(declared: str, form: ValueForm, context: Context) -> dict[str, Any]:
     """Return the keywords that bound the values of a form in a column of a declared type; none if it has no bound.
 
     Number keywords hold for numbers, the pattern for texts. Many validators read a JSON number as a binary fraction of
@@ -193,7 +194,7 @@ def value_bounds(declared: str, form: ValueForm) -> dict[str, Any]:
     digits stand after the point of a number, none can say.
     """
     if form.name in _LAST:
-        return {"maximum": _LAST[form.name]}
+        return {"maximum": max((_LAST[form.name], *form.numbers_kept(context)))}
     bound = bound_of(declared, form.kind) if form.kind in _BOUNDED and not form.records else None
     if bound is None:
         return {}
