@@ -267,6 +267,7 @@ static void look_at_column(Buffer source, Buffer cells, Buffer named) {
     for (int32_t form = 0; form <= TIME_MINUTES; form++) {
         int bounded = (int)draw(2);
         Check check = {.form = form, .most_whole = most[draw(7)], .most_fraction = most[draw(7)],
+                       .scale = (int32_t)draw(40) - 4,
                        .zeros_open = (int32_t)draw(2), .least = bounded ? -128 : INT64_MIN, .most = INT64_MAX,
                        .earliest = 0, .latest = 9999, .literal = draw(2) ? (const uint8_t *)"1970-01-01" : NULL,
                        .literal_length = 10};
@@ -274,7 +275,8 @@ static void look_at_column(Buffer source, Buffer cells, Buffer named) {
         Buffer column = draw(2) ? behind : cells;
         if (cdc_check(source, column, kinds, &check, flags, totals) < 0) fail("a check is refused");
         int unwritten = holding;
-        int64_t size = cdc_text_size(column, kinds) + 32 * count;
+        int64_t size = cdc_text_size(column, kinds);
+        size += size / 3 * (form == LATIN1) + 32 * count;
         if (cdc_canonical(source, column, kinds, &check, flags, offsets, room(size, 1), zeros((count + 7) / 8, 1)) < 0)
             fail("canonical texts are refused");
         release(unwritten);

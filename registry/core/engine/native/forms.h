@@ -32,18 +32,18 @@
     FORM(ISO_INSTANT, TIMES) \
     FORM(SECONDS, TIMES)           /* digits of seconds, number or text */ \
     FORM(SECONDS_FRACTION, TIMES) \
+    FORM(DATE_Z, TIMES) \
+    FORM(TIME_Z, TIMES)            /* of a day; the Z is not written */ \
+    FORM(TIME_ZONED, TIMES) \
+    FORM(NANOS, VALUES)            /* up to nineteen digits */ \
     FORM(TIME_MINUTES, TIMES)      /* HH:mm or HH:mm:ss; a fraction is noted */ \
     FORM(BOOLEAN_DIGITS, VALUES) \
     FORM(DAYS, VALUES)             /* since 1970-01-01 */ \
-    FORM(MILLIS, VALUES)           /* since 1970-01-01T00:00:00 */ \
+    FORM(MILLIS, VALUES)           /* since 1970-01-01T00:00:00, as are MICROS and NANOS */ \
     FORM(MICROS, VALUES) \
-    FORM(NANOS, VALUES)            /* up to nineteen digits */ \
     FORM(MILLIS_OF_DAY, VALUES)    /* a duration */ \
     FORM(MICROS_OF_DAY, VALUES) \
-    FORM(NANOS_OF_DAY, VALUES) \
-    FORM(DATE_Z, TIMES) \
-    FORM(TIME_Z, TIMES)            /* of a day; the Z is not written */ \
-    FORM(TIME_ZONED, TIMES)
+    FORM(NANOS_OF_DAY, VALUES)
 
 #define NUMBERED(name, known) name,
 enum form { FORMS(NUMBERED) FORM_COUNT };
