@@ -258,15 +258,6 @@ class Catalogue:
         """Return the names of all value mappings."""
         return sorted(self._mapping_files)
 
-    @cached_property
-    def options(self) -> Mapping[str, frozenset[str]]:
-        """The values of every option of a producer that some value mapping knows, by the name of the option."""
-        found: dict[str, frozenset[str]] = {}
-        for name in self.mapping_names():
-            for option, values in self.mapping(name).document.options.items():
-                found[option] = found.get(option, frozenset()).union(values)
-        return found
-
     def mapping_file(self, name: str) -> Traversable:
         """Return the file of a value mapping. Raises ContractError if there is none."""
         if name not in self._mapping_files:

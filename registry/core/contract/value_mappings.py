@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Final
@@ -170,3 +170,12 @@ class ValueMapping:
     def invalid_literals(self, form: str) -> tuple[str, ...]:
         """Return the literals that stand for invalid values of the form."""
         return invalid_literals(self.document.invalid.get(form))
+
+
+def known_options(mappings: Iterable[ValueMapping]) -> dict[str, frozenset[str]]:
+    """Return the values of every option that some of the mappings know, by the name of the option."""
+    found: dict[str, frozenset[str]] = {}
+    for mapping in mappings:
+        for option, values in mapping.document.options.items():
+            found[option] = found.get(option, frozenset()).union(values)
+    return found

@@ -17,7 +17,8 @@ from cdc_contracts.registry.core.engine.layout_parts import FormUse, LayoutColum
 from cdc_contracts.registry.core.engine.row_images import ColumnTable
 from cdc_contracts.registry.core.engine.struct_layouts import LayoutPlan
 from cdc_contracts.registry.core.engine.value_columns import ValueColumns
-from cdc_contracts.registry.core.message.reading import Reading, stand_ins_of
+from cdc_contracts.registry.core.message.reading import Reading
+from cdc_contracts.registry.core.message.unsent_values import stand_ins_of
 from cdc_contracts.registry.core.validate.drift_rule import reads_of
 from cdc_contracts.registry.core.validate.reference_validator import ReferenceValidator
 from cdc_contracts.registry.core.validate.validation_context import ValidationContext

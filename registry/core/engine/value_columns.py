@@ -24,7 +24,7 @@ from cdc_contracts.registry.core.engine.layout_parts import FormUse
 from cdc_contracts.registry.core.engine.native.scanned_columns import ABSENT
 from cdc_contracts.registry.core.engine.native.scanned_values import ScannedPart, ScannedValues
 from cdc_contracts.registry.core.engine.parsed_values import KIND_NAMES, NOTHING, ParsedValues
-from cdc_contracts.registry.core.message.reading import StandIns
+from cdc_contracts.registry.core.message.unsent_values import StandIns
 from cdc_contracts.registry.core.values.form_schemas import STRUCTURE
 
 _TAKES_ANY: Final = ("text", "json", "opaque")

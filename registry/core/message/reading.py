@@ -8,45 +8,25 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any, Final, NamedTuple
 
-from cdc_contracts.registry.core.common.json_structures import as_structure
 from cdc_contracts.registry.core.common.pointers import ABSENT, follow, join_pointer, split_pointer
 from cdc_contracts.registry.core.contract.discriminators import all_hold
 from cdc_contracts.registry.core.contract.document_model import ROW_OPS
 from cdc_contracts.registry.core.contract.envelope_model import OpFlag, Place
-from cdc_contracts.registry.core.contract.image_model import AbsentValues, Side, Sides
+from cdc_contracts.registry.core.contract.image_model import Side, Sides
 from cdc_contracts.registry.core.contract.model import Meaning
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.contract.table_contracts import table_name
 from cdc_contracts.registry.core.message.envelope_times import NO_TIME, EventTime, read_time
+from cdc_contracts.registry.core.message.unsent_values import StandIns, stand_ins_of
 from cdc_contracts.registry.core.values import Number
 
 Row = dict[str, Any]
 
 
 _NO_IMAGES: Final = Sides()
-
-
-class StandIns(NamedTuple):
-    """The values of an image that stand for one which was not sent: some texts, and null if `nulls`."""
-
-    texts: frozenset[str]
-    nulls: bool
-
-    def holds(self, value: Any) -> bool:
-        """Return whether a parsed value stands for one that was not sent."""
-        if isinstance(value, list | dict):
-            value = as_structure(value)
-        return (value is None and self.nulls) or (isinstance(value, str) and value in self.texts)
-
-
-@lru_cache(1024)
-def stand_ins_of(absent: AbsentValues, kind: str | None, pointer: str) -> StandIns | None:
-    """Return what stands for values that were not sent, in an image of messages from a kind of source database."""
-    nulls = pointer in absent.nulls.get(kind or "", ())
-    return StandIns(frozenset(absent.texts), nulls) if nulls or absent.texts else None
 
 
 class TableNames(NamedTuple):

@@ -12,6 +12,7 @@ from cdc_contracts.registry.core.common.errors import UsageError
 from cdc_contracts.registry.core.common.json_messages import Unreadable
 from cdc_contracts.registry.core.contract.catalogue import Catalogue, Version
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.contract.value_mappings import known_options
 from cdc_contracts.registry.core.contract.version_ranges import VersionRanges
 from cdc_contracts.registry.core.message.canonical_changes import Change, Control
 from cdc_contracts.registry.core.message.reading import Reading
@@ -103,7 +104,8 @@ class ValidationContext:
 
     def __post_init__(self) -> None:
         if self.reading_options.options:  # mappings are only read where some are given
-            self.reading_options.check_options(self.catalogue.options)
+            mappings = map(self.catalogue.mapping, self.catalogue.mapping_names())
+            self.reading_options.check_options(known_options(mappings))
 
     @property
     def subject(self) -> str:

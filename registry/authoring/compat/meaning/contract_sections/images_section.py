@@ -17,7 +17,7 @@ from cdc_contracts.registry.authoring.compat.meaning.contract_section import (
     always,
     values_of,
 )
-from cdc_contracts.registry.core.contract.phrases import describe_side
+from cdc_contracts.registry.core.contract.phrases import describe_absent, describe_side
 
 IMAGE_PLACE: Final = CompatibilityRule(
     id="C320", name="image-place", severity=BREAKING,
@@ -47,6 +47,8 @@ def list_facts(section: Mapping[str, Any]) -> Iterator[tuple[Key, ContractFact]]
     for name, value in section.items():
         if name == "container":
             yield (name,), ContractFact(value, value)
+        elif name == "absent":
+            yield (name,), ContractFact(value, "; ".join(f"{what}: {says}" for what, says in describe_absent(value)))
         else:
             yield (name,), ContractFact(value, "; ".join(f"{side}: {describe_side(at)}" for side, at in value.items()))
 
@@ -60,7 +62,7 @@ def ask(difference: FactDifference, versions: Versions) -> Question:
     """Ask for messages of the op, with its images."""
     op, values = difference.key[1], values_of(difference)
     ops: tuple[str, ...] = (op,)
-    if op == "container":
+    if op in ("container", "absent"):
         ops, places = ROWS, [at for version in versions for at in version.meaning.images.pointers()]
     else:
         sides = [side for value in values for side in value.values()]
