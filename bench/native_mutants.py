@@ -198,7 +198,7 @@ CHANGES: Final[dict[str, tuple[tuple[str, str] | tuple[str, str, str], ...]]] = 
     "latin1.h": (
         ("unit < 256 ?", "unit < 257 ?"),
         ("i < 16", "i < 14"),
-        ("*p < 0x80", "*p < 0xC2"),
+        ("*p < 0x80", "*p < 0xC2", "no character begins with these bytes"),
         ("*p == 0xC2 || *p == 0xC3", "*p >= 0xC2"),
         ("if (found < 0) return 0;", ""),
     ),
