@@ -64,7 +64,7 @@ class Renderer:
         self._source_kind = source_kind = source_kind or _usual_kind(version.meaning)
         self._validator = ReferenceValidator(version, reading_options)
         self._mapping = self._validator.forms.mapping_for(source_kind if version.meaning.values.kind_at else None)
-        self._capabilities = capabilities_of(version, reading_options)
+        self._capabilities = capabilities_of(version, reading_options, source_kind)
         self._outlines: dict[tuple[Any, ...], list[str | Slot]] = {}
         self._columns: dict[SourceTable, ColumnWriters] = {}
 

@@ -108,11 +108,17 @@ class Capabilities:
         return None if result is None else self._mapping.form_of(result)
 
 
-def capabilities_of(version: Version, reading_options: ReadingOptions | None = None) -> Capabilities:
-    """Return what messages of a version can express under reading options (zones that the user names count)."""
+def capabilities_of(
+    version: Version, reading_options: ReadingOptions | None = None, source_kind: str | None = None
+) -> Capabilities:
+    """Return what messages of a version can express under reading options (zones that the user names count).
+
+    `source_kind` is the kind of source database of which the messages tell, where they name it.
+    """
     reading_options = reading_options or ReadingOptions()
     meaning, validator = version.meaning, ReferenceValidator(version, reading_options)
-    envelope, mapping = meaning.envelope, validator.forms.mapping
+    envelope = meaning.envelope
+    mapping = validator.forms.mapping_for(source_kind if meaning.values.kind_at else None)
     ops = _expressed_ops(meaning)
     result = ops.get("update")
     update = meaning.images.of(result.op) if result else None
