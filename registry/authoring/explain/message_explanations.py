@@ -181,14 +181,14 @@ def _choose(
     other_format = _explain_other_format(value, validations, candidates, relatives)
     if other_format is not None:
         return other_format
-    fitting = [one for one in candidates if one.fits]
+    fitting, outside = _without_near([one for one in candidates if one.fits], relatives)
     asked = fitting or [one for one in candidates if one.on_request]
     near = asked[0] if asked else find_nearest(candidates)
     if near is None:
         return None, ValidatedMessage(_without_contract(value, reading_options)), "no contract comes close"
     validation = next(validation for validation in validations if validation.subject == near.version.subject)
     validated = validation.validate(value)
-    if fitting and read_alike(fitting) and not any(one.reads == "other" for one, _ in relatives):
+    if fitting and read_alike(fitting) and not any(one.reads == "other" for one in outside):
         return (
             validation,
             validated,
@@ -196,7 +196,7 @@ def _choose(
         )
     if asked:
         why = "the message fits several contracts" if fitting[1:] else "any product may write such a message"
-        why = f"{relatives[0][0].name} may have written it as well" if fitting and relatives else why
+        why = f"{outside[0].name} may have written it as well" if fitting and outside else why
         return validation, replace(validated, verdict=_undecided(validation, validated.verdict, asked)), why
     if near.marked:
         return validation, validated, "the closest match among those whose discriminators hold"
@@ -214,6 +214,22 @@ def _relatives(value: bytes, validation: ValidationContext) -> list[tuple[Relati
         return []
     found = [relative for relative in read_relatives(validation.catalogue) if relative.may_be(message)]
     return [(relative, relative.marked(message)) for relative in found]
+
+
+def _without_near(
+    fitting: Sequence[Candidate], relatives: Sequence[tuple[Relative, bool]]
+) -> tuple[list[Candidate], list[Relative]]:
+    """Return the contracts that a message is of, and the relatives outside the catalogue that it may be of.
+
+    Where a message has what only one product writes, and a contract describes that product, it is of this contract.
+    """
+    left, outside = list(fitting), [relative for relative, _ in relatives]
+    for relative, marked in relatives:
+        described = relative.described_by(one.version for one in fitting)
+        if described:
+            outside.remove(relative)
+            left = [one for one in left if one.version in described] if marked else left
+    return left, outside
 
 
 def _explain_other_format(
