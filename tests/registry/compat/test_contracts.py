@@ -23,6 +23,10 @@ NEIGHBOURS = {
 FORMS = ["C301 /values/BIT", "C301 /values/TIME", "C301 /values/DATETIME", "C301 /values/TIMESTAMP"]
 FULL_LOADS = ["C312 /ops/INIT", "C312 /ops/INIT_DDL"]
 BREAKING = {
+    "canal/flat@1 canal/flat@2": [
+        "C330 /envelope/primary_key", "C206 /data", "C206 /mysqlType", "C206 /old", "C206 /sqlType",
+    ],
+    "canal/flat@2 canal/flat@3": ["C320 /images/update", "C330 /envelope/transaction"],
     "drs/json@1 drs/json@2": FULL_LOADS,
     "drs/json-c@1 drs/json-c@2": FULL_LOADS,
     "dts/canal@1 dts/canal@2": [
