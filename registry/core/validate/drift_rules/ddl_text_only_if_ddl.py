@@ -1,5 +1,4 @@
 from collections.abc import Iterator
-from typing import Final
 
 from cdc_contracts.registry.core.common.findings import WARNING
 from cdc_contracts.registry.core.common.pointers import split_pointer
@@ -10,13 +9,11 @@ from cdc_contracts.registry.core.validate.drift_rule import DriftRule, Edits
 from cdc_contracts.registry.core.validate.rule_inputs import Reads, places_at
 from cdc_contracts.registry.core.validate.rule_view import Breach, RuleView
 
-_OF_STATEMENTS: Final = (*DDL_OPS, "mark", "commit", "rollback")
-
 
 def check(view: RuleView) -> Iterator[Breach]:
-    """Only a message of a statement contains one (else a warning): DDL, a mark, the end of a transaction."""
+    """Only a DDL or TRUNCATE message contains a statement (else a warning)."""
     ddl = view.reading.meaning.ddl
-    if ddl and ddl.text and ddl.text.at and view.reading.op not in _OF_STATEMENTS and view.reading.ddl_text:
+    if ddl and ddl.text and ddl.text.at and view.reading.op not in DDL_OPS and view.reading.ddl_text:
         yield Breach(ddl.text.at, "empty", "text", WARNING)
 
 

@@ -43,5 +43,5 @@ RULE = DriftRule(
     says="A member that only other versions or products have, as the discriminators say, is absent.",
     action="The product was upgraded, or another one writes to the topic: check the messages with `detect`.",
     good='no "gtid" in a version with {absent: /gtid}', bad='"gtid": "" in it',
-    check=check, reads=reads, without_rows=True, breaks=breaks, places=places, listed_at=17,
+    check=check, reads=reads, without_rows=True, breaks=breaks, places=places, listed_at=18,
 )  # fmt: skip

@@ -29,5 +29,5 @@ RULE = DriftRule(
     says="Column types that are never declared without a length are given with it.",
     action="Another product may have written the message: check it with `detect`.",
     good='"mysqlType": {"name": "varchar(20)"}', bad='"mysqlType": {"name": "varchar"}',
-    check=check, exercised_by=lambda reading: bool(reading.types), breaks=breaks, listed_at=20,
+    check=check, exercised_by=lambda reading: bool(reading.types), breaks=breaks, listed_at=21,
 )  # fmt: skip
