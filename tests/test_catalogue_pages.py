@@ -48,5 +48,4 @@ def test_every_word_of_the_vocabulary_is_used_by_some_contract():
         "epoch-micros-instant",  # for records whose schema stands in a registry
         "epoch-nanos-instant",
         "hex-0x",  # for products that write bytes so
-        "latin1-bytes",
     }

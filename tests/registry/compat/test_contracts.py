@@ -29,6 +29,10 @@ BREAKING = {
         "C204 /source/origin", "C204 /source/origin_lsn", "C204 /source/commit_ts_ms", "C204 /source/start_ts_ms",
         "C204 /source/txSeq", "C204 /source/start_scn",
     ],
+    "canal/flat@1 canal/flat@2": [
+        "C330 /envelope/primary_key", "C206 /data", "C206 /mysqlType", "C206 /old", "C206 /sqlType",
+    ],
+    "canal/flat@2 canal/flat@3": ["C320 /images/update", "C330 /envelope/transaction"],
     "drs/json@1 drs/json@2": FULL_LOADS,
     "drs/json-c@1 drs/json-c@2": FULL_LOADS,
     "dts/canal@1 dts/canal@2": [
