@@ -44,7 +44,7 @@ _FALLBACK: Final = "json-number-or-text"
 _ZERO: Final = "0000-00-00 00:00:00"
 _STRICT: Final = Context()
 _INVALID: Final = (
-    (Context(keep_invalid=True), "keep-text"), (Context(invalid_literal=_ZERO), {"literal": _ZERO}),
+    (Context(keep_invalid=True), "keep-text"), (Context(invalid_literals=(_ZERO,)), {"literal": _ZERO}),
 )  # fmt: skip
 _OPAQUE: Final = re.compile(r".*(BINARY|BLOB|BYTEA|RAW|BYTES)|BIT( VARYING)?|(MULTI)?(POINT|LINE.*|POLYGON)|GEOMETRY.*")
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from cdc_contracts.registry.core.common.pointers import join_pointer
 from cdc_contracts.registry.core.contract.catalogue import CANONICAL
+from cdc_contracts.registry.core.contract.column_model import invalid_literals, keeps_invalid
 from cdc_contracts.registry.core.contract.phrases import (
     describe_absent,
     describe_evidence,
@@ -167,8 +168,9 @@ def _form_facts(version: Version) -> Iterator[tuple[str, str]]:
             invalid = document.invalid.get(form)
             yield f"{prefix}{one}", form
             if invalid is not None:
-                kept = "as sent" if isinstance(invalid, str) else f"written {invalid['literal']}"
-                yield f"{prefix}{one} that does not exist", kept
+                kept = [f"written {' or '.join(literals)}"] if (literals := invalid_literals(invalid)) else []
+                kept += ["as sent"] if keeps_invalid(invalid) else []
+                yield f"{prefix}{one} that does not exist", ", ".join(kept)
             if form in document.no_trailing_zeros:
                 yield f"{prefix}{one}, trailing zeros", "left out"
         for alias, one in document.aliases.items():

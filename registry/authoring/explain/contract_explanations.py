@@ -9,6 +9,7 @@ from typing import Any
 
 from cdc_contracts.registry.core.common.pointers import join_pointer
 from cdc_contracts.registry.core.contract.catalogue import CANONICAL, Version, span
+from cdc_contracts.registry.core.contract.column_model import invalid_literals, keeps_invalid
 from cdc_contracts.registry.core.contract.errata import Erratum, read_errata
 from cdc_contracts.registry.core.contract.phrases import (
     COUNTED_FROM,
@@ -258,12 +259,11 @@ def _describe_code(code: str) -> str:
     return f"{code} ({', '.join(names)})" if names else code
 
 
-def _describe_invalid(entry: str | Mapping[Any, str] | None) -> str:
+def _describe_invalid(entry: str | Mapping[Any, Any] | None) -> str:
     if entry is None:
         return ""
-    if isinstance(entry, str):
-        return "nonexistent times are kept as sent"
-    return f'"{entry["literal"]}" stands for a nonexistent time'
+    literals = [f'"{literal}" stands for a nonexistent time' for literal in invalid_literals(entry)]
+    return "; ".join([*literals, *(["nonexistent times are kept as sent"] if keeps_invalid(entry) else [])])
 
 
 def _rules(meaning: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from cdc_contracts.registry.core.contract.document_model import SOURCE_MODES, At, Document, normalise_kind
 
@@ -122,6 +122,30 @@ class Values(Document):
         return self.mapping if isinstance(self.mapping, str) else self.mapping.name_for(kind, mode)
 
 
+def _check_invalid(entry: Any) -> Any:
+    if isinstance(entry, dict) and ("literal" not in entry or entry.get("others", _KEEP) != _KEEP):
+        raise ValueError(f"needs `literal`; `others` can only be `{_KEEP}`")
+    return entry
+
+
+_KEEP: Final = "keep-text"
+InvalidValues = Annotated[
+    Literal["keep-text"] | dict[Literal["literal", "others"], str | tuple[str, ...]], AfterValidator(_check_invalid)
+]
+"""What stands for invalid values, or that they are kept as sent."""
+
+
+def invalid_literals(entry: str | Mapping[Any, Any] | None) -> tuple[str, ...]:
+    """Return the literals of an entry of `invalid`."""
+    literal = entry["literal"] if isinstance(entry, Mapping) else ()
+    return (literal,) if isinstance(literal, str) else tuple(literal)
+
+
+def keeps_invalid(entry: str | Mapping[Any, Any] | None) -> bool:
+    """Return whether an entry of `invalid` keeps values as sent that are none of its literals."""
+    return (entry.get("others") if isinstance(entry, Mapping) else entry) == _KEEP
+
+
 class MappingDocument(Document):
     """Value forms by source type: one file of `types/`."""
 
@@ -146,8 +170,13 @@ class MappingDocument(Document):
     """The value form of every other type; without one such a type is a finding."""
     untyped: dict[Literal["number", "text", "boolean", "array", "object"], str] = Field(default_factory=dict)
     """The value form of values without a type, by the kind of JSON value."""
-    invalid: dict[str, Literal["keep-text"] | dict[Literal["literal"], str]] = Field(default_factory=dict)
-    """What a value form does where the source database holds an invalid value."""
+    invalid: dict[str, InvalidValues] = Field(default_factory=dict)
+    """What a value form does where the source database holds an invalid value, or one that is no value of the form.
+
+    `keep-text` keeps the text of a time that does not exist, and a number beyond the years of the form, as sent.
+    `literal` is a text, or a list of them, that stands for such a value; numbers are quoted. `others: keep-text` beside
+    it keeps the others.
+    """
     no_trailing_zeros: tuple[str, ...] = ()
     """The value forms whose fraction of a second has no zeros at its end; one that has them is a warning."""
     images: dict[str, str] = Field(default_factory=dict)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Final
 
-from cdc_contracts.registry.core.contract.column_model import MappingDocument
+from cdc_contracts.registry.core.contract.column_model import MappingDocument, invalid_literals, keeps_invalid
 from cdc_contracts.registry.core.values import FORMS
 from cdc_contracts.registry.core.values.source_types import parse_source_type
 
@@ -161,16 +161,15 @@ class ValueMapping:
 
     def keeps_invalid(self, form: str) -> bool:
         """Return whether text of the form's shape that names no date or time is kept."""
-        return self.document.invalid.get(form) == "keep-text"
+        return keeps_invalid(self.document.invalid.get(form))
 
     def leaves_out_zeros(self, form: str) -> bool:
         """Return whether the fraction of a second in a value of the form has no zeros at its end."""
         return form in self.document.no_trailing_zeros
 
-    def invalid_literal(self, form: str) -> str | None:
-        """Return the literal that represents an invalid value of the form, if the mapping has one."""
-        entry = self.document.invalid.get(form)
-        return entry["literal"] if isinstance(entry, dict) else None
+    def invalid_literals(self, form: str) -> tuple[str, ...]:
+        """Return the literals that stand for invalid values of the form."""
+        return invalid_literals(self.document.invalid.get(form))
 
 
 def known_options(mappings: Iterable[ValueMapping]) -> dict[str, frozenset[str]]:

@@ -129,10 +129,10 @@ class FormSelection:
         return self._form_of_type(mapping, source_type)
 
     def _build_context(self, form: ValueForm, zone: Zone | None, mapping: ValueMapping) -> Context:
-        keep, literal = mapping.keeps_invalid(form.name), mapping.invalid_literal(form.name)
+        keep, literals = mapping.keeps_invalid(form.name), mapping.invalid_literals(form.name)
         if not form.records or self._version.meaning.avro is None:
-            return Context(zone, keep, literal, zeros_left_out=mapping.leaves_out_zeros(form.name))
-        return Context(zone, keep, literal, self._options.second_digits(self._version.meaning.avro.fraction))
+            return Context(zone, keep, literals, zeros_left_out=mapping.leaves_out_zeros(form.name))
+        return Context(zone, keep, literals, self._options.second_digits(self._version.meaning.avro.fraction))
 
     def _build_context_by_type(
         self, form: ValueForm, zone: Zone | None, mapping: ValueMapping, types: tuple[str, ...]

@@ -28,6 +28,13 @@ def read_bit_number(token: str, context: Context) -> Value:
     return value
 
 
+def read_bit_number_text(text: str, context: Context) -> Value:
+    """Read the digits of an unsigned integer of up to 64 bits."""
+    if text.startswith("-"):
+        raise BrokenValue
+    return read_bit_number(text, context)
+
+
 def read_bit_base64(text: str, _context: Context) -> Value:
     """Read the unsigned integer whose bytes are given in Base64."""
     return Value(_write_unsigned(decode_base64(text)))

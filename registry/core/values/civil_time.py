@@ -51,6 +51,10 @@ def has_date(year: int, month: int, day: int) -> bool:
 
 FIRST_DAY: Final = int(count_days(0, 1, 1))
 LAST_DAY: Final = int(count_days(9999, 12, 31))
+EARLIEST_DAY: Final = int(count_days(-4713, 11, 24))
+"""Day 0 of the Julian count, in the year 4714 BC, before which databases hold no date."""
+LATEST_DAY: Final = int(count_days(5_874_897, 12, 31))
+"""The last day that a date of PostgreSQL can be."""
 
 
 def find_offset(zone: ZoneInfo | timezone, days: int, seconds: int) -> int | None:

@@ -6,7 +6,15 @@ import re
 from typing import Final
 
 from cdc_contracts.registry.core.common.exact_number import Number
-from cdc_contracts.registry.core.values.civil_time import FIRST_DAY, LAST_DAY, count_days, find_date, has_date
+from cdc_contracts.registry.core.values.civil_time import (
+    EARLIEST_DAY,
+    FIRST_DAY,
+    LAST_DAY,
+    LATEST_DAY,
+    count_days,
+    find_date,
+    has_date,
+)
 from cdc_contracts.registry.core.values.form_values import BrokenValue, Context, Value
 from cdc_contracts.registry.core.values.integers import INTEGER
 
@@ -32,9 +40,10 @@ def read_date_z(text: str, context: Context) -> Value:
     return Value(text[:-1]) if has_date(*map(int, parts.groups())) else context.keep(text)
 
 
-def read_days(token: str, _context: Context) -> Value:
-    """Read days since 1970-01-01 within the years 0000 to 9999."""
-    return Value(format_date(read_count(token, FIRST_DAY, LAST_DAY)))
+def read_days(token: str, context: Context) -> Value:
+    """Read days since 1970-01-01 within the years 0000 to 9999; others may be kept as sent."""
+    days = read_count(token, EARLIEST_DAY, LATEST_DAY)
+    return Value(format_date(days)) if FIRST_DAY <= days <= LAST_DAY else context.keep(token)
 
 
 def read_count(token: str, first: int, last: int) -> int:
@@ -69,5 +78,5 @@ def write_z(text: str, _context: Context) -> str:
 
 
 def write_days(text: str, _context: Context) -> Number:
-    """Write a date as days since 1970-01-01."""
-    return Number(str(parse_date(text)))
+    """Write a date as days since 1970-01-01; kept days are a number already."""
+    return Number(text) if INTEGER.fullmatch(text) else Number(str(parse_date(text)))

@@ -24,6 +24,22 @@ def read_decimal(token: str, _context: Context) -> Value:
     return Value(expand(sign, whole, fraction or "", _exponent(exponent or "0")))
 
 
+def read_decimal_of_scale(token: str, context: Context) -> Value:
+    """Read a JSON number with at least as many digits after its point as the type of the column has.
+
+    A zero may have fewer: it is noted, and has those of its type.
+    """
+    value = read_decimal(token, context)
+    scale = max(context.scale or 0, 0)
+    if len(value.text.partition(".")[2]) >= scale:
+        return value
+    if value.text.strip("0."):
+        raise BrokenValue
+    if scale + len("0.") > LIMIT:
+        raise BrokenValue(Flag.TOO_LONG)
+    return Value(f"0.{'0' * scale}", Flag.NOTED)
+
+
 def read_unscaled(text: str, context: Context) -> Value:
     """Read Base64 of the big-endian two's complement of a number without its point; the column's type has its scale.
 

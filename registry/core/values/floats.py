@@ -6,9 +6,11 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from cdc_contracts.registry.core.common.exact_number import JSON_NUMBER
+from cdc_contracts.registry.core.common.exact_number import JSON_NUMBER, Number
 from cdc_contracts.registry.core.values.form_values import BrokenValue, Context, Flag, Value
 
+LITERALS: Final = frozenset({"NaN", "Infinity", "-Infinity"})
+"""What stands for the values of binary64 that are no numbers; they are their own canonical texts."""
 BINARY32_OVERFLOW: Final = float(2**128 - 2**103)
 """From here on a value rounds to infinity in binary32."""
 _LOST: Final = re.compile("-|[0.]*[1-9]")
@@ -23,6 +25,21 @@ def read_float64(token: str, _context: Context) -> Value:
 def read_float32(token: str, _context: Context) -> Value:
     """Read the same, within the range of binary32; its digits are not cut to that precision."""
     return _read(token, BINARY32_OVERFLOW)
+
+
+def read_float64_or_literal(token: str, context: Context) -> Value:
+    """Read a number, or a text for what is none."""
+    return Value(token) if token in LITERALS else read_float64(token, context)
+
+
+def read_float32_or_literal(token: str, context: Context) -> Value:
+    """Read the same, with numbers within the range of binary32."""
+    return Value(token) if token in LITERALS else read_float32(token, context)
+
+
+def write_float_or_literal(text: str, _context: Context) -> str | Number:
+    """Write a number as a JSON number, what is none as text."""
+    return text if text in LITERALS else Number(text)
 
 
 def _read(token: str, overflow: float) -> Value:

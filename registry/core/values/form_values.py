@@ -67,7 +67,7 @@ class Context:
     """What a mapping and its parameters say about the reading of a form.
 
     `zone` is the parameter `timestamp_zone`. `keep_invalid` is the entry `keep-text` of the mapping, and
-    `invalid_literal` its `{literal: …}`: the one text that stands for a time that does not exist.
+    `invalid_literals` its `{literal: …}`: texts, and tokens of numbers, that stand for what is no value of the form.
     `second_digits` is how many digits of a second an Avro record counts. `zeros_left_out` is whether the mapping has
     the form among those whose fraction of a second ends in no zero: a value that does end so is NOTED.
 
@@ -77,7 +77,7 @@ class Context:
 
     zone: ZoneInfo | timezone | None = None
     keep_invalid: bool = False
-    invalid_literal: str | None = None
+    invalid_literals: tuple[str, ...] = ()
     second_digits: int = 9
     zeros_left_out: bool = False
     scale: int | None = None

@@ -12,6 +12,7 @@ from cdc_contracts.registry.core.values.form_values import LIMIT, BrokenValue, C
 INTEGER: Final = re.compile("-?(?:0|[1-9][0-9]*)")
 FIRST_YEAR: Final = 1901
 LAST_YEAR: Final = 2155
+_FOR_0000: Final = "1900"
 YEAR: Final = re.compile("0|0000|19(?:0[1-9]|[1-9][0-9])|20[0-9]{2}|21(?:[0-4][0-9]|5[0-5])")
 
 
@@ -29,6 +30,11 @@ def read_year(token: str, _context: Context) -> Value:
     if not YEAR.fullmatch(token):
         raise BrokenValue
     return Value(token.zfill(4))
+
+
+def read_year_or_1900(token: str, context: Context) -> Value:
+    """Read the same; no YEAR holds 1900, which stands for 0000 and is noted."""
+    return Value("0000", Flag.NOTED) if token == _FOR_0000 else read_year(token, context)
 
 
 def write_number(text: str, _context: Context) -> Number:

@@ -29,6 +29,30 @@ CANONICAL: Final = re.compile(
 )
 
 
+ISO: Final = re.compile(
+    r"P(?=.)(?:(-?[0-9]{1,9})Y)?(?:(-?[0-9]{1,9})M)?(?:(-?[0-9]{1,9})D)?"
+    r"(?:T(?=.)(?:(-?[0-9]{1,12})H)?(?:(-?[0-9]{1,12})M)?(?:(-?[0-9]{1,12})(\.[0-9]{1,9})?S)?)?"
+)
+
+ISO_LETTERS: Final = "P[-0-9.YMDTHS]+"
+
+
+def read_iso_interval(text: str, _context: Context) -> Value:
+    """Read ISO 8601 with a sign on each part; parts that are zero are not written, and nothing at all is `P0D`."""
+    parts = ISO.fullmatch(text)
+    if parts is None:
+        raise BrokenValue
+    *numbers, fraction = parts.groups()
+    written = [str(int(number or "0")) for number in numbers]
+    tail = trim_fraction(fraction)
+    if tail and (numbers[-1] or "").startswith("-") and written[-1] == "0":
+        written[-1] = "-0"
+    written[-1] += tail
+    shown = [number + letter if number != "0" else "" for number, letter in zip(written, "YMDHMS", strict=True)]
+    date, clock = "".join(shown[:3]), "".join(shown[3:])
+    return Value("P" + (f"{date}T{clock}" if clock else date or "0D"))
+
+
 def read_interval(text: str, context: Context) -> Value:
     """Read a literal; parts that are zero are not written, and nothing at all is `P0D` or `P0Y`."""
     unit = text.rpartition("' ")[2]

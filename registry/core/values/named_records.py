@@ -94,7 +94,7 @@ def _packs_to(number: float, exact: float) -> bool:
 
 def read_instant(text: str, context: Context) -> Value:
     """Read seconds with a fraction, or the seconds that represent an invalid time."""
-    if context.invalid_literal is not None and text == context.invalid_literal:
+    if text in context.invalid_literals:
         return Value(text, Flag.INVALID)
     return timestamps.read_seconds_fraction(text, context)
 

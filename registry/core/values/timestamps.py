@@ -6,11 +6,12 @@ import re
 from typing import Final
 
 from cdc_contracts.registry.core.common.exact_number import Number
-from cdc_contracts.registry.core.values.civil_time import DAY, FIRST_DAY, LAST_DAY
+from cdc_contracts.registry.core.values.civil_time import DAY, EARLIEST_DAY, FIRST_DAY, LAST_DAY
 from cdc_contracts.registry.core.values.dates import read_count
 from cdc_contracts.registry.core.values.datetimes import format_moment, parse_moment
 from cdc_contracts.registry.core.values.day_times import trim_fraction
 from cdc_contracts.registry.core.values.form_values import BrokenValue, Context, Flag, Value
+from cdc_contracts.registry.core.values.integers import INTEGER
 
 SECONDS: Final = re.compile("[0-9]{1,12}")
 SECONDS_FRACTION: Final = re.compile(r"([0-9]{1,12})(\.[0-9]{1,9})?")
@@ -21,6 +22,9 @@ FIRST_MILLI: Final = FIRST_DAY * DAY * 1000
 LAST_MILLI: Final = (LAST_DAY + 1) * DAY * 1000 - 1
 FIRST_MICRO: Final = FIRST_DAY * DAY * 1_000_000
 LAST_MICRO: Final = (LAST_DAY + 1) * DAY * 1_000_000 - 1
+KEPT_MILLIS: Final = (EARLIEST_DAY * DAY * 1000, FIRST_MILLI - 1)
+KEPT_MICROS: Final = (EARLIEST_DAY * DAY * 1_000_000, FIRST_MICRO - 1)
+"""Times before the year 0000, which a mapping may keep as sent."""
 FIRST_NANO: Final = -(2**63)
 LAST_NANO: Final = 2**63 - 1
 """Nanoseconds are counted in 64 bits, which end in the years 1677 and 2262."""
@@ -45,14 +49,14 @@ def read_seconds_fraction(text: str, _context: Context) -> Value:
     return Value(format_moment(int(parts[1]), trim_fraction(parts[2]) + "Z"))
 
 
-def read_millis_wallclock(token: str, _context: Context) -> Value:
+def read_millis_wallclock(token: str, context: Context) -> Value:
     """Read milliseconds within the years 0000 to 9999 of a clock without zone."""
-    return Value(_format_parts(read_count(token, FIRST_MILLI, LAST_MILLI), _MILLIS))
+    return _read_parts(token, _MILLIS, "", context)
 
 
-def read_micros_wallclock(token: str, _context: Context) -> Value:
+def read_micros_wallclock(token: str, context: Context) -> Value:
     """Read microseconds within the years 0000 to 9999 of a clock without zone."""
-    return Value(_format_parts(read_count(token, FIRST_MICRO, LAST_MICRO), _MICROS))
+    return _read_parts(token, _MICROS, "", context)
 
 
 def read_nanos_wallclock(token: str, _context: Context) -> Value:
@@ -60,14 +64,14 @@ def read_nanos_wallclock(token: str, _context: Context) -> Value:
     return Value(_format_parts(read_count(token, FIRST_NANO, LAST_NANO), _NANOS))
 
 
-def read_millis_instant(token: str, _context: Context) -> Value:
+def read_millis_instant(token: str, context: Context) -> Value:
     """Read milliseconds within the years 0000 to 9999 in UTC."""
-    return Value(_format_parts(read_count(token, FIRST_MILLI, LAST_MILLI), _MILLIS) + "Z")
+    return _read_parts(token, _MILLIS, "Z", context)
 
 
-def read_micros_instant(token: str, _context: Context) -> Value:
+def read_micros_instant(token: str, context: Context) -> Value:
     """Read microseconds within the years 0000 to 9999 in UTC."""
-    return Value(_format_parts(read_count(token, FIRST_MICRO, LAST_MICRO), _MICROS) + "Z")
+    return _read_parts(token, _MICROS, "Z", context)
 
 
 def read_nanos_instant(token: str, _context: Context) -> Value:
@@ -81,6 +85,13 @@ def read_millis_fraction(token: str, _context: Context) -> Value:
     if parts is None:
         raise BrokenValue
     return Value(_format_parts(int(parts[1]), _MILLIS) + "Z", Flag.NOTED)
+
+
+def _read_parts(token: str, digits: int, zone: str, context: Context) -> Value:
+    """Read a count of parts of a second; a time before the year 0000 may be kept as sent, a later one never."""
+    part = DAY * 10**digits
+    count = read_count(token, EARLIEST_DAY * part, (LAST_DAY + 1) * part - 1)
+    return Value(_format_parts(count, digits) + zone) if count >= FIRST_DAY * part else context.keep(token)
 
 
 def _format_parts(count: int, digits: int) -> str:
@@ -116,5 +127,7 @@ def write_nanos(text: str, _context: Context) -> Number:
 
 
 def _write_parts(text: str, digits: int) -> Number:
+    if INTEGER.fullmatch(text):
+        return Number(text)  # kept as sent
     seconds, fraction = parse_moment(text)
     return Number(str(seconds * 10**digits + int(fraction.ljust(digits, "0"))))

@@ -11,6 +11,7 @@ from cdc_contracts.registry.core.common.exact_number import Number
 from cdc_contracts.registry.core.common.json_structures import as_structure
 from cdc_contracts.registry.core.values.form_values import BrokenValue, Context, Flag, Value
 from cdc_contracts.registry.core.values.fractions import has_trailing_zeros
+from cdc_contracts.registry.core.values.integers import INTEGER
 from cdc_contracts.registry.core.values.source_types import parameters_of
 from cdc_contracts.registry.core.values.text_values import read_text
 
@@ -80,6 +81,10 @@ class ValueForm:
     """The records of an Avro image that hold its values; none for values of JSON."""
     type_parameters: frozenset[str] = frozenset()
     """The parameters of a column's type that its values are read by: `scale`, `length`, `members`."""
+    texts: frozenset[str] | None = None
+    """The only texts that it takes beside numbers; None if it takes others too."""
+    kept: tuple[int, int] | None = None
+    """The least and the greatest number that is kept as sent where the mapping keeps times that do not exist."""
     needs_zone: bool = False
     """Whether its values are instants only where their zone is given."""
 
@@ -117,6 +122,8 @@ class ValueForm:
         if isinstance(value, list | dict):
             value = as_structure(value)
         token = value.token if isinstance(value, Number) else str(value)
+        if self.texts is not None and not isinstance(value, Number) and token not in self.texts:
+            raise BrokenValue
         if token == "-0" and isinstance(value, Number) and self.decoder in ("int", "text-or-int"):
             token = "0"  # as the parser sees the integer -0
         return self._read_token(token, context)
@@ -126,9 +133,9 @@ class ValueForm:
 
         Raises BrokenValue: the form cannot carry the text.
         """
-        if text == context.invalid_literal and "text" in self.wire:
-            return text
         try:
+            if text in context.invalid_literals:
+                return text if "text" in self.wire else Number(text)
             value = self.writer(text, context)
         except (ValueError, ArithmeticError, LookupError) as error:
             raise BrokenValue from error
@@ -137,19 +144,27 @@ class ValueForm:
         return value
 
     def schema_in(self, context: Context) -> Mapping[str, Any]:
-        """Give `schema`, widened by the literal that the mapping takes for an invalid time."""
-        literal = context.invalid_literal
-        if literal is None or "pattern" not in self.schema:
-            return self.schema
-        escaped = "".join(
-            letter if letter.isalnum() or letter in " -:" else f"\\u{ord(letter):04x}" for letter in literal
-        )
-        return {**self.schema, "pattern": f"{self.schema['pattern']}|^{escaped}$"}
+        """Give `schema`, widened by what the mapping takes for an invalid value, or keeps as one."""
+        widened = dict(self.schema)
+        if "pattern" in widened:
+            widened["pattern"] += "".join(f"|^{_escape(literal)}$" for literal in context.invalid_literals)
+        if "minimum" in widened:
+            widened["minimum"] = min((widened["minimum"], *self.numbers_kept(context)))
+        return widened
+
+    def numbers_kept(self, context: Context) -> tuple[int, ...]:
+        """Give the least and the greatest numbers that are kept though the form does not read them."""
+        literals = tuple(int(literal) for literal in context.invalid_literals if INTEGER.fullmatch(literal))
+        return (*literals, *self.kept) if self.kept is not None and context.keep_invalid else literals
 
     def _read_token(self, token: str, context: Context) -> Value:
-        if token == context.invalid_literal and "text" in self.wire:
+        if token in context.invalid_literals and not self.records:
             return Value(token, Flag.INVALID)
         value = self.reader(token, context)
         if context.zeros_left_out and value.flag == Flag.OK and has_trailing_zeros(token):
             return replace(value, flag=Flag.NOTED)
         return value
+
+
+def _escape(literal: str) -> str:
+    return "".join(letter if letter.isalnum() or letter in " -:" else f"\\u{ord(letter):04x}" for letter in literal)

@@ -25,7 +25,7 @@ TEXTS = st.sampled_from([
 CONTEXTS = st.builds(
     Context,
     keep_invalid=st.booleans(),
-    invalid_literal=st.sampled_from((None, "0000-00-00 00:00:00")),
+    invalid_literals=st.sampled_from(((), ("0000-00-00 00:00:00",))),
     zeros_left_out=st.booleans(),
 )
 

@@ -237,7 +237,7 @@ CONTEXTS = st.builds(
     Context,
     zone=st.sampled_from((None, timezone(timedelta(hours=8)), ZoneInfo("America/New_York"))),
     keep_invalid=st.booleans(),
-    invalid_literal=st.sampled_from((None, "0000-00-00 00:00:00", "1970-01-01 00:00:00")),
+    invalid_literals=st.sampled_from(((), ("0000-00-00 00:00:00",), ("1970-01-01 00:00:00", "1", "-719529"))),
     zeros_left_out=st.booleans(),
 )
 

@@ -66,7 +66,7 @@ def test_other_characters_are_left_open():
 
 def test_a_literal_among_texts_with_escapes_is_left_open():
     column = column_of([cell_of("a\n"), cell_of("b")], "text")
-    use = FormUse(FORMS["latin1-bytes"], Context(invalid_literal="a\n"), lenient=False)
+    use = FormUse(FORMS["latin1-bytes"], Context(invalid_literals=("a\n",)), lenient=False)
     assert check_values(column, use)[1].tolist() == [0]
 
 

@@ -447,5 +447,11 @@ def test_a_literal_for_what_is_no_value_is_left_open(form):
     literal = {"sql-date": "2024-02-29", "decimal-text": "1.5"}.get(form, "2024-02-29 00:00:00")
     other = literal[:-1] + ("8" if form != "sql-datetime" else "1")
     texts = [literal, other]
-    assert flags_of(form, texts, context=Context(invalid_literal=literal)) == [OPEN, OK]
+    assert flags_of(form, texts, context=Context(invalid_literals=(literal,))) == [OPEN, OK]
+    for literals in ((literal, "x"), ("x", literal), ("", literal), (literal[:-1], literal + "0", "x", literal)):
+        assert flags_of(form, texts, context=Context(invalid_literals=literals)) == [OPEN, OK]
+    assert flags_of(form, texts, context=Context(invalid_literals=(literal[:-1], literal + "0", "\0" + literal))) == [
+        OK,
+        OK,
+    ]
     assert flags_of(form, texts) == [OK, OK]

@@ -9,7 +9,7 @@ from scanned_messages import LIBRARY, column_of
 
 from cdc_contracts.registry.core.engine.layout_parts import FormUse
 from cdc_contracts.registry.core.engine.native.form_checks import check_values, write_values
-from cdc_contracts.registry.core.engine.native.scanned_columns import INTEGER, NUMBER, TEXT
+from cdc_contracts.registry.core.engine.native.scanned_columns import DECIMAL, INTEGER, NUMBER, TEXT
 from cdc_contracts.registry.core.values import FORMS, Context
 from cdc_contracts.registry.core.values.type_bounds import bound_of
 
@@ -149,3 +149,49 @@ def test_a_z_is_written_only_where_it_says_something():
 
 def test_a_number_beyond_18_digits_is_left_open_by_all_other_forms():
     assert texts_written("integer-number", ["1718028800500000000"], kind=NUMBER) == [None]
+
+
+LISTED = Context(members=("a", "b'c", "", "é" * 16))
+MANY = tuple(f"m{n}" for n in range(60))
+
+
+@pytest.mark.parametrize("kind", [TEXT, INTEGER])
+def test_members_are_told_by_number_where_they_are_short(kind):
+    tokens = ["1", "2", "3", "4", "0", "5", "01", "-1", ""] if kind == TEXT else ["1", "4", "0", "5", "-1"]
+    texts = {"1": "a", "2": "b'c", "3": "", "4": "é" * 16}
+    assert texts_written("enum-index", tokens, LISTED, kind=kind) == [texts.get(token) for token in tokens]
+    short = Context(members=("a", "b", "c"))
+    masks = {"0": "", "1": "a", "5": "a,c", "7": "a,b,c", "8": None}
+    assert texts_written("set-mask", [*masks], short, kind=kind) == list(masks.values())
+
+
+def test_members_for_which_there_is_no_room_are_left_open():
+    cases = [
+        (Context(), "enum-index", "1", None),
+        (Context(), "set-mask", "0", None),
+        (Context(members=MANY[:59]), "enum-index", "59", "m58"),
+        (Context(members=MANY), "enum-index", "1", None),
+        (Context(members=("x" * 32,)), "enum-index", "1", "x" * 32),
+        (Context(members=("x" * 33,)), "enum-index", "1", None),
+        (Context(members=("é" * 17,)), "enum-index", "1", None),
+        (Context(members=("x" * 15, "y" * 16)), "set-mask", "3", "x" * 15 + "," + "y" * 16),
+        (Context(members=("x" * 16, "y" * 16)), "set-mask", "3", None),
+        (Context(members=("a\0b", "c")), "enum-index", "2", None),
+        (Context(members=tuple("abcdefghijklmnop")), "set-mask", "65535", "a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p"),
+    ]
+    for context, form, token, expected in cases:
+        assert texts_written(form, [token] * 9, context) == [expected] * 9, (form, context)
+
+
+def test_a_decimal_with_less_digits_than_its_scale_is_left_open():
+    tokens = ["12.10", "12.100", "12.1", "12", "0.00", "0.0", "0"]
+    found = texts_written("decimal-text-of-scale", tokens, Context(scale=2))
+    assert found == ["12.10", "12.100", None, None, "0.00", None, None]
+    assert texts_written("decimal-text-of-scale", tokens[3:4], Context(scale=0)) == ["12"]
+    assert texts_written("decimal-text-of-scale", tokens[2:4]) == ["12.1", "12"]
+
+
+def test_a_float_as_text_is_left_open_where_only_its_literals_are_texts():
+    assert texts_written("float64-number-or-literal", ["1.5", "NaN"], kind=TEXT) == [None, None]
+    assert texts_written("float64-number-or-literal", ["1.5", "-2.25"], kind=DECIMAL) == ["1.5", "-2.25"]
+    assert texts_written("float64-text", ["1.5"], kind=TEXT) == ["1.5"]

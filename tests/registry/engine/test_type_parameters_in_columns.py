@@ -27,9 +27,9 @@ def declared_as(source_type: str | None) -> ReadingOptions:
     )
 
 
-def read_by_both(reference, form, source_type, values, options):
+def read_by_both(reference, form, source_type, values, options, invalid=None):
     """Return of each value its text, whether it is invalid, and the findings on it; both paths agree on all of it."""
-    validation = open_validation(catalogue_with(form, source_type), reference, options)
+    validation = open_validation(catalogue_with(form, source_type, invalid), reference, options)
     messages = [value for value in values for _ in range(TIMES)]  # the first ones teach the fast path their shape
     decoded = list(Kernel(validation).decode(batch_of_values(messages)))
     rows = {row["offset"]: row for part in decoded for row in part.changes.to_pylist()}
@@ -91,3 +91,38 @@ def test_a_bit_field_with_more_bits_than_the_type_in_its_message_is_broken(nativ
     values = [typed_message("bit(10)", token) for token in ('"/wM="', '"AAQ="', '""')]
     found = read_by_both(TYPED, "bit-base64-le", "BIT", values, ReadingOptions())
     assert found == [("1023", False, []), (None, False, ["D07.bit-base64-le"]), ("0", False, [])]
+
+
+@pytest.mark.parametrize("native", ["off", "eager"])
+def test_members_are_those_of_the_type_in_the_message(native, monkeypatch):
+    monkeypatch.setenv("CDC_CONTRACTS_NATIVE", native)
+    types = ("enum('a','b''c')", "enum('z','a')", "enum")  # what has no member has the form of the other version
+    values = [typed_message(one, '"2"') for one in types] + [typed_message(types[0], '"3"')]
+    found = read_by_both(TYPED, "enum-index", "ENUM", values, ReadingOptions())
+    assert found == [
+        ("b'c", False, []), ("a", False, []), ("2", False, ["D07.enum-index"]), (None, False, ["D03.value-form"]),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("native", ["off", "eager"])
+def test_a_float_as_text_is_broken_unless_it_is_a_literal(native, monkeypatch):
+    monkeypatch.setenv("CDC_CONTRACTS_NATIVE", native)
+    values = [typed_message("double", token) for token in ("1.5", '"NaN"', '"-Infinity"', '"1.5"')]
+    found = read_by_both(TYPED, "float64-number-or-literal", "DOUBLE", values, ReadingOptions())
+    assert found == [
+        ("1.5", False, []), ("NaN", False, []), ("-Infinity", False, []),
+        (None, False, ["D07.float64-number-or-literal"]),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("native", ["off", "eager"])
+def test_numbers_that_stand_for_no_time_are_kept_and_named_invalid_on_both_paths(native, monkeypatch):
+    monkeypatch.setenv("CDC_CONTRACTS_NATIVE", native)
+    invalid = {"literal": ["9223372036825200000", "5"], "others": "keep-text"}
+    tokens = ("9223372036825200000", "5", "4", "-62167219200000001", "253402300800000000")
+    values = [typed_message("datetime(6)", token) for token in tokens]
+    found = read_by_both(TYPED, "micros-wallclock", "DATETIME", values, ReadingOptions(), invalid)
+    assert found == [
+        ("9223372036825200000", True, []), ("5", True, []), ("1970-01-01T00:00:00.000004", False, []),
+        ("-62167219200000001", True, []), (None, False, ["D07.micros-wallclock"]),
+    ]  # fmt: skip

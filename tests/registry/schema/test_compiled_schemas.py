@@ -132,7 +132,7 @@ def test_both_take_the_same_mutations_of_the_samples(version):
 
 
 @pytest.mark.parametrize(
-    "context", [Context(), Context(invalid_literal="0000-00-00 00:00:00"), Context(invalid_literal="-")]
+    "context", [Context(), Context(invalid_literals=("0000-00-00 00:00:00",)), Context(invalid_literals=("-",))]
 )
 def test_both_take_the_same_values_of_every_form(context):
     found = {name: disagreements(form.schema_in(context), VALUES) for name, form in FORMS.items()}

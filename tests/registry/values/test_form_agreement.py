@@ -143,7 +143,7 @@ CONTEXTS = st.builds(
     Context,
     st.sampled_from(ZONES),
     st.booleans(),
-    st.sampled_from((None, "0000-00-00 00:00:00", "2020-01-01 00:00:00")),
+    st.sampled_from(((), ("0000-00-00 00:00:00",), ("2020-01-01 00:00:00", "-2147472692", "9223372036825200000"))),
 )
 TYPED = {
     "scale": st.sampled_from((None, 0, 1, 2, 5, 30, 31, 4100, -1, -2, -4100)),

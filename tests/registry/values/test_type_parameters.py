@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cdc_contracts.registry.core.values import FORMS, BrokenValue, Context, Flag, Value
+from cdc_contracts.registry.core.values import FORMS, BrokenValue, Context, Flag, Number, Value
 from cdc_contracts.registry.core.values.source_types import parameters_of, parse_members
 
 ALL = ("length", "members", "scale")
@@ -172,3 +172,129 @@ def test_a_bit_field_is_written_with_the_bytes_of_its_column():
     ]  # fmt: skip
     with pytest.raises(BrokenValue):
         BITS.write("1024", Context(length=10))
+
+
+@pytest.mark.parametrize(
+    ("form", "members", "cases"),
+    [
+        ("enum-index", ("a", "b,c", ""), {"1": ("a", 0), "2": ("b,c", 0), "3": ("", 0), "0": ("", 3), "4": None}),
+        ("enum-index", (), {"1": ("1", 3), "0": ("0", 3), "65535": ("65535", 3), "65536": None, "100000": None}),
+        ("enum-index", ("a",), {"1": ("a", 0), "2": None, "01": None, "-1": None, "": None, "1.0": None}),
+        ("set-mask", ("a", "b", "c"), {"0": ("", 0), "1": ("a", 0), "6": ("b,c", 0), "7": ("a,b,c", 0), "8": None}),
+        ("set-mask", (), {"0": ("0", 3), str(2**64 - 1): (str(2**64 - 1), 3), str(2**64): None, "-1": None}),
+        ("set-mask", tuple(f"m{n}" for n in range(64)), {str(2**63): ("m63", 0), str(2**64): None}),
+        ("set-mask", tuple(f"m{n}" for n in range(63)), {str(2**62): ("m62", 0), str(2**63): None}),
+    ],
+)
+def test_members_are_told_by_number_as_far_as_their_type_lists_them(form, members, cases):
+    context = Context(members=members)
+    for token, expected in cases.items():
+        if expected is None:
+            with pytest.raises(BrokenValue):
+                FORMS[form].read(token, context)
+            continue
+        assert FORMS[form].read(token, context) == Value(expected[0], Flag(expected[1]))
+        assert FORMS[form].read(FORMS[form].write(expected[0], context), context).text == expected[0]
+
+
+def test_what_is_no_member_cannot_be_written():
+    for form, text in (("enum-index", "z"), ("set-mask", "a,z"), ("set-mask", "b,a"), ("set-mask", "a,a")):
+        with pytest.raises(BrokenValue):
+            FORMS[form].write(text, Context(members=("a", "b")))
+
+
+@pytest.mark.parametrize(
+    ("text", "scale", "expected"),
+    [
+        ("12.10", 2, ("12.10", 0)),
+        ("12.100", 2, ("12.100", 0)),
+        ("12.1", 2, None),
+        ("12", 2, None),
+        ("0.0", 2, ("0.00", 3)),
+        ("-0.0", 2, ("0.00", 3)),
+        ("0.00", 2, ("0.00", 0)),
+        ("0", 0, ("0", 0)),
+        ("12", 0, ("12", 0)),
+        ("100", -2, ("100", 0)),
+        ("12.1", None, ("12.1", 0)),
+        ("0", None, ("0", 0)),
+    ],
+)
+def test_a_decimal_has_the_digits_of_its_scale_and_only_a_zero_may_lack_some(text, scale, expected):
+    form, context = FORMS["decimal-text-of-scale"], Context(scale=scale)
+    if expected is None:
+        with pytest.raises(BrokenValue):
+            form.read(text, context)
+    else:
+        assert form.read(text, context) == Value(expected[0], Flag(expected[1]))
+
+
+def test_a_zero_of_a_scale_that_is_too_long_is_too_long():
+    form = FORMS["decimal-text-of-scale"]
+    assert form.read("0", Context(scale=4094)).text == "0." + "0" * 4094
+    with pytest.raises(BrokenValue) as broken:
+        form.read("0", Context(scale=4095))
+    assert broken.value.flag == Flag.TOO_LONG
+
+
+def test_a_year_that_no_column_holds_stands_for_0000_and_is_noted():
+    form = FORMS["year-number-or-1900"]
+    assert form.read(Number("1900"), Context()) == Value("0000", Flag.NOTED)
+    assert form.read(Number("0"), Context()) == Value("0000")
+    assert form.read(Number("1901"), Context()) == Value("1901")
+
+
+@pytest.mark.parametrize("name", ["float64-number-or-literal", "float32-number-or-literal"])
+def test_a_float_is_a_number_or_one_of_three_texts(name):
+    form = FORMS[name]
+    for text in ("NaN", "Infinity", "-Infinity"):
+        assert form.read(text, Context()) == Value(text)
+        assert form.write(text, Context()) == text
+    assert form.read(Number("1.50"), Context()) == Value("1.5")
+    for text in ("1.5", "0", "", "nan", "inf"):
+        with pytest.raises(BrokenValue):
+            form.read(text, Context())
+
+
+@pytest.mark.parametrize(
+    ("sent", "canonical"),
+    [
+        ("P1Y2M3DT4H5M6.789S", "P1Y2M3DT4H5M6.789S"),
+        ("P0Y0M0DT0H0M0S", "P0D"),
+        ("P0Y0M0DT0H0M0.000000S", "P0D"),
+        ("P-1Y-2M-3DT-4H-5M-6.700S", "P-1Y-2M-3DT-4H-5M-6.7S"),
+        ("P0Y0M0DT0H0M-0.5S", "PT-0.5S"),
+        ("P0Y14M0DT25H61M61S", "P14MT25H61M61S"),
+        ("P007D", "P7D"),
+        ("PT0.000000001S", "PT0.000000001S"),
+        ("P999999999Y", "P999999999Y"),
+    ],
+)
+def test_an_iso_interval_has_only_the_parts_that_are_not_zero(sent, canonical):
+    form = FORMS["iso-interval"]
+    assert form.read(sent, Context()) == Value(canonical)
+    assert form.read(form.write(canonical, Context()), Context()) == Value(canonical)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "P",
+        "PT",
+        "P1YT",
+        "P1",
+        "P+1D",
+        "P1.5D",
+        "PT.5S",
+        "PT1.S",
+        "PT1.1234567890S",
+        "P1000000000Y",
+        "P1S",
+        "p1d",
+        "P1D\n",
+    ],
+)
+def test_what_is_no_iso_interval_is_broken(text):
+    with pytest.raises(BrokenValue):
+        FORMS["iso-interval"].read(text, Context())

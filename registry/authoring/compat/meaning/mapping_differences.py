@@ -15,6 +15,7 @@ from cdc_contracts.registry.authoring.compat.meaning.contract_section import (
     Question,
     Versions,
 )
+from cdc_contracts.registry.core.contract.column_model import invalid_literals, keeps_invalid
 from cdc_contracts.registry.core.contract.document_model import SOURCE_MODES
 from cdc_contracts.registry.core.contract.phrases import describe_mapping
 
@@ -187,7 +188,8 @@ def _form(name: str | None) -> ContractFact | None:
 def _kept(entry: Any) -> ContractFact | None:
     if entry is None:
         return None
-    return ContractFact(entry, "kept as sent" if isinstance(entry, str) else f'written "{entry["literal"]}"')
+    said = [f'written "{literal}"' for literal in invalid_literals(entry)]
+    return ContractFact(entry, ", ".join([*said, *(["kept as sent"] if keeps_invalid(entry) else [])]))
 
 
 def ask_value(difference: FactDifference, versions: Versions) -> Question:

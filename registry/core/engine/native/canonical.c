@@ -156,6 +156,20 @@ static uint8_t *put_scaled(uint8_t *to, WideNumber number, int scale) {
     return to;
 }
 
+/* Members of a list, a bit for each, with commas between them. */
+static uint8_t *put_members(uint8_t *to, uint64_t mask, const Check *check) {
+    const uint8_t *member = check->member_texts;
+    for (int comma = 0; mask; mask >>= 1) {
+        int64_t length = (int64_t)strlen((const char *)member);
+        if (mask & 1) {
+            if (comma++) *to++ = ',';
+            to = put(to, member, length);
+        }
+        member += length + 1;
+    }
+    return to;
+}
+
 static uint8_t *put_minutes(uint8_t *to, const uint8_t *p, int64_t length, int64_t minutes) {
     to = put(to, p, minutes);
     if (length == minutes) return put(to, (const uint8_t *)":00", 3);
@@ -189,6 +203,8 @@ static uint8_t *put_canonical(uint8_t *to, const uint8_t *p, int64_t length, con
     case BIT_BASE64_LE: return put_unsigned(to, base64_number_le(p, base64_size(p, length, table), table));
     case DECIMAL_BASE64: return put_scaled(to, base64_wide(p, base64_size(p, length, table), table), check->scale);
     case BIT_HEX: return put_unsigned(to, hex_number(p, length));
+    case ENUM_INDEX: return put_members(to, (uint64_t)1 << (number_of(p, length) - 1), check);
+    case SET_MASK: return put_members(to, (uint64_t)number_of(p, length), check);
     case HEX: case HEX_LOWER: return put_hex_bytes(to, p, length);
     case HEX_0X: return put_hex_bytes(to, p + 2, length - 2);
     case BASE64_URL: return put_base64_url(to, p, length);

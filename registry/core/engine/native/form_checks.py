@@ -26,6 +26,10 @@ from cdc_contracts.registry.core.values.value_form import NativeCheck
 _MOST: Final = 2**31 - 1
 _STEADY_MOMENT: Final = 253_370_764_800
 """9999-01-01T00:00:00Z: by then a zone whose clocks are no longer changed has its last offset."""
+_MOST_MEMBERS: Final = 59
+"""A mask of more has more digits than C reads."""
+_MOST_ADDED: Final = 32
+"""Bytes that a canonical text may surely be longer than the digits that were sent."""
 _NEAR: Final = (2, 9998)
 """Years in which a moment is one in every zone."""
 
@@ -115,7 +119,7 @@ def _heads_of(form: ValueForm) -> tuple[str, ...]:
 
 
 def _takes_all(native: NativeCheck, check: Any) -> bool:
-    return native.form == "ANY_TEXT" and check.literal is None
+    return native.form == "ANY_TEXT" and check.literals is None
 
 
 @lru_cache(maxsize=4096)
@@ -130,7 +134,7 @@ def _check_of(library: Any, native: NativeCheck, form: ValueForm, context: Conte
     number, known = library.forms[native.form]
     if context.zeros_left_out and known != "TIMES":
         return None
-    literal = context.invalid_literal.encode() if context.invalid_literal is not None else None
+    literals = _terminated(context.invalid_literals)
     earliest, latest, offset = 0, 9999, 0
     if form.needs_zone and context.zone is not None:
         steady = first_steady_year(context.zone)
@@ -140,13 +144,30 @@ def _check_of(library: Any, native: NativeCheck, form: ValueForm, context: Conte
         offset = find_offset_at(context.zone, _STEADY_MOMENT)
     most = native.most if context.length is None else min(native.most, (1 << context.length) - 1)
     scale = -1 if context.scale is None else context.scale
+    members = _short_members(context.members, joined=native.form == "SET_MASK")
     check = library.structures["Check"](
         form=number, most_whole=_MOST, most_fraction=_MOST, zeros_open=int(context.zeros_left_out),
-        least=native.least, most=most, scale=scale, earliest=earliest, latest=latest,
+        least=native.least, most=most, scale=scale, least_fraction=max(scale, 0), earliest=earliest, latest=latest,
         is_instant=form.kind_in(context.zone) == "timestamp", offset=offset,
-        literal=literal, literal_length=len(literal or b""),
+        texts_open=form.texts is not None, members=len(members),
+        member_texts=_terminated(members),
+        literals=literals or None, literals_size=len(literals),
     )  # fmt: skip
     return check if bound is None or _bind(check, known, form, bound) else None
+
+
+def _terminated(texts: tuple[str, ...]) -> bytes:
+    """Return texts one after the other, each with a zero byte behind it; one that holds such a byte is in no cell."""
+    return "".join(text + "\0" for text in texts if "\0" not in text).encode()
+
+
+def _short_members(members: tuple[str, ...], *, joined: bool) -> tuple[str, ...]:
+    """Return the members of a type if each, or with `joined` all together, is as short as C has room for; else none."""
+    sizes = [len(member.encode()) for member in members]
+    size = sum(sizes) + len(sizes) - 1 if joined else max(sizes, default=0)
+    if len(members) > _MOST_MEMBERS or size > _MOST_ADDED or any("\0" in member for member in members):
+        return ()
+    return members
 
 
 def _bind(check: Any, known: str, form: ValueForm, bound: TypeBound) -> bool:

@@ -50,11 +50,11 @@ static int is_plain_number(const uint8_t *p, int64_t length, const Check *check,
         if (negative) value = -value;
         if (!is_within(value, check)) return 0;
     }
-    if (p == end) return 1;
+    if (p == end) return check->least_fraction <= 0;
     if (!with_point || *p != '.') return 0;
     digits = ++p;
     while (p < end && is_digit(*p)) p++;
-    return p == end && p > digits && p - digits <= check->most_fraction;
+    return p == end && p > digits && p - digits <= check->most_fraction && p - digits >= check->least_fraction;
 }
 
 static int is_bit(uint64_t number, const Check *check) {
@@ -109,6 +109,17 @@ static int are_seconds(const uint8_t *p, int64_t length, const Check *check) {
     return value <= check->most;
 }
 
+/* A number that members are told by, as far as these are listed: up to a number. */
+static int is_listed(const uint8_t *p, int64_t length, int64_t least, int64_t most) {
+    int64_t number = 0;
+    if (length < 1 || length > MOST_DIGITS || (*p == '0' && length > 1)) return 0;
+    for (int64_t i = 0; i < length; i++) {
+        if (!is_digit(p[i])) return 0;
+        number = number * 10 + (p[i] - '0');
+    }
+    return number >= least && number <= most;
+}
+
 /* A number of 64 bits, with no more digits of a second than its type has. */
 static int are_nanos(const uint8_t *p, int64_t length, const Check *check) {
     int64_t negative = length > 0 && *p == '-', digits = length - negative, zeros = 0;
@@ -149,8 +160,18 @@ static int judge_time_minutes(const uint8_t *p, int64_t length, const Check *che
     return length == 8 ? OK : NOTED;
 }
 
+static int is_literal(const uint8_t *p, int64_t length, const Check *check) {
+    const uint8_t *literal = check->literals, *end = literal + check->literals_size;
+    while (literal < end) {
+        int64_t size = (int64_t)strlen((const char *)literal);
+        if (size == length && memcmp(p, literal, (size_t)size) == 0) return 1;
+        literal += size + 1;
+    }
+    return 0;
+}
+
 static int judge(const uint8_t *p, int64_t length, const Check *check, const int8_t *table) {
-    if (check->literal != NULL && length == check->literal_length && memcmp(p, check->literal, (size_t)length) == 0) return OPEN;
+    if (check->literals != NULL && is_literal(p, length, check)) return OPEN;
     switch (check->form) {
     case ANY_TEXT: return OK;
     case INTEGERS: case BOOLEAN_DIGITS: case DAYS: case MILLIS: case MICROS:
@@ -167,6 +188,8 @@ static int judge(const uint8_t *p, int64_t length, const Check *check, const int
     case BIT_BASE64_LE: return sure_if(is_bit_base64_le(p, length, check, table));
     case DECIMAL_BASE64: return sure_if(is_decimal_base64(p, length, check, table));
     case BIT_HEX: return sure_if(is_bit_hex(p, length, check));
+    case ENUM_INDEX: return sure_if(is_listed(p, length, 1, check->members));
+    case SET_MASK: return sure_if(check->members > 0 && is_listed(p, length, 0, ((int64_t)1 << check->members) - 1));
     case NANOS: return sure_if(are_nanos(p, length, check));
     case DATE: return sure_if(length == 10 && is_date(p, check));
     case DATE_Z: return sure_if(length == 11 && p[10] == 'Z' && is_date(p, check));
@@ -210,11 +233,11 @@ int64_t cdc_check(Buffer source, Buffer cell_buffer, uint32_t kinds, const Check
         if (kinds >> kind & 1) {
             switch (kind) {
             case TEXT: case INTEGER: case DECIMAL: case NUMBER:
-                if (kind == NUMBER && check->form != NANOS) flag = OPEN;
+                if ((kind == NUMBER && check->form != NANOS) || (kind == TEXT && check->texts_open)) flag = OPEN;
                 else flag = judge(data + start_of(cells[i]), length_of(cells[i]), check, table);
                 break;
             case ESCAPED:
-                flag = sure_if(check->literal == NULL && (check->form == ANY_TEXT || (check->form == LATIN1 &&
+                flag = sure_if(check->literals == NULL && (check->form == ANY_TEXT || (check->form == LATIN1 &&
                                is_latin1(data + start_of(cells[i]), length_of(cells[i]), 1))));
                 break;
             case TRUTH: case FALSEHOOD: flag = sure_if(check->form == BOOLEANS); break;

@@ -37,6 +37,8 @@
     FORM(TIME_ZONED, TIMES) \
     FORM(NANOS, VALUES)            /* up to nineteen digits */ \
     FORM(TIME_MINUTES, TIMES)      /* HH:mm or HH:mm:ss; a fraction is noted */ \
+    FORM(ENUM_INDEX, VALUES)       /* of members that are short */ \
+    FORM(SET_MASK, VALUES) \
     FORM(BOOLEAN_DIGITS, VALUES) \
     FORM(DAYS, VALUES)             /* since 1970-01-01 */ \
     FORM(MILLIS, VALUES)           /* since 1970-01-01T00:00:00, as are MICROS and NANOS */ \
@@ -59,6 +61,10 @@ enum flag { OK = 0, BROKEN = 1, NOTED = 3 };
     FIELD(int32_t, most_whole) \
     FIELD(int32_t, most_fraction) \
     FIELD(int32_t, scale) /* digits after the point of a number whose digits have none; below zero if not known */ \
+    FIELD(int32_t, least_fraction) \
+    FIELD(int32_t, texts_open) /* a number may not be written as text */ \
+    FIELD(int32_t, members) /* how many a type lists */ \
+    FIELD(const uint8_t *, member_texts) /* one after the other, each with a zero byte behind it */ \
     FIELD(int32_t, zeros_open) /* a fraction that ends in zero is left open */ \
     FIELD(int64_t, least) \
     FIELD(int64_t, most) \
@@ -66,8 +72,8 @@ enum flag { OK = 0, BROKEN = 1, NOTED = 3 };
     FIELD(int32_t, latest) \
     FIELD(int32_t, is_instant) /* a moment of a clock with an offset, in seconds ahead of UTC */ \
     FIELD(int32_t, offset) \
-    FIELD(const uint8_t *, literal) /* left open wherever it stands */ \
-    FIELD(int64_t, literal_length)
+    FIELD(const uint8_t *, literals) /* left open wherever they stand; each with a zero byte behind it */ \
+    FIELD(int64_t, literals_size)
 
 typedef struct {
     CHECK_FIELDS(MEMBER)

@@ -198,23 +198,25 @@ def _define_names(mapping: ValueMapping, form: str) -> dict[str, Any]:
 
 def _define(version: Version, mapping: ValueMapping, form: str) -> dict[str, Any]:
     row = FORMS[form]
-    literal, keep = mapping.invalid_literal(form), mapping.keeps_invalid(form)
+    literals, keep = mapping.invalid_literals(form), mapping.keeps_invalid(form)
     says = row.says
-    if keep:
+    if keep and row.kept is not None:
+        says += f" Another number from {row.kept[0]} to {row.kept[1]} is kept."
+    elif keep:
         says += " A text of this layout that is no date or time (0000-00-00) is kept."
-    if literal is not None:
+    for literal in literals:
         says += f" `{literal}` stands for a time that does not exist."
     if mapping.leaves_out_zeros(form):
         says += " A fraction that ends in a zero is warned of (D07.trailing-zeros)."
     if version.meaning.leaves_open(row.kind):
         says += " Not documented: another text is kept and warned of."
     example = json.loads(FORMS[form].example)
-    return {"description": says, **row.schema_in(Context(None, keep, literal)), "examples": [example]}
+    return {"description": says, **row.schema_in(Context(None, keep, literals)), "examples": [example]}
 
 
 def _name_of(mapping: ValueMapping, form: str, mappings: Sequence[ValueMapping]) -> str:
     """Return the name of a definition; it names the mapping only where two of them define the form differently."""
-    result = {str((one.invalid_literal(form), one.keeps_invalid(form))) for one in mappings if form in one.forms}
+    result = {str((one.invalid_literals(form), one.keeps_invalid(form))) for one in mappings if form in one.forms}
     name = form.replace(".", "-")  # code generators take a dot for the end of a module's name
     return name if len(result) == 1 else f"{name}-of-{mapping.name}"
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from cdc_contracts.registry.core.common.errors import UsageError
+from cdc_contracts.registry.core.common.exact_number import JSON_NUMBER
 from cdc_contracts.registry.core.common.identifiers import distinct_names
 from cdc_contracts.registry.core.common.pointers import join_pointer
 from cdc_contracts.registry.core.contract.catalogue import Version
@@ -25,7 +27,7 @@ from cdc_contracts.registry.core.schema.message_schemas.form_definitions import 
     type_columns,
 )
 from cdc_contracts.registry.core.schema.message_schemas.image_placement import no_row
-from cdc_contracts.registry.core.values import FORMS, ValueForm
+from cdc_contracts.registry.core.values import FORMS, Context, ValueForm
 from cdc_contracts.registry.core.values.civil_time import DAY, LAST_DAY
 from cdc_contracts.registry.core.values.day_times import MOST_MICROS, MOST_MILLIS, MOST_NANOS
 from cdc_contracts.registry.core.values.source_types import Digits, parse_source_type
@@ -135,7 +137,8 @@ def _define(version: Version, table: TableContract, one: TableMapping, name: str
         result["type"] = [*sorted(JSON_TYPES[wire] for wire in form.wire), "null"]
     else:
         every = [version.catalogue.mapping(mapping) for mapping in version.mapping_names()]
-        result |= refer(one.mapping, form.name, every) | value_bounds(column.type, form)
+        context = Context(None, one.mapping.keeps_invalid(form.name), one.mapping.invalid_literals(form.name))
+        result |= refer(one.mapping, form.name, every) | value_bounds(column.type, form, context)
     return result | ({"$comment": " ".join(comments)} if comments else {})
 
 
@@ -183,7 +186,7 @@ def _keys(table: TableContract, one: TableMapping, mappings: tuple[TableMapping,
     return {name: f"{head}-{plain}" for name, plain in distinct_names(table.columns).items()}
 
 
-def value_bounds(declared: str, form: ValueForm) -> dict[str, Any]:
+def value_bounds(declared: str, form: ValueForm, context: Context) -> dict[str, Any]:
     """Return the keywords that bound the values of a form in a column of a declared type; none if it has no bound.
 
     Number keywords hold for numbers, the pattern for texts. Many validators read a JSON number as a binary fraction of
@@ -191,7 +194,7 @@ def value_bounds(declared: str, form: ValueForm) -> dict[str, Any]:
     digits stand after the point of a number, none can say.
     """
     if form.name in _LAST:
-        return {"maximum": _LAST[form.name]}
+        return {"maximum": max((_LAST[form.name], *form.numbers_kept(context)))}
     bound = bound_of(declared, form.kind) if form.kind in _BOUNDED and not form.records else None
     if bound is None:
         return {}
@@ -199,10 +202,16 @@ def value_bounds(declared: str, form: ValueForm) -> dict[str, Any]:
     result: dict[str, Any] = {}
     if "number" in form.wire:
         result |= _of_decimals(digits) if digits is not None else _of_integers(bound)
-    if "text" in form.wire and form.kind != "bit":  # bits travel as bytes
+    if "text" in form.wire and form.kind != "bit" and _writes_digits(form):
         whole = _text_of_decimals(digits) if digits is not None else _text_of_integers(bound)
         result["pattern"] = f"{whole}|{_EXPONENT}" if form.kind != "integer" else whole
     return result
+
+
+def _writes_digits(form: ValueForm) -> bool:
+    """Return whether the texts of a form are digits: some numbers travel as bytes."""
+    example = json.loads(form.example)
+    return not isinstance(example, str) or JSON_NUMBER.fullmatch(example) is not None
 
 
 def pattern_up_to(most: int) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cdc_contracts.registry.core.values import dates
-from cdc_contracts.registry.core.values.civil_time import FIRST_DAY, LAST_DAY
+from cdc_contracts.registry.core.values.civil_time import EARLIEST_DAY, FIRST_DAY, LAST_DAY, LATEST_DAY
 from cdc_contracts.registry.core.values.form_schemas import NUMBER, at_least
 from cdc_contracts.registry.core.values.value_form import Examples, NativeCheck, ValueForm
 
@@ -18,4 +18,5 @@ FORM = ValueForm(
     writer=dates.write_days,
     native=(NativeCheck("DAYS", FIRST_DAY, LAST_DAY),),
     examples=Examples(good=(("19884", "2024-06-10"),), bad=("-719529", "2932897", "1.0")),
+    kept=(EARLIEST_DAY, LATEST_DAY),
 )

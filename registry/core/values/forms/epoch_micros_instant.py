@@ -25,4 +25,5 @@ FORM = ValueForm(
         ),
         bad=("-62167219200000001", "253402300800000000", "1606233662012.5"),
     ),
+    kept=timestamps.KEPT_MICROS,
 )

@@ -19,4 +19,5 @@ FORM = ValueForm(
     examples=Examples(
         good=(("1718028800500", "2024-06-10T14:13:20.5"),), bad=("-62167219200001", "253402300800000", "1.5")
     ),
+    kept=timestamps.KEPT_MILLIS,
 )
