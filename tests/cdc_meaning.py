@@ -93,10 +93,10 @@ def wants_more(schemas):
 
 def below(schemas, name):
     for one in schemas:
-        if name in one.get("properties", {}):
-            yield one["properties"][name]
-        yield from (part for pattern, part in one.get("patternProperties", {}).items() if finds(pattern, name))
-        if isinstance(one.get("additionalProperties"), dict):
+        described = [one["properties"][name]] if name in one.get("properties", {}) else []
+        described += [part for pattern, part in one.get("patternProperties", {}).items() if finds(pattern, name)]
+        yield from described
+        if not described and isinstance(one.get("additionalProperties"), dict):
             yield one["additionalProperties"]
 
 

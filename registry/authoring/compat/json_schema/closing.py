@@ -25,7 +25,7 @@ from cdc_contracts.registry.authoring.compat.json_schema.place_descriptions impo
     named_by,
     step_into,
 )
-from cdc_contracts.registry.authoring.compat.json_schema.schema_differences import ELEMENT
+from cdc_contracts.registry.authoring.compat.json_schema.schema_differences import ELEMENT, MEMBER
 from cdc_contracts.registry.authoring.compat.json_schema.schema_shapes import value_at
 from cdc_contracts.registry.core.common.pointers import split_pointer
 from cdc_contracts.registry.core.common.subschemas import subschemas
@@ -130,17 +130,9 @@ def holds_only_named(document: Any, message: Any) -> bool:
             names = {name for one in applied for name in named_by(one)}
             if not _is_map(applied, names) and not value.keys() <= names:
                 return False
-            waiting += [([part for one in applied for part in _described(one, name)], held)
+            waiting += [([part for one in applied for part in step_into(one, (MEMBER, name))], held)
                         for name, held in value.items() if isinstance(held, (dict, list))]  # fmt: skip
     return True
-
-
-def _described(schema: Mapping[str, Any], name: str) -> Iterator[Any]:
-    """Yield what a schema may say of a member."""
-    if name in schema.get("properties", {}):
-        yield schema["properties"][name]
-    yield from (part for pattern, part in schema.get("patternProperties", {}).items() if finds(pattern, name))
-    yield from (schema[word] for word in ("additionalProperties", "unevaluatedProperties") if word in schema)
 
 
 def _is_choice(schema: Mapping[str, Any]) -> bool:

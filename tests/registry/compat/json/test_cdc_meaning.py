@@ -253,3 +253,50 @@ def test_a_consumer_may_ignore_members_beside_a_pattern_that_finds_a_member_it_d
     verdict = validate({"$schema": DRAFTS[0]}, new)
     assert all("member" not in (one.proof.message or {}) for one in verdict.findings if one.proof)
     assert verdict.compatible is not True
+
+
+WITH_X = {**OBJECT, "properties": {"x": WHOLE, "k": WHOLE}}
+WITHOUT_X = {**OBJECT, "properties": {"k": WHOLE}}
+
+
+def removed(old, new):
+    """Return the places and messages of the members that the new version no longer sends."""
+    found = [one for one in validate({**OBJECT, **old}, {**OBJECT, **new}).findings if one.rule == "C119"]
+    return [(one.path, one.proof.message if one.proof else None) for one in found]
+
+
+@pytest.mark.parametrize(("old", "new"), [
+    ({"patternProperties": {"^a$": WITH_X}}, {"properties": {"a": WITH_X}}),
+    ({"properties": {"a": WITH_X}}, {"properties": {"a": {}}, "patternProperties": {"^a": WITH_X}}),
+    ({"properties": {"a": WITH_X}}, {"required": ["a"], "patternProperties": {"^a": WITH_X}}),
+    ({"additionalProperties": WITH_X}, {"properties": {"a": WITH_X}, "additionalProperties": WITH_X}),
+])  # fmt: skip
+def test_a_member_is_not_removed_where_the_new_version_describes_its_holder_by_name_or_by_pattern(old, new):
+    """Issue: what a pattern says was compared with what other patterns say, and never with what a name says."""
+    assert removed(old, new) == []
+
+
+@pytest.mark.parametrize(("old", "new", "place", "message"), [
+    ({"patternProperties": {"[ab]": WITH_X}}, {"properties": {"a": {**WITHOUT_X, "required": ["x"]}}},
+     "/patternProperties/[ab]/properties/x", {"b": {"x": 0}}),
+    ({"additionalProperties": WITH_X}, {"properties": {"a": WITHOUT_X}, "additionalProperties": WITH_X},
+     "/additionalProperties/properties/x", {"a": {"x": 0}}),
+    ({"patternProperties": {"^a$": WITH_X}}, {"patternProperties": {"^a$": WITHOUT_X, "^b": WITH_X}},
+     "/patternProperties/^a$/properties/x", {"a": {"x": 0}}),
+])  # fmt: skip
+def test_the_message_of_a_removal_has_a_name_for_which_the_member_is_removed(old, new, place, message):
+    """Issue: seed 4000. The message had the first name that the pattern finds, for which the member was still named."""
+    assert (place, message) in removed(old, new)
+
+
+@pytest.mark.parametrize("other", [{"properties": {"a": False}}, {"properties": {"a": {"type": "string"}}}])
+def test_a_member_is_removed_although_one_alternative_refuses_its_holder(other):
+    """Issue: seed 4040. What only one alternative refuses was taken for refused, so that nothing inside was missed."""
+    new = {"anyOf": [other, {"properties": {"a": WITHOUT_X}}]}
+    assert removed({"properties": {"a": WITH_X}}, new) == [("/properties/a/properties/x", {"a": {"x": 0}})]
+
+
+def test_a_member_is_removed_at_the_second_place_of_a_definition_where_no_message_has_the_first():
+    places = {"properties": {name: {"$ref": "#/$defs/row"} for name in "pq"}, "not": {"required": ["p"]}}
+    old, new = ({**places, "$defs": {"row": row}} for row in (WITH_X, WITHOUT_X))
+    assert removed(old, new) == [("/$defs/row/properties/x", {"q": {"x": 0}})]
