@@ -4,13 +4,14 @@ A consumer ignores members that its schema does not name, also where the schema 
 names at one place and refuses at another is not ignored. A message that the open schema refuses the schema refuses too.
 
 A schema that is used at several places may have other schemas beside it at each, and it is opened for all of them at
-once. It is therefore read twice: what a consumer certainly takes, and what it may take.
+once. It is therefore read twice: what a consumer certainly takes, and what it may take. One that is used under `if` or
+`not` and elsewhere cannot be opened for one use alone: it stays as it is, and the consumer may take anything.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from jsonschema_rs.canonical.schema import clone
@@ -58,8 +59,11 @@ def open_both_ways(document: BundledSchema) -> tuple[BundledSchema, BundledSchem
         return document, document
     anywhere = {at: named for at, (named, _) in beside.items()}
     everywhere = {at: named for at, (_, named) in beside.items()}
+    is_tested = _is_tested_and_used(opened, beside)
     is_exact = _open_all(document, opened, anywhere) and anywhere == everywhere
     taken = BundledSchema(opened)
+    if is_tested:
+        return taken, BundledSchema({word: held for word, held in document.value.items() if word == "$schema"})
     if is_exact:
         return taken, taken
     opened = clone(document.value)
@@ -90,6 +94,13 @@ def _open_all(document: BundledSchema, opened: Any, beside: Mapping[int, _Named]
                 # members that are ignored no longer distinguish the alternatives: a consumer takes what fits any
                 schema["anyOf"] = schema.pop("oneOf")
     return not unclear
+
+
+def _is_tested_and_used(document: Any, used: Collection[int]) -> bool:
+    """Return whether a schema that refuses members is tested and, among the identities `used`, used elsewhere too."""
+    return any(
+        id(one) in used and any(one.get(word) is False for word in _REFUSING) for one in _find_validating(document)
+    )
 
 
 def _has_unclear_names(schema: dict[str, Any], named: _Named) -> bool:

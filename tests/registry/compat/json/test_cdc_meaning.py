@@ -300,3 +300,15 @@ def test_a_member_is_removed_at_the_second_place_of_a_definition_where_no_messag
     places = {"properties": {name: {"$ref": "#/$defs/row"} for name in "pq"}, "not": {"required": ["p"]}}
     old, new = ({**places, "$defs": {"row": row}} for row in (WITH_X, WITHOUT_X))
     assert removed(old, new) == [("/$defs/row/properties/x", {"q": {"x": 0}})]
+
+
+def test_a_definition_that_is_tested_and_used_ignores_members_where_it_is_used():
+    """Issue: seed 4033. It stayed closed at both places, and a message with any other member was a proof.
+
+    The member `x` makes the condition fail, and is ignored by what is asked then.
+    """
+    row = {"properties": {"c": {**OBJECT, "properties": {"k": {}}, "additionalProperties": False}}}
+    uses = {"$schema": DRAFTS[1], "if": {"$ref": "#/$defs/row"}, "else": {"$ref": "#/$defs/row"}, "$defs": {"row": row}}
+    writer = {"$schema": DRAFTS[1], "properties": {"c": {**OBJECT, "properties": {"k": {}, "x": {}}}}}
+    found = validate(writer, uses).findings
+    assert [one.proof.message for one in found if one.proof and one.rule != "C119"] == []
