@@ -81,7 +81,7 @@ def test_no_message_refutes_what_cdc_calls_compatible_and_one_shows_what_breaks(
     assert refuted[:3] == []
     assert unfounded[:3] == []
     assert verdicts["breaks without a message"] <= EACH / 50
-    assert verdicts[None] <= EACH / 7
+    assert verdicts[None] <= EACH / 5  # of all pairs one in ten: a block of 250 has more or fewer by chance
     assert verdicts[True] > EACH / 10
     assert verdicts["too many alternatives"] < EACH / 50
 
