@@ -271,7 +271,9 @@ def _misses(roots, mine, theirs, value):
 
 def missing(old, new):
     """Return a message that consumers of the old version are sent, and of which the new one no longer names a member."""
-    return next((MESSAGES[at] for at in sent(old) if misses(json.loads(old), json.loads(new), MESSAGES[at])), None)
+    roots = tuple(without_hidden(json.loads(one)) for one in (old, new))
+    sides = [[one] for one in roots]
+    return next((MESSAGES[at] for at in sent(old) if _misses(roots, *sides, MESSAGES[at])), None)
 
 
 def refuting(old, new):
