@@ -76,10 +76,15 @@ def close_schema(document: BundledSchema) -> ClosedSchema:
     """Return the schema of what a producer sends."""
     closed = clone(document.value)
     places = _close(document, closed)
-    emptied = _find_emptied(document, closed, places) if places and document.mentions(*_LIMITING) else []
-    for one in emptied:
-        one.reopen()
-    return ClosedSchema(closed, reopened=bool(emptied))
+    may_be_emptied = document.mentions(*_LIMITING)
+    left = places
+    while left and may_be_emptied and (emptied := _find_emptied(document, closed, left)):
+        inner = _innermost(closed, emptied)
+        for one in inner:
+            one.reopen()
+        reopened = set(map(id, inner))
+        left = [one for one in left if id(one) not in reopened]
+    return ClosedSchema(closed, reopened=len(left) < len(places))
 
 
 def is_closed_exactly(document: BundledSchema) -> bool:
@@ -181,6 +186,17 @@ def _find_emptied(document: BundledSchema, closed: Any, places: list[_Closed]) -
     if emptied:
         emptied -= find_impossible(BundledSchema(before)).keys()
     return [pointers[at] for at in emptied]
+
+
+def _innermost(closed: Any, places: list[_Closed]) -> list[_Closed]:
+    """Return the places with no other one inside: they may be why those around them take nothing. Else all of them."""
+    known = {id(one.schema) for one in places}
+    inner = [one for one in places if _is_alone(one.schema, known, closed)]
+    return inner or places
+
+
+def _is_alone(schema: Any, known: Collection[int], closed: Any) -> bool:
+    return not any(id(one) in known for one in everything_under(closed, schema) if one is not schema)
 
 
 def _below(schema: Any, document: Any) -> list[Any]:

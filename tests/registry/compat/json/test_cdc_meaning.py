@@ -312,3 +312,21 @@ def test_a_definition_that_is_tested_and_used_ignores_members_where_it_is_used()
     writer = {"$schema": DRAFTS[1], "properties": {"c": {**OBJECT, "properties": {"k": {}, "x": {}}}}}
     found = validate(writer, uses).findings
     assert [one.proof.message for one in found if one.proof and one.rule != "C119"] == []
+
+
+def test_an_alternative_that_takes_no_object_beside_what_is_asked_ignores_no_member():
+    """Issue: seed 4080. It was opened, and members that it refuses made up the number that is asked beside it."""
+    asked = {**OBJECT, "minProperties": 1}
+    nothing = {**OBJECT, "additionalProperties": False}
+    named = {**OBJECT, "properties": {"x": WHOLE}, "required": ["x"]}
+    verdict = validate({**asked, "properties": {"x": EITHER}}, {**asked, "anyOf": [named, nothing]})
+    assert verdict.compatible is False
+    assert {"x": ""} in [one.proof.message for one in verdict.findings if one.proof]
+
+
+def test_an_object_around_one_that_cannot_be_closed_is_closed():
+    """Issue: seed 4086. Both were left open, and a member that the outer schema does not name was in the proof."""
+    row = {"properties": {"a": False, "c": {}}, "minProperties": 2}
+    old = {**OBJECT, "properties": {"b": row}, "required": ["b"]}
+    verdict = validate(old, {**old, "patternProperties": {"1$": False}})
+    assert (verdict.compatible, verdict.findings) == (True, ())
