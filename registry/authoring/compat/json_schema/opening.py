@@ -155,7 +155,7 @@ def _find_beside(document: Any) -> Mapping[int, tuple[_Beside, _Beside]] | None:
     found: dict[int, tuple[_Beside, _Beside]] = {}
     seen: set[tuple[int, ...]] = set()
     waiting: deque[tuple[Any, _Around]] = deque([(document, ())])
-    kept: dict[int, dict[str, Any]] = {}
+    kept: dict[tuple[int, str], dict[str, Any]] = {}
     while waiting:
         schema, around = waiting.popleft()
         place = (id(schema), *sorted(map(id, around)))
@@ -177,19 +177,19 @@ def _find_beside(document: Any) -> Mapping[int, tuple[_Beside, _Beside]] | None:
 
 
 def _parts_of(
-    document: Any, schema: dict[str, Any], around: _Around, kept: dict[int, dict[str, Any]]
+    document: Any, schema: dict[str, Any], around: _Around, kept: dict[tuple[int, str], dict[str, Any]]
 ) -> Iterator[tuple[Any, _Around]]:
     """Yield the schemas inside a schema and the one it refers to, each with those that apply together with it.
 
-    `kept` holds, by a schema's identity, what it says besides its alternatives.
+    `kept` holds, by a schema's identity and the keyword of its alternatives, what it says besides these.
     """
     whole = around if any(one is schema for one in around) else (*around, schema)
     for word, _, part in subschemas(schema):
         if word in _BESIDE:
             yield part, whole
         elif word in _ALTERNATIVES:
-            rest = {key: held for key, held in schema.items() if key not in _ALTERNATIVES}
-            besides = kept.setdefault(id(schema), rest)
+            rest = {key: held for key, held in schema.items() if key != word}
+            besides = kept.setdefault((id(schema), word), rest)
             yield part, around if any(one is besides for one in around) else (*around, besides)
         elif word not in {"$defs", "definitions", "properties", *_TESTED}:
             yield part, ()
