@@ -10,6 +10,7 @@ that they are not if it does by one.
 """
 
 import json
+import re
 from functools import cache
 from itertools import islice, product
 
@@ -91,23 +92,29 @@ def wants_more(schemas):
     return max([one.get("minProperties", 0) for one in schemas], default=0) > len(names_of(schemas))
 
 
+def has_misfit(schema, schemas):
+    """Return whether a schema asks for names of another form than one of those that the schemas name."""
+    pattern = schema.get("propertyNames", {}).get("pattern", "")
+    return any(re.search(pattern, name) is None for name in names_of(schemas))
+
+
 def below(schemas, name):
     for one in schemas:
-        if name in one.get("properties", {}):
-            yield one["properties"][name]
-        yield from (part for pattern, part in one.get("patternProperties", {}).items() if finds(pattern, name))
-        if isinstance(one.get("additionalProperties"), dict):
+        described = [one["properties"][name]] if name in one.get("properties", {}) else []
+        described += [part for pattern, part in one.get("patternProperties", {}).items() if finds(pattern, name)]
+        yield from described
+        if not described and isinstance(one.get("additionalProperties"), dict):
             yield one["additionalProperties"]
 
 
 def holds_only_named(root, schemas, value, *, widely=False):
     """Return whether every object holds members only that its schema names.
 
-    `widely` says that an object that has to have some number of members, or must not be such as a schema says, is a map
-    too: there may be no object of the named members alone.
+    `widely` says that an object that has to have some number of members, must not be such as a schema says, or must not
+    have one of the names that are named, is a map too: there may be no object of the named members alone.
     """
     schemas = in_place(root, schemas)
-    widely_map = widely and any({"minProperties", "not"} & one.keys() for one in schemas)
+    widely_map = widely and any({"minProperties", "not"} & one.keys() or has_misfit(one, schemas) for one in schemas)
     if isinstance(value, list):
         items = [one["items"] for one in schemas if "items" in one]
         return all(holds_only_named(root, items, one, widely=widely) for one in value)
@@ -139,30 +146,37 @@ def without_others(root, schemas, value, *, whole_maps):
     }
 
 
-def choices(schema, is_chosen):
-    """Yield a schema with one alternative chosen wherever there are such as `is_chosen` says."""
+def choices(schema, is_chosen, *, apart=False):
+    """Yield a schema with one alternative chosen wherever there are such as `is_chosen` says.
+
+    `apart` says that a value must still not fit the others of `oneOf`.
+    """
     if not isinstance(schema, dict):
         yield schema
         return
     options = {}
     for word, held in schema.items():
         if word in ("anyOf", "oneOf") and is_chosen(schema, held):
-            options[word] = [[one] for part in held for one in few(part, is_chosen)]
+            options[word] = []
+            for at, part in enumerate(held):
+                others = [*held[:at], *held[at + 1 :]] if apart and word == "oneOf" else []
+                for one in few(part, is_chosen, apart=apart):
+                    options[word].append([{"allOf": [one, {"not": {"anyOf": others}}]} if others else one])
         elif word in ("allOf", "anyOf", "oneOf"):
-            options[word] = [list(one) for one in product(*(few(part, is_chosen) for part in held))]
+            options[word] = [list(one) for one in product(*(few(part, is_chosen, apart=apart) for part in held))]
         elif word in ("properties", "definitions", "patternProperties"):
-            below = product(*(few(one, is_chosen) for one in held.values()))
+            below = product(*(few(one, is_chosen, apart=apart) for one in held.values()))
             options[word] = [dict(zip(held, one, strict=True)) for one in below]
         elif word in ("items", "additionalProperties", "then", "else"):
-            options[word] = few(held, is_chosen)
+            options[word] = few(held, is_chosen, apart=apart)
         else:
             options[word] = [held]
     yield from (dict(zip(options, one, strict=True)) for one in product(*options.values()))
 
 
-def few(schema, is_chosen):
+def few(schema, is_chosen, *, apart=False):
     """Return the choices of a schema. Raises OverflowError if there are too many to validate a message by."""
-    found = list(islice(choices(schema, is_chosen), MOST_CHOICES + 1))
+    found = list(islice(choices(schema, is_chosen, apart=apart), MOST_CHOICES + 1))
     if len(found) > MOST_CHOICES:
         raise OverflowError
     return found
@@ -194,12 +208,25 @@ def has_closed(schema, parts):
 
 @cache
 def readings(text, is_chosen):
-    """Return the schema as it is written, and with each choice of alternatives, each with its validator."""
+    """Return the schema as it is written, and with each choice of alternatives, each with its validator.
+
+    A producer chooses one alternative of `oneOf` and sends what the others refuse; a consumer does not ask the others.
+    """
     schema = without_hidden(json.loads(text))
-    found = [schema, *(one for one in few(schema, is_chosen) if one != schema)]
-    if is_chosen is has_closed and "minProperties" in text:
-        found += [without_counts(one) for one in found]
-    return [(one, FAST_VALIDATORS[draft_of(schema)](one, offline=True, validate_formats=False)) for one in found]
+    chosen = zip(few(schema, is_chosen), few(schema, is_chosen, apart=is_chosen is is_choice), strict=True)
+    return [(one, fast(apart)) for one, apart in [(schema, schema), *(pair for pair in chosen if pair[0] != schema)]]
+
+
+@cache
+def uncounted(text):
+    """Return what a consumer reads that counts no members, each with its validator."""
+    if "minProperties" not in text:
+        return []
+    return [(one, fast(one)) for one in (without_counts(schema) for schema, _ in readings(text, has_closed))]
+
+
+def fast(schema):
+    return FAST_VALIDATORS[draft_of(schema)](schema, offline=True, validate_formats=False)
 
 
 @cache
@@ -219,35 +246,55 @@ def sends(text, value, *, widely=False):
 
 def takes(text, value):
     """Return whether a consumer accepts a message by a schema."""
-    for schema, validator in readings(text, has_closed):
+    for schema, validator in (*readings(text, has_closed), *uncounted(text)):
         if validator.is_valid(value):
             return True
         for whole_maps in (False, True):
             if validator.is_valid(without_others(schema, [schema], value, whole_maps=whole_maps)):
                 return True
+        # where members are counted, those that are ignored must not make up the number
+        if "minProperties" not in text and '"additionalProperties": false' in text and takes_others(schema, value):
+            return True
     return False
 
 
 def takes_by_all_readings(text, value):
     """Return whether a consumer accepts a message, whether members that it ignores count and have a name that fits or not."""
-    (first, *_), chosen = readings(text, has_closed)[:1], readings(text, has_closed)[1:]
+    first, *chosen = readings(text, has_closed)
     return _takes_so(*first, value) and (not chosen or any(_takes_so(*one, value) for one in chosen))
 
 
 def _takes_so(schema, validator, value):
-    opened = without_refusal(schema)
-    counted = FAST_VALIDATORS[draft_of(schema)](opened, offline=True, validate_formats=False)
-    return validator.is_valid(without_others(schema, [schema], value, whole_maps=False)) and counted.is_valid(value)
+    without = without_others(schema, [schema], value, whole_maps=False)
+    return validator.is_valid(without) and takes_others(schema, value)
 
 
-def without_refusal(schema):
-    """Return a schema that refuses no member for its name alone, save under a condition."""
+def takes_others(schema, value):
+    """Return whether a schema accepts a message with the members that it does not name, where it refuses them too."""
+    others = dropped(value, without_others(schema, [schema], value, whole_maps=False))
+    return fast(with_others(schema, others)).is_valid(value)
+
+
+def dropped(value, kept):
+    """Return the names of members that a message has and what is kept of it has not."""
+    if isinstance(value, list):
+        return {name for pair in zip(value, kept, strict=True) for name in dropped(*pair)}
+    if not isinstance(value, dict):
+        return set()
+    inside = {below for name in kept for below in dropped(value[name], kept[name])}
+    return {*(value.keys() - kept.keys()), *inside}
+
+
+def with_others(schema, others):
+    """Return a schema that refuses no member of these names for its name alone, save under a condition."""
     if isinstance(schema, list):
-        return [without_refusal(one) for one in schema]
+        return [with_others(one, others) for one in schema]
     if not isinstance(schema, dict):
         return schema
-    kept = {word: held for word, held in schema.items() if word != "additionalProperties" or held is not False}
-    return {word: held if word in ("not", "if") else without_refusal(held) for word, held in kept.items()}
+    found = {word: held if word in ("not", "if") else with_others(held, others) for word, held in schema.items()}
+    if schema.get("additionalProperties") is False:
+        found["properties"] = {**{name: {} for name in sorted(others)}, **found.get("properties", {})}
+    return found
 
 
 def misses(old, new, value):
@@ -271,7 +318,9 @@ def _misses(roots, mine, theirs, value):
 
 def missing(old, new):
     """Return a message that consumers of the old version are sent, and of which the new one no longer names a member."""
-    return next((MESSAGES[at] for at in sent(old) if misses(json.loads(old), json.loads(new), MESSAGES[at])), None)
+    roots = tuple(without_hidden(json.loads(one)) for one in (old, new))
+    sides = [[one] for one in roots]
+    return next((MESSAGES[at] for at in sent(old) if _misses(roots, *sides, MESSAGES[at])), None)
 
 
 def refuting(old, new):
@@ -295,4 +344,5 @@ def is_confirmed(writer, reader, value):
 def forget():
     """Forget what messages the schemas of before take."""
     sent.cache_clear()
+    uncounted.cache_clear()
     readings.cache_clear()

@@ -48,5 +48,10 @@ def test_every_word_of_the_vocabulary_is_used_by_some_contract():
         "epoch-micros-instant",  # for records whose schema stands in a registry
         "epoch-nanos-instant",
         "hex-0x",  # for products that write bytes so
-        "latin1-bytes",
+        "decimal-text-of-scale",  # for products that cut the digits of a zero
+        "float32-number-or-literal",  # for options of connectors that no contract reads by yet
+        "float64-number-or-literal",
+        "iso-interval",
+        "interval-micros",
+        "year-number-or-1900",
     }

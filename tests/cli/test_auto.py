@@ -119,9 +119,9 @@ def test_a_version_that_the_sample_did_not_see_makes_the_run_inconclusive(here):
 
 
 RELATIVE = (
-    b'{"data":[{"id":"1","name":"a"}],"database":"d","es":1760000000000,"gtid":"","id":7,"isDdl":false,'
-    b'"mysqlType":{"id":"bigint","name":"varchar(32)"},"old":null,"pkNames":["id"],"sql":"",'
-    b'"sqlType":{"id":-5,"name":12},"table":"t","ts":1760000000321,"type":"INSERT"}'
+    b'{"id":0,"database":"d","table":"t","pkNames":["id"],"isDdl":false,"type":"INSERT","es":1760000000000,'
+    b'"ts":1760000000321,"sql":"","sqlType":{"id":-5,"name":12},"mysqlType":{"id":"bigint","name":"varchar(32)"},'
+    b'"old":null,"data":[{"id":"1","name":"a"}],"_tidb":{"commitTs":461000000000000001}}'
 )
 
 

@@ -162,6 +162,8 @@ def _facts(version: Version) -> Iterator[tuple[str, str]]:
         yield "Indistinguishable from", ", ".join(meaning["not_separable_from"])
     if meaning.get("undocumented"):
         yield "Undocumented", "; ".join(UNDOCUMENTED.get(one, one) for one in meaning["undocumented"])
+    if meaning.get("losses"):
+        yield "Lost in messages", "; ".join(f"{name}: {lost}" for name, lost in meaning["losses"].items())
 
 
 def describe_members(schema: Mapping[str, Any]) -> Iterator[Member]:

@@ -181,6 +181,8 @@ def _choose(
     other_format = _explain_other_format(value, validations, candidates, relatives)
     if other_format is not None:
         return other_format
+    own, outside = _without_near(candidates, relatives, validations[0])
+    is_shown, candidates = len(own) < len(candidates), own
     fitting = [one for one in candidates if one.fits]
     asked = fitting or [one for one in candidates if one.on_request]
     near = asked[0] if asked else find_nearest(candidates)
@@ -188,15 +190,12 @@ def _choose(
         return None, ValidatedMessage(_without_contract(value, reading_options)), "no contract comes close"
     validation = next(validation for validation in validations if validation.subject == near.version.subject)
     validated = validation.validate(value)
-    if fitting and read_alike(fitting) and not any(one.reads == "other" for one, _ in relatives):
-        return (
-            validation,
-            validated,
-            "the first that fits; all that fit read it the same way" if fitting[1:] else "the only one that fits",
-        )
+    if fitting and read_alike(fitting) and not any(one.reads == "other" for one in outside):
+        why = "the first that fits; all that fit read it the same way" if fitting[1:] else "the only one that fits"
+        return validation, validated, "the only one whose product writes such messages" if is_shown else why
     if asked:
         why = "the message fits several contracts" if fitting[1:] else "any product may write such a message"
-        why = f"{relatives[0][0].name} may have written it as well" if fitting and relatives else why
+        why = f"{outside[0].name} may have written it as well" if fitting and outside else why
         return validation, replace(validated, verdict=_undecided(validation, validated.verdict, asked)), why
     if near.marked:
         return validation, validated, "the closest match among those whose discriminators hold"
@@ -216,6 +215,23 @@ def _relatives(value: bytes, validation: ValidationContext) -> list[tuple[Relati
     return [(relative, relative.marked(message)) for relative in found]
 
 
+def _without_near(
+    candidates: Sequence[Candidate], relatives: Sequence[tuple[Relative, bool]], validation: ValidationContext
+) -> tuple[list[Candidate], list[Relative]]:
+    """Return the contracts that a message may be of, and the relatives outside the catalogue that it may be of.
+
+    Where a message has what only one product writes, and a contract describes that product, it is of none near it.
+    """
+    left, outside = list(candidates), list[Relative]()
+    for relative, marked in relatives:
+        described = relative.described_by(one.version for one in candidates if one.fits)
+        if not described and relative.is_outside(validation.catalogue):
+            outside.append(relative)
+        elif marked:
+            left = [one for one in left if one.version.subject not in relative.near]
+    return left, outside
+
+
 def _explain_other_format(
     value: bytes,
     validations: Sequence[ValidationContext],
@@ -224,7 +240,8 @@ def _explain_other_format(
 ) -> tuple[ValidationContext, ValidatedMessage, str] | None:
     """Return the explanation of a message that shows a relative; None if some other contract accepts it."""
     for relative, marked in relatives:
-        if marked and not any(one.fits and one.version.subject not in relative.near for one in candidates):
+        is_outside = relative.is_outside(validations[0].catalogue)
+        if marked and is_outside and not relative.described_by(one.version for one in candidates if one.fits):
             validation = next(validation for validation in validations if validation.subject == relative.near[0])
             verdict = foreign("a contract of the catalogue", validation.validated[-1], f"what {relative.name} writes")
             why = f"the closest match; {relative.name} is not in the catalogue"

@@ -30,6 +30,8 @@ class ColumnTypes(Document):
     """The table of numbers that stand for types."""
     without_parameters: bool = False
     """Whether types stand without a length, so that one with a length is drift."""
+    with_parameters: tuple[str, ...] = ()
+    """Types, in capitals, that always stand with a length, so that one without is drift."""
 
 
 class ColumnCodes(Document):
@@ -65,6 +67,10 @@ class Columns(Document):
     """Where the numeric codes of types are."""
     schema_block: SchemaBlock | None = None
     """Where a schema block is."""
+
+    def needs_parameters(self, source_type: str) -> bool:
+        """Return whether a type lacks the length that it always has in messages."""
+        return not isinstance(self.types, str) and source_type.strip().upper() in self.types.with_parameters
 
 
 class MappingChoice(Document):

@@ -12,6 +12,9 @@ from cdc_contracts.registry.core.common.pointers import split_pointer
 ROW_OPS = ("insert", "update", "delete", "snapshot", "upsert", "update-before", "update-after")
 CONTROL_OPS = ("ddl", "truncate", "heartbeat", "begin", "commit", "rollback", "mark")
 
+DDL_OPS = ("ddl", "truncate")
+"""Control ops of statements that change tables; a TRUNCATE is one."""
+
 Op = Literal[
     "insert", "update", "delete", "snapshot", "upsert", "update-before", "update-after",
     "ddl", "truncate", "heartbeat", "begin", "commit", "rollback", "mark",

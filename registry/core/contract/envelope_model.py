@@ -28,6 +28,15 @@ class OpFlag(Document):
     of: tuple[Op, ...] | None = None
     """The canonical ops that the flag overrides; without them it overrides every op."""
 
+    def codes_at(self, at: str) -> tuple[str, ...] | None:
+        """Return the op codes at a JSON Pointer that the flag is limited to; None if its tests name none."""
+        for test in self.when:
+            if test.equals == at and isinstance(test.value, str):
+                return (test.value,)
+            if test.within == at:
+                return test.values
+        return None
+
     def replaces_code_at(self, at: str) -> bool:
         """Return whether the flag holds only for messages that have no op code at a JSON Pointer."""
         return any(test.absent == at for test in self.when)

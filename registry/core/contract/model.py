@@ -111,6 +111,8 @@ class Meaning(Document):
                 "value-forms-except-integer-and-text"], ...
     ] = ()  # fmt: skip
     """What the source document does not specify."""
+    losses: dict[str, str] = Field(default_factory=dict)
+    """What values of a source type lose on their way into messages, by type, for people; no reader can restore it."""
     full_load: Literal["own-op", "as-insert", "as-upsert"]
     """How rows of the full load are written."""
 

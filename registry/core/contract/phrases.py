@@ -131,8 +131,10 @@ def describe_types(columns: Mapping[str, Any]) -> str:
         return "not in the message: taken from a table contract, else a value is read by its JSON type"
     if "in_image" in types:
         return f"in {types['in_image']} of each image"
-    return f"in {_place(types['at'])}" + (
-        ", without parameters such as (20,2)" if types.get("without_parameters") else ""
+    return (
+        f"in {_place(types['at'])}"
+        + (", without parameters such as (20,2)" if types.get("without_parameters") else "")
+        + (f"; {' and '.join(types['with_parameters'])} with a length" if types.get("with_parameters") else "")
     )
 
 
@@ -159,7 +161,7 @@ def describe_test(test: Mapping[str, Any]) -> str:
         case {"present": at} | {"absent": at} | {"unset": at}:
             return f"{_place(at)} {next(said for word, said in _PRESENCE.items() if word in test)}"
         case {"equals": at, "value": value}:
-            return f"{_place(at)} is {value}"
+            return f"{_place(at)} is {str(value).lower() if isinstance(value, bool) else value}"
         case {"in": at, "values": values}:
             return f"{_place(at)} is one of {', '.join(map(str, values))}"
         case {"not-in": at, "values": values}:

@@ -42,6 +42,7 @@ from cdc_contracts.registry.core.detect.votes import (
     REPEAT,
     SELDOM_REPEAT,
     VALUE_FORM,
+    Side,
     Votes,
 )
 from cdc_contracts.registry.core.detect.weights import WeighedMessages
@@ -95,7 +96,7 @@ class EvidenceAccumulator:
     turns: list[tuple[str, RecordPlace, RecordPlace]] = field(default_factory=list)
     """Which versions row changes prove one after the other, from where to where, where it is more than one."""
     _first_foreign: list[tuple[RecordPlace, bytes]] = field(default_factory=list)
-    _repeats: dict[tuple[Relative, Version], list[RecordPlace]] = field(default_factory=dict)
+    _repeats: dict[tuple[Relative, Side, Version], list[RecordPlace]] = field(default_factory=dict)
     _neighbours: Counter[Relative] = field(default_factory=Counter)
 
     @cached_property
@@ -115,12 +116,12 @@ class EvidenceAccumulator:
         self._compare(message_evidence)
         parted, moment = tuple(parted_subjects(message_evidence)), moment_in(message_evidence)
         self._count(SampledMessage(place, senders, parted, moment), value)
-        for relative, version in product(message_evidence.marked, message_evidence.fits):
-            if version.subject in relative.near:
-                self.votes.cast(relative, version, MARK, f"what only {relative.name} writes", place)
-        for relative, version in product(self._repeating(message_evidence, value), message_evidence.fits):
-            if version.subject in relative.near:
-                self._repeats.setdefault((relative, version), []).append(place)
+        for relative in message_evidence.proven:
+            for side, version in _taken_for(message_evidence, relative):
+                self.votes.cast(side, version, MARK, f"what only {relative.name} writes", place)
+        for relative in self._repeating(message_evidence, value):
+            for side, version in _taken_for(message_evidence, relative):
+                self._repeats.setdefault((relative, side, version), []).append(place)
         for order in self._orders.values():
             order.follow(message_evidence)
         if any(entry.column_form for version in message_evidence.fits for entry in version.meaning.version_evidence):
@@ -147,7 +148,7 @@ class EvidenceAccumulator:
     def _repeating(self, message_evidence: MessageEvidence, value: bytes) -> Iterator[Relative]:
         """Yield the relatives whose repeating member has the value of the previous message, if the messages differ."""
         place = message_evidence.place
-        for relative in message_evidence.may_be:
+        for relative in message_evidence.shown:
             if relative.repeats is not None:
                 key = (relative.name, place.topic, place.partition)
                 result = follow(message_evidence.message, split_pointer(relative.repeats))
@@ -182,10 +183,10 @@ class EvidenceAccumulator:
     def finalize(self) -> None:
         """Cast the votes that need all messages; call it once, at the end."""
         self.votes.messages = self.messages
-        for (relative, version), places in self._repeats.items():
+        for (relative, side, version), places in self._repeats.items():
             kind = REPEAT if _BATCHES * len(places) >= self._neighbours[relative] else SELDOM_REPEAT
             says = f"{relative.repeats} is what it was in the message before, as in the batches of {relative.name}"
-            self.votes.cast(relative, version, kind, says, min(places), count=len(places))
+            self.votes.cast(side, version, kind, says, min(places), count=len(places))
         refuted: dict[RecordPlace, frozenset[Version]] = {}
         for order in self._orders.values():
             order.weigh()
@@ -274,6 +275,12 @@ class EvidenceAccumulator:
     @cached_property
     def _columns(self) -> ColumnForms:
         return ColumnForms(list(self.catalogue.all_versions()))
+
+
+def _taken_for(message_evidence: MessageEvidence, relative: Relative) -> Iterator[tuple[Side, Version]]:
+    """Yield whom it is evidence for that a message shows a relative, with each version near it that accepts it too."""
+    near = [version for version in message_evidence.fits if version.subject in relative.near]
+    return product(message_evidence.shown_for(relative), near)
 
 
 def _evidence_for(message_evidence: MessageEvidence, one: Version, other: Version) -> Iterator[tuple[str, str]]:

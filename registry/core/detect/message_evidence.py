@@ -29,7 +29,9 @@ class MessageEvidence:
     """The evidence of one message.
 
     `fits` has the versions whose discriminators hold and that find no error, `refused` the first error of other
-    versions whose discriminators hold; `may_be` and `marked` name relatives outside the catalogue.
+    versions whose discriminators hold; `may_be` and `marked` name relatives outside the catalogue. `shown` names all
+    relatives that the message could be of, also those that a contract describes, and `proven` those that it shows to
+    have written it.
     """
 
     place: RecordPlace
@@ -38,6 +40,12 @@ class MessageEvidence:
     refused: Mapping[Version, Finding]
     may_be: tuple[Relative, ...] = ()
     marked: tuple[Relative, ...] = ()
+    shown: tuple[Relative, ...] = ()
+    proven: tuple[Relative, ...] = ()
+
+    def shown_for(self, relative: Relative) -> tuple[Version | Relative, ...]:
+        """Return whom it is evidence for that a message shows a relative: contracts that describe it, else itself."""
+        return (relative,) if relative in self.may_be else relative.described_by(self.fits)
 
     def is_plain(self, version: Version) -> bool:
         """Return whether a version that the message fits has no warning."""
@@ -62,6 +70,7 @@ class CatalogueValidators:
             version: ReferenceValidator(version, reading_options) for version in catalogue.all_versions()
         }
         self._relatives = read_relatives(catalogue)
+        self._outside = [relative for relative in self._relatives if relative.is_outside(catalogue)]
         by_wire: dict[str, list[ReferenceValidator]] = {}
         for validator in self.validators.values():
             by_wire.setdefault(validator.meaning.transport, []).append(validator)
@@ -87,9 +96,11 @@ class CatalogueValidators:
             else:
                 refused[validator.version] = next(one for one in version_verdict.findings if one.severity == ERROR)
         message = found[0][1] if found else {}
-        may_be = tuple(relative for relative in self._relatives if opened and relative.may_be(message))
-        marked = tuple(relative for relative in may_be if relative.marked(message))
-        return MessageEvidence(place, message, fits, refused, may_be, marked)
+        shown = tuple(relative for relative in self._relatives if opened and relative.may_be(message))
+        may_be = tuple(one for one in shown if one in self._outside and not one.described_by(fits))
+        proven = tuple(relative for relative in shown if relative.marked(message))
+        marked = tuple(relative for relative in proven if relative in may_be)
+        return MessageEvidence(place, message, fits, refused, may_be, marked, shown, proven)
 
 
 def _agree(one: Any, other: Any) -> bool:

@@ -11,7 +11,7 @@ from pydantic import Field, ValidationError, model_validator
 from cdc_contracts.registry.core.common import yaml_documents
 from cdc_contracts.registry.core.common.errors import ContractError
 from cdc_contracts.registry.core.common.pointers import follow, split_pointer
-from cdc_contracts.registry.core.contract.catalogue import Catalogue
+from cdc_contracts.registry.core.contract.catalogue import Catalogue, Version
 from cdc_contracts.registry.core.contract.discriminator_model import Test
 from cdc_contracts.registry.core.contract.discriminators import holds
 from cdc_contracts.registry.core.contract.document_model import At, Document
@@ -62,9 +62,12 @@ class Relative(Document):
     """A product outside the catalogue: tests that all its messages pass, and tests that only they pass.
 
     `repeats` is a member with the same value in a whole batch of messages, which other products number one by one.
+    `until_contract` is the subject that describes the product: where a catalogue has it, the product is not outside,
+    and what its messages show is evidence for that subject.
     """
 
     name: str
+    until_contract: str | None = None
     near: tuple[str, ...]
     could_be: tuple[RelativeTest, ...]
     marks: tuple[RelativeTest, ...] = ()
@@ -73,6 +76,17 @@ class Relative(Document):
 
     def __hash__(self) -> int:
         return hash(self.name)
+
+    def is_outside(self, catalogue: Catalogue) -> bool:
+        """Return whether a catalogue has no contract for the product."""
+        return self.until_contract is None or self.until_contract not in catalogue.subjects()
+
+    def described_by(self, versions: Iterable[Version]) -> tuple[Version, ...]:
+        """Return those of the versions that accept a message of the product which describe it.
+
+        These are all that are not merely near it, such as a contract that a user wrote for the product.
+        """
+        return tuple(version for version in versions if version.subject not in self.near)
 
     def may_be(self, message: dict[str, Any]) -> bool:
         """Return whether a message could be of this product."""

@@ -42,7 +42,8 @@ def follow_rows(
             of_source = dict(split_by_code(rows.sources)) if len(batch.sources) > 1 else {0: slice(None)}
             for place, pair in enumerate(batch.sources):
                 mine = rows.changes[of_source.get(place, slice(0))]
-                found.setdefault(ChainLine(*pair, subject), []).append(mine)
+                if len(mine):
+                    found.setdefault(ChainLine(*pair, subject), []).append(mine)
     if not found and all(orders.foreign_validators for orders in orders_by_subject.values()):
         return followed  # no message resembles one of theirs
     for pair, read in runs.items():

@@ -29,7 +29,13 @@ from cdc_contracts.registry.core.engine.envelope_flags import member_flags, obje
 from cdc_contracts.registry.core.engine.flag_readers import FlagReaders, fold_flags, readers_of_flags
 from cdc_contracts.registry.core.engine.group_decisions import GroupDecisions
 from cdc_contracts.registry.core.engine.group_splits import split_by_claim, split_by_reading
-from cdc_contracts.registry.core.engine.image_flags import completion_flags, hint_flags, key_flags, whole_records
+from cdc_contracts.registry.core.engine.image_flags import (
+    completion_flags,
+    empty_row_flags,
+    hint_flags,
+    key_flags,
+    whole_records,
+)
 from cdc_contracts.registry.core.engine.layout_parts import Layout
 from cdc_contracts.registry.core.engine.layout_plans import make_plan
 from cdc_contracts.registry.core.engine.native.avro_reading import AvroReader
@@ -192,6 +198,11 @@ class FastValidator:
         return any(reads_of(validator.meaning).blocks for validator in self._validators)
 
     @cached_property
+    def _never_empty(self) -> frozenset[str]:
+        """The images of changed columns of which every row has to have one."""
+        return frozenset(at for validator in self._validators for at in reads_of(validator.meaning).empty_rows)
+
+    @cached_property
     def _validated_messages(self) -> frozenset[int] | None:
         """The indices of the validated versions if all versions differ in value forms only, otherwise None."""
         result = [
@@ -226,6 +237,7 @@ class FastValidator:
                 readers |= readers_of_flags(rows, index, own)
             value_flags += own
         value_flags += completion_flags(decoded_batch, columns, plan, value_flags)
+        value_flags += empty_row_flags(decoded_batch, columns, self._never_empty)
         if self._compares_blocks:
             value_flags += hint_flags(decoded_batch, columns, self._validators[-1].meaning)
         if self._columns.compares_wire_text:

@@ -74,6 +74,24 @@ def completion_flags(
     return found
 
 
+def empty_row_flags(
+    decoded_batch: DecodedBatch, columns: Mapping[tuple[str, int], ColumnValues], images: Collection[str]
+) -> list[tuple[ValueFlag, Mask]]:
+    """Mark per image the records that have a row without any column."""
+    value_flags: list[tuple[ValueFlag, Mask]] = []
+    for pointer in images:
+        rows = decoded_batch.rows.get(pointer)
+        if rows is None or not rows.total:
+            continue
+        empty = np.ones(rows.total, np.bool_)
+        for (at, _), values in columns.items():
+            if at == pointer:
+                empty &= False if values.present is None else ~values.present
+        if empty.any():
+            value_flags.append((("empty-row", pointer), records_of_rows(decoded_batch, rows, empty)))
+    return value_flags
+
+
 def key_flags(
     decoded_batch: DecodedBatch, columns: Mapping[tuple[str, int], ColumnValues], meaning: Meaning
 ) -> list[tuple[ValueFlag, Mask]]:

@@ -11,9 +11,10 @@ import numpy as np
 
 from cdc_contracts.registry.core.common.findings import Finding, rule_id
 from cdc_contracts.registry.core.common.json_messages import kind_of
-from cdc_contracts.registry.core.common.pointers import join_pointer
+from cdc_contracts.registry.core.common.pointers import ABSENT, follow, join_pointer, split_pointer
 from cdc_contracts.registry.core.contract.envelope_schemas import show_code
 from cdc_contracts.registry.core.engine.batch_results import BatchResult, RecordGroup
+from cdc_contracts.registry.core.engine.decoder_kinds import open_tokens
 from cdc_contracts.registry.core.message.envelope_times import TIME_UNIT
 from cdc_contracts.registry.core.stats.reference_tally import observed_code
 from cdc_contracts.registry.core.validate.table_constraints import NO_INSTANT, NO_SCALE, NO_SUCH_TIME
@@ -75,7 +76,7 @@ def observed_kinds(record_group: RecordGroup, finding: Finding, *, values: bool 
         return None
     place = _column_at(record_group, finding.path)
     if place is None:
-        found: Iterable[Any] = record_group.member(finding.path) or ()
+        found: Iterable[Any] = record_group.member(finding.path) or _members_below(record_group, finding.path)
     else:
         rows, column = record_group.decoded_batch.rows[place[0]], record_group.columns[place]
         mine = np.isin(rows.record_of_row, record_group.positions)
@@ -91,6 +92,19 @@ def observed_kinds(record_group: RecordGroup, finding: Finding, *, values: bool 
         if text is not None:  # a null has no shape
             counts[f"{finding.observed} {text and describe(text)}"] += count
     return counts
+
+
+def _members_below(record_group: RecordGroup, path: str) -> list[Any]:
+    """Return a member inside a member that batches keep unparsed, such as a map of type codes, per record."""
+    parts = split_pointer(path)
+    for depth in range(len(parts) - 1, 0, -1):
+        whole = record_group.member(join_pointer(*parts[:depth]))
+        if whole is not None:
+            below = [
+                follow(value, parts[depth:]) for value in open_tokens([one for one in whole if type(one) is bytes])
+            ]
+            return [value for value in below if value is not ABSENT]
+    return []
 
 
 def findings_by_record(batch_result: BatchResult) -> list[tuple[int, tuple[Finding, ...]]]:

@@ -16,6 +16,7 @@ from cdc_contracts.registry.core.common.json_structures import write_json
 from cdc_contracts.registry.core.common.linear_patterns import compile_pattern
 from cdc_contracts.registry.core.common.pointers import split_pointer
 from cdc_contracts.registry.core.contract.catalogue import Version
+from cdc_contracts.registry.core.contract.document_model import DDL_OPS
 from cdc_contracts.registry.core.contract.envelope_model import Place
 from cdc_contracts.registry.core.contract.image_model import Side
 from cdc_contracts.registry.core.contract.model import Meaning
@@ -64,7 +65,7 @@ class Renderer:
         self._source_kind = source_kind = source_kind or _usual_kind(version.meaning)
         self._validator = ReferenceValidator(version, reading_options)
         self._mapping = self._validator.forms.mapping_for(source_kind if version.meaning.values.kind_at else None)
-        self._capabilities = capabilities_of(version, reading_options)
+        self._capabilities = capabilities_of(version, reading_options, source_kind)
         self._outlines: dict[tuple[Any, ...], list[str | Slot]] = {}
         self._columns: dict[SourceTable, ColumnWriters] = {}
 
@@ -119,7 +120,7 @@ class Renderer:
             elif isinstance(flag.equals, bool):
                 facts[flag.at] = Literal(not flag.equals)
         if "ddl-flag-agrees" in self.meaning.rules:
-            facts["/isDdl"] = Literal(result.op == "ddl")
+            facts["/isDdl"] = Literal(result.op in DDL_OPS)
         if result.flag is None or not result.flag.replaces_code_at(op.at):
             facts[op.at] = Literal(result.code if result.code is not None else (event.ddl_type or "ALTER"))
         return complete_message(self.version.schema, facts, tests)
@@ -262,6 +263,7 @@ class Renderer:
             extra = f"{write_json(types.in_image)}:{write_json(described)}"
         is_list = not self.meaning.images.hold_one_row
         opening, closing = ("[{", "}]") if is_list else ("{", "}") if side.at else ("", "")
+        may_be_empty = is_list and "changed-columns-sent" not in self.meaning.rules
         other = "after" if name == "before" else "before"
         columns = self._columns_of(table)
 
@@ -270,7 +272,7 @@ class Renderer:
             if changed_only:
                 whole = getattr(event, other) or {}
                 changed = {column: text for column, text in row.items() if whole.get(column, _JOIN) != text}
-                row = changed if changed or is_list else row
+                row = changed if changed or may_be_empty else row
             members = ",".join([columns[column][text] for column, text in row.items()])
             return f"{opening}{members}{',' if members and extra else ''}{extra}{closing}"
 

@@ -33,6 +33,10 @@ _MAGIC: Final = (
     (b"PAR1", "a Parquet file", "Find what writes files into the topic."),
     (b"\xac\xed\x00\x05", "a Java object", "Let the producer serialize its messages as JSON."),
 )
+_VARINT, _SIZED, _WIDTHS, _LONGEST_VARINT = 0, 2, {1: 8, 5: 4}, 10
+"""Kinds of fields of Protocol Buffers: a number, bytes after their length, and fixed widths in bytes."""
+_FIRST_FIELDS: Final = frozenset(bytes([tag]) for tag in (0x08, 0x0A, 0x10, 0x12, 0x18, 0x1A))
+"""The tags of fields 1 to 3 that are a number or have a length."""
 _UNPACK: Final = "Compress in the producer's client (`compression.type`), which readers undo, not in the application."
 _UTF8: Final = "Let the producer write UTF-8: set its character set, or that of the JVM (`file.encoding`)."
 _UNWRAP: Final = "Unwrap it on the way, or read it with `--unwrap`."
@@ -55,6 +59,7 @@ def guess_bytes(value: bytes) -> WrappingGuess | None:
     return (
         _guess_utf16(value)
         or _guess_frame(value)
+        or _guess_protobuf(value)
         or _guess_encoding(value)
         or _guess_base64(value)
         or _guess_json(value)
@@ -112,6 +117,40 @@ def _guess_frame(value: bytes) -> WrappingGuess | None:
         else "Drop the first five bytes, or write it without the registry's serializer.",
         inside,
     )
+
+
+def _guess_protobuf(value: bytes) -> WrappingGuess | None:
+    """Return whether the bytes are fields of Protocol Buffers to the last one, the first with a low number."""
+    if value[0:1] not in _FIRST_FIELDS or not _are_fields(value):
+        return None
+    return WrappingGuess(
+        "a record of Protocol Buffers",
+        "Let the producer write JSON: it may have an option for flat or JSON messages. No contract reads such records.",
+    )
+
+
+def _are_fields(value: bytes) -> bool:
+    """Return whether bytes are two or more fields of Protocol Buffers, one of them with a length, and nothing else."""
+    at, fields, sized = 0, 0, False
+    while at < len(value):
+        tag, at = _varint(value, at)
+        kind = tag & 7
+        if tag >> 3 == 0 or kind not in (*_WIDTHS, _VARINT, _SIZED):
+            return False
+        number, after = _varint(value, at) if kind in (_VARINT, _SIZED) else (0, at + _WIDTHS[kind])
+        at = after + (number if kind == _SIZED else 0)
+        fields, sized = fields + 1, sized or kind == _SIZED
+    return at == len(value) and fields > 1 and sized
+
+
+def _varint(value: bytes, at: int) -> tuple[int, int]:
+    """Return a number in groups of seven bits, the lowest first, and where it ends; beyond the value if it does not."""
+    number = 0
+    for count, byte in enumerate(value[at : at + _LONGEST_VARINT]):
+        number |= (byte & 0x7F) << 7 * count
+        if byte < 0x80:  # noqa: PLR2004  the highest bit says that more follow
+            return number, at + count + 1
+    return 0, len(value) + 1
 
 
 def _guess_utf16(value: bytes) -> WrappingGuess | None:

@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Final
 
 from cdc_contracts.registry.core.contract.catalogue import Version
+from cdc_contracts.registry.core.contract.column_model import Columns
 from cdc_contracts.registry.core.contract.envelope_model import OpFlag, Place
 from cdc_contracts.registry.core.contract.model import Meaning
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
@@ -80,6 +81,7 @@ class Capabilities:
     _mapping: ValueMapping
     _type_table: str | None
     _bare_types: bool
+    _columns: Columns
     _reaches: Mapping[str, Reach]
 
     def kind_of(self, source_type: str) -> str | None:
@@ -90,6 +92,8 @@ class Capabilities:
     def type_name_of(self, source_type: str) -> str | None:
         """Return the name by which messages give a source type, or None if they cannot."""
         result = type_name_in(self._mapping, source_type, self._type_table)
+        if result is not None and self._columns.needs_parameters(result):
+            return f"{result}(255)"
         return drop_parameters(result) if result is not None and self._bare_types else result
 
     def fraction_digits(self, source_type: str) -> int | None:
@@ -108,11 +112,17 @@ class Capabilities:
         return None if result is None else self._mapping.form_of(result)
 
 
-def capabilities_of(version: Version, reading_options: ReadingOptions | None = None) -> Capabilities:
-    """Return what messages of a version can express under reading options (zones that the user names count)."""
+def capabilities_of(
+    version: Version, reading_options: ReadingOptions | None = None, source_kind: str | None = None
+) -> Capabilities:
+    """Return what messages of a version can express under reading options (zones that the user names count).
+
+    `source_kind` is the kind of source database of which the messages tell, where they name it.
+    """
     reading_options = reading_options or ReadingOptions()
     meaning, validator = version.meaning, ReferenceValidator(version, reading_options)
-    envelope, mapping = meaning.envelope, validator.forms.mapping
+    envelope = meaning.envelope
+    mapping = validator.forms.mapping_for(source_kind if meaning.values.kind_at else None)
     ops = _expressed_ops(meaning)
     result = ops.get("update")
     update = meaning.images.of(result.op) if result else None
@@ -132,6 +142,7 @@ def capabilities_of(version: Version, reading_options: ReadingOptions | None = N
         kinds={name: FORMS[form].kind for form, names in mapping.document.forms.items() for name in names},
         _mapping=mapping,
         _type_table=None if meaning.columns.types == "none" else meaning.columns.types.table,
+        _columns=meaning.columns,
         _bare_types=meaning.columns.types != "none" and meaning.columns.types.without_parameters,
         _reaches={form: reach_of(FORMS[form], validator.forms.context_of(FORMS[form], None)) for form in forms},
     )
@@ -219,7 +230,8 @@ def _expressed_ops(meaning: Meaning) -> dict[str, ExpressedOp]:
     for flag in meaning.envelope.op.flags:
         known = next((codes[op] for op in flag.of or () if op in codes), None)
         if flag.of is None or known is not None:
-            result.setdefault(flag.means, ExpressedOp(flag.means, known or codes.get(flag.means), flag))
+            own = next(iter(flag.codes_at(meaning.envelope.op.at) or ()), known or codes.get(flag.means))
+            result.setdefault(flag.means, ExpressedOp(flag.means, own, flag))
     joined = meaning.images.of("update-after")
     if "update" not in result and "update-after" in result and joined and joined.before and joined.after:
         result["update"] = result["update-after"]

@@ -24,7 +24,8 @@ class Reads:
     `values`: members by their exact value. `filled`: members by whether they hold a text that is not empty. `seconds`:
     numbers by whether they count whole seconds. `patterns`: texts by whether they match. `relations`: members by how
     they are related. `joined`: the joined values of the key, by whether they are those of the key columns of an image.
-    `blocks`: schema blocks by whether they describe the columns of the images.
+    `blocks`: schema blocks by whether they describe the columns of the images. `empty_rows`: images of changed columns
+    by whether a row of them has none.
     """
 
     values: tuple[str, ...] = ()
@@ -34,13 +35,25 @@ class Reads:
     relations: tuple[Relation, ...] = ()
     joined: tuple[str, ...] = ()
     blocks: tuple[str, ...] = ()
+    empty_rows: tuple[str, ...] = ()
 
     @property
     def places(self) -> frozenset[str]:
         """Every place that is read."""
         related = (place for relation in self.relations for place in relation.places)
         matched = (place for place, _ in self.patterns)
-        return frozenset((*self.values, *self.filled, *self.seconds, *matched, *related, *self.joined, *self.blocks))
+        return frozenset(
+            (
+                *self.values,
+                *self.filled,
+                *self.seconds,
+                *matched,
+                *related,
+                *self.joined,
+                *self.blocks,
+                *self.empty_rows,
+            )
+        )
 
 
 DeclareReads = Callable[[Meaning], Reads]

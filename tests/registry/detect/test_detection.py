@@ -245,10 +245,7 @@ def test_of_two_dialects_that_take_the_same_messages_each_has_its_own_in_a_mixtu
 
 
 def test_no_subject_is_detected_that_a_relative_in_the_same_topic_may_be_mistaken_for():
-    relative = [
-        message.replace(b'"varchar"', b'"varchar(32)"')
-        for message in (canal("INSERT", 7, data=[{"id": "1", "name": "a"}]), canal("ALTER", 8))
-    ]
+    relative = [canal("INSERT", 0, data=[{"id": "1", "name": "a"}]), canal("ALTER", 0)]
 
     found = detect_messages(sampled("dts/canal@2", 60) + sampled("oms/default@2", 60) + relative * 20)
 

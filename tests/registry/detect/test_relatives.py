@@ -60,7 +60,6 @@ def test_what_no_message_distinguishes_is_never_certain(path):
 @pytest.mark.parametrize(
     ("name", "nearest"),
     [
-        ("canal-1.1.4-mixed", "dts/canal"),
         ("ticdc-canal-json", "dts/canal"),
         ("inlong-canal-json", "oms/canal"),
         ("debezium-mysql-with-schemas", "oms/debezium"),

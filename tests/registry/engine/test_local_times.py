@@ -68,7 +68,7 @@ def messages(version, texts) -> list[bytes]:
         {"id": str(n), "at": text.replace(" ", "T"), "seen": text.replace(" ", "T")} for n, text in enumerate(texts)
     ]
     at = 1_718_000_000_000_000
-    return [renderer.render(Event("insert", TABLE, None, row, at, at, row["id"], "1")) for row in rows]
+    return [renderer.render(Event("insert", TABLE, None, row, at, at, str(int(row["id"]) + 1), "1")) for row in rows]
 
 
 @pytest.mark.parametrize("native", ["off", "eager"])

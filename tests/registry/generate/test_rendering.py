@@ -283,12 +283,14 @@ CARRIED = {
     "dts/avro": (False, True, True, 1_000_000, True, MARKS - {"truncate"}),
     "drs/json": (False, True, False, 1000, True, {"ddl"}),
     "drs/json-c": (False, True, False, 1000, True, {"ddl"}),
+    "canal/flat@3": (False, True, True, 1000, True, MARKS - {"begin"}),
+    "canal/flat": (False, True, False, 1000, True, MARKS - {"begin"}),
 }
 MICROS = {"debezium/json@3": 1, "debezium/json@4": 1}
 """The unit of event times in versions whose messages have got a finer one."""
 WITHOUT_KEY = {
     "debezium/json", "oms-community/shareplex", "oms-community/debezium", "oms/shareplex", "oms/debezium", "oms/debezium-flatten",
-    "oms/debezium-smt", "dts/shareplex",
+    "oms/debezium-smt", "dts/shareplex", "canal/flat@1",
 }  # fmt: skip
 WITH_SCHEMA = {
     "debezium/json", "oms-community/dataworks", "oms/dataworks", "dataworks/streamx", "dts/shareplex", "dts/avro", "oms/avro",
@@ -297,7 +299,7 @@ AS_TEXT = ("dts/canal", "drs/json", "drs/json-c")
 """Subjects that send every value as text; what a BIT looks like is not documented, and JSON is a type of theirs."""
 BITS = {
     **dict.fromkeys(AS_TEXT, "opaque"), "dataworks/streamx": "integer", "dts/avro": "integer", "oms/avro": "integer",
-    "dts/shareplex": "text",
+    "dts/shareplex": "text", "canal/flat": "integer",
 }  # fmt: skip
 FRACTIONS = {
     # subject or version: digits of time, datetime and timestamp, and whether a timestamp stays an instant
@@ -326,6 +328,7 @@ FRACTIONS = {
     "dts/avro": (6, 6, 6, True),
     "oms/avro": (9, 9, 9, True),
     "dts/canal": (9, 9, 9, False),
+    "canal/flat": (9, 9, 9, False),
     "drs/json": (9, 9, 9, True),
     "drs/json-c": (9, 9, 9, False),
     "dataworks/streamx": (None, 3, 3, True),
@@ -335,7 +338,7 @@ FRACTIONS = {
 
 @pytest.mark.parametrize("version", VERSIONS, ids=str)
 def test_what_a_version_carries_is_computed_as_its_document_says(version):
-    tenant, position, transaction, unit, types, controls = CARRIED[version.subject]
+    tenant, position, transaction, unit, types, controls = CARRIED.get(version.reference) or CARRIED[version.subject]
     unit = MICROS.get(version.reference, unit)
     can = capabilities_of(version)
 
@@ -348,7 +351,7 @@ def test_what_a_version_carries_is_computed_as_its_document_says(version):
     )
     assert can.update_before == can.table == (version.subject != "oms/debezium-smt")
     assert can.database == (version.subject not in ("oms/debezium-smt", "dts/shareplex"))
-    assert can.primary_key == (version.subject not in WITHOUT_KEY)
+    assert can.primary_key == (not WITHOUT_KEY & {version.subject, version.reference})
     assert can.schema == (version.subject in WITH_SCHEMA)
 
 
@@ -367,7 +370,7 @@ def test_what_a_column_keeps_of_a_time_is_computed(version):
     assert can.kind_of("bigint(20)") == "integer"
     assert can.kind_of("bigint(20) unsigned") == ("opaque" if version.subject == "debezium/json" else "integer")
     assert can.kind_of("bit(8)") == BITS.get(version.subject, "bit")
-    assert (can.kind_of("json") == "json") == (version.subject in (*AS_TEXT, "debezium/json"))
+    assert (can.kind_of("json") == "json") == (version.subject in (*AS_TEXT, "debezium/json", "canal/flat"))
 
 
 def test_a_part_of_a_second_of_a_record_is_counted_as_the_user_says():

@@ -76,7 +76,7 @@ def drifts():
             yield version, one.name, is_taken(version, message), rules
 
 
-BY_COLUMN = {"D03.value-form", "D06", "D07", "D09.codes-match-types", "D14.digits"}
+BY_COLUMN = {"D03.value-form", "D06", "D07", "D09.codes-match-types", "D14.digits", "D14.range"}
 """Classes that ask of a column by its own type, which a schema of no table in particular cannot name."""
 
 

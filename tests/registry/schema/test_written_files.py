@@ -24,6 +24,7 @@ GROUPS = (
     "row-counts",
     "releases",
     "ddl-flag",
+    "lengths-of-types",
     "codes",
     "positions",
     "times",

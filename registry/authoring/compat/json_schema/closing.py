@@ -25,7 +25,7 @@ from cdc_contracts.registry.authoring.compat.json_schema.place_descriptions impo
     named_by,
     step_into,
 )
-from cdc_contracts.registry.authoring.compat.json_schema.schema_differences import ELEMENT
+from cdc_contracts.registry.authoring.compat.json_schema.schema_differences import ELEMENT, MEMBER
 from cdc_contracts.registry.authoring.compat.json_schema.schema_shapes import value_at
 from cdc_contracts.registry.core.common.pointers import split_pointer
 from cdc_contracts.registry.core.common.subschemas import subschemas
@@ -76,10 +76,15 @@ def close_schema(document: BundledSchema) -> ClosedSchema:
     """Return the schema of what a producer sends."""
     closed = clone(document.value)
     places = _close(document, closed)
-    emptied = _find_emptied(document, closed, places) if places and document.mentions(*_LIMITING) else []
-    for one in emptied:
-        one.reopen()
-    return ClosedSchema(closed, reopened=bool(emptied))
+    may_be_emptied = document.mentions(*_LIMITING)
+    left = places
+    while left and may_be_emptied and (emptied := _find_emptied(document, closed, left)):
+        inner = _innermost(closed, emptied)
+        for one in inner:
+            one.reopen()
+        reopened = set(map(id, inner))
+        left = [one for one in left if id(one) not in reopened]
+    return ClosedSchema(closed, reopened=len(left) < len(places))
 
 
 def is_closed_exactly(document: BundledSchema) -> bool:
@@ -130,17 +135,9 @@ def holds_only_named(document: Any, message: Any) -> bool:
             names = {name for one in applied for name in named_by(one)}
             if not _is_map(applied, names) and not value.keys() <= names:
                 return False
-            waiting += [([part for one in applied for part in _described(one, name)], held)
+            waiting += [([part for one in applied for part in step_into(one, (MEMBER, name))], held)
                         for name, held in value.items() if isinstance(held, (dict, list))]  # fmt: skip
     return True
-
-
-def _described(schema: Mapping[str, Any], name: str) -> Iterator[Any]:
-    """Yield what a schema may say of a member."""
-    if name in schema.get("properties", {}):
-        yield schema["properties"][name]
-    yield from (part for pattern, part in schema.get("patternProperties", {}).items() if finds(pattern, name))
-    yield from (schema[word] for word in ("additionalProperties", "unevaluatedProperties") if word in schema)
 
 
 def _is_choice(schema: Mapping[str, Any]) -> bool:
@@ -189,6 +186,17 @@ def _find_emptied(document: BundledSchema, closed: Any, places: list[_Closed]) -
     if emptied:
         emptied -= find_impossible(BundledSchema(before)).keys()
     return [pointers[at] for at in emptied]
+
+
+def _innermost(closed: Any, places: list[_Closed]) -> list[_Closed]:
+    """Return the places with no other one inside: they may be why those around them take nothing. Else all of them."""
+    known = {id(one.schema) for one in places}
+    inner = [one for one in places if _is_alone(one.schema, known, closed)]
+    return inner or places
+
+
+def _is_alone(schema: Any, known: Collection[int], closed: Any) -> bool:
+    return not any(id(one) in known for one in everything_under(closed, schema) if one is not schema)
 
 
 def _below(schema: Any, document: Any) -> list[Any]:

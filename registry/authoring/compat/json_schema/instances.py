@@ -11,8 +11,7 @@ from jsonschema_rs.canonical.schema import clone
 
 from cdc_contracts.registry.authoring.compat.json_schema.pattern_languages import distinguish
 from cdc_contracts.registry.authoring.compat.json_schema.pattern_texts import write_text
-
-Way = tuple[str | int, ...]
+from cdc_contracts.registry.authoring.compat.json_schema.schema_differences import Way
 
 _ROUNDS: Final = 40
 _INSIDE: Final = 40

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
@@ -37,7 +37,7 @@ from cdc_contracts.registry.authoring.compat.json_schema.schema_differences impo
     TooMuchToCompare,
     is_same,
 )
-from cdc_contracts.registry.authoring.compat.json_schema.schema_shapes import ShapeReader, value_at
+from cdc_contracts.registry.authoring.compat.json_schema.schema_shapes import Parts, ShapeReader, value_at
 from cdc_contracts.registry.authoring.compat.json_schema.schema_walk import Walk
 from cdc_contracts.registry.authoring.compat.levels import Policy
 
@@ -263,34 +263,54 @@ def _look_for_removals(pair: Pair, most: int | None) -> Iterator[ComparisonOutco
     A member that the writer's schema accepts in no message is not missed. Ends after `most` that break.
     """
     prover = JsonProver(pair.writer, pair.reader, pair.sent, pair.reader, pair.length)
-    broken = 0
+    shown: set[Parts | None] = set()
+    left: dict[Parts | None, list[SchemaDifference]] = {}
+    is_complete = True
     try:
         for one in find_removals(pair.writer.value, pair.reader.value, pair.length):
-            if most is not None and broken >= most:
+            if one.writer_at in shown:
+                continue
+            outcome = _show_removal(prover, one)
+            if outcome is None:
+                left.setdefault(one.writer_at, []).append(one)
+                continue
+            shown.add(one.writer_at)
+            yield outcome
+            if most is not None and len(shown) >= most:
                 return
-            outcome = _show_removal(pair, prover, one, is_known_broken=broken > 0)
-            if outcome is not None:
-                broken += outcome.severity == BREAKING
-                yield outcome
     except TooMuchToCompare:
+        is_complete = False
+    broken = len(shown)
+    for several in (several for at, several in left.items() if at not in shown):
+        outcome = _judge_unshown(pair, several, is_known_broken=broken > 0)
+        if outcome is not None:
+            broken += outcome.severity == BREAKING
+            yield outcome
+        if most is not None and broken >= most:
+            return
+    if not is_complete:
         yield ComparisonOutcome(None, UNDECIDED, NOT_SHOWN)
 
 
-def _show_removal(
-    pair: Pair, prover: JsonProver, one: SchemaDifference, *, is_known_broken: bool
-) -> ComparisonOutcome | None:
+def _show_removal(prover: JsonProver, one: SchemaDifference) -> ComparisonOutcome | None:
     proof = prover.prove(one)
     if proof is not None:
         return ComparisonOutcome(one, BREAKING, PROVEN, *proof, removes=True)
     message = prover.find_accepted(one)
-    if message is not None:
-        return ComparisonOutcome(one, BREAKING, PROVEN, message, removes=True)
-    if may_have(pair.writer, one.route) is False:
+    return None if message is None else ComparisonOutcome(one, BREAKING, PROVEN, message, removes=True)
+
+
+def _judge_unshown(
+    pair: Pair, several: Sequence[SchemaDifference], *, is_known_broken: bool
+) -> ComparisonOutcome | None:
+    """Return the outcome of a removal that no message shows, by the places where it may lie; None if there are none."""
+    possible = [one for one in several if may_have(pair.writer, one.route) is not False]
+    if not possible:
         return None
-    is_sent = may_have(pair.sent, one.route)
-    shown = SENDS_NOTHING if is_sent is False else NOT_SHOWN
-    certain = is_sent or (is_sent is None and is_known_broken)
-    return ComparisonOutcome(one, BREAKING if certain else UNDECIDED, shown, removes=True)
+    answers = [may_have(pair.sent, one.route) for one in possible]
+    shown = SENDS_NOTHING if all(one is False for one in answers) else NOT_SHOWN
+    certain = any(answers) or (None in answers and is_known_broken)
+    return ComparisonOutcome(possible[0], BREAKING if certain else UNDECIDED, shown, removes=True)
 
 
 def _without_constraints(document: Any, tolerated: Iterable[SchemaDifference]) -> Any:

@@ -15,7 +15,6 @@ from cdc_contracts.registry.authoring.compat.json_schema.closing import ClosedSc
 from cdc_contracts.registry.authoring.compat.json_schema.containment import find_rest
 from cdc_contracts.registry.authoring.compat.json_schema.instances import (
     GENERIC,
-    Way,
     build_values,
     gather_arrays,
     gather_values,
@@ -29,6 +28,7 @@ from cdc_contracts.registry.authoring.compat.json_schema.schema_differences impo
     MEMBER,
     OTHER_MEMBER,
     SchemaDifference,
+    Way,
 )
 
 CHECKED_BY: Final = "jsonschema, jsonschema-rs"
@@ -224,6 +224,9 @@ def _inside(schema: Any, word: str, name: str) -> Any:
 
 def _ways_of(difference: SchemaDifference) -> Iterator[Way]:
     """Yield places in a message where the difference lies: one, unless it lies with members of any name."""
+    if difference.way:
+        yield difference.way
+        return
     way: list[str | int] = []
     for kind, name in difference.route[:-1]:
         if kind == MEMBER:

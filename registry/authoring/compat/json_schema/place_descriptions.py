@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import inf
 from typing import Any, Final
 
+from cdc_contracts.registry.authoring.compat.json_schema.pattern_texts import finds
 from cdc_contracts.registry.authoring.compat.json_schema.schema_differences import ELEMENT, MEMBER, Step
-from cdc_contracts.registry.authoring.compat.json_schema.schema_shapes import value_at
+from cdc_contracts.registry.authoring.compat.json_schema.schema_shapes import Parts, value_at
 from cdc_contracts.registry.core.common.pointers import split_reference
 from cdc_contracts.registry.core.common.subschemas import subschemas
 
@@ -106,19 +107,26 @@ def everything_under(document: Any, schema: Any) -> Iterator[Any]:
 
 
 def step_into(schema: Mapping[str, Any], step: Step) -> Iterator[Any]:
-    """Yield what a schema says of the place where a step leads."""
+    """Yield what a schema says of the member or element where a step leads."""
     kind, name = step
-    if kind == ELEMENT:
+    if kind == MEMBER:
+        yield from (part for _, part in describe_member(schema, name))
+    elif kind == ELEMENT:
         items = schema.get("prefixItems") or schema.get("items")
         if isinstance(items, list):
             yield from items[int(name) : int(name) + 1]
         yield from (schema[word] for word in _REST if isinstance(schema.get(word), dict))
-    elif kind == MEMBER and name in schema.get("properties", {}):
-        yield schema["properties"][name]
-    else:
-        if kind != MEMBER:
-            yield from schema.get("patternProperties", {}).values()
-        yield from (schema[word] for word in _OTHERS if isinstance(schema.get(word), dict))
+
+
+def describe_member(schema: Mapping[str, Any], name: str) -> Iterator[tuple[Parts, Any]]:
+    """Yield what a schema says of a member, each with its place in it: what it says of others only if no more."""
+    found = [(("properties", name), schema["properties"][name])] if name in schema.get("properties", {}) else []
+    for pattern, part in schema.get("patternProperties", {}).items():
+        if finds(pattern, name):
+            found.append((("patternProperties", pattern), part))
+    yield from found
+    if not found:
+        yield from (((word,), schema[word]) for word in _OTHERS if isinstance(schema.get(word), dict))
 
 
 def find_ways(document: Any) -> Iterator[tuple[str | int, ...]]:

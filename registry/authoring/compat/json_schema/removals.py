@@ -14,9 +14,13 @@ from typing import Any, Final
 
 from cdc_contracts.registry.authoring.compat.compatibility_rule import BREAKING
 from cdc_contracts.registry.authoring.compat.json_schema.json_rule import JsonRule
+from cdc_contracts.registry.authoring.compat.json_schema.pattern_languages import names_beside
+from cdc_contracts.registry.authoring.compat.json_schema.pattern_texts import finds, write_text
 from cdc_contracts.registry.authoring.compat.json_schema.place_descriptions import (
+    ANY_NAME,
     apply_always,
     apply_in_place,
+    describe_member,
     named_by,
     step_into,
 )
@@ -28,6 +32,7 @@ from cdc_contracts.registry.authoring.compat.json_schema.schema_differences impo
     SchemaDifference,
     Step,
     TooMuchToCompare,
+    Way,
 )
 from cdc_contracts.registry.authoring.compat.json_schema.schema_shapes import Parts, SchemaShape, value_at
 from cdc_contracts.registry.core.common.pointers import split_reference
@@ -68,10 +73,12 @@ class _Place:
 class _Spot:
     """A place in a message, with the schemas for it in the writer's and the reader's document.
 
-    The last two are those of them that each value there has to fit.
+    `way` leads there by names of members, also where the route says a pattern. The last two are those of the schemas
+    that each value there has to fit.
     """
 
     route: Route
+    way: Way
     mine: Sequence[_Place]
     theirs: Sequence[Any]
     my_certain: Sequence[Any]
@@ -81,12 +88,12 @@ class _Spot:
 def find_removals(writer: Any, reader: Any, length: int) -> Iterator[SchemaDifference]:
     """Yield each member that a writer's document names and a reader's does not, the outermost ones only.
 
-    `length` is how many characters both have. Raises TooMuchToCompare, after what was found until then.
+    A member that is described once and lies at several places of a message is yielded for each of them. `length` is
+    how many characters both have. Raises TooMuchToCompare, after what was found until then.
     """
     limit = _LIMIT + length // _CHARACTERS_OF_A_PLACE
-    result: set[Parts] = set()
     seen: set[tuple[frozenset[int], ...]] = set()
-    waiting = deque([_Spot((), [_Place(writer, ())], [reader], [writer], [reader])])
+    waiting = deque([_Spot((), (), [_Place(writer, ())], [reader], [writer], [reader])])
     while waiting:
         spot = waiting.popleft()
         mine_here, *others = [one.schema for one in spot.mine], spot.theirs, spot.my_certain, spot.their_certain
@@ -102,30 +109,36 @@ def find_removals(writer: Any, reader: Any, length: int) -> Iterator[SchemaDiffe
             list(apply_always(whole, one)) for whole, one in ((writer, spot.my_certain), (reader, spot.their_certain))
         ]
         known = {name for one in theirs for name in named_by(one)}
-        if False in spot.theirs or not _may_be_object(theirs):
-            named: dict[str, list[_Place]] = {}  # a value that is no longer an object is another difference
-        else:
-            named = {name: held for name, held in _members_of(mine).items() if not _is_refused(name, certain[0])}
-        for name, places in named.items():
-            way = (*spot.route, (MEMBER, name))
-            inside = [[part for one in schemas for part in _certain_below(one, (MEMBER, name))] for schemas in certain]
-            if name not in known or _is_refused(name, certain[1]):
-                if places[0].at not in result:
-                    result.add(places[0].at)
-                    yield _removal(places[0], way, name)
-            elif any(isinstance(one.schema, dict) and not _NAMING.isdisjoint(one.schema) for one in places):
-                below = [schema for one in theirs for schema in step_into(one, (MEMBER, name))]
-                waiting.append(_Spot(way, places, below, *inside))
-        for step, place in _parts_of(mine):
-            below = [schema for one in theirs for schema in step_into(one, step)]
-            inside = [[part for one in schemas for part in _certain_below(one, step)] for schemas in certain]
-            waiting.append(_Spot((*spot.route, step), [place], below, *inside))
+        # a value that is no longer an object is another difference
+        is_object = False not in spot.their_certain and _may_be_object(certain[1])
+        described = _members_of(mine) if is_object else {}
+        for last, name in _members_to_follow(mine, theirs):
+            route, way = (*spot.route, last), (*spot.way, name)
+            if _is_refused(name, certain[0]):
+                continue
+            if name in described and (name not in known or _is_refused(name, certain[1])):
+                yield _removal(described[name], route, way)
+                continue
+            places = [_Place(part, (*one.at, *at)) for one in mine for at, part in describe_member(one.schema, name)]
+            if any(isinstance(one.schema, dict) and not _NAMING.isdisjoint(one.schema) for one in places):
+                waiting.append(_Spot(route, way, places, *_below(theirs, certain, (MEMBER, name))))
+        for place, at in _elements_of(mine):
+            step = (ELEMENT, str(at))
+            waiting.append(_Spot((*spot.route, step), (*spot.way, at), [place], *_below(theirs, certain, step)))
 
 
-def _removal(place: _Place, route: Route, name: str) -> SchemaDifference:
+def _below(theirs: Iterable[Any], certain: Iterable[Iterable[Any]], step: Step) -> Iterator[list[Any]]:
+    """Yield what the reader says where a step leads, and what writer and reader say of every value there."""
+    yield [schema for one in theirs for schema in step_into(one, step)]
+    for schemas in certain:
+        yield [part for one in schemas for part in _certain_below(one, step)]
+
+
+def _removal(place: _Place, route: Route, way: Way) -> SchemaDifference:
+    name = str(way[-1])
     holder = SchemaShape("object", {"properties": {name: place.schema}}, place.at)
     nothing = SchemaShape("object", {}, ())
-    return SchemaDifference(REMOVED, holder, nothing, place.at, None, route, member=name)
+    return SchemaDifference(REMOVED, holder, nothing, place.at, None, route, member=name, way=way)
 
 
 def _apply(document: Any, places: Iterable[_Place]) -> Iterator[_Place]:
@@ -150,34 +163,54 @@ def _apply(document: Any, places: Iterable[_Place]) -> Iterator[_Place]:
             waiting.append(_Place(value_at(document, parts), parts))
 
 
-def _members_of(places: Iterable[_Place]) -> dict[str, list[_Place]]:
-    """Return what is said of each member that is sent, by its name."""
-    found: dict[str, list[_Place]] = {}
+def _members_of(places: Iterable[_Place]) -> dict[str, _Place]:
+    """Return where each member that is sent is described first, by its name."""
+    found: dict[str, _Place] = {}
     for one in places:
         for name, schema in one.schema.get("properties", {}).items():
             if schema is not False:
-                found.setdefault(name, []).append(_Place(schema, (*one.at, "properties", name)))
+                found.setdefault(name, _Place(schema, (*one.at, "properties", name)))
     return found
 
 
-def _parts_of(places: Iterable[_Place]) -> Iterator[tuple[Step, _Place]]:
-    """Yield the schemas of members without names and of elements, each with the step that leads to them."""
+def _members_to_follow(mine: Sequence[_Place], theirs: Sequence[Mapping[str, Any]]) -> Iterator[tuple[Step, str]]:
+    """Yield the members that the writer describes, each as a step and by a name that it has in a message.
+
+    What the writer says of members of any name is followed for each name that either side treats on its own, and for
+    one name of each further kind that patterns distinguish.
+    """
+    described = dict.fromkeys(name for one in mine for name in one.schema.get("properties", ()))
+    yield from (((MEMBER, name), name) for name in described)
+    patterns = dict.fromkeys(key for one in mine for key in one.schema.get("patternProperties", ()))
+    if not patterns and not any(isinstance(one.schema.get(word), dict) for one in mine for word in _OTHERS):
+        return
+    named = dict.fromkeys(name for one in (*(one.schema for one in mine), *theirs) for name in named_by(one))
+    yield from (((MEMBER, name), name) for name in named if name not in described)
+    all_patterns = [*dict.fromkeys((*patterns, *(key for one in theirs for key in one.get("patternProperties", ()))))]
+    texts = names_beside(all_patterns, named)
+    if texts is None:
+        texts = [text for pattern in all_patterns for text in write_text(pattern)]
+    kinds: dict[tuple[bool, ...], str] = {}
+    for text in (ANY_NAME, *texts):
+        if text not in named:
+            kinds.setdefault(tuple(finds(pattern, text) for pattern in all_patterns), text)
+    for text in kinds.values():
+        yield (OTHER_MEMBER, next((pattern for pattern in patterns if finds(pattern, text)), "")), text
+
+
+def _elements_of(places: Iterable[_Place]) -> Iterator[tuple[_Place, int]]:
+    """Yield the schemas of elements, each with the number of the first element that it describes."""
     for one in places:
         schema = one.schema
-        for pattern, part in schema.get("patternProperties", {}).items():
-            yield (OTHER_MEMBER, pattern), _Place(part, (*one.at, "patternProperties", pattern))
-        for word in _OTHERS:
-            if isinstance(schema.get(word), dict):
-                yield (OTHER_MEMBER, ""), _Place(schema[word], (*one.at, word))
         items = schema.get("items")
         word = "prefixItems" if "prefixItems" in schema else "items"
         first = schema[word] if isinstance(schema.get(word), list) else []
         for at, part in enumerate(first):
-            yield (ELEMENT, str(at)), _Place(part, (*one.at, word, str(at)))
+            yield _Place(part, (*one.at, word, str(at))), at
         rest = {"items": items, **{word: schema.get(word) for word in _REST}}
         for word, part in rest.items():
             if isinstance(part, dict):
-                yield (ELEMENT, str(len(first))), _Place(part, (*one.at, word))
+                yield _Place(part, (*one.at, word)), len(first)
 
 
 def _is_refused(name: str, schemas: Iterable[Mapping[str, Any]]) -> bool:

@@ -16,13 +16,16 @@ OTHER_MEMBER: Final = "other member"
 Step = tuple[str, str]
 """A step into a message: `(MEMBER, name)`, `(ELEMENT, index)`, or `(OTHER_MEMBER, pattern of its name or "")`."""
 Route = tuple[Step, ...]
+Way = tuple[str | int, ...]
+"""Where a value lies in a message: names of members and indexes of elements."""
 
 
 @dataclass(frozen=True, slots=True)
 class SchemaDifference:
     """A requirement of the reader that the writer does not promise; `name` is Confluent's where Confluent has one.
 
-    The places are those of the keyword, None if a side does not have it. `route` leads to the value in a message.
+    The places are those of the keyword, None if a side does not have it. `route` leads to the value in a message, and
+    `way` names the members that it leaves open, if only some names show the difference.
     `inside` are differences of two alternatives that would else go together: what to look at for a message.
     """
 
@@ -34,6 +37,7 @@ class SchemaDifference:
     route: Route
     member: str = ""
     inside: tuple[SchemaDifference, ...] = ()
+    way: Way = ()
 
 
 class TooMuchToCompare(Exception):

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from cdc_contracts.registry.core.contract.catalogue import Version
 
 
-PROSE: Final = frozenset({"contract", "title", "applies", "status", "provenance"})
+PROSE: Final = frozenset({"contract", "title", "applies", "status", "provenance", "losses"})
 """Sections that do not affect how a message is read."""
 VALUES: Final = "values"
 """The section that `mapping_differences.py` compares."""

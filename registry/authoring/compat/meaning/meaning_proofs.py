@@ -158,6 +158,8 @@ class Trial:
     ) -> tuple[ReadingOptions, str]:
         """Return the reading options of a trial, and in words what they say besides the messages."""
         meanings, result = (self.old.meaning, self.new.meaning), ""
+        if any("release-of-version" in meaning.rules for meaning in meanings):
+            result += ", whatever release it states"
         parameters: dict[str, str] = {}
         if any("time_zone" in meaning.parameters for meaning in meanings):
             parameters["time_zone"] = _ZONE

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
+from cdc_contracts.registry.authoring.compat.meaning.altered_messages import look, put
 from cdc_contracts.registry.core.common.findings import ERROR
 from cdc_contracts.registry.core.common.json_messages import Unreadable
-from cdc_contracts.registry.core.common.pointers import ABSENT
+from cdc_contracts.registry.core.common.pointers import ABSENT, split_pointer
+from cdc_contracts.registry.core.contract.releases import release_between
 from cdc_contracts.registry.core.message.envelope_times import format_micros, read_time
 from cdc_contracts.registry.core.message.reading import Reading, as_sent
 from cdc_contracts.registry.core.message.schema_violations import SchemaCheck
@@ -77,7 +79,7 @@ class VersionReader:
             message = self.validator.wire.open(value)
         except Unreadable as error:
             return ReadResult((), f"expected {self.validator.wire.expected}, observed {error.observed}", ())
-        version_verdict = self.validator.validate(message)
+        version_verdict = self.validator.validate(self._as_of_this_version(message))
         refusals = tuple(one for one in version_verdict.findings if one.severity == ERROR)
         if refusals:
             return ReadResult(refusals, None, ())
@@ -90,6 +92,15 @@ class VersionReader:
             return ReadResult((), None, ({"holds": "no row", "op": control.kind, **result, **facts},))
         rows = [change.as_document(undecided=False) for change in version_verdict.changes]
         return ReadResult((), None, tuple({"holds": "a row", **row, **facts} for row in rows))
+
+    def _as_of_this_version(self, message: Any) -> Any:
+        """Return a message with a release of this version, where it states one: it says who reads it, and not how."""
+        meaning = self.validator.meaning
+        release = meaning.envelope.release
+        if release is None or release.at is None or not isinstance(look(message, split_pointer(release.at)), str):
+            return message
+        stated = release_between(meaning.applies.since, meaning.applies.until)
+        return put(message, split_pointer(release.at), stated)
 
     def _facts(self, message: dict[str, Any]) -> dict[str, Any]:
         reading = Reading(self.validator.meaning, message, self._reading_options)

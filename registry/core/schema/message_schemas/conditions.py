@@ -37,13 +37,19 @@ def op_is(meaning: Meaning, ops: Sequence[str]) -> dict[str, object]:
         if flag.means in ops
     ]
     over_codes = [flag for flag in flags if not flag.replaces_code_at(meaning.envelope.op.at)]
-    decided = {op for flag in over_codes for op in (flag.of or meaning.ops.values())}
+    decided = {op for flag in over_codes for op in _ops_under(meaning, flag)}
     for deciding in (False, True):
         codes = [code for op in ops for code in codes_of(meaning, op) if (op in decided) == deciding]
         if codes:
             no_flag = [negate(_flag_holds(meaning, flag)) for flag in over_codes] if deciding else []
             ways.append(all_of([within(meaning.envelope.op.at, one_of(codes)), *no_flag]))
     return any_of(ways) if ways else {"not": {}}
+
+
+def _ops_under(meaning: Meaning, flag: OpFlag) -> Iterator[str]:
+    """Yield the canonical ops of the codes that a flag may override."""
+    codes = flag.codes_at(meaning.envelope.op.at)
+    yield from flag.of or (op for code, op in meaning.ops.items() if codes is None or code in codes)
 
 
 def op_holds_rows(meaning: Meaning) -> dict[str, object]:

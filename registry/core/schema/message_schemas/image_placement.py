@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from cdc_contracts.registry.core.contract.document_model import CONTROL_OPS, ROW_OPS
+from cdc_contracts.registry.core.contract.discriminators import pointers_of
+from cdc_contracts.registry.core.contract.document_model import CONTROL_OPS, DDL_OPS, ROW_OPS
 from cdc_contracts.registry.core.contract.image_model import Side, Sides
 from cdc_contracts.registry.core.contract.model import Meaning
 from cdc_contracts.registry.core.message.reading import non_column_members
@@ -32,7 +33,12 @@ def placements(meaning: Meaning) -> Iterator[dict[str, Any]]:
 
 def ddl_flag(meaning: Meaning) -> Iterator[dict[str, Any]]:
     """Yield what ties the DDL flag to the op code."""
-    codes = {is_ddl: [code for code, op in meaning.ops.items() if (op == "ddl") == is_ddl] for is_ddl in (True, False)}
+    op = meaning.envelope.op
+    by_flag = {code for flag in op.flags if _DDL_FLAG in pointers_of(flag.when) for code in flag.codes_at(op.at) or ()}
+    codes = {
+        is_ddl: [code for code, op in meaning.ops.items() if (op in DDL_OPS) == is_ddl and code not in by_flag]
+        for is_ddl in (True, False)
+    }
     for is_ddl, those in codes.items():
         if those:
             condition = within(meaning.envelope.op.at, {"enum": those})
@@ -56,6 +62,8 @@ def _place(meaning: Meaning, op: str) -> dict[str, Any]:
     sides = meaning.images.of(op) or Sides()
     named = [side for side in (sides.before, sides.after) if side is not None]
     clauses = [_holds_row(meaning, side) for side in named if not side.optional]
+    if "changed-columns-sent" in meaning.rules:
+        clauses += [_some_column(meaning, side) for side in named if side.completed_from is not None]
     clauses += [_not_twice(meaning, side) for side in named if side.either is not None]
     result = {at for side in named for at in (side.at, side.completed_from, side.either)}
     statement = meaning.ddl.text.at if op == "ddl" and meaning.ddl and meaning.ddl.text and meaning.ddl.text.at else ""
@@ -77,6 +85,12 @@ def _holds_row(meaning: Meaning, side: Side) -> dict[str, Any]:
             )
         )
     return any_of(ways)
+
+
+def _some_column(meaning: Meaning, side: Side) -> dict[str, Any]:
+    """Return what asks for a column in every row of changed columns, if there is one."""
+    row = {"minProperties": 1}
+    return within(side.at, row if meaning.images.hold_one_row else {"items": row}, required=False)
 
 
 def _not_twice(meaning: Meaning, side: Side) -> dict[str, Any]:

@@ -181,9 +181,10 @@ def _reading(version: Version) -> dict[str, Any]:
 
 def _closed_op(meaning: Meaning) -> str | None:
     """Return where the op code is, if its codes are all there are and may be symbols of an Avro enum."""
-    is_open = any(flag.of is None for flag in meaning.envelope.op.flags)
+    op_at = meaning.envelope.op.at
+    is_open = any(flag.of is None and flag.codes_at(op_at) is None for flag in meaning.envelope.op.flags)
     fits = all(_SYMBOL.match(code) and not _is_reserved(code) for code in meaning.ops)
-    return meaning.envelope.op.at if fits and not is_open else None
+    return op_at if fits and not is_open else None
 
 
 def _is_reserved(name: str) -> bool:

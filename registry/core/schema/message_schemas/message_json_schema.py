@@ -21,8 +21,8 @@ from cdc_contracts.registry.core.contract.phrases import describe_application
 from cdc_contracts.registry.core.contract.releases import pattern_of_releases
 from cdc_contracts.registry.core.message.envelope_times import SPANS, limits_of, unit_of_form
 from cdc_contracts.registry.core.message.reading import non_column_members
-from cdc_contracts.registry.core.schema.message_schemas.clauses import all_of, any_of, when, within
-from cdc_contracts.registry.core.schema.message_schemas.conditions import op_holds_rows, op_is, op_is_known
+from cdc_contracts.registry.core.schema.message_schemas.clauses import all_of, any_of, negate, when, within
+from cdc_contracts.registry.core.schema.message_schemas.conditions import any_case, op_holds_rows, op_is, op_is_known
 from cdc_contracts.registry.core.schema.message_schemas.form_definitions import definitions, typed_rows
 from cdc_contracts.registry.core.schema.message_schemas.image_placement import (
     ddl_flag,
@@ -39,13 +39,23 @@ from cdc_contracts.registry.core.schema.message_schemas.whole_rows import (
     whole_row_definitions,
 )
 from cdc_contracts.registry.core.validate.drift_rule import drift_rules
+from cdc_contracts.registry.core.validate.drift_rules.members_of_version import absent_members
 
 GENERATED: Final = "Written from the contract by `cdc-contracts schema --write`; edit the contract, not this file."
 _UNTOLD: Final = (
     " Versions exchange the images of updates: where one message does not show it, no schema of one message can tell; "
     "`cdc-contracts detect` and `cdc-contracts audit` compare the changes of each row."
 )
-_SAID: Final = frozenset({"image-present-for-op", "ddl-flag-agrees", "position-matches", "release-of-version"})
+_SAID: Final = frozenset(
+    {
+        "image-present-for-op",
+        "ddl-flag-agrees",
+        "position-matches",
+        "release-of-version",
+        "members-of-version",
+        "types-with-parameters",
+    }
+)
 """Rules that clauses express completely."""
 _MAPS: Final = frozenset({"properties", "$defs"})
 """Keywords whose values are schemas by name."""
@@ -106,6 +116,11 @@ def _groups(version: Version) -> Iterator[tuple[str, str, list[dict[str, Any]]]]
         yield "row-counts", f"As many rows in each image, said of up to {MOST_ROWS}.", list(equal_rows(meaning))
     if "ddl-flag-agrees" in meaning.rules:
         yield "ddl-flag", "The DDL flag is true exactly where the code is the one of DDL.", list(ddl_flag(meaning))
+    if "members-of-version" in meaning.rules:
+        absent = [negate(within(at, {})) for at in absent_members(meaning)]
+        yield "other-members", "Members that only other versions or products have.", absent
+    if "types-with-parameters" in meaning.rules:
+        yield "lengths-of-types", "Types that always have a length.", list(lengths_of_types(meaning))
     codes = [within(pointer, {"enum": list(result)}, required=False) for pointer, result in meaning.enums.items()]
     yield "codes", "Members with a list of codes.", codes
     if "position-matches" in meaning.rules:
@@ -130,6 +145,14 @@ def _groups(version: Version) -> Iterator[tuple[str, str, list[dict[str, Any]]]]
     yield "types-and-values", says, list(typed_rows(version))
     says = "A whole row with a column of a type that tells versions apart has a value of its form, or a null."
     yield "told-forms", says, list(told_forms(version))
+
+
+def lengths_of_types(meaning: Meaning) -> Iterator[dict[str, Any]]:
+    """Yield that types which are never declared without a length have one."""
+    types = meaning.columns.types
+    if not isinstance(types, str) and types.at is not None and types.with_parameters:
+        names = "|".join("".join(map(any_case, name)) for name in types.with_parameters)
+        yield within(types.at, {"additionalProperties": negate({"pattern": f"^(?:{names})$"})}, required=False)
 
 
 def _comments(version: Version) -> Iterator[str]:

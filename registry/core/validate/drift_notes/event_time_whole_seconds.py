@@ -34,5 +34,5 @@ RULE = DriftRule(
     action="Nothing: newer producers write milliseconds.",
     good='"es": 1609344671000', bad='"es": 1609344671123',
     check=check, reads=lambda meaning: Reads(seconds=places_at(meaning.envelope.event_time)), breaks=breaks,
-    listed_at=18,
+    listed_at=23,
 )  # fmt: skip

@@ -44,5 +44,5 @@ RULE = DriftRule(
     says="The schema block of a message names the columns of its images and the types of their values.",
     action="Nothing: the block is never used to read the row.",
     good='field "qty" of type int32 with "qty": 10', bad='field "qty" of type string with "qty": 10',
-    check=check, reads=reads, breaks=breaks, listed_at=17,
+    check=check, reads=reads, breaks=breaks, listed_at=22,
 )  # fmt: skip

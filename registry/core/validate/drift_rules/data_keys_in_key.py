@@ -11,5 +11,5 @@ RULE = DriftRule(
     says="The changed columns of a row are columns of the image they overlay.",
     action="Check for a column filter that affects only one of the images.",
     good='changed columns that "key" has too', bad='a changed column that "key" lacks',
-    check=partial_keys_in_full, exercised_by=has_partial_row, breaks=rename_changed_column, listed_at=7,
+    check=partial_keys_in_full, exercised_by=has_partial_row, breaks=rename_changed_column, listed_at=8,
 )  # fmt: skip

@@ -3,6 +3,8 @@ from typing import Final
 
 from cdc_contracts.registry.core.common.findings import ERROR
 from cdc_contracts.registry.core.common.pointers import split_pointer
+from cdc_contracts.registry.core.contract.discriminators import all_hold, pointers_of
+from cdc_contracts.registry.core.contract.document_model import DDL_OPS
 from cdc_contracts.registry.core.contract.model import Meaning
 from cdc_contracts.registry.core.message.reading import Reading
 from cdc_contracts.registry.core.validate.drift_rule import DriftRule, Edits
@@ -13,10 +15,16 @@ _FLAG: Final = "/isDdl"
 
 
 def check(view: RuleView) -> Iterator[Breach]:
-    """`isDdl` is true exactly where the op code is the one of DDL."""
-    flag = view.reading.at(_FLAG)
-    mapped = view.reading.meaning.ops.get(view.reading.code or "")
-    if isinstance(flag, bool) and mapped is not None and flag != (mapped == "ddl"):
+    """`isDdl` is true exactly where the op code is one of DDL; a TRUNCATE is one.
+
+    A code that means DDL or not by the flag itself agrees with it either way.
+    """
+    reading = view.reading
+    flag, mapped = reading.at(_FLAG), reading.meaning.ops.get(reading.code or "")
+    flags = (one for one in reading.meaning.envelope.op.flags if _FLAG in pointers_of(one.when))
+    if any(all_hold(one.when, reading.message) for one in flags):
+        return
+    if isinstance(flag, bool) and mapped is not None and flag != (mapped in DDL_OPS):
         yield Breach(_FLAG, str(not flag).lower(), str(flag).lower())
 
 
@@ -38,5 +46,5 @@ RULE = DriftRule(
     action="Trust neither: inspect the message with `why`, and check whether the producer was upgraded.",
     good='"type": "DDL" with "isDdl": true', bad='"type": "INSERT" with "isDdl": true',
     check=check, reads=lambda meaning: Reads(values=(_FLAG,)), without_rows=True,
-    exercised_by=lambda reading: isinstance(reading.at(_FLAG), bool), breaks=breaks, places=places, listed_at=8,
+    exercised_by=lambda reading: isinstance(reading.at(_FLAG), bool), breaks=breaks, places=places, listed_at=9,
 )  # fmt: skip

@@ -2,6 +2,7 @@ from collections.abc import Iterator
 
 from cdc_contracts.registry.core.common.findings import WARNING
 from cdc_contracts.registry.core.common.pointers import split_pointer
+from cdc_contracts.registry.core.contract.document_model import DDL_OPS
 from cdc_contracts.registry.core.contract.model import Meaning
 from cdc_contracts.registry.core.message.reading import Reading
 from cdc_contracts.registry.core.validate.drift_rule import DriftRule, Edits
@@ -12,7 +13,7 @@ from cdc_contracts.registry.core.validate.rule_view import Breach, RuleView
 def check(view: RuleView) -> Iterator[Breach]:
     """Only a DDL or TRUNCATE message contains a statement (else a warning)."""
     ddl = view.reading.meaning.ddl
-    if ddl and ddl.text and ddl.text.at and view.reading.op not in ("ddl", "truncate") and view.reading.ddl_text:
+    if ddl and ddl.text and ddl.text.at and view.reading.op not in DDL_OPS and view.reading.ddl_text:
         yield Breach(ddl.text.at, "empty", "text", WARNING)
 
 
@@ -33,5 +34,5 @@ RULE = DriftRule(
     says="Only a DDL message contains a DDL statement; TRUNCATE counts as DDL.",
     action="Check whether the producer was upgraded; the row is still read.",
     good='"isDdl": false with "sql": ""', bad='"isDdl": false with "sql": "ALTER TABLE …"',
-    check=check, reads=reads, without_rows=True, breaks=breaks, listed_at=9,
+    check=check, reads=reads, without_rows=True, breaks=breaks, listed_at=10,
 )  # fmt: skip

@@ -21,5 +21,5 @@ RULE = DriftRule(
     action="Check whether messages were changed in transit; nothing is read from the index.",
     good='"idx": "3/11" with "seq": 3 and "size": 11', bad='"idx": "2/11" with "seq": 3 and "size": 11',
     check=check_relation(relation_of_index, "place/size"), reads=reads_relation(relation_of_index),
-    exercised_by=has_relation(relation_of_index), breaks=breaks, listed_at=12,
+    exercised_by=has_relation(relation_of_index), breaks=breaks, listed_at=14,
 )  # fmt: skip

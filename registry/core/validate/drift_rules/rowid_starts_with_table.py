@@ -22,5 +22,5 @@ RULE = DriftRule(
     good='"rowid": "shop.orders-17" with "table": "shop.orders"',
     bad='"rowid": "shop.visits-17" with "table": "shop.orders"',
     check=check_relation(relation_of_row, "the table, then -"), reads=reads_relation(relation_of_row),
-    exercised_by=has_relation(relation_of_row), breaks=breaks, listed_at=13,
+    exercised_by=has_relation(relation_of_row), breaks=breaks, listed_at=15,
 )  # fmt: skip

@@ -19,5 +19,5 @@ RULE = DriftRule(
     action="Read a range that contains both halves, or check for a filter between product and topic.",
     good="UPDATE_BEFOR and UPDATE_AFTER with one sequenceId", bad="UPDATE_AFTER alone, without its before image",
     check=check, exercised_by=lambda reading: reading.op in ("update-before", "update-after"), breaks=no_edits,
-    listed_at=15,
+    listed_at=19,
 )  # fmt: skip

@@ -27,5 +27,5 @@ RULE = DriftRule(
     says="Column types are bare names, without a length, a precision or ENUM members.",
     action="Another product may have written the message: check it with `detect`. The row is still read.",
     good='"mysqlType": {"name": "varchar"}', bad='"mysqlType": {"name": "varchar(20)"}',
-    check=check, exercised_by=lambda reading: bool(reading.types), breaks=breaks, listed_at=16,
+    check=check, exercised_by=lambda reading: bool(reading.types), breaks=breaks, listed_at=20,
 )  # fmt: skip

@@ -6,10 +6,11 @@
 import json
 import os
 from collections import Counter
+from math import sqrt
 
 import jsonschema
 import pytest
-from cdc_meaning import forget, misses, missing, refuting, sends, takes_by_all_readings
+from cdc_meaning import forget, misses, missing, refuting, sends, takes, takes_by_all_readings
 from schema_pairs import DRAFTS, compare_bounded, pairs
 
 from cdc_contracts.registry.authoring.compat.compatibility_rule import BREAKING, UNDECIDED
@@ -28,6 +29,21 @@ TOGETHER = 50
 """Pairs that are compared in one process with limits: starting one takes longer than comparing a pair."""
 PAIRS = int(os.environ.get("CDC_MEANING_PAIRS", "750"))
 SEED = int(os.environ.get("CDC_MEANING_SEED", "31"))
+SHARE = 0.105
+"""The share of these pairs that the comparison leaves undecided, measured on 16,750 of them: 0.102, and what chance adds."""
+
+
+def most_undecided(pairs):
+    """Return how many of some pairs are undecided if the share is what it was: more come by chance once in a million."""
+    return SHARE * pairs + 5 * sqrt(SHARE * (1 - SHARE) * pairs)
+
+
+@pytest.fixture(scope="module")
+def whole_run():
+    """Counts of all blocks together: a share that grows a little shows only here."""
+    counts = Counter()
+    yield counts
+    assert counts["undecided"] <= most_undecided(counts["pairs"])
 
 
 def validate(old, new):
@@ -57,7 +73,7 @@ def is_founded(old, new, finding):
 
 
 @pytest.mark.parametrize("seed", range(SEED, SEED + PAIRS // EACH))
-def test_no_message_refutes_what_cdc_calls_compatible_and_one_shows_what_breaks(seed, record_property):
+def test_no_message_refutes_what_cdc_calls_compatible_and_one_shows_what_breaks(seed, whole_run, record_property):
     verdicts, refuted, unfounded = Counter(), [], []
     several = list(pairs(seed, EACH))
     compared = [one for at in range(0, EACH, TOGETHER) for one in compare_bounded(several[at : at + TOGETHER])]
@@ -78,10 +94,11 @@ def test_no_message_refutes_what_cdc_calls_compatible_and_one_shows_what_breaks(
     record_property(
         "pairs", f"{EACH} pairs: {dict(verdicts)}, {len(refuted)} refuted, {len(unfounded)} break without a reason"
     )
+    whole_run.update(pairs=EACH, undecided=verdicts[None])
     assert refuted[:3] == []
     assert unfounded[:3] == []
     assert verdicts["breaks without a message"] <= EACH / 50
-    assert verdicts[None] <= EACH / 7
+    assert verdicts[None] <= most_undecided(EACH)
     assert verdicts[True] > EACH / 10
     assert verdicts["too many alternatives"] < EACH / 50
 
@@ -253,3 +270,122 @@ def test_a_consumer_may_ignore_members_beside_a_pattern_that_finds_a_member_it_d
     verdict = validate({"$schema": DRAFTS[0]}, new)
     assert all("member" not in (one.proof.message or {}) for one in verdict.findings if one.proof)
     assert verdict.compatible is not True
+
+
+WITH_X = {**OBJECT, "properties": {"x": WHOLE, "k": WHOLE}}
+WITHOUT_X = {**OBJECT, "properties": {"k": WHOLE}}
+
+
+def removed(old, new):
+    """Return the places and messages of the members that the new version no longer sends."""
+    found = [one for one in validate({**OBJECT, **old}, {**OBJECT, **new}).findings if one.rule == "C119"]
+    return [(one.path, one.proof.message if one.proof else None) for one in found]
+
+
+@pytest.mark.parametrize(("old", "new"), [
+    ({"patternProperties": {"^a$": WITH_X}}, {"properties": {"a": WITH_X}}),
+    ({"properties": {"a": WITH_X}}, {"properties": {"a": {}}, "patternProperties": {"^a": WITH_X}}),
+    ({"properties": {"a": WITH_X}}, {"required": ["a"], "patternProperties": {"^a": WITH_X}}),
+    ({"additionalProperties": WITH_X}, {"properties": {"a": WITH_X}, "additionalProperties": WITH_X}),
+])  # fmt: skip
+def test_a_member_is_not_removed_where_the_new_version_describes_its_holder_by_name_or_by_pattern(old, new):
+    """Issue: what a pattern says was compared with what other patterns say, and never with what a name says."""
+    assert removed(old, new) == []
+
+
+@pytest.mark.parametrize(("old", "new", "place", "message"), [
+    ({"patternProperties": {"[ab]": WITH_X}}, {"properties": {"a": {**WITHOUT_X, "required": ["x"]}}},
+     "/patternProperties/[ab]/properties/x", {"b": {"x": 0}}),
+    ({"additionalProperties": WITH_X}, {"properties": {"a": WITHOUT_X}, "additionalProperties": WITH_X},
+     "/additionalProperties/properties/x", {"a": {"x": 0}}),
+    ({"patternProperties": {"^a$": WITH_X}}, {"patternProperties": {"^a$": WITHOUT_X, "^b": WITH_X}},
+     "/patternProperties/^a$/properties/x", {"a": {"x": 0}}),
+])  # fmt: skip
+def test_the_message_of_a_removal_has_a_name_for_which_the_member_is_removed(old, new, place, message):
+    """Issue: seed 4000. The message had the first name that the pattern finds, for which the member was still named."""
+    assert (place, message) in removed(old, new)
+
+
+@pytest.mark.parametrize("other", [{"properties": {"a": False}}, {"properties": {"a": {"type": "string"}}}])
+def test_a_member_is_removed_although_one_alternative_refuses_its_holder(other):
+    """Issue: seed 4040. What only one alternative refuses was taken for refused, so that nothing inside was missed."""
+    new = {"anyOf": [other, {"properties": {"a": WITHOUT_X}}]}
+    assert removed({"properties": {"a": WITH_X}}, new) == [("/properties/a/properties/x", {"a": {"x": 0}})]
+
+
+def test_a_member_is_removed_at_the_second_place_of_a_definition_where_no_message_has_the_first():
+    places = {"properties": {name: {"$ref": "#/$defs/row"} for name in "pq"}, "not": {"required": ["p"]}}
+    old, new = ({**places, "$defs": {"row": row}} for row in (WITH_X, WITHOUT_X))
+    assert removed(old, new) == [("/$defs/row/properties/x", {"q": {"x": 0}})]
+
+
+def test_a_definition_that_is_tested_and_used_ignores_members_where_it_is_used():
+    """Issue: seed 4033. It stayed closed at both places, and a message with any other member was a proof.
+
+    The member `x` makes the condition fail, and is ignored by what is asked then.
+    """
+    row = {"properties": {"c": {**OBJECT, "properties": {"k": {}}, "additionalProperties": False}}}
+    uses = {"$schema": DRAFTS[1], "if": {"$ref": "#/$defs/row"}, "else": {"$ref": "#/$defs/row"}, "$defs": {"row": row}}
+    writer = {"$schema": DRAFTS[1], "properties": {"c": {**OBJECT, "properties": {"k": {}, "x": {}}}}}
+    found = validate(writer, uses).findings
+    assert [one.proof.message for one in found if one.proof and one.rule != "C119"] == []
+
+
+def test_an_alternative_that_takes_no_object_beside_what_is_asked_ignores_no_member():
+    """Issue: seed 4080. It was opened, and members that it refuses made up the number that is asked beside it."""
+    asked = {**OBJECT, "minProperties": 1}
+    nothing = {**OBJECT, "additionalProperties": False}
+    named = {**OBJECT, "properties": {"x": WHOLE}, "required": ["x"]}
+    verdict = validate({**asked, "properties": {"x": EITHER}}, {**asked, "anyOf": [named, nothing]})
+    assert verdict.compatible is False
+    assert {"x": ""} in [one.proof.message for one in verdict.findings if one.proof]
+
+
+def test_an_object_around_one_that_cannot_be_closed_is_closed():
+    """Issue: seed 4086. Both were left open, and a member that the outer schema does not name was in the proof."""
+    row = {"properties": {"a": False, "c": {}}, "minProperties": 2}
+    old = {**OBJECT, "properties": {"b": row}, "required": ["b"]}
+    verdict = validate(old, {**old, "patternProperties": {"1$": False}})
+    assert (verdict.compatible, verdict.findings) == (True, ())
+
+
+def test_an_alternative_of_one_keyword_refuses_what_the_alternatives_of_another_name():
+    """Issue: seed 4180. It was opened for the member, as alternatives of both keywords were taken to exclude each other."""
+    new = {**OBJECT, "oneOf": [{"additionalProperties": False}], "anyOf": [{"properties": {"x": {}}}]}
+    verdict = validate({**OBJECT, "properties": {"x": {}}}, new)
+    assert (verdict.compatible, verdict.findings[0].proof.message) == (False, {"x": None})
+
+
+def text(schema):
+    return json.dumps({"$schema": DRAFTS[1], **schema})
+
+
+def test_a_producer_sends_what_fits_one_alternative_also_if_two_inside_another_one_fit():
+    """Issue: seed 4247. With one of the two chosen the other alternative fitted too."""
+    assert sends(text({"oneOf": [{}, {"oneOf": [{}, {"properties": {"b": {}}}]}]}), {})
+
+
+def test_an_object_whose_members_have_names_that_are_refused_may_have_others():
+    """Issue: seed 4139. The comparison leaves open what would be empty if it were closed."""
+    misfit = text({"properties": {"a": {}}, "propertyNames": {"pattern": "^x"}})
+    assert sends(misfit, {"x": 0}, widely=True)
+    assert not sends(misfit, {"x": 0})
+    assert not sends(text({"properties": {"x1": {}}, "propertyNames": {"pattern": "^x"}}), {"x": 0}, widely=True)
+
+
+@pytest.mark.parametrize(("reader", "message", "fewer"), [
+    ({"properties": {"c": {}}, "minProperties": 1, "oneOf": [{"maxProperties": 1}, {"additionalProperties": False}]},
+     {"c": 0, "m": 0}, {"c": 0}),
+    ({"if": {"minProperties": 2}, "then": {"additionalProperties": False}, "else": {"properties": {"a": {}}}},
+     {"a": 0, "m": 0}, {"m": 0}),
+])  # fmt: skip
+def test_a_consumer_that_counts_the_members_it_ignores_refuses_those_that_are_named_and_refused(reader, message, fewer):
+    """Issue: seeds 4308 and 4311. Members that are named elsewhere were ignored with those that are named nowhere."""
+    assert not takes_by_all_readings(text(reader), message)
+    assert takes_by_all_readings(text(reader), fewer)
+
+
+def test_a_consumer_accepts_with_a_member_it_ignores_what_it_would_refuse_without():
+    """Issue: seed 4180. Only messages without the member were tried."""
+    assert takes(text({"not": {"additionalProperties": False}, "additionalProperties": False}), {"b": 0})
+    assert not takes(text({"minProperties": 1, "additionalProperties": False}), {"b": 0})
