@@ -141,7 +141,16 @@ class ValueMapping:
         return self.document.aliases.get(name, name)
 
     def form_of(self, source_type: str) -> str | None:
-        """Return the name of the form of a source type, or None if the mapping does not know the type.
+        """Return the name of the form of a source type, or None if the mapping does not know the type."""
+        listed = self._listed_form(source_type)
+        return self.document.default if listed is None else listed
+
+    def lists(self, source_type: str) -> bool:
+        """Return whether the mapping names a source type itself, rather than reading it by its default."""
+        return self._listed_form(source_type) is not None
+
+    def _listed_form(self, source_type: str) -> str | None:
+        """Return the form that a source type is listed under.
 
         `TIMESTAMP(4..6)` is listed for the types with these precisions, `TIMESTAMP` for one that says none.
         """
@@ -153,7 +162,7 @@ class ValueMapping:
             for digits, form in self._by_precision[name]:
                 if precision in digits:
                     return form
-        return self._by_type.get(name, self.document.default)
+        return self._by_type.get(name)
 
     def form_of_kind(self, kind: str) -> str | None:
         """Return the form of a value without a type, by its JSON kind; None for a structure that no form reads."""

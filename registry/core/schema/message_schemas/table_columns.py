@@ -58,11 +58,14 @@ class TableMapping:
     mapping: ValueMapping
     forms: dict[str, str]
     """The form of each column."""
+    unlisted: int
+    """How many of the columns only have the default of the mapping."""
 
 
 def table_mappings(version: Version, table: TableContract, reading_options: ReadingOptions) -> tuple[TableMapping, ...]:
     """Return the mappings under which messages of a version carry a table.
 
+    A mapping with a default carries every table: those count that list the most types of this one.
     Raises UsageError if it has a column that none of them carries.
     """
     found: list[TableMapping] = []
@@ -73,11 +76,12 @@ def table_mappings(version: Version, table: TableContract, reading_options: Read
             mode = reading_options.parameters.get("source_mode")
             mapping = version.catalogue.mapping(version.meaning.values.mapping_for(None, mode))
         mapping = mapping.given(reading_options.parameters)
-        forms = {name: form_of_column(version, mapping, declared) for name, declared in table.types.items()}
-        lacks = [name for name, form in forms.items() if form is None]
-        lacking += [(name, mapping) for name in lacks[:1]]
-        if not lacks:
-            found.append(TableMapping(choice.condition, mapping, {name: form or "" for name, form in forms.items()}))
+        named = {name: _type_in_messages(version, mapping, declared) or "" for name, declared in table.types.items()}
+        forms = {name: form for name, one in named.items() if one and (form := mapping.form_of(one)) is not None}
+        lacking += [(name, mapping) for name in named if name not in forms][:1]
+        if len(forms) == len(named):
+            unlisted = sum(not mapping.lists(one) for one in named.values())
+            found.append(TableMapping(choice.condition, mapping, forms, unlisted))
     if not found:
         name, mapping = lacking[0]
         way = "give --parameter source_mode=, " if "source_mode" in version.meaning.parameters else ""
@@ -86,16 +90,20 @@ def table_mappings(version: Version, table: TableContract, reading_options: Read
             where=f"table contract {table.table}, value mapping {mapping.name}",
             hint=f"{way}correct the type, or add it to the mapping in your own contract.",
         )
-    return tuple(found)
+    least = min(one.unlisted for one in found)
+    return tuple(one for one in found if one.unlisted == least)
 
 
 def form_of_column(version: Version, mapping: ValueMapping, declared: str) -> str | None:
     """Return the form of a column of a declared type; None if messages cannot carry it."""
-    types = version.meaning.columns.types
-    if types == "none":
-        return mapping.form_of(declared)
-    result = type_name_in(mapping, declared, types.table)
+    result = _type_in_messages(version, mapping, declared)
     return None if result is None else mapping.form_of(result)
+
+
+def _type_in_messages(version: Version, mapping: ValueMapping, declared: str) -> str | None:
+    """Return the type that messages name for a declared one, or the declared one where they name none."""
+    types = version.meaning.columns.types
+    return declared if types == "none" else type_name_in(mapping, declared, types.table)
 
 
 def column_definitions(version: Version, table: TableContract, mappings: tuple[TableMapping, ...]) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from cdc_contracts.registry.core.generate.source_events import Event, SourceTabl
 from cdc_contracts.registry.core.message.canonical_changes import Image
 from cdc_contracts.registry.core.message.transport import open_transport
 from cdc_contracts.registry.core.schema.message_schemas.message_examples import plain_message, text_of_example
+from cdc_contracts.registry.core.schema.message_schemas.table_columns import table_mappings
 from cdc_contracts.registry.core.validate.capabilities import capabilities_of
 from cdc_contracts.registry.core.values import FORMS
 
@@ -69,15 +70,13 @@ def table_in(version: Version, table: TableContract) -> SourceTable:
 
 
 def table_renderer(version: Version, table: TableContract, reading_options: ReadingOptions) -> Renderer:
-    """Return what renders rows of a table, from a kind of source whose value mapping has its types."""
+    """Return what renders rows of a table, from a kind of source whose value mapping carries it."""
     own, choice = replace(reading_options, tables=TableContracts([table])), version.meaning.values
     if isinstance(choice.mapping, str) or choice.mapping.by is None:
         return Renderer(version, own)
-    for kind in choice.mapping.map:
-        mapping = version.catalogue.mapping(choice.mapping_for(kind, None))
-        if all(mapping.form_of(result) is not None for result in table.types.values()):
-            return Renderer(version, own, source_kind=kind)
-    return Renderer(version, own)
+    carrying = {one.mapping.name for one in table_mappings(version, table, reading_options)}
+    kind = next((kind for kind, mapping in choice.mapping.map.items() if mapping in carrying), None)
+    return Renderer(version, own, source_kind=kind)
 
 
 def _first_events(table: SourceTable) -> dict[str, Event]:

@@ -8,10 +8,13 @@ from decimal import Decimal
 from keyword import iskeyword
 from typing import Final
 
+from cdc_contracts.registry.core.common.errors import UsageError
 from cdc_contracts.registry.core.common.identifiers import docstring_text
 from cdc_contracts.registry.core.contract.catalogue import Version
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.contract.table_contracts import TableContract
+from cdc_contracts.registry.core.contract.value_mappings import ValueMapping
+from cdc_contracts.registry.core.schema.message_schemas.table_columns import table_mappings
 from cdc_contracts.registry.core.tables.canonical.python_values import python_type
 from cdc_contracts.registry.core.validate.form_selection import FormSelection
 from cdc_contracts.registry.core.values import FORMS, ValueForm
@@ -62,19 +65,31 @@ def row_types_module(version: Version, table: TableContract, reading_options: Re
 
 def _columns(version: Version, table: TableContract, reading_options: ReadingOptions) -> Iterator[tuple[str, str]]:
     forms = FormSelection(version, reading_options)
+    mapping = _mapping_of(forms, version, table, reading_options)
     for name, source_type in table.types.items():
-        form_name = forms.form_of_type(forms.mapping, source_type)
+        form_name = forms.form_of_type(mapping, source_type)
         form = None if form_name is None else FORMS[form_name]
-        types = [_ANY] if form is None else _types(forms, form, source_type, table)
+        kept = form is not None and (forms.lenient(form) or forms.context_of(form, table, mapping).keep_invalid)
+        types = [_ANY] if form is None else _types(form, source_type, kept=kept)
         if table.may_be_null(name):
             types.append("None")
         yield name, " | ".join(types)
 
 
-def _types(forms: FormSelection, form: ValueForm, source_type: str, table: TableContract) -> list[str]:
-    """Return the types of the values of a form: what they are read as, and text if some may stay as they were sent."""
+def _mapping_of(
+    forms: FormSelection, version: Version, table: TableContract, reading_options: ReadingOptions
+) -> ValueMapping:
+    """Return the mapping that rows are read by: that of messages without a kind of source, if it carries the table."""
+    try:
+        carrying = [one.mapping for one in table_mappings(version, table, reading_options)]
+    except UsageError:  # columns that messages cannot carry may hold any value
+        return forms.mapping
+    return next((one for one in carrying if one.name == forms.mapping.name), carrying[0])
+
+
+def _types(form: ValueForm, source_type: str, *, kept: bool) -> list[str]:
+    """Return the types of the values of a form: what they are read as, and text if some are kept as they were sent."""
     found = python_type(source_type, form.kind)
-    kept = forms.lenient(form) or forms.context_of(form, table).keep_invalid
     narrow = found is int and form.kind in ("decimal", "number")  # a fraction would stay text
     stays = found is not str and (kept or narrow or found not in _EXACT)
     return [_NAMES.get(found, found.__name__), *(["str"] if stays else [])]
