@@ -16,12 +16,11 @@ from cdc_contracts.registry.core.values.civil_time import (
     has_date,
 )
 from cdc_contracts.registry.core.values.form_values import BrokenValue, Context, Value
-from cdc_contracts.registry.core.values.integers import INTEGER
+from cdc_contracts.registry.core.values.integers import INTEGER, read_count
 
 DATE: Final = "([0-9]{4})-([0-9]{2})-([0-9]{2})"
 SQL_DATE: Final = re.compile(DATE)
 DATE_Z: Final = re.compile(f"{DATE}Z")
-INT64_CHARACTERS: Final = 20
 
 
 def read_date(text: str, context: Context) -> Value:
@@ -44,16 +43,6 @@ def read_days(token: str, context: Context) -> Value:
     """Read days since 1970-01-01 within the years 0000 to 9999; others may be kept as sent."""
     days = read_count(token, EARLIEST_DAY, LATEST_DAY)
     return Value(format_date(days)) if FIRST_DAY <= days <= LAST_DAY else context.keep(token)
-
-
-def read_count(token: str, first: int, last: int) -> int:
-    """Read an integer token within a range.
-
-    Raises BrokenValue: it is no integer, or lies outside.
-    """
-    if len(token) > INT64_CHARACTERS or not INTEGER.fullmatch(token) or not first <= int(token) <= last:
-        raise BrokenValue
-    return int(token)
 
 
 def format_date(days: int) -> str:

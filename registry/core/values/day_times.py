@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Final
 
 from cdc_contracts.registry.core.common.exact_number import Number
-from cdc_contracts.registry.core.values.dates import read_count
 from cdc_contracts.registry.core.values.form_values import BrokenValue, Context, Flag, Value
+from cdc_contracts.registry.core.values.integers import read_count
 
 HOURS: Final = "(-?)([0-9]{2}|[1-9][0-9]{2})"
 SQL_TIME: Final = re.compile(rf"{HOURS}:([0-9]{{2}}):([0-9]{{2}})(\.[0-9]{{1,9}})?")

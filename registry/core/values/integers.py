@@ -10,6 +10,7 @@ from cdc_contracts.registry.core.common.exact_number import Number
 from cdc_contracts.registry.core.values.form_values import LIMIT, BrokenValue, Context, Flag, Value
 
 INTEGER: Final = re.compile("-?(?:0|[1-9][0-9]*)")
+INT64_CHARACTERS: Final = 20
 FIRST_YEAR: Final = 1901
 LAST_YEAR: Final = 2155
 _FOR_0000: Final = "1900"
@@ -23,6 +24,16 @@ def read_integer(token: str, _context: Context) -> Value:
     if len(token) > LIMIT:
         raise BrokenValue(Flag.TOO_LONG)
     return Value("0" if token == "-0" else token)
+
+
+def read_count(token: str, first: int, last: int) -> int:
+    """Read an integer token within a range.
+
+    Raises BrokenValue: it is no integer, or lies outside.
+    """
+    if len(token) > INT64_CHARACTERS or not INTEGER.fullmatch(token) or not first <= int(token) <= last:
+        raise BrokenValue
+    return int(token)
 
 
 def read_year(token: str, _context: Context) -> Value:

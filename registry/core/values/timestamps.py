@@ -7,11 +7,10 @@ from typing import Final
 
 from cdc_contracts.registry.core.common.exact_number import Number
 from cdc_contracts.registry.core.values.civil_time import DAY, EARLIEST_DAY, FIRST_DAY, LAST_DAY
-from cdc_contracts.registry.core.values.dates import read_count
 from cdc_contracts.registry.core.values.datetimes import format_moment, parse_moment
 from cdc_contracts.registry.core.values.day_times import trim_fraction
 from cdc_contracts.registry.core.values.form_values import BrokenValue, Context, Flag, Value
-from cdc_contracts.registry.core.values.integers import INTEGER
+from cdc_contracts.registry.core.values.integers import INTEGER, read_count
 
 SECONDS: Final = re.compile("[0-9]{1,12}")
 SECONDS_FRACTION: Final = re.compile(r"([0-9]{1,12})(\.[0-9]{1,9})?")
