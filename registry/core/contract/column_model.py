@@ -164,6 +164,11 @@ class MappingDocument(Document):
 
     A parameter of a run has the name of the option; without it, values of these types are read as they were sent.
     """
+    scales: dict[str, str] = Field(default_factory=dict)
+    """The option of the producer that says how many digits its numbers have after the point, by a type that does not.
+
+    A parameter of a run has the name of the option; its values are 0 to 9.
+    """
     arrays: str | None = None
     """The value form of arrays, whose types end in `[]`, whatever their elements are."""
     default: str | None = None
@@ -184,4 +189,4 @@ class MappingDocument(Document):
 
     def identity(self) -> dict[str, Any]:
         """Return everything here that decides how values are read, as plain data."""
-        return self.model_dump(exclude={key for key in ("options", "arrays") if not getattr(self, key)})
+        return self.model_dump(exclude={key for key in ("options", "scales", "arrays") if not getattr(self, key)})

@@ -38,6 +38,8 @@ _NAME_STEPS: Mapping[str, Callable[[str], str]] = {
 }
 
 
+SCALES: Final = tuple(map(str, range(10)))
+"""How many digits an option may say that numbers have after the point."""
 AS_SENT: Final = "as-sent"
 """The form of values that an option decides which no parameter states."""
 _UNTYPED: Final[Mapping[str, str]] = {"number": "json-number", "text": "text", "boolean": "bool-json"}
@@ -49,6 +51,8 @@ class ValueMapping:
     """The value form of every source type of one mapping."""
 
     document: MappingDocument
+    stated: Mapping[str, str] = field(default_factory=dict)
+    """The options that parameters state."""
     _by_type: dict[str, str] = field(default_factory=dict)
     _by_precision: dict[str, list[tuple[range, str]]] = field(default_factory=dict)
 
@@ -95,7 +99,8 @@ class ValueMapping:
 
     def given(self, parameters: Mapping[str, str]) -> ValueMapping:
         """Return the mapping with the options that parameters state; the same object for the same options."""
-        stated = tuple((name, parameters[name]) for name in self.document.options if name in parameters)
+        known = (*self.document.options, *self.document.scales.values())
+        stated = tuple((name, parameters[name]) for name in dict.fromkeys(known) if name in parameters)
         return self._given(stated) if stated else self
 
     @cached_property
@@ -105,10 +110,10 @@ class ValueMapping:
     def _state(self, stated: tuple[tuple[str, str], ...]) -> ValueMapping:
         forms = dict(self.document.forms)
         for option, value in stated:
-            for form, types in self.document.options[option].get(value, {}).items():
+            for form, types in self.document.options.get(option, {}).get(value, {}).items():
                 forms[form] = (*forms.get(form, ()), *types)
         rest = {name: values for name, values in self.document.options.items() if name not in dict(stated)}
-        return ValueMapping(self.document.model_copy(update={"forms": forms, "options": rest}))
+        return ValueMapping(self.document.model_copy(update={"forms": forms, "options": rest}), dict(stated))
 
     @property
     def name(self) -> str:
@@ -164,6 +169,11 @@ class ValueMapping:
                     return form
         return self._by_type.get(name)
 
+    def scale_of(self, source_type: str) -> int | None:
+        """Return how many digits numbers of a type have after the point, as an option states; None if none does."""
+        digits = self.stated.get(self.document.scales.get(self.normalise(source_type), ""))
+        return None if digits is None else int(digits)
+
     def form_of_kind(self, kind: str) -> str | None:
         """Return the form of a value without a type, by its JSON kind; None for a structure that no form reads."""
         return self.document.untyped.get(kind, _UNTYPED.get(kind))  # type: ignore[call-overload, no-any-return]
@@ -187,4 +197,6 @@ def known_options(mappings: Iterable[ValueMapping]) -> dict[str, frozenset[str]]
     for mapping in mappings:
         for option, values in mapping.document.options.items():
             found[option] = found.get(option, frozenset()).union(values)
+        for option in mapping.document.scales.values():
+            found[option] = found.get(option, frozenset()).union(SCALES)
     return found

@@ -100,7 +100,8 @@ class FormSelection:
     ) -> Context:
         """Return the context of a form; a table's zone overrides the parameter.
 
-        A form that reads by parameters of the column's type has each from the first of `types` that says it.
+        A form that reads by parameters of the column's type has each from the first of `types` that says it; a scale
+        that none of them says, from an option.
         """
         zone, mapping = self._options.timestamp_zone(table), mapping or self.mapping
         if types and form.type_parameters:
@@ -137,7 +138,11 @@ class FormSelection:
     def _build_context_by_type(
         self, form: ValueForm, zone: Zone | None, mapping: ValueMapping, types: tuple[str, ...]
     ) -> Context:
-        return replace(self._context(form, zone, mapping), **parameters_of(types, form.type_parameters))
+        said = parameters_of(types, form.type_parameters)
+        stated = next((scale for scale in map(mapping.scale_of, types) if scale is not None), None)
+        if stated is not None and "scale" in form.type_parameters:
+            said.setdefault("scale", stated)
+        return replace(self._context(form, zone, mapping), **said)
 
     def _build_schema(self, form: ValueForm, zone: Zone | None, mapping: ValueMapping) -> SchemaCheck:
         return _schema_of(form, self._context(form, zone, mapping))

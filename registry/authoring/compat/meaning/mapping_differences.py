@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from cdc_contracts.registry.core.contract.value_mappings import ValueMapping
 
 ANY: Final = "any other type"
-COMPARED: Final = frozenset({"names", "aliases", "forms", "options", "arrays", "default", "untyped", "invalid"})
+COMPARED: Final = frozenset(
+    {"names", "aliases", "forms", "options", "scales", "arrays", "default", "untyped", "invalid"}
+)
 """The keys of a mapping that are compared here."""
 UNREAD: Final = frozenset({"mapping", "images", "no_trailing_zeros"})
 """The keys that do not affect how values are read."""
@@ -150,11 +152,14 @@ def _compare(pair: MappingPair) -> Iterator[FactDifference]:
     here, there = old.document.default, new.document.default
     if here != there:
         yield FactDifference(_rule_of(here, there), ("values", ANY), _form(here), _form(there))
-    if (old.document.options, old.document.arrays) != (new.document.options, new.document.arrays):
-        chosen = [
-            ContractFact([one.document.options, one.document.arrays], ", ".join(one.document.options) or "no option")
-            for one in (old, new)
-        ]
+    chosen = [
+        ContractFact(
+            [one.document.options, one.document.scales, one.document.arrays],
+            ", ".join([*one.document.options, *one.document.scales.values()]) or "no option",
+        )
+        for one in (old, new)
+    ]
+    if chosen[0].value != chosen[1].value:
         yield FactDifference(VALUE_FORM, ("values", ANY), chosen[0], chosen[1])
     if old.document.names != new.document.names:
         names = [ContractFact(list(one.document.names), ", ".join(one.document.names)) for one in (old, new)]

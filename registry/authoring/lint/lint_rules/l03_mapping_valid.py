@@ -47,7 +47,7 @@ def _value_form_like(name: str) -> str:
 
 
 def _misplaced_types(file: Traversable, mapping: ValueMapping) -> Faults:
-    """Yield the source types that are never found, are listed under two forms, or are aliases of nothing."""
+    """Yield the source types that are never found, are listed under two forms, or have no form to go with."""
     seen: dict[str, str] = {}
     yield from _misplaced(file, mapping, mapping.document.forms, ("forms",), seen)
     known = {without_precision(name) for name in seen}
@@ -59,6 +59,9 @@ def _misplaced_types(file: Traversable, mapping: ValueMapping) -> Faults:
     for alias, source_type in mapping.document.aliases.items():
         if source_type not in known and mapping.document.default is None:
             yield LintFault(file, "a type that has a form", source_type, ("aliases", alias))
+    for source_type in mapping.document.scales:
+        if source_type not in known:
+            yield LintFault(file, "a type that has a form", source_type, ("scales", source_type))
 
 
 def _misplaced(
