@@ -49,9 +49,4 @@ def test_every_word_of_the_vocabulary_is_used_by_some_contract():
         "epoch-nanos-instant",
         "hex-0x",  # for products that write bytes so
         "decimal-text-of-scale",  # for products that cut the digits of a zero
-        "float32-number-or-literal",  # for options of connectors that no contract reads by yet
-        "float64-number-or-literal",
-        "iso-interval",
-        "interval-micros",
-        "year-number-or-1900",
     }

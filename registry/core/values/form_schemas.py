@@ -15,6 +15,8 @@ STRUCTURE: Final = frozenset({"array"}) | OBJECT
 INTEGER: Final = "-?(?:0|[1-9][0-9]*)"
 JSON_NUMBER: Final = rf"{INTEGER}(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
 DATE: Final = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
+FAR_DATE: Final = r"(?:-[0-9]{4,7}|\+[0-9]{5,7})-[0-9]{2}-[0-9]{2}"
+"""A date of a year before 0000 or after 9999 as ISO 8601 writes it: with a sign."""
 PART: Final = r"(?:\.[0-9]{1,9})?"
 CLOCK: Final = "[0-9]{2}:[0-9]{2}:[0-9]{2}" + PART
 CLOCK_MINUTES: Final = "[0-9]{2}:[0-9]{2}(?::[0-9]{2}" + PART + ")?"

@@ -36,6 +36,12 @@ def read_count(token: str, first: int, last: int) -> int:
     return int(token)
 
 
+def read_wrapped(token: str, _context: Context) -> Value:
+    """Read an unsigned integer of 64 bits from the signed one of the same bits; that it was negative is noted."""
+    number = read_count(token, -(2**63), 2**63 - 1)
+    return Value(str(number)) if number >= 0 else Value(str(number + 2**64), Flag.NOTED)
+
+
 def read_year(token: str, _context: Context) -> Value:
     """Read a year, 0 or 1901 to 2155; canonical are four digits."""
     if not YEAR.fullmatch(token):
@@ -51,6 +57,12 @@ def read_year_or_1900(token: str, context: Context) -> Value:
 def write_number(text: str, _context: Context) -> Number:
     """Write the text as the token of a JSON number."""
     return Number(text)
+
+
+def write_wrapped(text: str, _context: Context) -> Number:
+    """Write an unsigned integer of 64 bits as the signed one of the same bits."""
+    number = int(text)
+    return Number(str(number if number < 2**63 else number - 2**64))
 
 
 def write_text(text: str, _context: Context) -> str:

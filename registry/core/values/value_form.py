@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -85,6 +86,8 @@ class ValueForm:
     """The only texts that it takes beside numbers; None if it takes others too."""
     kept: tuple[int, int] | None = None
     """The least and the greatest number that is kept as sent where the mapping keeps times that do not exist."""
+    kept_text: str = ""
+    """The pattern of texts of other layouts that are kept as sent there too; empty if there are none."""
     needs_zone: bool = False
     """Whether its values are instants only where their zone is given."""
 
@@ -146,6 +149,8 @@ class ValueForm:
     def schema_in(self, context: Context) -> Mapping[str, Any]:
         """Give `schema`, widened by what the mapping takes for an invalid value, or keeps as one."""
         widened = dict(self.schema)
+        if self.kept_text and context.keep_invalid:
+            widened["pattern"] += f"|^(?:{self.kept_text})$"
         if "pattern" in widened:
             widened["pattern"] += "".join(f"|^{_escape(literal)}$" for literal in context.invalid_literals)
         if "minimum" in widened:
@@ -159,6 +164,8 @@ class ValueForm:
 
     def _read_token(self, token: str, context: Context) -> Value:
         if token in context.invalid_literals and not self.records:
+            return Value(token, Flag.INVALID)
+        if self.kept_text and context.keep_invalid and re.fullmatch(self.kept_text, token):
             return Value(token, Flag.INVALID)
         value = self.reader(token, context)
         if context.zeros_left_out and value.flag == Flag.OK and has_trailing_zeros(token):

@@ -1,5 +1,6 @@
 """Row types: modules that type checkers understand, with a type for every value that decoding a message gives."""
 
+import datetime as dt
 import subprocess
 import sys
 import types
@@ -62,6 +63,15 @@ def test_a_type_is_told_by_the_contract_and_null_by_the_table():
         "columns": {"kind": {"type": "blob"}, "flag": {"type": "bit(8)", "nullable": False}}, "primary_key": [],
     })).Row)  # fmt: skip
     assert hints == {"kind": bytes | None, "flag": int}
+
+
+def test_types_are_those_of_the_mapping_that_lists_them_where_another_has_a_default():
+    columns = {"a": {"type": "oid"}, "b": {"type": "mood"}, "c": {"type": "cidr"}, "d": {"type": "timestamptz"}}
+    table = {"table": "shop.things", "columns": columns | {"e": {"type": "boolean"}}}
+    hints = get_type_hints(module_of(module_text("debezium/json@4", table)).Row)
+    assert hints == {
+        "a": int | None, "b": str | None, "c": str | None, "d": dt.datetime | str | None, "e": bool | None
+    }  # fmt: skip
 
 
 def test_names_that_python_does_not_take_are_names_of_columns_all_the_same():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from pydantic import ValidationError
 
@@ -127,3 +129,31 @@ def test_an_entry_of_a_mapping_has_literals_and_may_keep_the_others(entry, liter
 def test_any_other_entry_is_refused(entry):
     with pytest.raises(ValidationError):
         MappingDocument.model_validate({"mapping": "m", "invalid": {"sql-date": entry}})
+
+
+@pytest.mark.parametrize(
+    ("form", "text"),
+    [
+        ("iso-instant", "-0043-03-15T12:00:00.500Z"),
+        ("iso-instant", "+10000-01-01T00:00:00Z"),
+        ("iso-instant", "+294276-12-31T23:59:59.999999Z"),
+        ("iso-wallclock-z", "-4713-01-01T00:00:00Z"),
+        ("iso-date-z", "-0043-03-15Z"),
+        ("iso-date-z", "+5874897-12-31Z"),
+    ],
+)
+def test_a_text_of_a_year_with_a_sign_is_kept_only_where_the_mapping_keeps_times(form, text):
+    assert FORMS[form].read(text, KEEPS) == Value(text, Flag.INVALID)
+    assert FORMS[form].write(text, KEEPS) == text
+    with pytest.raises(BrokenValue):
+        FORMS[form].read(text, Context())
+    patterns = [re.compile(FORMS[form].schema_in(context)["pattern"]) for context in (KEEPS, Context())]
+    assert [pattern.search(text) is not None for pattern in patterns] == [True, False]
+
+
+@pytest.mark.parametrize(
+    "text", ["-043-03-15T12:00:00Z", "+2024-01-01T00:00:00Z", "-0043-03-15T12:00:00", "-0043-03-15"]
+)
+def test_a_text_of_a_year_with_a_sign_has_all_the_parts_of_its_form(text):
+    with pytest.raises(BrokenValue):
+        FORMS["iso-instant"].read(text, KEEPS)

@@ -244,6 +244,16 @@ def test_a_year_that_no_column_holds_stands_for_0000_and_is_noted():
     assert form.read(Number("1901"), Context()) == Value("1901")
 
 
+def test_a_negative_number_of_an_unsigned_column_lacks_2_to_the_64_and_is_noted():
+    form = FORMS["uint64-as-int64"]
+    assert form.read(Number("-1"), Context()) == Value("18446744073709551615", Flag.NOTED)
+    assert form.read(Number("9223372036854775807"), Context()) == Value("9223372036854775807")
+    assert form.write("18446744073709551615", Context()) == Number("-1")
+    for text in ("-1", "18446744073709551616"):
+        with pytest.raises(BrokenValue):
+            form.write(text, Context())
+
+
 @pytest.mark.parametrize("name", ["float64-number-or-literal", "float32-number-or-literal"])
 def test_a_float_is_a_number_or_one_of_three_texts(name):
     form = FORMS[name]

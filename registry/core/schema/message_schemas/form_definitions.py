@@ -204,6 +204,8 @@ def _define(version: Version, mapping: ValueMapping, form: str) -> dict[str, Any
         says += f" Another number from {row.kept[0]} to {row.kept[1]} is kept."
     elif keep:
         says += " A text of this layout that is no date or time (0000-00-00) is kept."
+    if keep and row.kept_text:
+        says += " So is a year before 0000 or after 9999, which has a sign (-0043, +10000)."
     for literal in literals:
         says += f" `{literal}` stands for a time that does not exist."
     if mapping.leaves_out_zeros(form):

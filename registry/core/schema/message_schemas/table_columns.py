@@ -45,9 +45,12 @@ _LAST: Final[Mapping[str, int]] = {
     "millis-of-day": MOST_MILLIS, "micros-of-day": MOST_MICROS, "nanos-of-day": MOST_NANOS,
     "millis-wallclock": LAST_MILLI, "micros-wallclock": LAST_MICRO, "nanos-wallclock": LAST_NANO,
     "epoch-millis-instant": LAST_MILLI, "epoch-micros-instant": LAST_MICRO, "epoch-nanos-instant": LAST_NANO,
-    "epoch-seconds-integer": (LAST_DAY + 1) * DAY - 1,
+    "epoch-seconds-integer": (LAST_DAY + 1) * DAY - 1, "uint64-as-int64": 2**63 - 1,
 }  # fmt: skip
-"""The last moment that a form counts to: the end of the year 9999, of 838 hours and 59 minutes where it is a time."""
+"""The greatest number of a form whose numbers are not the values of its column.
+
+Where they count to a moment, it is the end of the year 9999, or of 838 hours and 59 minutes where it is a time.
+"""
 
 
 @dataclass(frozen=True)

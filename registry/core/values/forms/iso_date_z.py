@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cdc_contracts.registry.core.values import dates
-from cdc_contracts.registry.core.values.form_schemas import DATE, TEXT, text_like
+from cdc_contracts.registry.core.values.form_schemas import DATE, FAR_DATE, TEXT, text_like
 from cdc_contracts.registry.core.values.value_form import Examples, NativeCheck, ValueForm
 
 FORM = ValueForm(
@@ -19,4 +19,5 @@ FORM = ValueForm(
     examples=Examples(
         good=(('"2024-02-29Z"', "2024-02-29"),), bad=('"2024-02-29"', '"2024-02-29z"', '"2023-02-29Z"', '"Z"')
     ),
+    kept_text=f"{FAR_DATE}Z",
 )

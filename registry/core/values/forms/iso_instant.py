@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cdc_contracts.registry.core.values import datetimes, integers
-from cdc_contracts.registry.core.values.form_schemas import CLOCK, DATE, TEXT, text_like
+from cdc_contracts.registry.core.values.form_schemas import CLOCK, DATE, FAR_DATE, TEXT, text_like
 from cdc_contracts.registry.core.values.value_form import Examples, NativeCheck, ValueForm
 
 FORM = ValueForm(
@@ -21,4 +21,5 @@ FORM = ValueForm(
         bad=('"Z"', '"2022-11-15T05:12:11"', '"2022-11-15 05:12:11Z"'),
         edges=("1970-01-01T00:00:01Z", "2024-02-29T23:59:59Z", "2038-01-19T03:14:07Z"),
     ),
+    kept_text=f"{FAR_DATE}T{CLOCK}Z",
 )

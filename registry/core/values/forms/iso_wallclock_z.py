@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cdc_contracts.registry.core.values import dates, datetimes
-from cdc_contracts.registry.core.values.form_schemas import CLOCK, DATE, TEXT, text_like
+from cdc_contracts.registry.core.values.form_schemas import CLOCK, DATE, FAR_DATE, TEXT, text_like
 from cdc_contracts.registry.core.values.value_form import Examples, NativeCheck, ValueForm
 
 FORM = ValueForm(
@@ -25,4 +25,5 @@ FORM = ValueForm(
             '"2024-02-30T00:00:00Z"',
         ),
     ),
+    kept_text=f"{FAR_DATE}T{CLOCK}Z",
 )
