@@ -127,15 +127,17 @@ def open_columns(columns: TypedColumns) -> tuple[OpenColumn, ...]:
 
 
 def allowed_by(column: OpenColumn, value: Any) -> Allowed | None:
-    """Return the values of its option under which a value of a column can be read; None for null."""
+    """Return the values of its option under which a value of a column can be read.
+
+    Null says nothing of an option, and neither does what is written under no value of it, such as NaN: None.
+    """
     if value is None:
         return None
     kind = kind_of(value)
     sent = as_structure(value) if isinstance(value, list | dict) else value
     wire = _WIRES.get(kind, kind)
-    return Allowed(
-        column.option, tuple(name for name, form, context in column.forms if _reads(form, context, wire, sent))
-    )
+    values = tuple(name for name, form, context in column.forms if _reads(form, context, wire, sent))
+    return Allowed(column.option, values) if values else None
 
 
 def _forms_of(

@@ -234,8 +234,6 @@ def _options(statistics: StreamStatistics) -> Iterator[_Found]:
         starts = [Start(*stretch.first, stretch.count)] if stretch.first.offset > change.clean else []
         series = FindingSeries(stretch.count, stretch.last.offset, change.clean, starts)
         before, after = (f"{change.option}={' or '.join(values)}" for values in (change.before, change.after))
-        if not change.after:
-            after = f"values as no {change.option} writes them"
         yield _Found(
             key, Source(rows.topic, rows.partition), before, after, stretch, {rows.subject: series}, counted_alone=True
         )

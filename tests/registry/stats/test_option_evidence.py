@@ -127,6 +127,14 @@ def test_null_says_nothing_and_a_column_without_a_type_neither():
     assert found_in(audited([(0, 0, json.dumps({**SAMPLE, "after": row}).encode())])) == {}
 
 
+@pytest.mark.parametrize("price", [True, "NaN", {"scale": 2}])
+def test_a_value_that_no_option_writes_says_nothing(price):
+    tally = audited([(0, 0, message("string")), (0, 1, message(price=price)), (0, 2, message("string"))])
+
+    assert found_in(tally)["decimal.handling.mode"] == ("string",)
+    assert option_findings(report_of(tally)) == []
+
+
 def changing(partitions, draw):
     """Sixty messages in each partition, whose decimals are Base64 up to offset 29, and text from there on."""
     records = [
@@ -181,11 +189,11 @@ def test_the_report_names_the_options_and_how_to_state_them():
 
     said = [one for one in notes(report_of(tally)) if one.startswith("Option")]
 
+    of_orders = "Option of the producer of orders: "
     assert said == [
-        "Option of the producer of orders: binary.handling.mode may be base64 or bytes (1 column, 20 values). "
-        "The values are read as sent.",
-        "Option of the producer of orders: decimal.handling.mode=string (1 column, 20 values). "
+        of_orders + "binary.handling.mode may be base64 or bytes (1 column, 20 values). The values are read as sent.",
+        of_orders + "decimal.handling.mode=string (1 column, 20 values). "
         "--parameter decimal.handling.mode=string reads them so.",
-        "Option of the producer of orders: time.precision.mode may be adaptive_time_microseconds or connect or "
-        "microseconds or nanoseconds (2 columns, 40 values). The values are read as sent.",
+        of_orders + "time.precision.mode may be adaptive_time_microseconds or connect or microseconds or nanoseconds "
+        "(2 columns, 40 values). The values are read as sent.",
     ]
