@@ -28,6 +28,7 @@ TABLE = {
         name: {"type": declared}
         for name, declared in (
             ("id", "int"), ("price", "decimal(10,2)"), ("day", "date"), ("made", "datetime(6)"), ("mark", "varbinary(8)"),
+            ("late", "time(6)"),
         )
     },
 }  # fmt: skip
@@ -47,9 +48,10 @@ def options_of(parameters=None):
     return ReadingOptions(tables=tables, parameters=parameters or {})
 
 
-def message(decimals="string", times="connect", marks="hex", price=None):
+def message(decimals="string", times="connect", marks="hex", price=None, late=0):
     row = {
         "id": 1, "price": DECIMALS[decimals] if price is None else price, "made": TIMES[times], "mark": BYTES[marks],
+        "late": "00:00:00Z" if times == "isostring" else late,
         "day": "2024-06-10Z" if times == "isostring" else 19884,
     }  # fmt: skip
     return json.dumps({**SAMPLE, "after": row}).encode()
@@ -119,6 +121,13 @@ def test_an_option_that_is_stated_is_not_looked_for():
     tally = audited([(0, 0, message("string"))], {"decimal.handling.mode": "string"})
 
     assert sorted(found_in(tally)) == ["binary.handling.mode", "time.precision.mode"]
+
+
+def test_a_count_of_a_time_of_day_rules_out_no_unit_however_large_it_is():
+    """Releases before 2.5 wrote -838:59:59 so: more than 838 hours in microseconds, and fewer in nanoseconds."""
+    found = found_in(audited([(0, 0, message(times="microseconds", late=-3_020_399_000_000_000))]))
+
+    assert found["time.precision.mode"] == SMALLER_UNITS
 
 
 def test_null_says_nothing_and_a_column_without_a_type_neither():
@@ -195,5 +204,5 @@ def test_the_report_names_the_options_and_how_to_state_them():
         of_orders + "decimal.handling.mode=string (1 column, 20 values). "
         "--parameter decimal.handling.mode=string reads them so.",
         of_orders + "time.precision.mode may be adaptive_time_microseconds or connect or microseconds or nanoseconds "
-        "(2 columns, 40 values). The values are read as sent.",
+        "(3 columns, 60 values). The values are read as sent.",
     ]
