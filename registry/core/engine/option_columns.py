@@ -8,13 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cdc_contracts.registry.core.engine.decoded_batches import Rows
-from cdc_contracts.registry.core.engine.single_values import number_by_token
+from cdc_contracts.registry.core.engine.form_parts import validate_part
+from cdc_contracts.registry.core.engine.layout_parts import FormUse
+from cdc_contracts.registry.core.engine.parsed_values import NOTHING, ParsedValues
 from cdc_contracts.registry.core.engine.value_columns import ColumnValues
 from cdc_contracts.registry.core.engine.written_columns import CodedColumn, WrittenGroup, cells_of, note_columns
 from cdc_contracts.registry.core.records.record_batches import Batch
-from cdc_contracts.registry.core.stats.option_evidence import Allowed, OpenColumn, OptionEvidence, allowed_by
+from cdc_contracts.registry.core.stats.option_evidence import Allowed, OpenColumn, OptionEvidence, takes_any_count
+from cdc_contracts.registry.core.values import READ, Context, ValueForm
 
 Numbers = NDArray[np.int64]
+Mask = NDArray[np.bool_]
 
 
 def note_options(seen: OptionEvidence, found: Iterable[WrittenGroup], batch: Batch) -> None:
@@ -34,7 +38,7 @@ def note_options(seen: OptionEvidence, found: Iterable[WrittenGroup], batch: Bat
 def _allowed_in(
     groups: Sequence[WrittenGroup], rows: Rows, chosen: Numbers, columns: Sequence[OpenColumn]
 ) -> Iterator[CodedColumn[Allowed]]:
-    """Yield what the values of each open column allow in some rows, each distinct value asked once."""
+    """Yield what the values of each open column allow in some rows."""
     by_name: dict[str, list[OpenColumn]] = {}
     for column in columns:
         by_name.setdefault(column.name, []).append(column)
@@ -45,15 +49,32 @@ def _allowed_in(
 
 
 def _code(column: OpenColumn, values: ColumnValues, chosen: Numbers) -> CodedColumn[Allowed]:
-    known: dict[object, int] = {}
-    ways: dict[Allowed | None, int] = {None: 0}
-    tokens, codes = values.tokens, np.zeros(len(chosen), np.uint8)
-    for place, row in enumerate(chosen.tolist()):
-        value = tokens[row]
-        key = (type(value), value)
-        code = known.get(key)
-        if code is None:
-            way = allowed_by(column, number_by_token(value))
-            code = known[key] = ways.setdefault(way, len(ways))
-        codes[place] = code
-    return CodedColumn(column.name, codes, [*ways])
+    """Return what each row allows as the index of a way; a bit for each value of the option tells them apart."""
+    held = values.values
+    read: dict[tuple[ValueForm | None, Context], Mask] = {}
+    bits = np.zeros(len(held), np.int64)
+    for place, (_, form, context) in enumerate(column.forms):
+        if (form, context) not in read:
+            read[form, context] = np.ones(len(held), np.bool_) if form is None else _reads(form, context, held)
+        bits |= read[form, context].astype(np.int64) << place
+    if values.valued is not None:
+        bits[~values.valued] = 0
+    distinct, codes = np.unique(np.append(0, values.spread(bits)[chosen]), return_inverse=True)
+    ways = [
+        Allowed(column.option, tuple(name for place, (name, *_) in enumerate(column.forms) if some >> place & 1))
+        for some in distinct[1:].tolist()
+    ]
+    return CodedColumn(column.name, codes[1:].astype(np.uint8), [None, *ways])
+
+
+def _reads(form: ValueForm, context: Context, values: ParsedValues) -> Mask:
+    """Mark the values that a form reads, as `allowed_by` does for one."""
+    foreign = frozenset(values.json_kinds) - form.wire
+    mine = np.ones(len(values), np.bool_) if not foreign else values.flag_kinds(foreign) == NOTHING
+    flags, _ = validate_part(values.of_wire(form.wire), FormUse(form, context, lenient=False), texts=False)
+    if flags is None:
+        return mine
+    read = np.isin(flags, READ)
+    if takes_any_count(form):
+        read |= values.flag_kinds(frozenset({"number"})) != NOTHING
+    return mine & read

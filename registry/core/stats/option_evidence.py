@@ -142,6 +142,11 @@ def allowed_by(column: OpenColumn, value: Any) -> Allowed | None:
     return Allowed(column.option, values) if values else None
 
 
+def takes_any_count(form: ValueForm) -> bool:
+    """Return whether a count of any size is one of the form: releases have written times of day far out of range."""
+    return form.kind == _TIME and _NUMBER in form.wire
+
+
 def _forms_of(
     mapping: ValueMapping, types: tuple[str, ...], forms: Mapping[str, str | None]
 ) -> Iterator[tuple[str, ValueForm | None, Context]]:
@@ -159,7 +164,7 @@ def _reads(form: ValueForm | None, context: Context, wire: str, value: Any) -> b
         return True
     if wire not in form.wire:
         return False
-    if form.kind == _TIME and wire == _NUMBER:  # releases have written such counts wrong, far out of their range
+    if wire == _NUMBER and takes_any_count(form):
         return True
     try:
         return form.read(value, context).flag in READ

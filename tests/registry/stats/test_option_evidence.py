@@ -43,6 +43,9 @@ SMALLER_UNITS = ("adaptive_time_microseconds", "microseconds", "nanoseconds")
 BYTES = {"hex": "0aff", "base64": "Cv8=", "base64-url-safe": "-_8=", "bytes": "+/8="}
 
 
+PRICES = [None, None, "1234", {"scale": 1, "value": "fA=="}, [1], True, "NaN", 1234, ""]
+
+
 def options_of(parameters=None):
     tables = TableContracts([parse_table_contract(TABLE, "orders.yaml")])
     return ReadingOptions(tables=tables, parameters=parameters or {})
