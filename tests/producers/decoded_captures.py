@@ -7,6 +7,7 @@ the options of the producer. Which columns and keys a table has, and in which or
 from __future__ import annotations
 
 import json
+import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -148,6 +149,11 @@ def _images(row: Any) -> tuple[Image | None, Image | None]:
 def _stated(capture: Capture) -> dict[str, str]:
     known = DEFAULTS[capture.database]
     return {name: value for name, value in options_of(capture).properties.items() if name in known}
+
+
+def last_tables(database: str) -> list[Line]:
+    """Return the contracts of all tables of a database, each as it was last."""
+    return _table_contracts(database, sys.maxsize)
 
 
 @cache
