@@ -60,6 +60,10 @@ pages:
     {{python}} docs/write_catalogue.py
     {{python}} docs/write_architecture.py
 
+# Run real producers on real databases, and renew what they wrote: all, or some by name (tests/producers/README.md)
+capture *ARGS:
+    {{python}} tests/producers/run_producers.py {{ARGS}}
+
 # The documentation as a site, in site/
 docs:
     NO_MKDOCS_2_WARNING=1 {{python}} -m mkdocs build --strict --quiet

@@ -174,6 +174,24 @@ class ValueMapping:
         digits = self.stated.get(self.document.scales.get(self.normalise(source_type), ""))
         return None if digits is None else int(digits)
 
+    def options_of(self, source_type: str) -> Mapping[str, Mapping[str, str | None]]:
+        """Return the form of a type under each value of an option that decides it, by the option.
+
+        The form is None under a value that says nothing of the type.
+        """
+        if self.document.arrays is not None and source_type.endswith("[]"):
+            return {}
+        name = self.normalise(source_type)
+        return {
+            option: {value: self._form_under(option, value, source_type) for value in self.document.options[option]}
+            for option, types in self.open_types.items()
+            if name in types
+        }
+
+    def _form_under(self, option: str, value: str, source_type: str) -> str | None:
+        form = self.given({option: value}).form_of(source_type)
+        return None if form == AS_SENT else form
+
     def form_of_kind(self, kind: str) -> str | None:
         """Return the form of a value without a type, by its JSON kind; None for a structure that no form reads."""
         return self.document.untyped.get(kind, _UNTYPED.get(kind))  # type: ignore[call-overload, no-any-return]

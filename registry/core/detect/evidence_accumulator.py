@@ -47,7 +47,8 @@ from cdc_contracts.registry.core.detect.votes import (
 )
 from cdc_contracts.registry.core.detect.weights import WeighedMessages
 from cdc_contracts.registry.core.message.reading import Reading
-from cdc_contracts.registry.core.stats.column_writing import ColumnWriting, WrittenTable
+from cdc_contracts.registry.core.stats.column_ways import WrittenTable
+from cdc_contracts.registry.core.stats.column_writing import ColumnWriting
 from cdc_contracts.registry.core.stats.position_sequences import Point, Stretch
 from cdc_contracts.registry.core.stats.record_facts import written_rows
 from cdc_contracts.registry.core.stats.writing_turns import drifting_turns

@@ -17,7 +17,7 @@ from cdc_contracts.registry.core.engine.decoded_batches import DecodedBatch
 from cdc_contracts.registry.core.engine.row_images import ColumnTable, ImageTexts
 from cdc_contracts.registry.core.message.reading import Reading
 from cdc_contracts.registry.core.message.transport import Transport
-from cdc_contracts.registry.core.stats.column_writing import WrittenTable
+from cdc_contracts.registry.core.stats.column_ways import WrittenTable
 from cdc_contracts.registry.core.stats.observed_columns import ObservedRow
 from cdc_contracts.registry.core.stats.record_facts import Facts, facts_of
 from cdc_contracts.registry.core.validate.form_selection import TypedColumns

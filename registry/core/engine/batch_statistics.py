@@ -17,6 +17,7 @@ from cdc_contracts.registry.core.engine import decoder_kinds
 from cdc_contracts.registry.core.engine.batch_positions import BatchPositions, ReadRuns, join_positions
 from cdc_contracts.registry.core.engine.batch_results import BatchResult
 from cdc_contracts.registry.core.engine.batch_tables import Tables
+from cdc_contracts.registry.core.engine.option_columns import note_options
 from cdc_contracts.registry.core.engine.parsed_columns import ParsedColumn
 from cdc_contracts.registry.core.engine.part_counts import note_parts
 from cdc_contracts.registry.core.engine.written_columns import WrittenGroup, note_writing, stretch_of
@@ -76,6 +77,7 @@ def _count_part(batch_result: BatchResult, batch: Batch, statistics: StreamStati
             counted.take(facts, tables, record_group.numbers, values, record_group.positions)
             result.append(WrittenGroup(record_group, facts, tables))
     note_writing(statistics.writing, result, batch)
+    note_options(statistics.options, result, batch)
     note_parts(statistics.parts, result, batch)
     for number, validated in batch_result.alone:
         alone = facts_of_one(validated)
@@ -124,8 +126,10 @@ class _CountedPart:
         if facts.written is not None:
             source = self.batch.source(number)
             stretch = stretch_of(facts, self.batch, number)
+            written = written_table(facts.table, facts, facts.written, source)
             for row in reading.rows(facts.written.source) or ():
-                statistics.writing.add_row(written_table(facts.table, facts, facts.written, source), row, stretch)
+                statistics.writing.add_row(written, row, stretch)
+                statistics.options.add_row(written, row, facts.written.open, stretch)
 
     def count(self, tally: Tally, statements: Mapping[Source, list[int]]) -> None:
         """Count the records by kind and partition, each with the first and the last of them."""

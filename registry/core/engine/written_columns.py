@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -24,6 +24,7 @@ from cdc_contracts.registry.core.engine.single_values import number_by_token
 from cdc_contracts.registry.core.engine.string_bytes import Texts, are_digits
 from cdc_contracts.registry.core.engine.value_columns import ColumnValues
 from cdc_contracts.registry.core.records.record_batches import Batch
+from cdc_contracts.registry.core.stats.column_ways import ColumnWays, WrittenTable
 from cdc_contracts.registry.core.stats.column_writing import (
     BOOLEAN,
     DIGITS,
@@ -37,7 +38,6 @@ from cdc_contracts.registry.core.stats.column_writing import (
     TEXT,
     ColumnWriting,
     Writing,
-    WrittenTable,
     layout_of,
     layout_of_token,
     writing_of,
@@ -47,6 +47,7 @@ from cdc_contracts.registry.core.stats.record_facts import Facts, written_table
 from cdc_contracts.registry.core.values.form_schemas import STRUCTURE
 
 Numbers = NDArray[np.int64]
+Way = TypeVar("Way")
 Codes = NDArray[np.uint8]
 
 _LAYOUTS: Final = (PLAIN, ISO, SQL, SECONDS, DIGITS)
@@ -68,16 +69,16 @@ class WrittenGroup(NamedTuple):
     tables: Tables
 
 
-class _WrittenColumn(NamedTuple):
+class CodedColumn(NamedTuple, Generic[Way]):
     """How each row has a value of a column, by its index among the ways; None if it has none."""
 
     name: str
     codes: Codes
-    ways: list[Writing | None]
+    ways: list[Way | None]
 
 
 @dataclass(frozen=True, eq=False)
-class _Cells:
+class Cells:
     """Rows by table, partition and kind of record, and in order of their offsets.
 
     Of each row the index and the number of its record, and its cell; of each cell its table and its facts.
@@ -99,13 +100,13 @@ def note_writing(seen: ColumnWriting, found: Iterable[WrittenGroup], batch: Batc
             of_image.setdefault((id(decoded_batch), written.source), []).append(one)
     for (_, source), groups in of_image.items():
         rows = groups[0].record_group.decoded_batch.rows[source]
-        cells = _cells_of(groups, rows, batch)
+        cells = cells_of(groups, rows, batch)
         if cells is not None:
-            note = _note_columns if len(cells.rows) > _FEW * len(cells.tables) else _note_rows
+            note = note_columns if len(cells.rows) > _FEW * len(cells.tables) else _note_rows
             note(seen, cells, _written_in(groups[0].record_group, rows, cells), batch)
 
 
-def _cells_of(groups: Sequence[WrittenGroup], rows: Rows, batch: Batch) -> _Cells | None:
+def cells_of(groups: Sequence[WrittenGroup], rows: Rows, batch: Batch) -> Cells | None:
     """Return the rows of some groups by cell, None if there are none."""
     positions = np.concatenate([one.record_group.positions for one in groups])
     count = rows.count[positions]
@@ -131,7 +132,7 @@ def _cells_of(groups: Sequence[WrittenGroup], rows: Rows, batch: Batch) -> _Cell
         for one, source, code in places
         if one.written is not None
     ]
-    return _Cells(mine[order], numbers[order], np.cumsum(begins) - 1, written, of_cell)
+    return Cells(mine[order], numbers[order], np.cumsum(begins) - 1, written, of_cell)
 
 
 def _kind_of(facts: Facts) -> tuple[Any, ...]:
@@ -139,7 +140,7 @@ def _kind_of(facts: Facts) -> tuple[Any, ...]:
     return facts.code, facts.contract, facts.subject, facts.written
 
 
-def _written_in(record_group: RecordGroup, rows: Rows, cells: _Cells) -> Iterator[_WrittenColumn]:
+def _written_in(record_group: RecordGroup, rows: Rows, cells: Cells) -> Iterator[CodedColumn[Writing]]:
     """Yield how the values of each column are written.
 
     What has no layout in any table it may be in is not looked at again: the layouts of other values tell nothing there.
@@ -160,11 +161,11 @@ def _written_in(record_group: RecordGroup, rows: Rows, cells: _Cells) -> Iterato
             plain_cells = np.unique(cells.of_row[codes == _PLAIN + 1]).tolist()
             for table in {cells.tables[cell] for cell in plain_cells}:
                 known.setdefault(table, set()).add((name, kind))
-        yield _WrittenColumn(name, codes, ways)
+        yield CodedColumn(name, codes, ways)
 
 
-def _note_columns(seen: ColumnWriting, cells: _Cells, columns: Iterable[_WrittenColumn], batch: Batch) -> None:
-    """Count the values of many records of each table, a column at a time."""
+def note_columns(seen: ColumnWays[Way], cells: Cells, columns: Iterable[CodedColumn[Way]], batch: Batch) -> None:
+    """Count the values of records of each table, a column at a time; `codes` has the rows of the cells in order."""
     every = _stretches_of(cells, cells.of_row, 1, batch)
     for column in columns:
         ways = len(column.ways)
@@ -178,7 +179,7 @@ def _note_columns(seen: ColumnWriting, cells: _Cells, columns: Iterable[_Written
                 seen.add(cells.tables[key // ways], column.name, writing, stretch)
 
 
-def _note_rows(seen: ColumnWriting, cells: _Cells, columns: Iterable[_WrittenColumn], batch: Batch) -> None:
+def _note_rows(seen: ColumnWriting, cells: Cells, columns: Iterable[CodedColumn[Writing]], batch: Batch) -> None:
     """Count the values of few records of each table, all columns of a row at once."""
     listed = list(columns)
     combined, total = np.zeros(len(cells.rows), np.int64), 1
@@ -193,7 +194,7 @@ def _note_rows(seen: ColumnWriting, cells: _Cells, columns: Iterable[_WrittenCol
         seen.add_ways(cells.tables[key // total], ways[key % total], stretch)
 
 
-def _stretches_of(cells: _Cells, keys: Numbers, parts: int, batch: Batch) -> list[tuple[int, Stretch]]:
+def _stretches_of(cells: Cells, keys: Numbers, parts: int, batch: Batch) -> list[tuple[int, Stretch]]:
     """Return the rows of each key as a stretch; a key is the number of a cell times `parts`, and less than that."""
     held, most = None, int(keys.max()) + 1
     if most > _MOST_KEYS * len(keys):

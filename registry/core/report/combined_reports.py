@@ -23,6 +23,7 @@ from cdc_contracts.registry.core.report.report_model import (
     VersionSwitch,
 )
 from cdc_contracts.registry.core.report.reported_findings import weight
+from cdc_contracts.registry.core.report.reported_options import join_options
 from cdc_contracts.registry.core.report.reported_parts import join_parts
 from cdc_contracts.registry.core.report.reported_profile import ReportedTopic
 from cdc_contracts.registry.core.stats.run_evidence import join_evidence
@@ -62,6 +63,7 @@ def combine_reports(reports: Sequence[Report]) -> Report:
         switches=_joined(report.switches for report in reports),
         versions=_ranges(reports),
         evidence=evidence,
+        options=join_options(one for report in reports for one in report.options or ()),
         parts=join_parts(one for report in reports for one in report.parts or ()),
         profile=_profiles(reports),
     )

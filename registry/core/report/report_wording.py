@@ -14,6 +14,7 @@ from cdc_contracts.registry.core.common.safe_text import sentence, visible
 from cdc_contracts.registry.core.detect.reported_detection import EvidencePlace, ReportedDetection, ReportedEvidence
 from cdc_contracts.registry.core.report.contradicted_runs import describe_contradicted
 from cdc_contracts.registry.core.report.fraction_notes import fraction_notes
+from cdc_contracts.registry.core.report.option_notes import option_notes
 from cdc_contracts.registry.core.report.report_model import Ledger, Report, UnprovenVersion, VersionSwitch
 from cdc_contracts.registry.core.report.reported_findings import ExampleMessage, ReportedMoment
 from cdc_contracts.registry.core.report.vote_notes import vote_notes
@@ -176,7 +177,7 @@ def notes(report: Report) -> list[str]:
         counted = f"; the others occurred {others:,} times" if others else ""
         result.append(f"There were more findings than the {len(report.findings):,} that are kept{counted}.")
     contradicted = describe_contradicted(report.contradicted) if report.contradicted else ()
-    return [*result, *_chain_notes(report), *fraction_notes(report), *contradicted]
+    return [*result, *_chain_notes(report), *option_notes(report), *fraction_notes(report), *contradicted]
 
 
 def _chain_notes(report: Report) -> Iterator[str]:

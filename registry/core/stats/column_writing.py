@@ -7,17 +7,14 @@ were written in each way is kept. That is small and exact, and independent of ba
 
 from __future__ import annotations
 
-import heapq
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Hashable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from cdc_contracts.registry.core.common.json_messages import kind_of
+from cdc_contracts.registry.core.stats.column_ways import ColumnWays, WrittenTable
 from cdc_contracts.registry.core.stats.position_sequences import Stretch
 from cdc_contracts.registry.core.values import Number
-
-MOST_TABLES: Final = 2_000
 
 TEXT: Final = "text"
 NUMBER: Final = "number"
@@ -53,21 +50,6 @@ _SECONDS_TEXT: Final = Writing(TEXT, SECONDS)
 _DIGITS_TEXT: Final = Writing(TEXT, DIGITS)
 
 
-class WrittenTable(NamedTuple):
-    """Rows of one table in a partition, loaded or changed; `at` is the pointer to the row of an insert.
-
-    `typed` if a table contract gives the types.
-    """
-
-    topic: str
-    partition: int
-    table: str | None
-    subject: str
-    loaded: bool
-    at: str
-    typed: bool
-
-
 class Turn(NamedTuple):
     """A column of a partition whose values were written in one way, and then in another.
 
@@ -90,55 +72,21 @@ class Turn(NamedTuple):
 Column = dict[Writing, Stretch]
 
 
-@dataclass
-class ColumnWriting:
+class ColumnWriting(ColumnWays[Writing]):
     """The ways in which values of each column were written.
 
     If one value of a kind has no characteristic layout, the layouts of the others are not significant either, and only
-    the kind is kept. Bounded: if there are too many tables, the first by name are kept and `cut` is set.
+    the kind is kept.
     """
-
-    seen: dict[WrittenTable, dict[str, Column]] = field(default_factory=dict)
-    cut: bool = False
-
-    def add(self, rows: WrittenTable, name: str, writing: Writing, stretch: Stretch) -> None:
-        """Count values of a column written in the same way."""
-        self.add_ways(rows, ((name, writing),), stretch)
-
-    def add_ways(self, rows: WrittenTable, ways: Iterable[tuple[str, Writing | None]], stretch: Stretch) -> None:
-        """Count the values of some columns, each with its writing; None for a column without a value."""
-        columns = self.seen.get(rows)
-        if columns is None:
-            columns = {name: {writing: stretch} for name, writing in ways if writing is not None}
-            if columns:
-                self.seen[rows] = columns
-                self._bound()
-            return
-        for name, writing in ways:
-            if writing is not None:
-                _count(columns.setdefault(name, {}), writing, stretch)
 
     def add_row(self, rows: WrittenTable, row: Mapping[str, Any], stretch: Stretch) -> None:
         """Count the values of one row."""
         self.add_ways(rows, ((name, writing_of(value)) for name, value in row.items()), stretch)
 
-    def merge(self, other: ColumnWriting) -> None:
-        """Merge the data of another part of the run; the order of merging does not matter."""
-        self.cut |= other.cut
-        for rows, columns in other.seen.items():
-            mine = self.seen.get(rows)
-            if mine is None:
-                self.seen[rows] = {name: dict(column) for name, column in columns.items()}
-                continue
-            for name, column in columns.items():
-                for writing, stretch in column.items():
-                    _count(mine.setdefault(name, {}), writing, stretch)
-        self._bound()
-
     def turns(self) -> Iterator[Turn]:
         """Yield the columns written differently from their first value, by table, name and way."""
         fractions = self._with_fractions()
-        for rows in heapq.nsmallest(MOST_TABLES, self.seen, key=_order):
+        for rows in self.tables():
             for name, held in sorted(self.seen[rows].items()):
                 column = _join_seconds(held) if column_key(rows, name) in fractions else held
                 if len(column) > 1:
@@ -170,11 +118,19 @@ class ColumnWriting:
             if _SECONDS_TEXT in column
         }
 
-    def _bound(self) -> None:
-        if len(self.seen) > 2 * MOST_TABLES:
-            kept = heapq.nsmallest(MOST_TABLES, self.seen, key=_order)
-            self.seen = {rows: self.seen[rows] for rows in kept}
-            self.cut = True
+    @staticmethod
+    def count(column: Column, way: Writing, stretch: Stretch) -> None:
+        """Count values of a column; the stretch is not changed, since the other columns of its rows share it."""
+        if not column:
+            column[way] = stretch
+            return
+        plain = Writing(way.kind)
+        if way.layout and plain in column:
+            way = plain
+        column[way] = column[way].joined(stretch) if way in column else stretch
+        if not way.layout:
+            for other in [one for one in column if one.kind == way.kind and one.layout]:
+                column[plain] = column[plain].joined(column.pop(other))
 
 
 def column_key(rows: WrittenTable, name: str) -> Hashable:
@@ -216,21 +172,3 @@ def _join_seconds(column: Column) -> Column:
     digits, others = column[_DIGITS_TEXT], joined.get(_SECONDS_TEXT)
     joined[_SECONDS_TEXT] = digits if others is None else others.joined(digits)
     return joined
-
-
-def _count(column: Column, writing: Writing, stretch: Stretch) -> None:
-    """Count values of a column; the stretch is not changed, since the other columns of its rows share it."""
-    if not column:
-        column[writing] = stretch
-        return
-    plain = Writing(writing.kind)
-    if writing.layout and plain in column:
-        writing = plain
-    column[writing] = column[writing].joined(stretch) if writing in column else stretch
-    if not writing.layout:
-        for other in [one for one in column if one.kind == writing.kind and one.layout]:
-            column[plain] = column[plain].joined(column.pop(other))
-
-
-def _order(rows: WrittenTable) -> tuple[Any, ...]:
-    return (rows.table is not None, rows.table or "", *rows[3:], rows.topic, rows.partition)

@@ -21,9 +21,10 @@ from cdc_contracts.registry.core.contract.model import Meaning
 from cdc_contracts.registry.core.contract.table_contracts import table_name
 from cdc_contracts.registry.core.contract.type_families import type_name_in
 from cdc_contracts.registry.core.message.reading import Reading
-from cdc_contracts.registry.core.stats.column_writing import WrittenTable
+from cdc_contracts.registry.core.stats.column_ways import WrittenTable
 from cdc_contracts.registry.core.stats.finding_onsets import ANY_OP, FindingSeries, Start
 from cdc_contracts.registry.core.stats.finding_tallies import Extent, FindingTally
+from cdc_contracts.registry.core.stats.option_evidence import OpenColumn, open_columns
 from cdc_contracts.registry.core.stats.partition_tallies import Moment, Source
 from cdc_contracts.registry.core.stats.position_sequences import FIRST_HALF, SECOND_HALF, WHOLE, Stretch
 from cdc_contracts.registry.core.stats.second_parts import TimedColumns, timed_columns
@@ -63,13 +64,15 @@ class RowFacts(NamedTuple):
 class WrittenRows(NamedTuple):
     """The rows of a message of a dialect without types, with all of their columns or those that changed.
 
-    `source` is the pointer to them, `at` that to the row of an insert.
+    `source` is the pointer to them, `at` that to the row of an insert; `open` are the columns whose form an option
+    decides that nobody states.
     """
 
     source: str
     at: str
     loaded: bool
     typed: bool
+    open: tuple[OpenColumn, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -245,7 +248,8 @@ def written_rows(reading: Reading, columns: TypedColumns) -> WrittenRows | None:
         return None
     placed = [op.after.at for name in ("insert", "upsert", "snapshot") if (op := images.of(name)) and op.after]
     at = placed[0] if placed else source
-    return WrittenRows(source, at if images.hold_one_row else f"{at}/0", reading.op == "snapshot", bool(columns.types))
+    at = at if images.hold_one_row else f"{at}/0"
+    return WrittenRows(source, at, reading.op == "snapshot", bool(columns.types), open_columns(columns))
 
 
 def _as_listed(sent: str, listed: str | None, reading: Reading, columns: TypedColumns) -> str:

@@ -110,6 +110,7 @@ def account_of(
             stretch = Stretch(1, point, point, {contract: 1}, dict(ops))
             for row in validated.reading.rows(facts.written.source) or ():
                 tally.statistics.writing.add_row(written, row, stretch)
+                tally.statistics.options.add_row(written, row, facts.written.open, stretch)
         if facts.timed is not None:
             count_parts(tally.statistics.parts, facts.timed, validated.reading, source.topic, facts.table)
         if facts.track is not None:

@@ -63,7 +63,10 @@ def finalize(tally: Tally, catalogue: Catalogue, declared: str = AUTO, *, ranged
     valued = sum(counts.valued for counts in tally.partitions.values())
     found: dict[FindingKey, FindingTally] = {}
     writing = _writing(statistics, catalogue, declared, ranged=ranged)
-    for one in (*_order(statistics), *_tables(tally), *_dropped(tally), *writing, *_controls(statistics, valued)):
+    options = _options(statistics)
+    for one in (
+        *_order(statistics), *_tables(tally), *_dropped(tally), *writing, *options, *_controls(statistics, valued)
+    ):  # fmt: skip
         found.setdefault(one.key, _empty(statistics, one)).merge(_as_tally(statistics, one))
     for key, reference, expected, observed in _unexercised(statistics, catalogue):
         result = found[key] = FindingTally(_severity(statistics, key))
@@ -72,7 +75,7 @@ def finalize(tally: Tally, catalogue: Catalogue, declared: str = AUTO, *, ranged
     for key, drift in found.items():
         tally.total_findings += drift.count - (tally.findings[key].count if key in tally.findings else 0)
     tally.findings |= found
-    tally.dropped |= statistics.shapes.cut | statistics.writing.cut
+    tally.dropped |= statistics.shapes.cut | statistics.writing.cut | statistics.options.cut
 
 
 def with_chains(tally: Tally, catalogue: Catalogue, refutations: Iterable[Refutation]) -> Tally:
@@ -219,6 +222,21 @@ def _writing(statistics: StreamStatistics, catalogue: Catalogue, declared: str, 
         series = FindingSeries(stretch.count, stretch.last.offset, clean, starts)
         written = f"{rows.subject} {'loaded' if rows.loaded else 'changed'}"
         yield _Found(key, source, expected, observed, stretch, {written: series}, severity, counted_alone=True)
+
+
+def _options(statistics: StreamStatistics) -> Iterator[_Found]:
+    """Yield the columns from which on an option of the producer has another value than before."""
+    for change in statistics.options.changes():
+        rows, stretch = change.rows, change.stretch
+        key = FindingKey(
+            "other-version", rule_id("other-version", "option"), rows.at + join_pointer(change.name), rows.table
+        )
+        starts = [Start(*stretch.first, stretch.count)] if stretch.first.offset > change.clean else []
+        series = FindingSeries(stretch.count, stretch.last.offset, change.clean, starts)
+        before, after = (f"{change.option}={' or '.join(values)}" for values in (change.before, change.after))
+        yield _Found(
+            key, Source(rows.topic, rows.partition), before, after, stretch, {rows.subject: series}, counted_alone=True
+        )
 
 
 def count_overlaps(tally: Tally) -> FindingOverlaps:

@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from registry_servers import Postgres, postgres_programs
+from database_servers import Postgres, postgres_programs
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,7 @@ from pathlib import Path
 import psycopg
 import pytest
 import yaml
-from registry_servers import Postgres, postgres_programs
+from database_servers import Postgres, postgres_programs
 
 from cdc_contracts.registry.core.contract.table_contracts import TableColumn, TableContract
 from cdc_contracts.registry.core.tables.ddl import read_create_table

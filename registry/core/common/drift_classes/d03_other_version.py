@@ -25,5 +25,11 @@ CLASS = DriftClass(
             "prove a version of another subject.",
         ),
         DriftCause("value-form", per_column=True),
+        DriftCause(
+            "option",
+            "From here on values are as another value of an option of the producer writes them; the release may be "
+            "the same.",
+            instead=True, per_column=True,
+        ),
     ),
 )  # fmt: skip

@@ -1,0 +1,42 @@
+"""Reported options: what the values of a topic say of the options of its producer that nobody states."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec import UNSET, Struct
+
+from cdc_contracts.registry.core.common.written_models import Count, Sometimes
+from cdc_contracts.registry.core.stats.option_evidence import OptionEvidence
+
+
+class ReportedOption(Struct, frozen=True, forbid_unknown_fields=True):
+    """An option of the producer of a topic."""
+
+    topic: str
+    """Topic."""
+    option: str
+    """Option, as the producer calls it; a parameter of a run has the same name."""
+    values: tuple[str, ...]
+    """The values that every value of the columns allows: one if it is found out, none if they contradict each other."""
+    columns: Count
+    """Columns whose form the option decides."""
+    held: Count
+    """Values of these columns."""
+
+
+def report_options(seen: OptionEvidence) -> Sometimes[tuple[ReportedOption, ...]]:
+    """Return the options in order of topic and name; UNSET if there are none."""
+    return tuple(ReportedOption(*one) for one in seen.options()) or UNSET
+
+
+def join_options(parts: Iterable[ReportedOption]) -> Sometimes[tuple[ReportedOption, ...]]:
+    """Return the options of all parts of a run; of the columns of several parts only the most are counted."""
+    found: dict[tuple[str, str], ReportedOption] = {}
+    for one in parts:
+        known = found.get((one.topic, one.option), one)
+        values = tuple(value for value in known.values if value in one.values)
+        held = one.held if known is one else known.held + one.held
+        columns = max(known.columns, one.columns)
+        found[one.topic, one.option] = ReportedOption(one.topic, one.option, values, columns, held)
+    return tuple(found[key] for key in sorted(found)) or UNSET

@@ -1,0 +1,178 @@
+"""Option evidence: which values of a producer's options the values of columns allow, and where these change.
+
+Columns whose form an option decides that nobody states are read as they were sent. What each value of such a column
+rules out is kept, so that many messages prove an option together, whatever their order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final, NamedTuple
+
+from cdc_contracts.registry.core.common.json_messages import kind_of
+from cdc_contracts.registry.core.common.json_structures import as_structure
+from cdc_contracts.registry.core.contract.value_mappings import ValueMapping
+from cdc_contracts.registry.core.stats.column_ways import ColumnWays, WrittenTable
+from cdc_contracts.registry.core.stats.position_sequences import Stretch
+from cdc_contracts.registry.core.validate.form_selection import TypedColumns
+from cdc_contracts.registry.core.values import FORMS, READ, BrokenValue, Context, ValueForm
+from cdc_contracts.registry.core.values.source_types import parameters_of
+
+_TIME: Final = "time"
+_NUMBER: Final = "number"
+_WIRES: Final = {"string": "text"}
+"""The wire of a form by the JSON kind of a value, where it is not called like that."""
+
+
+class OpenColumn(NamedTuple):
+    """A column whose form an option decides: the form under each value of the option, None where it decides none."""
+
+    name: str
+    option: str
+    forms: tuple[tuple[str, ValueForm | None, Context], ...]
+
+
+class Allowed(NamedTuple):
+    """The values of an option under which a value of a column can be read."""
+
+    option: str
+    values: tuple[str, ...]
+
+
+class TopicOption(NamedTuple):
+    """What the `held` values of a topic say of an option: the `values` of it that all of them allow, if any."""
+
+    topic: str
+    option: str
+    values: tuple[str, ...]
+    columns: int
+    held: int
+
+
+class OptionChange(NamedTuple):
+    """A column whose values rule out every value of the option that those before allow.
+
+    `clean` is the last offset of a value that `after` does not allow.
+    """
+
+    rows: WrittenTable
+    name: str
+    option: str
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+    stretch: Stretch
+    clean: int
+
+
+class _Seen(NamedTuple):
+    rows: WrittenTable
+    name: str
+    allowed: Allowed
+    stretch: Stretch
+
+    @property
+    def order(self) -> tuple[Any, ...]:
+        return self.stretch.first.offset, self.rows.table or "", self.name, self.rows.loaded, self.allowed
+
+
+class OptionEvidence(ColumnWays[Allowed]):
+    """The values of options that each column allows, with the stretch of the values that allow just these."""
+
+    def add_row(
+        self, rows: WrittenTable, row: Mapping[str, Any], columns: Iterable[OpenColumn], stretch: Stretch
+    ) -> None:
+        """Count the values of one row."""
+        self.add_ways(rows, ((one.name, allowed_by(one, row[one.name])) for one in columns if one.name in row), stretch)
+
+    def options(self) -> Iterator[TopicOption]:
+        """Yield what each topic says of each option, in order of both."""
+        found: dict[tuple[str, str], list[_Seen]] = {}
+        for one in self._all():
+            found.setdefault((one.rows.topic, one.allowed.option), []).append(one)
+        for (topic, option), seen in sorted(found.items()):
+            columns = {(one.rows.table, one.name) for one in seen}
+            held = sum(one.stretch.count for one in seen)
+            yield TopicOption(topic, option, _common(one.allowed.values for one in seen), len(columns), held)
+
+    def changes(self) -> Iterator[OptionChange]:
+        """Yield the columns from which on values contradict those before, partition by partition."""
+        found: dict[tuple[str, int, str], list[_Seen]] = {}
+        for one in self._all():
+            found.setdefault((one.rows.topic, one.rows.partition, one.allowed.option), []).append(one)
+        for _, seen in sorted(found.items()):
+            before: tuple[str, ...] | None = None
+            for one in sorted(seen, key=lambda one: one.order):
+                left = one.allowed.values if before is None else _common((before, one.allowed.values))
+                if before is not None and not left:
+                    against = [other for other in seen if not _common((other.allowed.values, one.allowed.values))]
+                    clean = max(other.stretch.last.offset for other in against) if against else -1
+                    yield OptionChange(
+                        one.rows, one.name, one.allowed.option, before, one.allowed.values, one.stretch, clean
+                    )
+                before = left or one.allowed.values
+
+    def _all(self) -> Iterator[_Seen]:
+        for rows in self.tables():
+            for name, column in self.seen[rows].items():
+                yield from (_Seen(rows, name, allowed, stretch) for allowed, stretch in column.items())
+
+
+def open_columns(columns: TypedColumns) -> tuple[OpenColumn, ...]:
+    """Return the columns of a row whose form an option decides that no parameter states."""
+    if not columns.mapping.open_types:
+        return ()
+    return tuple(
+        OpenColumn(name, option, tuple(_forms_of(columns.mapping, columns.types_of(name), forms)))
+        for name, source_type in (columns.types or {}).items()
+        for option, forms in columns.mapping.options_of(source_type).items()
+    )
+
+
+def allowed_by(column: OpenColumn, value: Any) -> Allowed | None:
+    """Return the values of its option under which a value of a column can be read.
+
+    Null says nothing of an option, and neither does what is written under no value of it, such as NaN: None.
+    """
+    if value is None:
+        return None
+    kind = kind_of(value)
+    sent = as_structure(value) if isinstance(value, list | dict) else value
+    wire = _WIRES.get(kind, kind)
+    values = tuple(name for name, form, context in column.forms if _reads(form, context, wire, sent))
+    return Allowed(column.option, values) if values else None
+
+
+def takes_any_count(form: ValueForm) -> bool:
+    """Return whether a count of any size is one of the form: releases have written times of day far out of range."""
+    return form.kind == _TIME and _NUMBER in form.wire
+
+
+def _forms_of(
+    mapping: ValueMapping, types: tuple[str, ...], forms: Mapping[str, str | None]
+) -> Iterator[tuple[str, ValueForm | None, Context]]:
+    for value, name in sorted(forms.items()):
+        form = None if name is None else FORMS[name]
+        context = Context() if form is None else Context(
+            None, mapping.keeps_invalid(form.name), mapping.invalid_literals(form.name),
+            **parameters_of(types, form.type_parameters),
+        )  # fmt: skip
+        yield value, form, context
+
+
+def _reads(form: ValueForm | None, context: Context, wire: str, value: Any) -> bool:
+    if form is None:
+        return True
+    if wire not in form.wire:
+        return False
+    if wire == _NUMBER and takes_any_count(form):
+        return True
+    try:
+        return form.read(value, context).flag in READ
+    except BrokenValue:
+        return False
+
+
+def _common(values: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+    """Return the values that are in all of some tuples, in the order of the first."""
+    first, *others = values
+    return tuple(value for value in first if all(value in other for other in others))

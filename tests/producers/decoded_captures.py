@@ -1,0 +1,195 @@
+"""Decoded captures: the row changes of a capture beside those that the database says there were.
+
+Messages are decoded with what a user can state: table contracts of the DDL of the tables as they were at the time, and
+the options of the producer. Which columns and keys a table has, and in which order rows have changed, the database says.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from itertools import groupby
+from typing import Any
+
+from producers.captures import Capture, Line, read_expected
+from producers.expected_changes import Image, RowChange, TableState, expected_changes, key_of, logged_changes
+from producers.known_differences import types_without_form
+from producers.run_plans import options_of
+
+import cdc_contracts as cdc
+from cdc_contracts.registry.core.tables.ddl import read_create_table
+
+OPS = frozenset("crud")
+"""The ops of messages of Debezium that are of a row: created, read in a snapshot, updated, deleted."""
+ROW_TYPES = frozenset({"INSERT", "UPDATE", "DELETE"})
+"""The types of messages of Canal that have rows."""
+DIALECTS = {"postgresql": "postgres", "mariadb": "mysql"}
+DATABASE = "shop"
+ZONE = {"timestamp_zone": "+00:00"}
+"""That of the server, which messages of Canal do not name."""
+DEFAULTS = {
+    "postgresql": {
+        "decimal.handling.mode": "precise",
+        "time.precision.mode": "adaptive",
+        "binary.handling.mode": "bytes",
+        "hstore.handling.mode": "json",
+    },
+    "mariadb": {
+        "decimal.handling.mode": "precise",
+        "time.precision.mode": "adaptive_time_microseconds",
+        "binary.handling.mode": "bytes",
+        "bigint.unsigned.handling.mode": "long",
+    },
+}
+"""What connectors do without options."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """A change that the database says there was, and what its message was decoded to: the texts of its images.
+
+    `refused` are the rules and places of the findings of a message that was quarantined.
+    """
+
+    expected: RowChange
+    op: str | None
+    before: Image | None
+    after: Image | None
+    refused: tuple[tuple[str, str], ...] = ()
+
+
+def values_of(records: Iterable[Line]) -> list[bytes | None]:
+    """Return the values of records, in order."""
+    return [None if one["value"] is None else one["value"].encode() for one in records]
+
+
+def rows_in(value: bytes) -> int:
+    """Return how many rows a message has; those of a transaction, a truncation or a statement of DDL have none."""
+    message = json.loads(value)
+    if message.get("type") in ROW_TYPES:
+        return len(message["data"])
+    return int(message.get("op") in OPS)
+
+
+def decode_changes(capture: Capture, records: Iterable[Line], reference: str) -> list[Decoded]:
+    """Return the changes of records as in a capture, by table and statement, each with what it was decoded to.
+
+    Messages of Canal name the types of their columns. Raises AssertionError unless there are as many rows of each table
+    as there were changes.
+    """
+    if capture.product == "canal":
+        return list(_decode_typed(capture, records, reference))
+    batches: dict[int, list[tuple[RowChange, bytes]]] = defaultdict(list)
+    sent, due = _messages_of_rows(records), expected_changes(capture.database)
+    assert {name: len(found) for name, found in sent.items()} == {name: len(found) for name, found in due.items()}
+    for name, changes in due.items():
+        for change, value in zip(changes, sent[name], strict=True):
+            batches[change.state.number].append((change, value))
+    return [one for number, batch in batches.items() for one in _decode(capture, reference, number, batch)]
+
+
+def _decode_typed(capture: Capture, records: Iterable[Line], reference: str) -> Iterator[Decoded]:
+    written = cdc.contract(reference, parameters=ZONE).decode_batch(values_of(records))
+    assert written.quarantine.num_rows == 0
+    sent, due = defaultdict(list), logged_changes(capture.database)
+    for row in written.changes.to_pylist():
+        sent[f"{row['database']}.{row['table']}"].append(row)
+    assert {name: len(found) for name, found in sent.items()} == {name: len(found) for name, found in due.items()}
+    for name, changes in due.items():
+        yield from _pair_statements([(*pair, ()) for pair in zip(changes, sent[name], strict=True)])
+
+
+def _messages_of_rows(records: Iterable[Line]) -> dict[str, list[bytes]]:
+    found = defaultdict(list)
+    for value in filter(None, values_of(records)):
+        if rows_in(value):
+            source = json.loads(value)["source"]
+            found[f"{source.get('schema') or source['db']}.{source['table']}"].append(value)
+    return found
+
+
+def _decode(capture: Capture, reference: str, number: int, batch: list[tuple[RowChange, bytes]]) -> Iterator[Decoded]:
+    options = tuple(sorted((DEFAULTS[capture.database] | _stated(capture)).items()))
+    written = _contract(reference, capture.database, options, number).decode_batch([value for _, value in batch])
+    rows = {row["offset"]: row for row in written.changes.to_pylist()}
+    refused = {row["offset"]: row["findings"] for row in written.quarantine.to_pylist()}
+    assert rows.keys() | refused.keys() == set(range(len(batch)))
+    yield from _pair_statements(
+        [(change, rows.get(place), refused.get(place, ())) for place, (change, _) in enumerate(batch)]
+    )
+
+
+def _pair_statements(decoded: list[tuple[RowChange, Any, Any]]) -> Iterator[Decoded]:
+    for _, group in groupby(decoded, lambda one: (one[0].state, one[0].statement, one[0].op)):
+        yield from _pair(list(group))
+
+
+def _pair(group: list[tuple[RowChange, Any, Any]]) -> Iterator[Decoded]:
+    """Pair the changes of a statement by their keys; a producer sends the rows of a statement in an order of its own."""
+    state = group[0][0].state
+    if all(row for _, row, _ in group):
+        sent = sorted((one[1:] for one in group), key=lambda one: str(key_of(state, *_images(one[0]))))
+    else:
+        sent = [one[1:] for one in group]
+    for (change, *_), (row, findings) in zip(group, sent, strict=True):
+        reasons = tuple((finding["rule"], finding["path"]) for finding in findings)
+        yield Decoded(change, row and row["op"], *_images(row), reasons)
+
+
+def _images(row: Any) -> tuple[Image | None, Image | None]:
+    images = (row[side] if row else None for side in ("before", "after"))
+    before, after = (None if image is None else dict(image) for image in images)
+    return before, after
+
+
+def _stated(capture: Capture) -> dict[str, str]:
+    known = DEFAULTS[capture.database]
+    return {name: value for name, value in options_of(capture).properties.items() if name in known}
+
+
+def last_tables(database: str) -> list[Line]:
+    """Return the contracts of all tables of a database, each as it was last."""
+    return _table_contracts(database, sys.maxsize)
+
+
+@cache
+def _contract(reference: str, database: str, options: tuple[tuple[str, str], ...], number: int) -> cdc.Contract:
+    return cdc.contract(reference, tables=_table_contracts(database, number), parameters=dict(options))
+
+
+@cache
+def _table_contracts(database: str, number: int) -> list[Line]:
+    """Return the contracts of all tables by their DDL, each in the state of a number, or in its last."""
+    states: dict[str, TableState] = {}
+    for changes in expected_changes(database).values():
+        for change in changes:
+            if change.state.number <= number:
+                states[change.state.name] = change.state
+    named = [
+        line["sql"] for line in read_expected(database) if line["sql"].startswith(("CREATE TYPE", "CREATE DOMAIN"))
+    ]
+    text = ";\n".join([*named, *(_create_table(state, database) for state in states.values())])
+    found = read_create_table(text, DIALECTS[database], DATABASE)
+    assert not found.problems, found.problems
+    return [
+        _without(types_without_form()[database], table.model_dump(mode="json", exclude_unset=True))
+        for table in found.tables
+    ]
+
+
+def _without(types: tuple[str, ...], table: Line) -> Line:
+    """Return a table contract without the columns of types that no contract reads, which are then kept as sent."""
+    columns = {name: column for name, column in table["columns"].items() if column["type"] not in types}
+    return {**table, "columns": columns}
+
+
+def _create_table(state: TableState, database: str) -> str:
+    quote = '"' if database == "postgresql" else "`"
+    name = lambda *parts: ".".join(f"{quote}{part}{quote}" for part in parts)  # noqa: E731
+    columns = [f"{name(column)} {type_}{'' if null else ' NOT NULL'}" for column, type_, null in state.columns]
+    key = [f"PRIMARY KEY ({', '.join(map(name, state.primary_key))})"] if state.primary_key else []
+    return f"CREATE TABLE {name(state.schema, state.table)} ({', '.join([*columns, *key])})"

@@ -1,0 +1,44 @@
+"""Producers that are run now send the rows of their databases, as their captures do."""
+
+import os
+
+import pytest
+from database_servers import mariadb_programs, postgres_programs
+from producers.captures import read_expected
+from producers.database_sessions import open_session
+from producers.expected_rows import run_statements
+from producers.run_plans import list_runs
+from producers.run_producers import DATABASES, run_release
+from producers.statements import read_statements
+from producers.test_captures import REFERENCES, WITHOUT_CONTRACT, unknown_differences
+
+PROGRAMS = {"postgresql": postgres_programs, "mariadb": mariadb_programs}
+pytestmark = [
+    pytest.mark.java,
+    pytest.mark.skipif(
+        "CDC_CONTRACTS_PRODUCERS" not in os.environ, reason="runs every producer: CDC_CONTRACTS_PRODUCERS=1"
+    ),
+]
+
+
+def need(database):
+    if PROGRAMS[database]() is None:
+        pytest.skip(f"{database} is not installed")
+
+
+@pytest.mark.parametrize("database", DATABASES)
+def test_a_database_holds_after_each_statement_what_is_expected(database):
+    need(database)
+    with open_session(database) as session:
+        assert list(run_statements(session, read_statements(database))) == list(read_expected(database))
+
+
+@pytest.mark.parametrize("run", list_runs(), ids=lambda run: run.name)
+def test_a_release_that_is_run_now_sends_the_rows_of_its_database(run):
+    need(run.database)
+    sent = run_release(run)
+    assert list(sent) == run.captures()
+    assert all(sent.values())
+    for capture, records in sent.items():
+        if capture.options not in WITHOUT_CONTRACT:
+            assert unknown_differences(capture, records, REFERENCES[run.version]) == []

@@ -1,0 +1,105 @@
+"""The options that real producers were run with are found out from what they wrote, as far as the values tell."""
+
+import json
+
+import pytest
+from producers.captures import list_captures, read_records
+from producers.decoded_captures import DEFAULTS, DIALECTS, last_tables, values_of
+from producers.run_plans import options_of
+from producers.test_captures import REFERENCES, WITHOUT_CONTRACT, name_of
+from record_batches import batch_of_values
+from topics import CATALOGUE
+from written_reports import build_report
+
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.contract.table_contracts import TableContracts, parse_table_contract
+from cdc_contracts.registry.core.engine.kernel import Kernel
+from cdc_contracts.registry.core.stats.finding_tallies import FindingKey
+from cdc_contracts.registry.core.validate.validation_context import open_validation
+
+CAPTURES = [one for one in list_captures() if one.product == "debezium" and one.options not in WITHOUT_CONTRACT]
+ALIKE = {
+    "bytes": {"bytes", "base64"},
+    "base64": {"bytes", "base64"},
+    "adaptive": {"adaptive", "adaptive_time_microseconds", "microseconds", "nanoseconds"},
+    "adaptive_time_microseconds": {"adaptive", "adaptive_time_microseconds", "microseconds", "nanoseconds"},
+    "connect": {"adaptive", "adaptive_time_microseconds", "connect", "microseconds", "nanoseconds"},
+}
+"""The values of an option that write the values of these captures alike, besides those that nothing else writes so.
+
+In a smaller unit every moment is one that is nearer to 1970, so that numbers rule out larger units only.
+"""
+
+
+def stated_of(capture):
+    """Return the options that a capture was written with, by its plan, and else by the documents of the connector."""
+    known = DEFAULTS[capture.database]
+    stated = {name: value for name, value in options_of(capture).properties.items() if name in known}
+    return known | stated
+
+
+def audit(capture, values, parameters):
+    tables = [parse_table_contract(one, f"{one['table']}.yaml") for one in last_tables(capture.database)]
+    options = ReadingOptions(tables=TableContracts(tables), parameters=parameters)
+    return Kernel(open_validation(CATALOGUE, REFERENCES[capture.version], options)).audit(batch_of_values(values))
+
+
+def changes_in(tally, reference):
+    report = build_report(tally, catalogue=CATALOGUE, contract=reference, spans={}, fail_on="error")
+    found = [{**one, **column} for one in report["findings"] if one["rule"] == "D03.option"
+             for column in one.get("columns", [one])]  # fmt: skip
+    return [(one["first"]["offset"], one["expected"], *one["observed"]) for one in found]
+
+
+@pytest.mark.parametrize("capture", CAPTURES, ids=name_of)
+def test_options_are_found_out_from_the_messages_alone(capture):
+    tally = audit(capture, values_of(read_records(capture)), {})
+
+    found = {one.option: set(one.values) for one in tally.statistics.options.options()}
+    stated = stated_of(capture)
+    assert found.keys() == stated.keys()
+    for option, value in stated.items():
+        assert value in found[option]
+        assert found[option] <= ALIKE.get(value, {value})
+    assert changes_in(tally, REFERENCES[capture.version]) == []
+
+
+@pytest.mark.parametrize("database", DIALECTS)
+def test_an_option_changed_in_mid_topic_is_told_with_the_offset_of_the_change(database):
+    first, second = (
+        next(one for one in CAPTURES if (one.version, one.database, one.options) == ("3.5.0", database, options))
+        for options in ("texts", "doubles")
+    )
+    values = [values_of(read_records(one)) for one in (first, second)]
+
+    tally = audit(first, [*values[0], *values[1]], {})
+
+    changes = changes_in(tally, REFERENCES["3.5.0"])
+    told = {one[1:] for one in changes}
+    assert ("decimal.handling.mode=string", "decimal.handling.mode=double") in told
+    assert ("binary.handling.mode=base64 or bytes", "binary.handling.mode=hex") in told
+    assert {offset >= len(values[0]) for offset, *_ in changes} == {True}
+
+
+@pytest.mark.parametrize("database", DIALECTS)
+def test_a_capture_read_by_the_options_of_another_run_is_drift(database):
+    capture = next(one for one in CAPTURES if (one.version, one.database, one.options) == ("3.5.0", database, "texts"))
+
+    values = values_of(read_records(capture))
+
+    tally = audit(capture, values, {"decimal.handling.mode": "double"})
+
+    table = {"postgresql": "shop.public.orders", "mariadb": "shop.orders"}[database]
+    (extent,) = tally.findings[FindingKey("type-change", "D06", "/after/total", table)].extents.values()
+    assert extent.first.offset == first_total(values)
+
+
+def first_total(values):
+    """Return the offset of the first message of the table of orders with a total, by plain reading."""
+    messages = [json.loads(value) if value is not None else {} for value in values]
+    return next(
+        offset
+        for offset, message in enumerate(messages)
+        if (message.get("source") or {}).get("table") == "orders"
+        and (message.get("after") or {}).get("total") is not None
+    )

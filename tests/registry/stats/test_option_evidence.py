@@ -1,0 +1,211 @@
+"""Options of a producer that nobody states are found out from many messages, in any order and however they are cut."""
+
+import json
+from pathlib import Path
+from random import Random
+
+import pytest
+from record_batches import batch_of
+from topics import CATALOGUE
+from written_reports import build_report, notes
+
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.contract.table_contracts import TableContracts, parse_table_contract
+from cdc_contracts.registry.core.engine.kernel import Kernel
+from cdc_contracts.registry.core.stats.partition_tallies import Source
+from cdc_contracts.registry.core.stats.reference_tally import account
+from cdc_contracts.registry.core.stats.tally import Tally
+from cdc_contracts.registry.core.validate.validation_context import open_validation
+
+CONTRACT = "debezium/json@4"
+SAMPLE = json.loads(
+    Path(CATALOGUE.version(CONTRACT).folder, "samples", "insert-from-mysql.json").read_text(encoding="utf-8")
+)
+SOURCE = SAMPLE["source"]
+TABLE = {
+    "table": f"{SOURCE['db']}.{SOURCE['table']}",
+    "columns": {
+        name: {"type": declared}
+        for name, declared in (
+            ("id", "int"), ("price", "decimal(10,2)"), ("day", "date"), ("made", "datetime(6)"), ("mark", "varbinary(8)"),
+            ("late", "time(6)"),
+        )
+    },
+}  # fmt: skip
+DECIMALS = {"precise": "BOs=", "string": "12.59", "double": 12.59}
+"""12.59 as each value of decimal.handling.mode writes it: 0x04EB is 1259."""
+TIMES = {
+    "adaptive_time_microseconds": 1718000000000250, "microseconds": 1718000000000250, "connect": 1718000000000,
+    "nanoseconds": 1718000000000250000, "isostring": "2024-06-10T06:13:20.00025Z",
+}  # fmt: skip
+"""2024-06-10 06:13:20.00025 as each value of time.precision.mode writes a DATETIME(6)."""
+SMALLER_UNITS = ("adaptive_time_microseconds", "microseconds", "nanoseconds")
+BYTES = {"hex": "0aff", "base64": "Cv8=", "base64-url-safe": "-_8=", "bytes": "+/8="}
+
+
+PRICES = [None, None, "1234", {"scale": 1, "value": "fA=="}, [1], True, "NaN", 1234, ""]
+
+
+def options_of(parameters=None):
+    tables = TableContracts([parse_table_contract(TABLE, "orders.yaml")])
+    return ReadingOptions(tables=tables, parameters=parameters or {})
+
+
+def message(decimals="string", times="connect", marks="hex", price=None, late=0):
+    row = {
+        "id": 1, "price": DECIMALS[decimals] if price is None else price, "made": TIMES[times], "mark": BYTES[marks],
+        "late": "00:00:00Z" if times == "isostring" else late,
+        "day": "2024-06-10Z" if times == "isostring" else 19884,
+    }  # fmt: skip
+    return json.dumps({**SAMPLE, "after": row}).encode()
+
+
+def audited(records, parameters=None):
+    validation = open_validation(CATALOGUE, CONTRACT, options_of(parameters))
+    return Kernel(validation).audit(batch_of(records))
+
+
+def report_of(tally):
+    return build_report(
+        tally, catalogue=CATALOGUE, contract=CONTRACT, source={"kind": "file"}, spans={}, fail_on="warning"
+    )
+
+
+def found_in(tally):
+    return {one.option: one.values for one in tally.statistics.options.options()}
+
+
+def option_findings(report):
+    found = [one for one in report["findings"] if one["rule"] == "D03.option"]
+    return [(column["path"], one["first"]["offset"], one["expected"], one["observed"])
+            for one in found for column in one.get("columns", [one])]  # fmt: skip
+
+
+@pytest.mark.parametrize("decimals", DECIMALS)
+def test_one_message_tells_how_decimals_are_written_if_its_value_does(decimals):
+    assert found_in(audited([(0, 0, message(decimals))]))["decimal.handling.mode"] == (decimals,)
+
+
+def test_a_text_of_digits_is_a_decimal_or_base64_until_another_value_tells():
+    digits, decided = message(price="1234"), message(price="12.5")
+
+    assert found_in(audited([(0, 0, digits)]))["decimal.handling.mode"] == ("precise", "string")
+    assert found_in(audited([(0, 0, digits), (0, 1, decided)]))["decimal.handling.mode"] == ("string",)
+
+
+@pytest.mark.parametrize(
+    ("times", "left"),
+    [
+        ("isostring", ("isostring",)),
+        ("adaptive_time_microseconds", SMALLER_UNITS),
+        ("microseconds", SMALLER_UNITS),
+        ("nanoseconds", ("nanoseconds",)),
+        ("connect", ("adaptive_time_microseconds", "connect", "microseconds", "nanoseconds")),
+    ],
+)
+def test_a_number_of_a_moment_rules_out_the_units_in_which_no_date_is_that_late(times, left):
+    assert found_in(audited([(0, 0, message(times=times))]))["time.precision.mode"] == left
+
+
+@pytest.mark.parametrize(
+    ("marks", "left"),
+    [
+        ("hex", ("base64", "base64-url-safe", "bytes", "hex")),
+        ("base64", ("base64", "base64-url-safe", "bytes")),
+        ("base64-url-safe", ("base64-url-safe",)),
+        ("bytes", ("base64", "bytes")),
+    ],
+)
+def test_what_no_value_can_tell_stays_undecided(marks, left):
+    assert found_in(audited([(0, 0, message(marks=marks))]))["binary.handling.mode"] == left
+
+
+def test_an_option_that_is_stated_is_not_looked_for():
+    tally = audited([(0, 0, message("string"))], {"decimal.handling.mode": "string"})
+
+    assert sorted(found_in(tally)) == ["binary.handling.mode", "time.precision.mode"]
+
+
+def test_a_count_of_a_time_of_day_rules_out_no_unit_however_large_it_is():
+    """Releases before 2.5 wrote -838:59:59 so: more than 838 hours in microseconds, and fewer in nanoseconds."""
+    found = found_in(audited([(0, 0, message(times="microseconds", late=-3_020_399_000_000_000))]))
+
+    assert found["time.precision.mode"] == SMALLER_UNITS
+
+
+def test_null_says_nothing_and_a_column_without_a_type_neither():
+    row = {"id": 1, "price": None, "extra": "12.5"}
+
+    assert found_in(audited([(0, 0, json.dumps({**SAMPLE, "after": row}).encode())])) == {}
+
+
+@pytest.mark.parametrize("price", [True, "NaN", {"scale": 2}])
+def test_a_value_that_no_option_writes_says_nothing(price):
+    tally = audited([(0, 0, message("string")), (0, 1, message(price=price)), (0, 2, message("string"))])
+
+    assert found_in(tally)["decimal.handling.mode"] == ("string",)
+    assert option_findings(report_of(tally)) == []
+
+
+def changing(partitions, draw):
+    """Sixty messages in each partition, whose decimals are Base64 up to offset 29, and text from there on."""
+    records = [
+        (partition, offset, message("precise" if offset < 30 else "string", draw.choice(["connect", "microseconds"])))
+        for partition in range(partitions)
+        for offset in range(60)
+    ]
+    draw.shuffle(records)
+    return records
+
+
+@pytest.mark.parametrize("partitions", [1, 3])
+@pytest.mark.parametrize("cuts", [1, 7, 60])
+def test_a_change_in_mid_topic_is_told_with_its_offset_however_the_messages_are_cut(partitions, cuts):
+    draw = Random(partitions * 100 + cuts)
+    records = changing(partitions, draw)
+    parts = [audited(records[start::cuts]) for start in range(cuts)]
+    draw.shuffle(parts)
+    tally = Tally()
+    for part in parts:
+        tally.merge(part)
+
+    report = report_of(tally)
+
+    assert option_findings(report) == [
+        ("/after/price", 30, "decimal.handling.mode=precise", ["decimal.handling.mode=string"])
+    ]
+    assert report["verdict"] == "drift"
+    assert found_in(tally)["decimal.handling.mode"] == ()
+    assert found_in(tally)["time.precision.mode"] == SMALLER_UNITS
+
+
+def test_the_fast_path_sees_what_the_reference_sees():
+    draw = Random(4)
+    values = [
+        message(
+            draw.choice([*DECIMALS]), draw.choice([*TIMES]), draw.choice([*BYTES]), draw.choice([None, None, "1234"])
+        )
+        for _ in range(80)
+    ]
+    validation = open_validation(CATALOGUE, CONTRACT, options_of())
+
+    slow = account(validation, Source("orders", 0), enumerate(values))
+
+    fast = audited([(0, offset, value) for offset, value in enumerate(values)])
+    assert fast.statistics.options == slow.statistics.options
+    assert slow.statistics.options.seen
+
+
+def test_the_report_names_the_options_and_how_to_state_them():
+    tally = audited([(0, offset, message("string", "connect", "bytes")) for offset in range(20)])
+
+    said = [one for one in notes(report_of(tally)) if one.startswith("Option")]
+
+    of_orders = "Option of the producer of orders: "
+    assert said == [
+        of_orders + "binary.handling.mode may be base64 or bytes (1 column, 20 values). The values are read as sent.",
+        of_orders + "decimal.handling.mode=string (1 column, 20 values). "
+        "--parameter decimal.handling.mode=string reads them so.",
+        of_orders + "time.precision.mode may be adaptive_time_microseconds or connect or microseconds or nanoseconds "
+        "(3 columns, 60 values). The values are read as sent.",
+    ]
