@@ -14,8 +14,14 @@ from cdc_contracts.registry.core.engine.parsed_values import NOTHING, ParsedValu
 from cdc_contracts.registry.core.engine.value_columns import ColumnValues
 from cdc_contracts.registry.core.engine.written_columns import CodedColumn, WrittenGroup, cells_of, note_columns
 from cdc_contracts.registry.core.records.record_batches import Batch
-from cdc_contracts.registry.core.stats.option_evidence import Allowed, OpenColumn, OptionEvidence, takes_any_count
-from cdc_contracts.registry.core.values import READ, Context, ValueForm
+from cdc_contracts.registry.core.stats.option_evidence import (
+    WRITTEN,
+    Allowed,
+    OpenColumn,
+    OptionEvidence,
+    takes_any_count,
+)
+from cdc_contracts.registry.core.values import Context, ValueForm
 
 Numbers = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -68,13 +74,13 @@ def _code(column: OpenColumn, values: ColumnValues, chosen: Numbers) -> CodedCol
 
 
 def _reads(form: ValueForm, context: Context, values: ParsedValues) -> Mask:
-    """Mark the values that a form reads, as `allowed_by` does for one."""
+    """Mark the values that a form reads or keeps, as `allowed_by` does for one."""
     foreign = frozenset(values.json_kinds) - form.wire
     mine = np.ones(len(values), np.bool_) if not foreign else values.flag_kinds(foreign) == NOTHING
     flags, _ = validate_part(values.of_wire(form.wire), FormUse(form, context, lenient=False), texts=False)
     if flags is None:
         return mine
-    read = np.isin(flags, READ)
+    read = np.isin(flags, WRITTEN)
     if takes_any_count(form):
         read |= values.flag_kinds(frozenset({"number"})) != NOTHING
     return mine & read

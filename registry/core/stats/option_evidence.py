@@ -15,9 +15,11 @@ from cdc_contracts.registry.core.contract.value_mappings import ValueMapping
 from cdc_contracts.registry.core.stats.column_ways import ColumnWays, WrittenTable
 from cdc_contracts.registry.core.stats.position_sequences import Stretch
 from cdc_contracts.registry.core.validate.form_selection import TypedColumns
-from cdc_contracts.registry.core.values import FORMS, READ, BrokenValue, Context, ValueForm
+from cdc_contracts.registry.core.values import FORMS, KEPT_AS_SENT, READ, BrokenValue, Context, ValueForm
 from cdc_contracts.registry.core.values.source_types import parameters_of
 
+WRITTEN: Final = (*READ, *KEPT_AS_SENT)
+"""What becomes of values that a producer may write under a form: they are read, or stand for none that the form has."""
 _TIME: Final = "time"
 _NUMBER: Final = "number"
 _WIRES: Final = {"string": "text"}
@@ -167,7 +169,7 @@ def _reads(form: ValueForm | None, context: Context, wire: str, value: Any) -> b
     if wire == _NUMBER and takes_any_count(form):
         return True
     try:
-        return form.read(value, context).flag in READ
+        return form.read(value, context).flag in WRITTEN
     except BrokenValue:
         return False
 

@@ -12,10 +12,13 @@ from written_reports import build_report, notes
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.contract.table_contracts import TableContracts, parse_table_contract
 from cdc_contracts.registry.core.engine.kernel import Kernel
+from cdc_contracts.registry.core.stats.option_evidence import allowed_by, open_columns
 from cdc_contracts.registry.core.stats.partition_tallies import Source
 from cdc_contracts.registry.core.stats.reference_tally import account
 from cdc_contracts.registry.core.stats.tally import Tally
+from cdc_contracts.registry.core.validate.form_selection import TypedColumns
 from cdc_contracts.registry.core.validate.validation_context import open_validation
+from cdc_contracts.registry.core.values import Number
 
 CONTRACT = "debezium/json@4"
 SAMPLE = json.loads(
@@ -145,6 +148,21 @@ def test_a_value_that_no_option_writes_says_nothing(price):
 
     assert found_in(tally)["decimal.handling.mode"] == ("string",)
     assert option_findings(report_of(tally)) == []
+
+
+@pytest.mark.parametrize(
+    ("declared", "value", "left"),
+    [
+        ("timestamp(6)", 9223372036825200000, ("adaptive", *SMALLER_UNITS)),
+        ("timestamp(3)", 9223372036825200, ("adaptive", "adaptive_time_microseconds", "connect", *SMALLER_UNITS[1:])),
+        ("timestamp(6)", "-0043-03-15T12:00:00.5Z", ("isostring",)),
+        ("date", "-5877611-06-21Z", ("isostring",)),
+    ],
+)
+def test_a_value_that_stands_for_no_time_is_one_of_the_option_that_writes_it(declared, value, left):
+    mapping = CATALOGUE.mapping("debezium-postgresql")
+    (column,) = open_columns(TypedColumns({"made": declared}, "table", None, mapping))
+    assert allowed_by(column, Number(str(value)) if isinstance(value, int) else value).values == left
 
 
 def changing(partitions, draw):
