@@ -28,6 +28,8 @@ def canonical_text(database: str, type_: str, text: str | None) -> str | None:
 def float32(text: str) -> str:
     """Return the shortest text that reads back to the same number of 32 bits; MariaDB's has the digits of a double."""
     exact = c_float(float(text)).value
+    if not isfinite(exact):
+        return text
     shorter = (f"{exact:.{digits}g}" for digits in range(1, 10))
     return float64(next((short for short in shorter if c_float(float(short)).value == exact), text))
 

@@ -17,7 +17,6 @@ from typing import Any
 
 from producers.captures import Capture, Line, read_expected
 from producers.expected_changes import Image, RowChange, TableState, expected_changes, key_of, logged_changes
-from producers.known_differences import types_without_form
 from producers.run_plans import options_of
 
 import cdc_contracts as cdc
@@ -37,6 +36,7 @@ DEFAULTS = {
         "time.precision.mode": "adaptive",
         "binary.handling.mode": "bytes",
         "hstore.handling.mode": "json",
+        "interval.handling.mode": "numeric",
     },
     "mariadb": {
         "decimal.handling.mode": "precise",
@@ -45,14 +45,16 @@ DEFAULTS = {
         "bigint.unsigned.handling.mode": "long",
     },
 }
-"""What connectors do without options."""
+"""What connectors do without options, where their messages tell what they do."""
+SCALES = {"postgresql": {"money.fraction.digits": "2"}, "mariadb": {}}
+"""The same, where they do not."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
     """A change that the database says there was, and what its message was decoded to: the texts of its images.
 
-    `refused` are the rules and places of the findings of a message that was quarantined.
+    `refused` are the rules and places of the errors of a message that was quarantined.
     """
 
     expected: RowChange
@@ -113,7 +115,7 @@ def _messages_of_rows(records: Iterable[Line]) -> dict[str, list[bytes]]:
 
 
 def _decode(capture: Capture, reference: str, number: int, batch: list[tuple[RowChange, bytes]]) -> Iterator[Decoded]:
-    options = tuple(sorted((DEFAULTS[capture.database] | _stated(capture)).items()))
+    options = tuple(sorted((DEFAULTS[capture.database] | SCALES[capture.database] | _stated(capture)).items()))
     written = _contract(reference, capture.database, options, number).decode_batch([value for _, value in batch])
     rows = {row["offset"]: row for row in written.changes.to_pylist()}
     refused = {row["offset"]: row["findings"] for row in written.quarantine.to_pylist()}
@@ -136,7 +138,7 @@ def _pair(group: list[tuple[RowChange, Any, Any]]) -> Iterator[Decoded]:
     else:
         sent = [one[1:] for one in group]
     for (change, *_), (row, findings) in zip(group, sent, strict=True):
-        reasons = tuple((finding["rule"], finding["path"]) for finding in findings)
+        reasons = tuple((one["rule"], one["path"]) for one in findings if one["severity"] == "error")
         yield Decoded(change, row and row["op"], *_images(row), reasons)
 
 
@@ -175,16 +177,7 @@ def _table_contracts(database: str, number: int) -> list[Line]:
     text = ";\n".join([*named, *(_create_table(state, database) for state in states.values())])
     found = read_create_table(text, DIALECTS[database], DATABASE)
     assert not found.problems, found.problems
-    return [
-        _without(types_without_form()[database], table.model_dump(mode="json", exclude_unset=True))
-        for table in found.tables
-    ]
-
-
-def _without(types: tuple[str, ...], table: Line) -> Line:
-    """Return a table contract without the columns of types that no contract reads, which are then kept as sent."""
-    columns = {name: column for name, column in table["columns"].items() if column["type"] not in types}
-    return {**table, "columns": columns}
+    return [table.model_dump(mode="json", exclude_unset=True) for table in found.tables]
 
 
 def _create_table(state: TableState, database: str) -> str:

@@ -66,11 +66,5 @@ def known_differences() -> tuple[KnownDifference, ...]:
     )
 
 
-@cache
-def types_without_form() -> dict[str, tuple[str, ...]]:
-    """Read the types of columns that no contract reads, by database."""
-    return {database: tuple(types) for database, types in _read()["without_form"].items()}
-
-
 def _read() -> dict[str, Any]:
     return dict(yaml.load(LIST.read_text(encoding="utf-8"), yaml.BaseLoader))

@@ -7,7 +7,7 @@ import pytest
 from producers.capture_differences import find_differences
 from producers.captures import Capture, list_captures, read_records
 from producers.decoded_captures import decode_changes, rows_in, values_of
-from producers.known_differences import known_differences, types_without_form
+from producers.known_differences import known_differences
 from producers.run_plans import list_runs
 
 import cdc_contracts as cdc
@@ -27,7 +27,6 @@ WITHOUT_CONTRACT = ("defaults-schema", "unwrapped")
 """The option sets that write what no shipped contract describes."""
 OF_CONTRACTS = [capture for capture in list_captures() if capture.options not in WITHOUT_CONTRACT]
 OTHERS = [capture for capture in list_captures() if capture.options in WITHOUT_CONTRACT]
-FORMLESS = [(database, type_) for database, types in types_without_form().items() for type_ in types]
 
 
 def name_of(capture):
@@ -89,16 +88,6 @@ def test_no_known_difference_is_needless():
             for difference in find_differences(capture, change):
                 unused -= {entry for entry in unused if entry.covers(capture, difference)}
     assert unused == set()
-
-
-@pytest.mark.parametrize(("database", "type_"), FORMLESS)
-def test_a_type_that_is_listed_as_without_a_form_has_none(database, type_):
-    name = {"postgresql": "shop.public.the_end", "mariadb": "shop.the_end"}[database]
-    table = {"table": name, "columns": {"id": {"type": type_}}}
-    last = values_of(read_records(Capture("debezium", "3.5.0", database, "defaults")))[-1]
-    assert json.loads(last)["source"]["table"] == "the_end"
-    findings = cdc.contract("debezium/json@4", tables=table).decode(last).findings
-    assert [(one.rule, one.path) for one in findings] == [("D08.source-type", "/id")]
 
 
 @each([capture for capture in OTHERS if capture.options == "defaults-schema"])
