@@ -11,7 +11,7 @@ FORM = ValueForm(
     "integer",
     NUMBER,
     "int",
-    schema={**at_least(-(2**63)), "maximum": 2**63 - 1},
+    schema=at_least(-(2**63)),
     doc=__doc__,
     reader=integers.read_wrapped,
     writer=integers.write_wrapped,
