@@ -299,7 +299,7 @@ AS_TEXT = ("dts/canal", "drs/json", "drs/json-c")
 """Subjects that send every value as text; what a BIT looks like is not documented, and JSON is a type of theirs."""
 BITS = {
     **dict.fromkeys(AS_TEXT, "opaque"), "dataworks/streamx": "integer", "dts/avro": "integer", "oms/avro": "integer",
-    "dts/shareplex": "text", "canal/flat": "integer",
+    "dts/shareplex": "text",
 }  # fmt: skip
 FRACTIONS = {
     # subject or version: digits of time, datetime and timestamp, and whether a timestamp stays an instant
