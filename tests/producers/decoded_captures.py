@@ -115,7 +115,7 @@ def _messages_of_rows(records: Iterable[Line]) -> dict[str, list[bytes]]:
 
 
 def _decode(capture: Capture, reference: str, number: int, batch: list[tuple[RowChange, bytes]]) -> Iterator[Decoded]:
-    options = tuple(sorted((DEFAULTS[capture.database] | SCALES[capture.database] | _stated(capture)).items()))
+    options = tuple(sorted((DEFAULTS[capture.database] | SCALES[capture.database] | stated_options(capture)).items()))
     written = _contract(reference, capture.database, options, number).decode_batch([value for _, value in batch])
     rows = {row["offset"]: row for row in written.changes.to_pylist()}
     refused = {row["offset"]: row["findings"] for row in written.quarantine.to_pylist()}
@@ -148,7 +148,8 @@ def _images(row: Any) -> tuple[Image | None, Image | None]:
     return before, after
 
 
-def _stated(capture: Capture) -> dict[str, str]:
+def stated_options(capture: Capture) -> dict[str, str]:
+    """Return the options that a capture was written with, of those that a contract knows."""
     known = DEFAULTS[capture.database]
     return {name: value for name, value in options_of(capture).properties.items() if name in known}
 

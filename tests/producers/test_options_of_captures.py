@@ -4,8 +4,7 @@ import json
 
 import pytest
 from producers.captures import list_captures, read_records
-from producers.decoded_captures import DEFAULTS, DIALECTS, last_tables, values_of
-from producers.run_plans import options_of
+from producers.decoded_captures import DEFAULTS, DIALECTS, last_tables, stated_options, values_of
 from producers.test_captures import REFERENCES, WITHOUT_CONTRACT, name_of
 from record_batches import batch_of_values
 from topics import CATALOGUE
@@ -31,13 +30,6 @@ In a smaller unit every moment is one that is nearer to 1970, so that numbers ru
 """
 
 
-def stated_of(capture):
-    """Return the options that a capture was written with, by its plan, and else by the documents of the connector."""
-    known = DEFAULTS[capture.database]
-    stated = {name: value for name, value in options_of(capture).properties.items() if name in known}
-    return known | stated
-
-
 def audit(capture, values, parameters):
     tables = [parse_table_contract(one, f"{one['table']}.yaml") for one in last_tables(capture.database)]
     options = ReadingOptions(tables=TableContracts(tables), parameters=parameters)
@@ -56,7 +48,7 @@ def test_options_are_found_out_from_the_messages_alone(capture):
     tally = audit(capture, values_of(read_records(capture)), {})
 
     found = {one.option: set(one.values) for one in tally.statistics.options.options()}
-    stated = stated_of(capture)
+    stated = DEFAULTS[capture.database] | stated_options(capture)
     assert found.keys() == stated.keys()
     for option, value in stated.items():
         assert value in found[option]

@@ -52,7 +52,7 @@ class TopicOption(NamedTuple):
 
 
 class OptionChange(NamedTuple):
-    """A column whose values rule out every value of the option that those before allow.
+    """A column whose values rule out every value of the option that those before the last change allow.
 
     `clean` is the last offset of a value that `after` does not allow.
     """
@@ -103,15 +103,18 @@ class OptionEvidence(ColumnWays[Allowed]):
             found.setdefault((one.rows.topic, one.rows.partition, one.allowed.option), []).append(one)
         for _, seen in sorted(found.items()):
             before: tuple[str, ...] | None = None
+            now: tuple[str, ...] | None = None
             for one in sorted(seen, key=lambda one: one.order):
-                left = one.allowed.values if before is None else _common((before, one.allowed.values))
-                if before is not None and not left:
+                left = one.allowed.values if now is None else _common((now, one.allowed.values))
+                if not left:
+                    before, left = now, one.allowed.values
+                now = left
+                if before is not None and not _common((before, one.allowed.values)):
                     against = [other for other in seen if not _common((other.allowed.values, one.allowed.values))]
-                    clean = max(other.stretch.last.offset for other in against) if against else -1
+                    clean = max((other.stretch.last.offset for other in against), default=-1)
                     yield OptionChange(
                         one.rows, one.name, one.allowed.option, before, one.allowed.values, one.stretch, clean
                     )
-                before = left or one.allowed.values
 
     def _all(self) -> Iterator[_Seen]:
         for rows in self.tables():

@@ -62,8 +62,13 @@ def finalize(tally: Tally, catalogue: Catalogue, declared: str = AUTO, *, ranged
     statistics = tally.statistics
     valued = sum(counts.valued for counts in tally.partitions.values())
     found: dict[FindingKey, FindingTally] = {}
-    writing = _writing(statistics, catalogue, declared, ranged=ranged)
-    options = _options(statistics)
+    options = list(_options(statistics))
+    explained = {(one.key.path, one.key.table, one.source) for one in options}
+    writing = [
+        one
+        for one in _writing(statistics, catalogue, declared, ranged=ranged)
+        if (one.key.path, one.key.table, one.source) not in explained
+    ]
     for one in (
         *_order(statistics), *_tables(tally), *_dropped(tally), *writing, *options, *_controls(statistics, valued)
     ):  # fmt: skip
@@ -233,9 +238,10 @@ def _options(statistics: StreamStatistics) -> Iterator[_Found]:
         )
         starts = [Start(*stretch.first, stretch.count)] if stretch.first.offset > change.clean else []
         series = FindingSeries(stretch.count, stretch.last.offset, change.clean, starts)
+        written = f"{rows.subject} {'loaded' if rows.loaded else 'changed'}"
         before, after = (f"{change.option}={' or '.join(values)}" for values in (change.before, change.after))
         yield _Found(
-            key, Source(rows.topic, rows.partition), before, after, stretch, {rows.subject: series}, counted_alone=True
+            key, Source(rows.topic, rows.partition), before, after, stretch, {written: series}, counted_alone=True
         )
 
 

@@ -54,13 +54,13 @@ def options_of(parameters=None):
     return ReadingOptions(tables=tables, parameters=parameters or {})
 
 
-def message(decimals="string", times="connect", marks="hex", price=None, late=0):
+def message(decimals="string", times="connect", marks="hex", price=None, late=0, op="c"):
     row = {
         "id": 1, "price": DECIMALS[decimals] if price is None else price, "made": TIMES[times], "mark": BYTES[marks],
         "late": "00:00:00Z" if times == "isostring" else late,
         "day": "2024-06-10Z" if times == "isostring" else 19884,
     }  # fmt: skip
-    return json.dumps({**SAMPLE, "after": row}).encode()
+    return json.dumps({**SAMPLE, "after": row, "op": op}).encode()
 
 
 def audited(records, parameters=None):
@@ -195,6 +195,21 @@ def test_a_change_in_mid_topic_is_told_with_its_offset_however_the_messages_are_
     assert report["verdict"] == "drift"
     assert found_in(tally)["decimal.handling.mode"] == ()
     assert found_in(tally)["time.precision.mode"] == SMALLER_UNITS
+
+
+@pytest.mark.parametrize("cuts", [1, 4])
+def test_every_value_since_a_change_counts_and_is_told_once_whether_its_row_was_loaded_or_changed(cuts):
+    records = [
+        (0, offset, message("string" if offset < 20 else "double", op="r" if offset % 4 == 1 else "c"))
+        for offset in range(60)
+    ]
+    tally = Tally()
+    for start in range(cuts):
+        tally.merge(audited(records[start::cuts]))
+
+    found = [one for one in report_of(tally)["findings"] if one["severity"] != "info" or one["class"] == "table-schema"]
+
+    assert [(one["rule"], one["count"], one["first"]["offset"]) for one in found] == [("D03.option", 40, 20)]
 
 
 def test_the_fast_path_sees_what_the_reference_sees():

@@ -27,8 +27,8 @@ CLASS = DriftClass(
         DriftCause("value-form", per_column=True),
         DriftCause(
             "option",
-            "From here on values are as another value of an option of the producer writes them; the release may be "
-            "the same.",
+            "From here on values are as another value of an option of the producer writes them; the release may be the "
+            "same. See when the connector was restarted with another configuration.",
             instead=True, per_column=True,
         ),
     ),
