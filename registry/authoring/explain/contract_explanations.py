@@ -188,13 +188,16 @@ def _members_below(
     schema: Mapping[str, Any],
     parts: tuple[str, ...],
     conditions: Mapping[tuple[str, ...], str],
+    above: tuple[Mapping[str, Any], ...] = (),
 ) -> Iterator[Member]:
+    """Yield the members of an object and those inside them; a schema that holds itself is described once on a path."""
     for name, below in schema.get("properties", {}).items():
         shape = _follow(whole, below)
         here = (*parts, name)
         required = "always" if name in schema.get("required", []) else conditions.get(here, "no")
         yield Member(join_pointer(*here), _describe_kinds(whole, shape), required, shape.get("description", ""))
-        yield from _members_below(whole, shape, here, conditions)
+        if not any(one is shape for one in above):
+            yield from _members_below(whole, shape, here, conditions, (*above, shape))
 
 
 def _describe_kinds(whole: Mapping[str, Any], schema: Mapping[str, Any]) -> str:

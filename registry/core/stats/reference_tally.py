@@ -254,11 +254,11 @@ def _values_at(reading: Reading, path: str) -> list[Any]:
 
 
 def _is_irregular(validated: ValidatedMessage) -> bool:
-    """Return whether a column holds an array or object, or a member should have been one.
+    """Return whether a column holds an array or object that no form reads, or a member should have been one.
 
     A batch has no place for such records, and leaves them out of what it counts here.
     """
-    rows = _rows_by_pointer(validated.reading).values() if validated.reading is not None else ()
-    nested = (isinstance(value, list | dict) for of_image in rows for row in of_image for value in row.values())
-    findings = (one for one in validated.verdict.findings if one.name == "type-change")
-    return any(nested) or any(kind in one.expected for one in findings for kind in _NESTED)
+    return any(
+        one.observed in _NESTED or (one.name == "type-change" and any(kind in one.expected for kind in _NESTED))
+        for one in validated.verdict.findings
+    )
