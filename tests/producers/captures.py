@@ -33,6 +33,11 @@ class Capture:
     def path(self) -> Path:
         return FOLDER / self.product / self.version / self.database / f"{self.options}{SUFFIX}"
 
+    @property
+    def has_schema_block(self) -> bool:
+        """Whether each message is beside the schema of its members, which has the types of columns."""
+        return self.options.endswith("-schema")
+
 
 def list_captures() -> list[Capture]:
     """List the captures that are committed, in order."""

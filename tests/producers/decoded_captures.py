@@ -71,10 +71,16 @@ def values_of(records: Iterable[Line]) -> list[bytes | None]:
 
 def rows_in(value: bytes) -> int:
     """Return how many rows a message has; those of a transaction, a truncation or a statement of DDL have none."""
-    message = json.loads(value)
+    message = payload_of(value)
     if message.get("type") in ROW_TYPES:
         return len(message["data"])
     return int(message.get("op") in OPS)
+
+
+def payload_of(value: bytes) -> Any:
+    """Return a message without the schema block beside it."""
+    message = json.loads(value)
+    return message["payload"] if message.keys() == {"schema", "payload"} else message
 
 
 def decode_changes(capture: Capture, records: Iterable[Line], reference: str) -> list[Decoded]:
@@ -109,13 +115,14 @@ def _messages_of_rows(records: Iterable[Line]) -> dict[str, list[bytes]]:
     found = defaultdict(list)
     for value in filter(None, values_of(records)):
         if rows_in(value):
-            source = json.loads(value)["source"]
+            source = payload_of(value)["source"]
             found[f"{source.get('schema') or source['db']}.{source['table']}"].append(value)
     return found
 
 
 def _decode(capture: Capture, reference: str, number: int, batch: list[tuple[RowChange, bytes]]) -> Iterator[Decoded]:
-    options = tuple(sorted((DEFAULTS[capture.database] | SCALES[capture.database] | stated_options(capture)).items()))
+    stated = {} if capture.has_schema_block else DEFAULTS[capture.database] | SCALES[capture.database]
+    options = tuple(sorted((stated | stated_options(capture)).items()))
     written = _contract(reference, capture.database, options, number).decode_batch([value for _, value in batch])
     rows = {row["offset"]: row for row in written.changes.to_pylist()}
     refused = {row["offset"]: row["findings"] for row in written.quarantine.to_pylist()}

@@ -13,7 +13,7 @@ from cdc_contracts.registry.authoring.drafting.row_places import RowPlaces
 from cdc_contracts.registry.core.common.json_messages import kind_of
 from cdc_contracts.registry.core.common.pointers import ABSENT
 from cdc_contracts.registry.core.contract.value_mappings import drop_parameters
-from cdc_contracts.registry.core.message.reading import read_types, read_types_within
+from cdc_contracts.registry.core.message.sent_types import read_types, read_types_within
 from cdc_contracts.registry.core.values import FORMS, BrokenValue, Context, Flag
 
 _FAMILIES: Final = MappingProxyType({

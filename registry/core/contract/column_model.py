@@ -20,8 +20,11 @@ class ColumnTypes(Document):
     """Where the types are, as a JSON Pointer."""
     in_image: str | None = None
     """The member of each image that holds the types."""
-    reading: Literal["name-to-type", "list-of-objects", "name-to-object"] = Field(alias="as")
-    """How types are written: an object of types by column, a list of objects of columns, or an object of objects."""
+    reading: Literal["name-to-type", "list-of-objects", "name-to-object", "connect-schema"] = Field(alias="as")
+    """How types are written: an object of types by column, a list of objects of columns, an object of objects, or a
+    schema of Kafka Connect."""
+    field: str | None = None
+    """The field of a schema of Kafka Connect that describes a row; without it the schema itself does."""
     name: str | None = None
     """The member of an entry that holds the name of the column."""
     type: str | None = None
@@ -32,6 +35,27 @@ class ColumnTypes(Document):
     """Whether types stand without a length, so that one with a length is drift."""
     with_parameters: tuple[str, ...] = ()
     """Types, in capitals, that always stand with a length, so that one without is drift."""
+
+    @model_validator(mode="after")
+    def _has_a_field_in_a_block_alone(self) -> ColumnTypes:
+        if self.field is not None and self.reading != "connect-schema":
+            raise ValueError("`field` is for `as: connect-schema`")
+        return self
+
+    @property
+    def is_listed(self) -> bool:
+        """Whether the columns stand in a list, each with its name and type."""
+        return self.reading in ("list-of-objects", "connect-schema")
+
+    @property
+    def name_member(self) -> str | None:
+        """The member of an entry that holds the name of the column."""
+        return "field" if self.reading == "connect-schema" else self.name
+
+    @property
+    def names_encodings(self) -> bool:
+        """Whether a type says how values are written, not what the source database calls the type of the column."""
+        return self.reading == "connect-schema"
 
 
 class ColumnCodes(Document):

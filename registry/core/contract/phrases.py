@@ -133,6 +133,8 @@ def describe_types(columns: Mapping[str, Any]) -> str:
         return f"in {types['in_image']} of each image"
     return (
         f"in {_place(types['at'])}"
+        + (", a schema of Kafka Connect" if types.get("as") == "connect-schema" else "")
+        + (f": of its field {types['field']}" if "field" in types else "")
         + (", without parameters such as (20,2)" if types.get("without_parameters") else "")
         + (f"; {' and '.join(types['with_parameters'])} with a length" if types.get("with_parameters") else "")
     )
@@ -145,6 +147,8 @@ def describe_mapping(values: Mapping[str, Any]) -> str:
         by = choice.get("by", "the parameter source_mode")
         result = [f"{name} if {by} is {code}" for code, name in choice.get("map", {}).items()]
         otherwise = choice.get("else")
+        if not result and otherwise != "parameter":
+            return str(otherwise)
         result.append("else by the parameter source_mode" if otherwise == "parameter" else f"else {otherwise}")
         return ", ".join(result)
     return str(choice)

@@ -13,6 +13,7 @@ from typing import Final
 from cdc_contracts.registry.core.contract.value_mappings import ValueMapping
 from cdc_contracts.registry.core.values import FORMS
 from cdc_contracts.registry.core.values.source_types import ARRAY, parse_source_type
+from cdc_contracts.registry.core.values.type_bounds import bound_of
 
 _NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "integer": ("tinyint", "smallint", "mediumint", "int", "integer", "bigint", "int2", "int4", "int8", "smallserial",
@@ -55,6 +56,13 @@ _KINDS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType({
     "text": ("text",),
 })  # fmt: skip
 
+_OF_64_BITS: Final = frozenset({"BIGINT", "INT8", "SERIAL"})
+_UNSIGNED: Final = "decimal(20,0)"
+_MOST_SIGNED: Final = 2**63 - 1
+_NEVER_TEXT: Final = frozenset({
+    "integer", "float", "boolean", "bit", "year", "date", "time", "datetime", "timestamp"
+})  # fmt: skip
+
 # Numbers of types in the MySQL protocol, as records on the wire have them.
 PROTOCOL_TYPES: Final[Mapping[str, str]] = MappingProxyType({
     "tinyint": "1", "smallint": "2", "mediumint": "9", "int": "3", "integer": "3", "bigint": "8", "decimal": "246",
@@ -95,13 +103,43 @@ def type_name_in(mapping: ValueMapping, source_type: str, table: str | None) -> 
     if table is not None:
         number = PROTOCOL_TYPES.get(base_name(source_type))
         return number if number is not None and mapping.form_of(number) is not None else None
-    if mapping.form_of(source_type) is not None:
+    if mapping.lists(source_type):
         return source_type
     known = source_type.endswith(ARRAY) or base_name(source_type) in {*_FAMILY_OF, *_TEXTUAL}
-    if _uses_words_of_sql(mapping) or not known:
-        return None
-    kinds = {FORMS[form].kind: types[0] for form, types in reversed(mapping.document.forms.items())}
-    return next((kinds[kind] for kind in _KINDS[family_of(source_type)] if kind in kinds), None)
+    nearest = _nearest_type(mapping, source_type) if known and not _uses_words_of_sql(mapping) else None
+    return source_type if nearest is None and mapping.document.default is not None else nearest
+
+
+def _nearest_type(mapping: ValueMapping, source_type: str) -> str | None:
+    """Return the first type whose values hold the family of a source type, with what parameters they are read by."""
+    said = parse_source_type(source_type)
+    family, parameters = family_of(source_type), said.parameters
+    of_kind: dict[str, str] = {}
+    for form, types in mapping.document.forms.items():
+        wanted = FORMS[form].type_parameters
+        if types and (parameters or "scale" not in wanted):
+            brackets = f"({','.join('*' if one is None else str(one) for one in parameters)})"
+            of_kind.setdefault(FORMS[form].kind, types[0] + (brackets if wanted and parameters else ""))
+    if said.unsigned and said.name in _OF_64_BITS and _is_signed(of_kind.get("integer", "")):
+        return _nearest_type(mapping, _UNSIGNED)
+    return next((of_kind[kind] for kind in _KINDS[family] if kind in of_kind), None)
+
+
+def _is_signed(type_: str) -> bool:
+    """Return whether values of a type are numbers of 64 bits with a sign: a greater one has to be a decimal."""
+    bound = bound_of(type_, "integer")
+    return bound is not None and bound.most == _MOST_SIGNED
+
+
+def may_hold(kind: str, source_type: str) -> bool:
+    """Return whether values of a canonical kind may be those of a source type.
+
+    Any may be written as text. Among the types that hold text are such as MONEY and HSTORE, whose values may be others.
+    """
+    family = family_of(source_type)
+    if family == "text":
+        return kind not in _NEVER_TEXT
+    return kind in ("text", "opaque", *_KINDS[family])
 
 
 def fit_family(text: str, family: str, kind: str) -> str:
@@ -120,4 +158,4 @@ def fit_family(text: str, family: str, kind: str) -> str:
 
 def _uses_words_of_sql(mapping: ValueMapping) -> bool:
     """Return whether a mapping has the type names of a database: a type it lacks is then one that is not documented."""
-    return any(mapping.form_of(name) is not None for name in ("INT", "VARCHAR2"))
+    return any(mapping.lists(name) for name in ("INT", "VARCHAR2"))

@@ -33,7 +33,7 @@ from cdc_contracts.registry.core.engine.layout_parts import Layout, LayoutColumn
 from cdc_contracts.registry.core.engine.records_by_layout import Sorted
 from cdc_contracts.registry.core.engine.shape_guess import MOST_SHAPES, ShapeGuess, make_key_reader, make_picker
 from cdc_contracts.registry.core.engine.struct_layouts import LayoutPlan, can_be_field, decoder_of_schema
-from cdc_contracts.registry.core.message.reading import read_types, read_types_within
+from cdc_contracts.registry.core.message.sent_types import read_sent_types
 from cdc_contracts.registry.core.records.message_values import MessageValues
 
 _REFUSED: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
@@ -385,5 +385,4 @@ def _types_of(token: bytes, plan: LayoutPlan) -> dict[str, str] | None:
         message = parse_message(b'{"types":' + token + b"}")
     except Unreadable:
         return None
-    result, (name, type_) = message["types"], plan.type_members
-    return read_types(result, name, type_) if plan.types_within is None else read_types_within(result, type_)
+    return None if plan.types is None else read_sent_types(plan.types, message["types"])

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from cdc_contracts.registry.core.common.pointers import join_pointer
+from cdc_contracts.registry.core.contract.column_model import ColumnTypes
 from cdc_contracts.registry.core.contract.discriminators import pointers_of, valued_tests
 from cdc_contracts.registry.core.contract.document_model import ROW_OPS
 from cdc_contracts.registry.core.contract.envelope_model import Place
@@ -22,7 +23,7 @@ from cdc_contracts.registry.core.message.reading import non_column_members
 from cdc_contracts.registry.core.validate.drift_rule import reads_of
 from cdc_contracts.registry.core.validate.rule_inputs import join_reads
 
-_CLOSE: Final = {"name-to-type": b"}", "list-of-objects": b"]", "name-to-object": b"}}"}
+_CLOSE: Final = {"name-to-type": b"}", "list-of-objects": b"]", "name-to-object": b"}}", "connect-schema": b"]"}
 
 
 def make_plan(meanings: Sequence[Meaning], schemas: Sequence[Mapping[str, Any]]) -> LayoutPlan | None:
@@ -72,9 +73,8 @@ def make_plan(meanings: Sequence[Meaning], schemas: Sequence[Mapping[str, Any]])
         one_row=first.images.hold_one_row,
         absent=first.images.absent,
         types_at=_types_at(first, images),
-        types_within=None if types == "none" else types.in_image,
-        types_close=b"}" if types == "none" else _CLOSE[types.reading],
-        type_members=(None, None) if types == "none" else (types.name, types.type),
+        types=None if types == "none" else types,
+        types_close=b"}" if types == "none" else _end_of_types(types),
         names_at=_names_at(first),
         plain_names=names - discrete if len({_names_read(meaning) for meaning in meanings}) == 1 else frozenset(),
         by_kind=first.values.kind_at is not None,
@@ -88,6 +88,13 @@ def make_plan(meanings: Sequence[Meaning], schemas: Sequence[Mapping[str, Any]])
             for relation in (*reads.relations, *(one for meaning in meanings for one in relations_of(meaning)))
         }.values()),
     )  # fmt: skip
+
+
+def _end_of_types(types: ColumnTypes) -> bytes:
+    """What mostly stands where the types end; of a schema block, where the row that they are of ends."""
+    if types.field is not None:
+        return f'"field":"{types.field}"'.encode()
+    return _CLOSE[types.reading]
 
 
 def _types_at(meaning: Meaning, images: Sequence[str]) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ import msgspec
 from msgspec import UNSET
 
 from cdc_contracts.registry.core.common.pointers import join_pointer, split_pointer
+from cdc_contracts.registry.core.contract.column_model import ColumnTypes
 from cdc_contracts.registry.core.contract.envelope_model import Place
 from cdc_contracts.registry.core.contract.image_model import AbsentValues
 from cdc_contracts.registry.core.contract.relations import Relation
@@ -47,9 +48,8 @@ class LayoutPlan:
     one_row: bool
     absent: AbsentValues | None
     types_at: tuple[str, ...]
-    types_within: str | None
+    types: ColumnTypes | None
     types_close: bytes
-    type_members: tuple[str | None, str | None]
     names_at: tuple[str, ...]
     plain_names: frozenset[str]
     by_kind: bool
@@ -59,6 +59,11 @@ class LayoutPlan:
     whole_seconds_at: tuple[str, ...]
     times: tuple[Place, ...]
     relations: tuple[Relation, ...]
+
+    @property
+    def types_within(self) -> str | None:
+        """The member of each image that holds the types of its columns, if they are there."""
+        return None if self.types is None else self.types.in_image
 
     def build(
         self, shape: RowShape, extras: Sequence[str], widened: frozenset[str], *, loose: bool, family: int

@@ -13,6 +13,7 @@ from cdc_contracts.registry.core.contract.envelope_model import Place
 from cdc_contracts.registry.core.contract.type_families import fit_family
 from cdc_contracts.registry.core.validate.capabilities import fit_text, reach_of
 from cdc_contracts.registry.core.values import BrokenValue, Context, ValueForm
+from cdc_contracts.registry.core.values.decimals import pad_fraction
 from cdc_contracts.registry.core.values.value_form import JsonValue
 
 _MOST_KNOWN: Final = 1 << 16
@@ -67,6 +68,8 @@ class ColumnWriter(dict["str | None", str]):
     def _value(self, text: str) -> JsonValue:
         try:
             fit = fit_family(text, self.family, self.form.kind)
+            if "scale" in self.form.type_parameters:
+                fit = pad_fraction(fit, self.context.scale)
             if self.family == "bytes" and "BinaryObject" in self.form.records:
                 return f"BinaryObject {fit}"
             return self.form.write(fit_text(fit, self.form, reach_of(self.form, self.context)), self.context)

@@ -14,8 +14,10 @@ from typing import Any, Final
 from cdc_contracts.registry.core.common.errors import UsageError
 from cdc_contracts.registry.core.common.json_structures import write_json
 from cdc_contracts.registry.core.common.linear_patterns import compile_pattern
-from cdc_contracts.registry.core.common.pointers import split_pointer
+from cdc_contracts.registry.core.common.pointers import follow, split_pointer
 from cdc_contracts.registry.core.contract.catalogue import Version
+from cdc_contracts.registry.core.contract.column_model import ColumnTypes
+from cdc_contracts.registry.core.contract.discriminator_model import Test
 from cdc_contracts.registry.core.contract.document_model import DDL_OPS
 from cdc_contracts.registry.core.contract.envelope_model import Place
 from cdc_contracts.registry.core.contract.image_model import Side
@@ -33,6 +35,7 @@ from cdc_contracts.registry.core.generate.column_writers import (
     write_position,
 )
 from cdc_contracts.registry.core.generate.message_outlines import Filled, Literal, complete_message
+from cdc_contracts.registry.core.generate.schema_blocks import write_block
 from cdc_contracts.registry.core.generate.source_events import Event, SourceTable
 from cdc_contracts.registry.core.validate.capabilities import capabilities_of
 from cdc_contracts.registry.core.validate.reference_validator import ReferenceValidator
@@ -123,6 +126,7 @@ class Renderer:
             facts["/isDdl"] = Literal(result.op in DDL_OPS)
         if result.flag is None or not result.flag.replaces_code_at(op.at):
             facts[op.at] = Literal(result.code if result.code is not None else (event.ddl_type or "ALTER"))
+        self._place_block(event, facts, tests)
         return complete_message(self.version.schema, facts, tests)
 
     def _place_names(self, table: SourceTable | None, facts: Filled) -> None:
@@ -222,19 +226,37 @@ class Renderer:
         if event.table is None or self.meaning.images.of(op) is None:
             return
         by_column = {name: self._written_type(name, result) for name, result in event.table.types.items()}
-        if types != "none" and types.at is not None:
-            if types.reading == "list-of-objects":
-                facts[types.at] = Literal([
-                    {types.name: name, types.type: result if types.table is None else int(result)}
-                    for name, result in by_column.items()
-                ])  # fmt: skip
-            else:
-                facts[types.at] = Literal(by_column)
+        if types != "none" and types.at is not None and types.reading != "connect-schema":
+            facts[types.at] = Literal(self._written_types(types, by_column))
         if codes is not None:
             normalise = self._mapping.normalise
             facts[codes.at] = Literal(
                 {name: type_code(normalise(result), codes.table) for name, result in by_column.items()}
             )
+
+    def _written_types(self, types: ColumnTypes, by_column: Mapping[str, str]) -> Any:
+        match types.reading:
+            case "list-of-objects":
+                return [
+                    {types.name: name, types.type: result if types.table is None else int(result)}
+                    for name, result in by_column.items()
+                ]
+            case _:
+                return by_column
+
+    def _place_block(self, event: Event, facts: Filled, tests: tuple[Test, ...]) -> None:
+        """Place the schema block, which describes all members that the message will have."""
+        types = self.meaning.columns.types
+        if types == "none" or types.reading != "connect-schema" or types.at is None:
+            return
+        written = event.table.types if event.table is not None else {}
+        by_column = {name: self._written_type(name, result) for name, result in written.items()}
+        places = [split_pointer(at) for at in self.meaning.images.pointers()]
+        rows = [place[-1] for place in places] if types.field is not None else []
+        parts = complete_message(self.version.schema, facts, tests)
+        message = json.loads("".join([part if isinstance(part, str) else "null" for part in parts]))
+        members = follow(message, places[0][:-1])
+        facts[types.at] = Literal(write_block(by_column, self._mapping, rows, members))
 
     def _place_images(self, event: Event, op: str, facts: Filled) -> None:
         """Place the images of an op.

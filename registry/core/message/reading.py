@@ -20,6 +20,7 @@ from cdc_contracts.registry.core.contract.model import Meaning
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.contract.table_contracts import table_name
 from cdc_contracts.registry.core.message.envelope_times import NO_TIME, EventTime, read_time
+from cdc_contracts.registry.core.message.sent_types import read_sent_types
 from cdc_contracts.registry.core.message.unsent_values import StandIns, stand_ins_of
 from cdc_contracts.registry.core.values import Number
 
@@ -218,9 +219,9 @@ class Reading:
         if isinstance(types, str):  # none
             return None
         if types.at is not None:
-            return read_types(self.at(types.at), types.name, types.type)
+            return read_sent_types(types, self.at(types.at))
         said = [value for value in map(self.at, self.types_at) if value is not ABSENT and value is not None]
-        result = [read_types_within(value, types.type) for value in said]
+        result = [read_sent_types(types, value) for value in said]
         return None if not result or None in result else {**result[-1], **result[0]}  # type: ignore[dict-item]
 
     @cached_property
@@ -330,30 +331,6 @@ def _group_of(value: Any, member: str | None) -> Any:
     except (ValueError, RecursionError):
         return None
     return groups.get(member) if isinstance(groups, dict) else None
-
-
-def read_types(value: Any, name: str | None, type_: str | None) -> dict[str, str] | None:
-    """Return types by column from an object of texts, or from a list of objects with `name` and `type_` members."""
-    if isinstance(value, dict):
-        return value if set(map(type, value.values())) <= {str} else None
-    if isinstance(value, list) and name and type_:
-        pairs = [(item.get(name), _code(item.get(type_))) for item in value if isinstance(item, dict)]
-        if len(pairs) == len(value) and all(isinstance(part, str) for pair in pairs for part in pair):
-            return dict(pairs)  # type: ignore[arg-type]
-    return None
-
-
-def _code(value: Any) -> Any:
-    """Return a type that is given by number as text."""
-    return value.token if isinstance(value, Number) else value
-
-
-def read_types_within(value: Any, type_: str | None) -> dict[str, str] | None:
-    """Return types by column from an object of objects that each have a member `type_`."""
-    if not isinstance(value, dict) or type_ is None:
-        return None
-    result = {name: one.get(type_) if isinstance(one, dict) else None for name, one in value.items()}
-    return result if all(isinstance(one, str) for one in result.values()) else None  # type: ignore[return-value]
 
 
 def names_outside(given: str | None) -> TableNames:

@@ -19,7 +19,7 @@ from cdc_contracts.registry.core.contract.envelope_schemas import is_integer
 from cdc_contracts.registry.core.contract.known_codes import show_known
 from cdc_contracts.registry.core.contract.model import Meaning
 from cdc_contracts.registry.core.contract.table_contracts import table_name
-from cdc_contracts.registry.core.contract.type_families import type_name_in
+from cdc_contracts.registry.core.contract.type_families import may_hold, type_name_in
 from cdc_contracts.registry.core.message.reading import Reading
 from cdc_contracts.registry.core.stats.column_ways import WrittenTable
 from cdc_contracts.registry.core.stats.finding_onsets import ANY_OP, FindingSeries, Start
@@ -35,7 +35,7 @@ from cdc_contracts.registry.core.validate.form_selection import TypedColumns
 from cdc_contracts.registry.core.validate.rule_coverage import CoverageItem, coverage_by
 from cdc_contracts.registry.core.validate.validation_context import ValidatedMessage
 from cdc_contracts.registry.core.validate.verdicts import CONFORMING, CONTROL, OTHER_DIALECT, UNREADABLE, Verdict
-from cdc_contracts.registry.core.values import Number
+from cdc_contracts.registry.core.values import FORMS, Number
 
 DDL: Final = "ddl"
 _KINDS: Final = {"snapshot": "loaded", "delete": "deleted", "update-before": "deleted"}
@@ -257,6 +257,9 @@ def _as_listed(sent: str, listed: str | None, reading: Reading, columns: TypedCo
     if not sent or listed is None:
         return sent
     types, mapping = reading.meaning.columns.types, columns.mapping
+    if types != "none" and types.names_encodings:
+        form = mapping.form_of(sent)
+        return listed if form is not None and may_hold(FORMS[form].kind, listed) else sent
     known_as = type_name_in(mapping, listed, None if types == "none" else types.table)
     return listed if known_as is None or mapping.normalise(known_as) == mapping.normalise(sent) else sent
 

@@ -119,11 +119,13 @@ class FormSelection:
     def bound_of(self, form: ValueForm, declared: str | None, sent: str | None) -> TypeBound | None:
         """Return the bound of a column's values: by the type in its table contract, otherwise by that in the message.
 
-        No document says that messages tell whether an integer is unsigned.
+        No document says that messages tell whether an integer of the source database is unsigned.
         """
         if declared is not None:
             return bound_of(declared, form.kind)
-        return None if sent is None else bound_of(sent, form.kind, tells_sign=False)
+        types = self._version.meaning.columns.types
+        tells_sign = types != "none" and types.names_encodings
+        return None if sent is None else bound_of(sent, form.kind, tells_sign=tells_sign)
 
     def form_of_type(self, mapping: ValueMapping, source_type: str) -> str | None:
         """Return the name of the form of a source type, None if it is not in the mapping."""

@@ -25,7 +25,7 @@ class Reads:
     numbers by whether they count whole seconds. `patterns`: texts by whether they match. `relations`: members by how
     they are related. `joined`: the joined values of the key, by whether they are those of the key columns of an image.
     `blocks`: schema blocks by whether they describe the columns of the images. `empty_rows`: images of changed columns
-    by whether a row of them has none.
+    by whether a row of them has none. `objects`: objects by which members they have, which tells records apart anyway.
     """
 
     values: tuple[str, ...] = ()
@@ -36,6 +36,7 @@ class Reads:
     joined: tuple[str, ...] = ()
     blocks: tuple[str, ...] = ()
     empty_rows: tuple[str, ...] = ()
+    objects: tuple[str, ...] = ()
 
     @property
     def places(self) -> frozenset[str]:
@@ -52,6 +53,7 @@ class Reads:
                 *self.joined,
                 *self.blocks,
                 *self.empty_rows,
+                *self.objects,
             )
         )
 

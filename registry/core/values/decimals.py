@@ -67,6 +67,12 @@ def write_unscaled(text: str, context: Context) -> str:
     return encode_base64(number.to_bytes(size, "big", signed=True))
 
 
+def pad_fraction(text: str, scale: int | None) -> str:
+    """Return plain digits with zeros at their end, so that there are as many after the point as a type has."""
+    whole, _, fraction = text.partition(".")
+    return text if scale is None or len(fraction) >= scale else f"{whole}.{fraction:0<{scale}}"
+
+
 def expand(sign: str, whole: str, fraction: str, exponent: int) -> str:
     """Write digits and a power of ten as plain digits; a zero has no sign.
 

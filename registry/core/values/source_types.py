@@ -25,7 +25,7 @@ _QUOTED: Final = re.compile(r"''|\\(.)", re.DOTALL)
 _ESCAPED: Final = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a"}
 INTEGERS: Final = frozenset({
     "TINYINT", "SMALLINT", "MEDIUMINT", "INT", "INTEGER", "BIGINT", "INT1", "INT2", "INT3", "INT4", "INT8", "INT64",
-    "LONG", "SERIAL", "SMALLSERIAL", "BIGSERIAL", "OID",
+    "INT16", "INT32", "LONG", "SERIAL", "SMALLSERIAL", "BIGSERIAL", "OID",
 })  # fmt: skip
 """The names of types of whole numbers."""
 
@@ -108,10 +108,13 @@ class SourceType:
 
 @lru_cache(4096)
 def parse_source_type(text: str) -> SourceType:
-    """Parse the text of a type: `bigint(20) unsigned` has the name BIGINT, the parameter 20, and is unsigned."""
+    """Parse the text of a type: `bigint(20) unsigned` has the name BIGINT, the parameter 20, and is unsigned.
+
+    Of a name with dots, such as those of packages and schemas, the last part counts.
+    """
     brackets = _BRACKETS.search(text)
     words = _BRACKETS.sub(" ", text).upper().replace("_", " ").split()
-    name = " ".join(word for word in words if word not in _SIGNS)
+    name = " ".join(word for word in words if word not in _SIGNS).rpartition(".")[2]
     unsigned = "UNSIGNED" in words or "ZEROFILL" in words or name in _UNSIGNED_BY_NAME
     return SourceType(name, _parameters(brackets[1] if brackets else ""), unsigned)
 

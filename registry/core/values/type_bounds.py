@@ -17,7 +17,8 @@ from cdc_contracts.registry.core.values.source_types import Digits, SourceType, 
 
 _BITS: Final = {
     "TINYINT": 8, "INT1": 8, "SMALLINT": 16, "INT2": 16, "MEDIUMINT": 24, "INT3": 24, "INT": 32, "INT4": 32,
-    "BIGINT": 64, "INT8": 64, "INT64": 64, "SERIAL": 64, "SMALLSERIAL": 16, "BIGSERIAL": 64, "OID": 32,
+    "BIGINT": 64, "INT8": 64, "INT16": 16, "INT32": 32, "INT64": 64, "SERIAL": 64, "SMALLSERIAL": 16,
+    "BIGSERIAL": 64, "OID": 32,
 }  # fmt: skip
 """INTEGER is not among them: it has 32 bits here and 38 digits there."""
 _MOST_COUNTED: Final = 1000

@@ -36,6 +36,7 @@ def test_a_near_relative_is_not_in_the_catalogue(path):
     ("name", "verdict", "named"),
     [
         ("debezium-mysql", "certain", "debezium/json@3"),
+        ("debezium-mysql-with-schemas", "certain", "debezium/json-schema@3"),
         ("debezium-oracle", "certain", "debezium/json@2"),
         ("debezium-postgres", "certain", "debezium/json@2"),
         ("debezium-schema-changes", "certain", "debezium/json@3"),
@@ -62,7 +63,6 @@ def test_what_no_message_distinguishes_is_never_certain(path):
     [
         ("ticdc-canal-json", "dts/canal"),
         ("inlong-canal-json", "oms/canal"),
-        ("debezium-mysql-with-schemas", "oms/debezium"),
         ("debezium-mysql-named-oms", "oms/debezium-flatten@1"),
         ("maxwell", "dts/canal"),
         ("goldengate-operation", "oms/shareplex"),

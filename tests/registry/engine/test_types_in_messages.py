@@ -14,6 +14,8 @@ from cdc_contracts.registry.core.generate.source_events import Event, SourceTabl
 from cdc_contracts.registry.core.validate.validation_context import open_validation
 
 BITS = {"tinyint": 8, "smallint": 16, "mediumint": 24, "int": 32, "bigint": 64, "INT64": 64}
+ENCODED = {"int16": 16, "int32": 32, "int64": 64}
+"""Types of a schema block: they say how values are written, and have a sign."""
 RANGE, SCALE = "D14.range", "D14.scale"
 
 
@@ -23,10 +25,16 @@ def edges_of(source_type: str) -> dict[str, set[str]]:
     A type that is not said to be unsigned may be so all the same: no document says that messages tell it.
     """
     name, _, more = source_type.partition(" ")
+    if name in ENCODED:
+        most = 2 ** (ENCODED[name] - 1)
+        return {str(-most): set(), str(most - 1): set(), "1": set(), str(-most - 1): {RANGE}, str(most): {RANGE}}
     if name in BITS:
         least, most = (0 if more else -(2 ** (BITS[name] - 1))), 2 ** BITS[name] - 1
         return {str(least): set(), str(most): set(), "1": set(), str(least - 1): {RANGE}, str(most + 1): {RANGE},
                 "1" + "0" * 65: {RANGE}, "-1" + "0" * 65: {RANGE}}  # fmt: skip
+    if name.startswith("org."):  # the digits after the point are those of the type
+        return {"99999999.99": set(), "-99999999.99": set(), "0.10": set(), "100000000.00": {RANGE},
+                "-123456789.12": {RANGE}}  # fmt: skip
     return {"99999999.99": set(), "-99999999.99": set(), "0.1": set(), "1.10000": set(), "100000000.00": {RANGE},
             "1.005": {SCALE}, "-123456789.125": {RANGE, SCALE}}  # fmt: skip
 
@@ -39,6 +47,8 @@ def types_of(version) -> list[str]:
         if types.without_parameters
         else [*BITS, "int unsigned", "bigint unsigned", "decimal(10,2)", "NUMBER(10,2)"]
     )
+    if types.names_encodings:
+        return [*ENCODED, "org.apache.kafka.connect.data.Decimal(10,2)"]
     mappings = [CATALOGUE.mapping(name) for name in version.mapping_names()]
     return [one for one in tried if mappings[0].form_of(one) is not None]
 
@@ -54,7 +64,8 @@ CASES = [(version, source_type) for version in TYPED for source_type in types_of
 def messages(version, source_type, texts):
     table = SourceTable("things", {"id": source_type, "n": source_type}, ("id",), database="shop")
     renderer, at = Renderer(version, ReadingOptions()), 1_718_000_000_000_000
-    return [renderer.render(Event("insert", table, None, {"id": "1", "n": text}, at, at, "1", "1")) for text in texts]
+    key = "1.00" if source_type.startswith("org.") else "1"
+    return [renderer.render(Event("insert", table, None, {"id": key, "n": text}, at, at, "1", "1")) for text in texts]
 
 
 @pytest.mark.parametrize("native", ["off", "eager"])

@@ -262,6 +262,7 @@ MARKS = {"ddl", "truncate", "heartbeat", "begin", "commit", "rollback", "mark"}
 CARRIED = {
     # subject: tenant, position, transaction, unit of event time in µs, types in the message, control ops
     "debezium/json": (False, False, True, 1000, False, MARKS - {"rollback"}),
+    "debezium/json-schema": (False, False, True, 1000, True, MARKS - {"rollback"}),
     "oms-community/canal": (False, False, False, 1000, True, {"ddl"}),
     "dts/canal": (False, True, True, 1000, True, {"ddl"}),
     "oms-community/default": (True, True, True, 1_000_000, False, {"ddl", "heartbeat"}),
@@ -286,14 +287,14 @@ CARRIED = {
     "canal/flat@3": (False, True, True, 1000, True, MARKS - {"begin"}),
     "canal/flat": (False, True, False, 1000, True, MARKS - {"begin"}),
 }
-MICROS = {"debezium/json@3": 1, "debezium/json@4": 1}
+MICROS = {f"debezium/{name}@{number}": 1 for name in ("json", "json-schema") for number in (3, 4)}
 """The unit of event times in versions whose messages have got a finer one."""
 WITHOUT_KEY = {
-    "debezium/json", "oms-community/shareplex", "oms-community/debezium", "oms/shareplex", "oms/debezium", "oms/debezium-flatten",
+    "debezium/json", "debezium/json-schema", "oms-community/shareplex", "oms-community/debezium", "oms/shareplex", "oms/debezium", "oms/debezium-flatten",
     "oms/debezium-smt", "dts/shareplex", "canal/flat@1",
 }  # fmt: skip
 WITH_SCHEMA = {
-    "debezium/json", "oms-community/dataworks", "oms/dataworks", "dataworks/streamx", "dts/shareplex", "dts/avro", "oms/avro",
+    "debezium/json", "debezium/json-schema", "oms-community/dataworks", "oms/dataworks", "dataworks/streamx", "dts/shareplex", "dts/avro", "oms/avro",
 }  # fmt: skip
 AS_TEXT = ("dts/canal", "drs/json", "drs/json-c")
 """Subjects that send every value as text; what a BIT looks like is not documented, and JSON is a type of theirs."""
@@ -301,6 +302,8 @@ BITS = {
     **dict.fromkeys(AS_TEXT, "opaque"), "dataworks/streamx": "integer", "dts/avro": "integer", "oms/avro": "integer",
     "dts/shareplex": "text",
 }  # fmt: skip
+UNSIGNED = {"debezium/json": "opaque", "debezium/json-schema": "decimal"}
+"""What an unsigned number of 64 bits is: an option decides, or there is none that large."""
 FRACTIONS = {
     # subject or version: digits of time, datetime and timestamp, and whether a timestamp stays an instant
     **dict.fromkeys(
@@ -325,6 +328,7 @@ FRACTIONS = {
         ["oms-community/debezium", "oms/debezium", "oms/debezium-flatten", "oms/debezium-smt"], (6, 3, 9, True)
     ),
     "debezium/json": (None, None, 9, True),
+    "debezium/json-schema": (6, 6, 9, True),
     "dts/avro": (6, 6, 6, True),
     "oms/avro": (9, 9, 9, True),
     "dts/canal": (9, 9, 9, False),
@@ -368,9 +372,11 @@ def test_what_a_column_keeps_of_a_time_is_computed(version):
     assert can.fraction_digits("int") is None
     assert can.fraction_digits("geography") is None
     assert can.kind_of("bigint(20)") == "integer"
-    assert can.kind_of("bigint(20) unsigned") == ("opaque" if version.subject == "debezium/json" else "integer")
+    assert can.kind_of("bigint(20) unsigned") == UNSIGNED.get(version.subject, "integer")
     assert can.kind_of("bit(8)") == BITS.get(version.subject, "bit")
-    assert (can.kind_of("json") == "json") == (version.subject in (*AS_TEXT, "debezium/json", "canal/flat"))
+    assert (can.kind_of("json") == "json") == (
+        version.subject in (*AS_TEXT, "debezium/json", "debezium/json-schema", "canal/flat")
+    )
 
 
 def test_a_part_of_a_second_of_a_record_is_counted_as_the_user_says():

@@ -66,7 +66,7 @@ def test_a_json_file_that_is_nested_too_deeply_is_named(contracts, name, deep):
          "L02 /envelope/event_time/at: expected a JSON Pointer, which begins with /, as in `at: /type`; found when"),
         (CONTRACT, "types: {at: /types, as: name-to-type}", "types: /types",
          ("L02 /columns/types: expected a mapping, as in `types: {at: /types, as: name-to-type}`; its keys are as, at, "
-         "in_image, name, table, type, with_parameters, without_parameters, or none; found /types")),
+         "field, in_image, name, table, type, with_parameters, without_parameters, or none; found /types")),
         (CONTRACT, "{mapping: acme}", "{mapping: acmee}",
          "L07 /values/mapping: expected the name of a file in types/, such as acme, acme-two; found acmee"),
         (MAPPING, "integer-number:", "integer-numbers:",

@@ -73,7 +73,7 @@ def mapping_choices(version: Version) -> Iterator[MappingCondition]:
         yield MappingCondition({}, (named(choice),))
         return
     every = tuple(named(name) for name in version.mapping_names())
-    if choice.by is None:
+    if choice.by is None or not choice.map:
         yield MappingCondition({}, every)
         return
     kinds = {kind: within(choice.by, {"type": "string", "pattern": _kind_pattern(kind)}) for kind in choice.map}

@@ -46,7 +46,8 @@ def definitions(version: Version) -> dict[str, Any]:
             if version.meaning.columns.types != "none":
                 names[_names_key(mapping, form)] = _define_names(mapping, form)
             for name in those:
-                types[name if len(mappings) == 1 else f"{name} ({mapping.name})"] = refer(mapping, form, mappings)
+                key = name if len(mappings) == 1 else f"{name} ({mapping.name})"
+                types[key.replace(".", "-")] = refer(mapping, form, mappings)
     return dict(sorted(names.items())) | dict(sorted(forms.items())) | dict(sorted(types.items()))
 
 
@@ -158,25 +159,46 @@ def _every_type_is(meaning: Meaning, name: Clause) -> dict[str, Any]:
 
 
 def _types_clause(types: ColumnTypes, name: Clause, *, required: bool) -> dict[str, Any]:
-    least: dict[str, Any] = {"type": "object", "minProperties": 1}
-    member = {"properties": {types.type: name}, **({"required": [types.type]} if required else {})}
-    match types.reading:
-        case "list-of-objects":
-            least = {"type": "array", "minItems": 1}
-            clause: dict[str, Any] = {"items": member}
-        case "name-to-object":
-            clause = {"additionalProperties": member}
-        case _:
-            clause = {"additionalProperties": name}
-    return {**least, **clause} if required else clause
+    one = name if types.reading == "name-to-type" else entry_of_type(types, name, required=required)
+    if types.is_listed:
+        return listed_types(types, {"type": "array", "minItems": 1, "items": one}) if required else {"items": one}
+    return {**({"type": "object", "minProperties": 1} if required else {}), "additionalProperties": one}
+
+
+def entry_of_type(types: ColumnTypes, name: Clause, *, required: bool = True) -> dict[str, Any]:
+    """Return what asks of the entry of a column that its type is `name`; one that lacks it may do unless `required`.
+
+    In a schema block the semantic name of a field is its type, and without one its primitive type is.
+    """
+    if types.reading != "connect-schema":
+        return {"properties": {types.type: name}, **({"required": [types.type]} if required else {})}
+    semantic = {"properties": {"name": name}, "required": ["name"]}
+    return any_of([semantic, {"properties": {"name": False, "type": name}, "required": ["type"]}])
+
+
+def listed_types(types: ColumnTypes, clause: Clause) -> dict[str, Any]:
+    """Return what asks `clause` of the list of the columns' entries in the member that holds them."""
+    if types.reading != "connect-schema":
+        return dict(clause)
+    if types.field is None:
+        return within("/fields", clause)
+    row = {"properties": {"field": {"const": types.field}, "fields": clause}, "required": ["field", "fields"]}
+    return within("/fields", {"type": "array", "contains": {"type": "object", **row}})
+
+
+def no_more_types(types: ColumnTypes, count: int) -> dict[str, Any]:
+    """Return the condition that the member which holds the types has no more of them than `count`."""
+    if types.is_listed:
+        return listed_types(types, {"type": "array", "maxItems": count})
+    return {"type": "object", "maxProperties": count}
 
 
 def some_type_is(types: ColumnTypes, pointer: str, name: Clause) -> dict[str, Any]:
     """Return the condition that one of the types of the row in an image is `name`."""
     at = types.at if types.at is not None else pointer + join_pointer(types.in_image or "")
-    if types.reading == "list-of-objects":
-        return within(at, {"type": "array", "contains": {"properties": {types.type: name}, "required": [types.type]}})
-    member = {"properties": {types.type: name}, "required": [types.type]} if types.type is not None else name
+    if types.is_listed:
+        return within(at, listed_types(types, {"type": "array", "contains": entry_of_type(types, name)}))
+    member = entry_of_type(types, name) if types.type is not None else name
     return within(at, {"type": "object", **negate({"additionalProperties": negate(member)})})
 
 

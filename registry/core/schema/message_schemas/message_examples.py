@@ -44,7 +44,7 @@ def example_messages(version: Version) -> list[Any]:
     """Return messages of a version as JSON values; those of an Avro dialect as they are after reading."""
     reading_options = ReadingOptions()
     mapping = version.meaning.values.mapping
-    kind = "MySQL" if isinstance(mapping, str) or not mapping.by else next(iter(mapping.map))
+    kind = "MySQL" if isinstance(mapping, str) or not mapping.by else next(iter(mapping.map), None)
     renderer, wire = Renderer(version, reading_options, source_kind=kind), open_transport(version, reading_options)
     messages: list[Any] = []
     for event in (*_events_of_ops(version, reading_options), *_events_of_forms(version)):

@@ -21,9 +21,14 @@ from cdc_contracts.registry.core.contract.phrases import describe_application
 from cdc_contracts.registry.core.contract.releases import pattern_of_releases
 from cdc_contracts.registry.core.message.envelope_times import SPANS, limits_of, unit_of_form
 from cdc_contracts.registry.core.message.reading import non_column_members
+from cdc_contracts.registry.core.schema.message_schemas.block_clauses import described_members, described_rows
 from cdc_contracts.registry.core.schema.message_schemas.clauses import all_of, any_of, negate, when, within
 from cdc_contracts.registry.core.schema.message_schemas.conditions import any_case, op_holds_rows, op_is, op_is_known
-from cdc_contracts.registry.core.schema.message_schemas.form_definitions import definitions, typed_rows
+from cdc_contracts.registry.core.schema.message_schemas.form_definitions import (
+    definitions,
+    no_more_types,
+    typed_rows,
+)
 from cdc_contracts.registry.core.schema.message_schemas.image_placement import (
     ddl_flag,
     no_row,
@@ -139,6 +144,11 @@ def _groups(version: Version) -> Iterator[tuple[str, str, list[dict[str, Any]]]]
     if "columns-typed" in meaning.rules:
         says = f"No more columns in an image than there are types, said of up to {MOST_COLUMNS}."
         yield "column-counts", says, list(typed_columns(meaning))
+        says = "The schema block of a row has a name and a type for each column."
+        yield "described-rows", says, list(described_rows(version))
+    if "members-in-schema-block" in meaning.rules:
+        says = "The members that stand beside a schema block are its fields."
+        yield "described-members", says, list(described_members(version))
     says = "The full row holds every column where that of changed columns does."
     yield "kept-rows", says, list(kept_rows(meaning))
     says = "Types that there are, and the values of rows all of whose columns have types of one value form."
@@ -217,10 +227,8 @@ def typed_columns(meaning: Meaning) -> Iterator[dict[str, Any]]:
         return
     for count in range(1, MOST_COLUMNS + 1):
         if types.at is not None:
-            is_list = types.reading == "list-of-objects"
-            few = {"type": "array", "maxItems": count} if is_list else {"type": "object", "maxProperties": count}
             columns = all_of(_columns_up_to(meaning, pointer, count) for pointer in meaning.images.pointers())
-            yield when(within(types.at, few), columns)
+            yield when(within(types.at, no_more_types(types, count)), columns)
         else:
             for pointer in meaning.images.pointers():
                 own = _own_types_up_to(meaning, types, pointer, count)

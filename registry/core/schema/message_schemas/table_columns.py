@@ -22,6 +22,8 @@ from cdc_contracts.registry.core.schema.message_schemas.clauses import Clause, a
 from cdc_contracts.registry.core.schema.message_schemas.conditions import mapping_choices
 from cdc_contracts.registry.core.schema.message_schemas.form_definitions import (
     JSON_TYPES,
+    entry_of_type,
+    listed_types,
     names_of_form,
     refer,
     type_columns,
@@ -168,11 +170,11 @@ def _has_type(version: Version, column: str, names: Clause) -> dict[str, Any]:
     types = type_columns(version.meaning)
     if types.at is None:
         return _has_type_in_images(version, types, column, names)
-    if types.reading != "list-of-objects":
+    if not types.is_listed:
         return within(types.at + _path_to_type(types, column), names)
-    named = {"properties": {types.name: {"const": column}}, "required": [types.name]}
-    so = {"properties": {types.type: names}, "required": [types.type]}
-    return within(types.at, {"type": "array", "contains": named, "items": when(named, so)})
+    named = {"properties": {types.name_member: {"const": column}}, "required": [types.name_member]}
+    listed = {"type": "array", "contains": named, "items": when(named, entry_of_type(types, names))}
+    return within(types.at, listed_types(types, listed))
 
 
 def _has_type_in_images(version: Version, types: ColumnTypes, column: str, names: Clause) -> dict[str, Any]:

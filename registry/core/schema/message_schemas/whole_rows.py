@@ -21,6 +21,7 @@ from cdc_contracts.registry.core.schema.message_schemas.form_definitions import 
     deciding_images,
     forms_of_same_types,
     names_of_form,
+    no_more_types,
     some_type_is,
 )
 from cdc_contracts.registry.core.values import FORMS
@@ -107,9 +108,7 @@ def _read_images(meaning: Meaning, types: ColumnTypes) -> Iterator[tuple[list[st
 
 
 def _is_whole(meaning: Meaning, types: ColumnTypes, pointer: str, count: int) -> dict[str, Any]:
-    few = {"type": "array", "maxItems": count}
-    if types.reading != "list-of-objects":
-        few = {"type": "object", "maxProperties": count}
+    few = no_more_types(types, count)
     at = types.at if types.at is not None else pointer + join_pointer(types.in_image or "")
     row = {"type": "object", "minProperties": count + len(non_column_members(meaning, pointer))}
     least = {} if meaning.images.hold_one_row else {"type": "array", "minItems": 1}

@@ -13,6 +13,7 @@ def check(view: RuleView) -> Iterator[Breach]:
     """Every column of an image has a type, and a full image has every typed column (E85: a warning)."""
     reading, types = view.reading, view.reading.types
     if types is None:
+        yield from _unreadable_types(reading)
         return
     where = " and ".join(reading.types_at)
     for side in view.sides():
@@ -26,6 +27,14 @@ def check(view: RuleView) -> Iterator[Breach]:
                 for name in types:
                     if name not in row:
                         yield Breach(column_path(reading, source, name), "present", "absent", WARNING)
+
+
+def _unreadable_types(reading: Reading) -> Iterator[Breach]:
+    """Yield that a schema block which is there describes no row; no JSON Schema of the envelope asks for that."""
+    types = reading.meaning.columns.types
+    if types != "none" and types.names_encodings and types.at is not None and isinstance(reading.at(types.at), dict):
+        where = "the schema" if types.field is None else f"the field {types.field}"
+        yield Breach(types.at, f"{where} with a name and a type for each column", "types that cannot be read")
 
 
 def breaks(reading: Reading) -> Iterator[Edits]:

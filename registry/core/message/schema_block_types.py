@@ -1,0 +1,83 @@
+"""Types in a schema block: the columns of a row as a Kafka Connect schema describes them.
+
+A type is the semantic name of a field, or without one its primitive type. In brackets are the parameters by which
+values are read: precision and scale of a decimal (`*` for a precision that the block does not say), the length of a bit
+field. A list is its element's type and `[]`.
+
+`org.apache.kafka.connect.json.JsonConverter` (Kafka 3.9) writes the block, and `org.apache.kafka.connect.data.Decimal`
+says where the scale is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from cdc_contracts.registry.core.values import Number
+from cdc_contracts.registry.core.values.source_types import ARRAY
+
+PRECISION: Final = "connect.decimal.precision"
+SCALE: Final = "scale"
+LENGTH: Final = "length"
+_WHOLE: Final = re.compile(r"-?[0-9]{1,9}")
+
+
+def read_block_types(block: Any, field: str | None) -> dict[str, str] | None:
+    """Return types by column from a block: of the struct in its field `field`, or of the block itself.
+
+    None if there is no such struct, or a column has no type.
+    """
+    struct = block if field is None else _field_of(block, field)
+    members = struct.get("fields") if isinstance(struct, dict) else None
+    if not isinstance(members, list):
+        return None
+    found: dict[str, str] = {}
+    for member in members:
+        type_ = _type_of(member)
+        name = member.get("field") if type_ is not None else None
+        if type_ is None or not isinstance(name, str):
+            return None
+        found[name] = type_
+    return found
+
+
+def fields_of(block: dict[str, Any]) -> tuple[str, ...]:
+    """Return the names of the members that a block describes; one that it does not name is not among them."""
+    members = block.get("fields")
+    named = [one.get("field") for one in members if isinstance(one, dict)] if isinstance(members, list) else []
+    return tuple(name for name in named if isinstance(name, str))
+
+
+def _field_of(block: Any, name: str) -> Any:
+    members = block.get("fields") if isinstance(block, dict) else None
+    listed = members if isinstance(members, list) else ()
+    return next((one for one in listed if isinstance(one, dict) and one.get("field") == name), None)
+
+
+def _type_of(schema: Any) -> str | None:
+    """Return the type of a schema; None where it has none. Types are nested no deeper than a message can be."""
+    if not isinstance(schema, dict):
+        return None
+    name, primitive, parameters = schema.get("name"), schema.get("type"), schema.get("parameters")
+    if not isinstance(primitive, str):
+        return None
+    if isinstance(name, str):
+        return name + _brackets(parameters if isinstance(parameters, dict) else {})
+    if primitive != "array":
+        return primitive
+    items = _type_of(schema.get("items"))
+    return primitive if items is None else items + ARRAY
+
+
+def _brackets(parameters: Mapping[str, Any]) -> str:
+    precision, scale, length = (_number(parameters.get(name)) for name in (PRECISION, SCALE, LENGTH))
+    if scale is not None:
+        return f"({precision or '*'},{scale})"
+    return "" if length is None else f"({length})"
+
+
+def _number(text: Any) -> str | None:
+    """Return a whole number that a parameter says, as JSON text or number; None if it says none."""
+    written = text.token if isinstance(text, Number) else text
+    return written if isinstance(written, str) and _WHOLE.fullmatch(written) else None

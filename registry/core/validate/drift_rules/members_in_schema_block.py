@@ -1,0 +1,76 @@
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from cdc_contracts.registry.core.common.findings import ERROR
+from cdc_contracts.registry.core.common.pointers import ABSENT, join_pointer, split_pointer
+from cdc_contracts.registry.core.contract.column_model import ColumnTypes
+from cdc_contracts.registry.core.contract.model import Meaning
+from cdc_contracts.registry.core.message.reading import Reading
+from cdc_contracts.registry.core.message.schema_block_types import fields_of
+from cdc_contracts.registry.core.validate.drift_rule import DriftRule, Edits
+from cdc_contracts.registry.core.validate.rule_inputs import Reads
+from cdc_contracts.registry.core.validate.rule_view import Breach, RuleView
+
+
+def check(view: RuleView) -> Iterator[Breach]:
+    """The members beside a schema block are the fields that it describes."""
+    reading, types = view.reading, block_of(view.reading.meaning)
+    if types is None:
+        return
+    block, holder = reading.at(types.at or ""), holder_of(reading.meaning)
+    members = reading.at(holder)
+    if not isinstance(block, dict) or not isinstance(members, dict):
+        return  # other findings say so
+    described = fields_of(block)
+    for name in members:
+        if name not in described:
+            yield Breach(holder + join_pointer(name), f"a field in {types.at}", "not described")
+    for name in described:
+        if name not in members:
+            yield Breach(holder + join_pointer(name), "present", "absent")
+
+
+def block_of(meaning: Meaning) -> ColumnTypes | None:
+    """Return where the block is that describes the members beside it, if messages have one."""
+    types = meaning.columns.types
+    return types if types != "none" and types.names_encodings and types.field is not None else None
+
+
+def holder_of(meaning: Meaning) -> str:
+    """Return the place of the object whose members a block describes: the one that holds the images."""
+    return join_pointer(*split_pointer(meaning.images.pointers()[0])[:-1])
+
+
+def reads(meaning: Meaning) -> Reads:
+    """Declare that the object beside the block is read by which members it has."""
+    return Reads(objects=(holder_of(meaning),))
+
+
+def breaks(reading: Reading) -> Iterator[Edits]:
+    """Yield the message with a member that its block does not have, then without one that it has."""
+    holder = split_pointer(holder_of(reading.meaning))
+    yield {(*holder, "undescribed"): None}
+    yield {(*holder, name): ABSENT for name in _optional_members(reading, holder)}
+
+
+def _optional_members(reading: Reading, holder: tuple[str, ...]) -> list[str]:
+    members: Any = reading.at(join_pointer(*holder))
+    return [name for name, value in members.items() if value is None][:1] if isinstance(members, dict) else []
+
+
+def places(meanings: Sequence[Meaning]) -> Iterator[str]:
+    """Yield where blocks are."""
+    for meaning in meanings:
+        types = block_of(meaning)
+        if types is not None and types.at is not None:
+            yield types.at
+
+
+RULE = DriftRule(
+    name="members-in-schema-block", severity=ERROR,
+    says="The members beside a schema block are the fields that it describes, no more and no fewer.",
+    action="The block is of another release or product, or was cut: check who writes to the topic.",
+    good='"schema": {"fields": [{"field": "op", "type": "string"}]} with "payload": {"op": "c"}',
+    bad='"payload": {"op": "c", "ts_us": 1} with the same block',
+    check=check, reads=reads, without_rows=True, breaks=breaks, places=places, listed_at=3,
+)  # fmt: skip
