@@ -23,9 +23,7 @@ from cdc_contracts.registry.authoring.compat.json_schema.place_descriptions impo
     follow,
     name_members,
     named_by,
-    step_into,
 )
-from cdc_contracts.registry.authoring.compat.json_schema.schema_differences import ELEMENT, MEMBER
 from cdc_contracts.registry.authoring.compat.json_schema.schema_shapes import value_at
 from cdc_contracts.registry.core.common.pointers import split_pointer
 from cdc_contracts.registry.core.common.subschemas import subschemas
@@ -119,27 +117,6 @@ def _close(document: BundledSchema, closed: Any) -> list[_Closed]:
     return places
 
 
-def holds_only_named(document: Any, message: Any) -> bool:
-    """Return whether a message has only members that the schema names, where it describes an object and is no map.
-
-    What is left open when a schema is closed is decided here for one message.
-    """
-    waiting: list[tuple[list[Any], Any]] = [([document], message)]
-    while waiting:
-        schemas, value = waiting.pop()
-        applied = [one for schema in schemas for one in apply_in_place(document, schema)]
-        if isinstance(value, list):
-            waiting += [([part for one in applied for part in step_into(one, (ELEMENT, str(at)))], held)
-                        for at, held in enumerate(value)]  # fmt: skip
-        elif isinstance(value, dict):
-            names = {name for one in applied for name in named_by(one)}
-            if not _is_map(applied, names) and not value.keys() <= names:
-                return False
-            waiting += [([part for one in applied for part in step_into(one, (MEMBER, name))], held)
-                        for name, held in value.items() if isinstance(held, (dict, list))]  # fmt: skip
-    return True
-
-
 def _is_choice(schema: Mapping[str, Any]) -> bool:
     """Return whether a schema says no more of objects than its alternatives do, one of which each object follows."""
     return len(schema.keys() & {"anyOf", "oneOf"}) == 1 and schema.keys() <= _BESIDE
@@ -152,10 +129,10 @@ def _missing(names: set[str], schema: Any) -> dict[str, Any]:
 def _may_close(schema: Any, document: Any, names: set[str]) -> bool:
     """Return whether the names that a schema and those beside it give are all that a producer may mean."""
     applied = list(apply_in_place(document, schema))
-    return len(applied) < MOST_IN_PLACE and not _is_map(applied, names)
+    return len(applied) < MOST_IN_PLACE and not is_map(applied, names)
 
 
-def _is_map(applied: Sequence[Mapping[str, Any]], names: Collection[str]) -> bool:
+def is_map(applied: Sequence[Mapping[str, Any]], names: Collection[str]) -> bool:
     """Return whether an object that all the schemas describe together may have members of other names."""
     return not any(one.get("properties") for one in applied) or any(
         one.get("additionalProperties", True) not in (*_OPEN, False)

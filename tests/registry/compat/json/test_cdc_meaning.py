@@ -389,3 +389,19 @@ def test_a_consumer_accepts_with_a_member_it_ignores_what_it_would_refuse_withou
     """Issue: seed 4180. Only messages without the member were tried."""
     assert takes(text({"not": {"additionalProperties": False}, "additionalProperties": False}), {"b": 0})
     assert not takes(text({"minProperties": 1, "additionalProperties": False}), {"b": 0})
+
+
+@pytest.mark.parametrize("around", [
+    lambda parts: {"properties": {"x": {}}, "anyOf": parts},
+    lambda parts: {"properties": {"x": {}}, "anyOf": [{"anyOf": parts}]},
+    lambda parts: {"properties": {"x": {}}, "allOf": [{"anyOf": parts}]},
+    lambda parts: {"properties": {"x": {}, "row": {"properties": {"x": {}}, "anyOf": parts}}},
+])  # fmt: skip
+def test_a_producer_sends_no_member_that_only_an_alternative_names_that_the_message_does_not_fit(around):
+    """Issue: seed 10065. The names of all alternatives counted, and a message that fits one had members of another."""
+    another = {"properties": {"c": {}}, "required": ["a"]}
+    old, new = (around([{"properties": {"k": {}, **more}}, another]) for more in ({}, {"c": WHOLE}))
+    verdict = validate(old, new)
+    assert verdict.compatible is not False, verdict
+    narrower = around([{"properties": {"k": WHOLE}}, another])
+    assert validate(old, narrower).compatible is False
