@@ -18,6 +18,7 @@ from cdc_contracts.registry.authoring.compat.json_schema.pattern_texts import fi
 from cdc_contracts.registry.authoring.compat.json_schema.place_descriptions import (
     MOST_IN_PLACE,
     apply_in_place,
+    every_place,
     every_schema,
     everything_under,
     follow,
@@ -26,7 +27,6 @@ from cdc_contracts.registry.authoring.compat.json_schema.place_descriptions impo
 )
 from cdc_contracts.registry.authoring.compat.json_schema.schema_shapes import value_at
 from cdc_contracts.registry.core.common.pointers import split_pointer
-from cdc_contracts.registry.core.common.subschemas import subschemas
 
 _IN_PLACE: Final = frozenset({
     "$ref", "allOf", "anyOf", "oneOf", "if", "then", "else", "not", "dependentSchemas", "dependencies",
@@ -63,9 +63,12 @@ class _Closed:
 
 
 class ClosedSchema(BundledSchema):
-    """The schema of what a producer sends. `reopened` says that a place was left open as it would take no object."""
+    """The schema of what a producer sends.
 
-    def __init__(self, value: Any, *, reopened: bool) -> None:
+    `reopened` has the JSON Pointers of the places that were left open as they would take no object.
+    """
+
+    def __init__(self, value: Any, *, reopened: Collection[str]) -> None:
         super().__init__(value)
         self.reopened = reopened
 
@@ -75,14 +78,14 @@ def close_schema(document: BundledSchema) -> ClosedSchema:
     closed = clone(document.value)
     places = _close(document, closed)
     may_be_emptied = document.mentions(*_LIMITING)
-    left = places
+    left, reopened = places, set[int]()
     while left and may_be_emptied and (emptied := _find_emptied(document, closed, left)):
-        inner = _innermost(closed, emptied)
-        for one in inner:
+        for one in _innermost(closed, emptied):
             one.reopen()
-        reopened = set(map(id, inner))
-        left = [one for one in left if id(one) not in reopened]
-    return ClosedSchema(closed, reopened=len(left) < len(places))
+            reopened.add(id(one.schema))
+        left = [one for one in left if id(one.schema) not in reopened]
+    pointers = {at for at, one in every_place(closed) if id(one) in reopened} if reopened else set()
+    return ClosedSchema(closed, reopened=pointers)
 
 
 def is_closed_exactly(document: BundledSchema) -> bool:
@@ -147,13 +150,7 @@ def is_map(applied: Sequence[Mapping[str, Any]], names: Collection[str]) -> bool
 def _find_emptied(document: BundledSchema, closed: Any, places: list[_Closed]) -> list[_Closed]:
     """Return the places that take no object since they were closed, and took some before."""
     known = {id(one.schema): one for one in places}
-    pointers: dict[str, _Closed] = {}
-    waiting = [("", closed)]
-    while waiting:
-        at, schema = waiting.pop()
-        if id(schema) in known:
-            pointers[at] = known[id(schema)]
-        waiting += [(at + step, below) for _, step, below in subschemas(schema)]
+    pointers = {at: known[id(one)] for at, one in every_place(closed) if id(one) in known}
     before, after = clone(document.value), clone(closed)
     for whole in (before, after):
         for at in pointers:

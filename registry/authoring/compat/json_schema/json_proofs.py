@@ -152,7 +152,7 @@ class JsonProver:
     def _is_sent(self, message: Any) -> bool:
         """Return whether the writer's producer sends a message of its schema: all of it but by the policy cdc."""
         sent = self._sent
-        return not isinstance(sent, ClosedSchema) or sent.reopened or holds_only_named(self._writer, message)
+        return not isinstance(sent, ClosedSchema) or holds_only_named(self._writer, message, sent.reopened)
 
     def _agree(self, message: Any, *, accepts: bool) -> bool:
         """Return whether the slow validators say that the writer accepts a message, and what the reader says of it."""

@@ -6,7 +6,7 @@ What is left open when a schema is closed is decided here for one message.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from itertools import islice, product
 from typing import Any, Final
 
@@ -16,13 +16,13 @@ from cdc_contracts.registry.authoring.compat.json_schema.bundled_schemas import 
 from cdc_contracts.registry.authoring.compat.json_schema.closing import is_map
 from cdc_contracts.registry.authoring.compat.json_schema.place_descriptions import (
     apply_in_place,
+    every_place,
     follow,
     named_by,
     step_into,
 )
 from cdc_contracts.registry.authoring.compat.json_schema.schema_differences import ELEMENT, MEMBER
 from cdc_contracts.registry.core.common.pointers import join_pointer
-from cdc_contracts.registry.core.common.subschemas import subschemas
 
 _ALTERNATIVES: Final = ("anyOf", "oneOf")
 _TESTED: Final = ("if", "not")
@@ -32,28 +32,25 @@ _MOST_CHOICES: Final = 200
 _Applied = list[Mapping[str, Any]]
 
 
-def holds_only_named(document: BundledSchema, message: Any) -> bool:
+def holds_only_named(document: BundledSchema, message: Any, reopened: Collection[str] = ()) -> bool:
     """Return whether a message has only members that the schema names, where it describes an object and is no map.
 
     Of alternatives each describes an object on its own: one that the object fits has to name all, together with what
-    is around it.
+    is around it. `reopened` are the pointers of schemas that are open as no object has only the members that they name.
     """
-    return _Sending(document, message).is_sent([document.value], message, "")
+    return _Sending(document, message, reopened).is_sent([document.value], message, "")
 
 
 class _Sending:
     """The schemas that one message fits, and what they name of it."""
 
-    def __init__(self, document: BundledSchema, message: Any) -> None:
+    def __init__(self, document: BundledSchema, message: Any, reopened: Collection[str]) -> None:
         self._document = document.value
         self._fitting = _find_fitting(document, message)
+        self._reopened = reopened
         self._pointers: dict[int, list[str]] = defaultdict(list)
-        waiting = [("", self._document)]
-        while waiting and self._fitting is not None:
-            pointer, schema = waiting.pop()
-            if isinstance(schema, dict):
-                self._pointers[id(schema)].append(pointer)
-                waiting += [(pointer + step, below) for _, step, below in subschemas(schema)]
+        for pointer, schema in every_place(self._document) if reopened or self._fitting is not None else ():
+            self._pointers[id(schema)].append(pointer)
 
     def is_sent(self, schemas: list[Any], value: Any, at: str) -> bool:
         """Return whether a value at a place of the message has only members that some choice of alternatives names."""
@@ -66,7 +63,8 @@ class _Sending:
             steps = [((ELEMENT, str(number)), held) for number, held in enumerate(value)]
         else:
             names = {name for one in applied for name in named_by(one)}
-            if not is_map(applied, names) and not value.keys() <= names:
+            is_open = is_map(applied, names) or any(self._is_reopened(one) for one in applied)
+            if not is_open and not value.keys() <= names:
                 return False
             steps = [((MEMBER, name), held) for name, held in value.items()]
         return all(
@@ -74,6 +72,9 @@ class _Sending:
             for step, held in steps
             if isinstance(held, dict | list)
         )
+
+    def _is_reopened(self, schema: Mapping[str, Any]) -> bool:
+        return bool(self._reopened) and any(pointer in self._reopened for pointer in self._pointers[id(schema)])
 
     def _choose(self, schemas: list[Any], at: str) -> Iterator[_Applied]:
         """Yield what applies together to a value, for each choice of the alternatives that it fits."""

@@ -263,6 +263,18 @@ def test_a_message_with_a_member_that_the_schema_does_not_name_breaks_nothing():
     assert validate(old, new).compatible is not False
 
 
+def test_an_object_that_cannot_be_closed_lets_no_other_object_have_members_that_its_schema_does_not_name():
+    """Issue: one object that takes nothing when it is closed let a message have any member anywhere."""
+    open_row = {**OBJECT, "properties": {"k": False}, "minProperties": 1}
+    row = {**OBJECT, "properties": {"k": {}}}
+    old = {**OBJECT, "properties": {"b": open_row}, "anyOf": [{"properties": {"a": row}}]}
+    new = {**old, "anyOf": [{"properties": {"a": {**row, "properties": {"k": {}, "x": WHOLE}}}}]}
+    assert validate(old, new).compatible is not False
+    broken = {**old, "properties": {"b": {**open_row, "additionalProperties": WHOLE}}}
+    verdict = validate(old, broken)
+    assert (verdict.compatible, verdict.findings[0].proof.message) == (False, {"b": {"other": None}})
+
+
 def test_a_consumer_may_ignore_members_beside_a_pattern_that_finds_a_member_it_describes():
     """Issue: a closed schema was left closed there, so that a message with any other member was a proof."""
     beside = {"dependencies": {"b": {"patternProperties": {"^x": {}}}}}
