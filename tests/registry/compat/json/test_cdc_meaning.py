@@ -403,6 +403,16 @@ def test_a_consumer_accepts_with_a_member_it_ignores_what_it_would_refuse_withou
     assert not takes(text({"minProperties": 1, "additionalProperties": False}), {"b": 0})
 
 
+def test_members_that_a_consumer_ignores_count_where_it_names_as_many_as_are_asked_for_beside_it():
+    """Issue: seed 10172. Only names in the schema that counts the members were seen, not those beside it."""
+    old = {**OBJECT, "properties": {"c": {}}, "additionalProperties": False, "allOf": [{"minProperties": 1}]}
+    assert takes(text(old), {"a": ""})
+    assert validate(old, {**old, "properties": {"c": {}, "a": {}}}).compatible is True
+    fewer = {**old, "allOf": [{"minProperties": 2}]}
+    assert not takes(text(fewer), {"a": "", "b": ""})
+    assert validate({**fewer, "properties": {"c": {}, "a": {}}}, fewer).compatible is not True
+
+
 @pytest.mark.parametrize("around", [
     lambda parts: {"properties": {"x": {}}, "anyOf": parts},
     lambda parts: {"properties": {"x": {}}, "anyOf": [{"anyOf": parts}]},
