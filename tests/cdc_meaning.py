@@ -252,10 +252,28 @@ def takes(text, value):
         for whole_maps in (False, True):
             if validator.is_valid(without_others(schema, [schema], value, whole_maps=whole_maps)):
                 return True
-        # where members are counted, those that are ignored must not make up the number
-        if "minProperties" not in text and '"additionalProperties": false' in text and takes_others(schema, value):
+        if '"additionalProperties": false' in text and not names_too_few(schema) and takes_others(schema, value):
             return True
     return False
+
+
+def names_too_few(schema):
+    """Return whether a schema that refuses members names fewer than are asked for, in it or beside it.
+
+    It accepts no object then: members that are ignored count, but must not make up the number.
+    """
+    waiting, least, fewest = [schema], 0, []
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, list):
+            waiting += one
+        elif isinstance(one, dict):
+            waiting += one.values()
+            asked = one.get("minProperties", 0)
+            least = max(least, asked if isinstance(asked, int) else 0)
+            if one.get("additionalProperties") is False and not one.get("patternProperties"):
+                fewest.append(len(one.get("properties", ())))
+    return least > min(fewest, default=least)
 
 
 def takes_by_all_readings(text, value):

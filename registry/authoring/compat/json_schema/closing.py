@@ -18,17 +18,15 @@ from cdc_contracts.registry.authoring.compat.json_schema.pattern_texts import fi
 from cdc_contracts.registry.authoring.compat.json_schema.place_descriptions import (
     MOST_IN_PLACE,
     apply_in_place,
+    every_place,
     every_schema,
     everything_under,
     follow,
     name_members,
     named_by,
-    step_into,
 )
-from cdc_contracts.registry.authoring.compat.json_schema.schema_differences import ELEMENT, MEMBER
 from cdc_contracts.registry.authoring.compat.json_schema.schema_shapes import value_at
 from cdc_contracts.registry.core.common.pointers import split_pointer
-from cdc_contracts.registry.core.common.subschemas import subschemas
 
 _IN_PLACE: Final = frozenset({
     "$ref", "allOf", "anyOf", "oneOf", "if", "then", "else", "not", "dependentSchemas", "dependencies",
@@ -65,9 +63,12 @@ class _Closed:
 
 
 class ClosedSchema(BundledSchema):
-    """The schema of what a producer sends. `reopened` says that a place was left open as it would take no object."""
+    """The schema of what a producer sends.
 
-    def __init__(self, value: Any, *, reopened: bool) -> None:
+    `reopened` has the JSON Pointers of the places that were left open as they would take no object.
+    """
+
+    def __init__(self, value: Any, *, reopened: Collection[str]) -> None:
         super().__init__(value)
         self.reopened = reopened
 
@@ -77,14 +78,14 @@ def close_schema(document: BundledSchema) -> ClosedSchema:
     closed = clone(document.value)
     places = _close(document, closed)
     may_be_emptied = document.mentions(*_LIMITING)
-    left = places
+    left, reopened = places, set[int]()
     while left and may_be_emptied and (emptied := _find_emptied(document, closed, left)):
-        inner = _innermost(closed, emptied)
-        for one in inner:
+        for one in _innermost(closed, emptied):
             one.reopen()
-        reopened = set(map(id, inner))
-        left = [one for one in left if id(one) not in reopened]
-    return ClosedSchema(closed, reopened=len(left) < len(places))
+            reopened.add(id(one.schema))
+        left = [one for one in left if id(one.schema) not in reopened]
+    pointers = {at for at, one in every_place(closed) if id(one) in reopened} if reopened else set()
+    return ClosedSchema(closed, reopened=pointers)
 
 
 def is_closed_exactly(document: BundledSchema) -> bool:
@@ -119,27 +120,6 @@ def _close(document: BundledSchema, closed: Any) -> list[_Closed]:
     return places
 
 
-def holds_only_named(document: Any, message: Any) -> bool:
-    """Return whether a message has only members that the schema names, where it describes an object and is no map.
-
-    What is left open when a schema is closed is decided here for one message.
-    """
-    waiting: list[tuple[list[Any], Any]] = [([document], message)]
-    while waiting:
-        schemas, value = waiting.pop()
-        applied = [one for schema in schemas for one in apply_in_place(document, schema)]
-        if isinstance(value, list):
-            waiting += [([part for one in applied for part in step_into(one, (ELEMENT, str(at)))], held)
-                        for at, held in enumerate(value)]  # fmt: skip
-        elif isinstance(value, dict):
-            names = {name for one in applied for name in named_by(one)}
-            if not _is_map(applied, names) and not value.keys() <= names:
-                return False
-            waiting += [([part for one in applied for part in step_into(one, (MEMBER, name))], held)
-                        for name, held in value.items() if isinstance(held, (dict, list))]  # fmt: skip
-    return True
-
-
 def _is_choice(schema: Mapping[str, Any]) -> bool:
     """Return whether a schema says no more of objects than its alternatives do, one of which each object follows."""
     return len(schema.keys() & {"anyOf", "oneOf"}) == 1 and schema.keys() <= _BESIDE
@@ -152,10 +132,10 @@ def _missing(names: set[str], schema: Any) -> dict[str, Any]:
 def _may_close(schema: Any, document: Any, names: set[str]) -> bool:
     """Return whether the names that a schema and those beside it give are all that a producer may mean."""
     applied = list(apply_in_place(document, schema))
-    return len(applied) < MOST_IN_PLACE and not _is_map(applied, names)
+    return len(applied) < MOST_IN_PLACE and not is_map(applied, names)
 
 
-def _is_map(applied: Sequence[Mapping[str, Any]], names: Collection[str]) -> bool:
+def is_map(applied: Sequence[Mapping[str, Any]], names: Collection[str]) -> bool:
     """Return whether an object that all the schemas describe together may have members of other names."""
     return not any(one.get("properties") for one in applied) or any(
         one.get("additionalProperties", True) not in (*_OPEN, False)
@@ -170,13 +150,7 @@ def _is_map(applied: Sequence[Mapping[str, Any]], names: Collection[str]) -> boo
 def _find_emptied(document: BundledSchema, closed: Any, places: list[_Closed]) -> list[_Closed]:
     """Return the places that take no object since they were closed, and took some before."""
     known = {id(one.schema): one for one in places}
-    pointers: dict[str, _Closed] = {}
-    waiting = [("", closed)]
-    while waiting:
-        at, schema = waiting.pop()
-        if id(schema) in known:
-            pointers[at] = known[id(schema)]
-        waiting += [(at + step, below) for _, step, below in subschemas(schema)]
+    pointers = {at: known[id(one)] for at, one in every_place(closed) if id(one) in known}
     before, after = clone(document.value), clone(closed)
     for whole in (before, after):
         for at in pointers:

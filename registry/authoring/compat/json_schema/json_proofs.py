@@ -11,7 +11,7 @@ from typing import Any, Final
 import jsonschema_rs
 
 from cdc_contracts.registry.authoring.compat.json_schema.bundled_schemas import FAST_VALIDATORS, BundledSchema
-from cdc_contracts.registry.authoring.compat.json_schema.closing import ClosedSchema, holds_only_named
+from cdc_contracts.registry.authoring.compat.json_schema.closing import ClosedSchema
 from cdc_contracts.registry.authoring.compat.json_schema.containment import find_rest
 from cdc_contracts.registry.authoring.compat.json_schema.instances import (
     GENERIC,
@@ -30,6 +30,7 @@ from cdc_contracts.registry.authoring.compat.json_schema.schema_differences impo
     SchemaDifference,
     Way,
 )
+from cdc_contracts.registry.authoring.compat.json_schema.sent_members import holds_only_named
 
 CHECKED_BY: Final = "jsonschema, jsonschema-rs"
 _CANDIDATES: Final = 60
@@ -151,7 +152,7 @@ class JsonProver:
     def _is_sent(self, message: Any) -> bool:
         """Return whether the writer's producer sends a message of its schema: all of it but by the policy cdc."""
         sent = self._sent
-        return not isinstance(sent, ClosedSchema) or sent.reopened or holds_only_named(self._writer.value, message)
+        return not isinstance(sent, ClosedSchema) or holds_only_named(self._writer, message, sent.reopened)
 
     def _agree(self, message: Any, *, accepts: bool) -> bool:
         """Return whether the slow validators say that the writer accepts a message, and what the reader says of it."""

@@ -263,6 +263,18 @@ def test_a_message_with_a_member_that_the_schema_does_not_name_breaks_nothing():
     assert validate(old, new).compatible is not False
 
 
+def test_an_object_that_cannot_be_closed_lets_no_other_object_have_members_that_its_schema_does_not_name():
+    """Issue: one object that takes nothing when it is closed let a message have any member anywhere."""
+    open_row = {**OBJECT, "properties": {"k": False}, "minProperties": 1}
+    row = {**OBJECT, "properties": {"k": {}}}
+    old = {**OBJECT, "properties": {"b": open_row}, "anyOf": [{"properties": {"a": row}}]}
+    new = {**old, "anyOf": [{"properties": {"a": {**row, "properties": {"k": {}, "x": WHOLE}}}}]}
+    assert validate(old, new).compatible is not False
+    broken = {**old, "properties": {"b": {**open_row, "additionalProperties": WHOLE}}}
+    verdict = validate(old, broken)
+    assert (verdict.compatible, verdict.findings[0].proof.message) == (False, {"b": {"other": None}})
+
+
 def test_a_consumer_may_ignore_members_beside_a_pattern_that_finds_a_member_it_describes():
     """Issue: a closed schema was left closed there, so that a message with any other member was a proof."""
     beside = {"dependencies": {"b": {"patternProperties": {"^x": {}}}}}
@@ -389,3 +401,29 @@ def test_a_consumer_accepts_with_a_member_it_ignores_what_it_would_refuse_withou
     """Issue: seed 4180. Only messages without the member were tried."""
     assert takes(text({"not": {"additionalProperties": False}, "additionalProperties": False}), {"b": 0})
     assert not takes(text({"minProperties": 1, "additionalProperties": False}), {"b": 0})
+
+
+def test_members_that_a_consumer_ignores_count_where_it_names_as_many_as_are_asked_for_beside_it():
+    """Issue: seed 10172. Only names in the schema that counts the members were seen, not those beside it."""
+    old = {**OBJECT, "properties": {"c": {}}, "additionalProperties": False, "allOf": [{"minProperties": 1}]}
+    assert takes(text(old), {"a": ""})
+    assert validate(old, {**old, "properties": {"c": {}, "a": {}}}).compatible is True
+    fewer = {**old, "allOf": [{"minProperties": 2}]}
+    assert not takes(text(fewer), {"a": "", "b": ""})
+    assert validate({**fewer, "properties": {"c": {}, "a": {}}}, fewer).compatible is not True
+
+
+@pytest.mark.parametrize("around", [
+    lambda parts: {"properties": {"x": {}}, "anyOf": parts},
+    lambda parts: {"properties": {"x": {}}, "anyOf": [{"anyOf": parts}]},
+    lambda parts: {"properties": {"x": {}}, "allOf": [{"anyOf": parts}]},
+    lambda parts: {"properties": {"x": {}, "row": {"properties": {"x": {}}, "anyOf": parts}}},
+])  # fmt: skip
+def test_a_producer_sends_no_member_that_only_an_alternative_names_that_the_message_does_not_fit(around):
+    """Issue: seed 10065. The names of all alternatives counted, and a message that fits one had members of another."""
+    another = {"properties": {"c": {}}, "required": ["a"]}
+    old, new = (around([{"properties": {"k": {}, **more}}, another]) for more in ({}, {"c": WHOLE}))
+    verdict = validate(old, new)
+    assert verdict.compatible is not False, verdict
+    narrower = around([{"properties": {"k": WHOLE}}, another])
+    assert validate(old, narrower).compatible is False
