@@ -25,7 +25,8 @@ class Reads:
     numbers by whether they count whole seconds. `patterns`: texts by whether they match. `relations`: members by how
     they are related. `joined`: the joined values of the key, by whether they are those of the key columns of an image.
     `blocks`: schema blocks by whether they describe the columns of the images. `empty_rows`: images of changed columns
-    by whether a row of them has none.
+    by whether a row of them has none. `kafka_keys`: objects in the key of the record, by their names, and by whether
+    their values are those of the columns of an image.
     """
 
     values: tuple[str, ...] = ()
@@ -36,10 +37,11 @@ class Reads:
     joined: tuple[str, ...] = ()
     blocks: tuple[str, ...] = ()
     empty_rows: tuple[str, ...] = ()
+    kafka_keys: tuple[str, ...] = ()
 
     @property
     def places(self) -> frozenset[str]:
-        """Every place that is read."""
+        """Every place of the message that is read."""
         related = (place for relation in self.relations for place in relation.places)
         matched = (place for place, _ in self.patterns)
         return frozenset(
@@ -67,7 +69,12 @@ def read_nothing(meaning: Meaning) -> Reads:
 
 def places_at(place: Place | None) -> tuple[str, ...]:
     """Return where a place of the envelope is, if it is a member."""
-    return () if place is None or place.at is None else (place.at,)
+    return () if place is None or place.in_value is None else (place.in_value,)
+
+
+def kafka_keys(meaning: Meaning) -> tuple[str, ...]:
+    """Return where the key columns are in the Kafka key, if a contract reads them from there."""
+    return () if meaning.envelope.key_at is None else (meaning.envelope.key_at,)
 
 
 def join_reads(all_reads: Iterable[Reads]) -> Reads:
