@@ -14,7 +14,7 @@ from cdc_contracts.api.arguments import as_mapping, as_number, as_text
 from cdc_contracts.api.decoded_values import python_readers, read_change, read_control
 from cdc_contracts.api.frozen_values import FrozenDict, freeze_document
 from cdc_contracts.api.message_batches import Messages, is_columnar, read_batches
-from cdc_contracts.api.messages import Message, place_of, value_of, values_of
+from cdc_contracts.api.messages import Message, key_of, place_of, value_of, values_of
 from cdc_contracts.api.results import (
     AuditReport,
     Change,
@@ -212,6 +212,7 @@ class Contract:
             value_of(message),
             self._validation.catalogue,
             self._validation.reading_options,
+            key=key_of(message),
             validation=self._scope(message),
             show_values=show_values,
         )
@@ -260,7 +261,7 @@ class Contract:
         validator = self._messages.get(scope.declared)
         if validator is None:
             validator = self._messages.setdefault(scope.declared, MessageValidator(scope))
-        return validator.validate(value, decodes=decodes)
+        return validator.validate(value, key_of(message) if scope.reads_keys else None, decodes=decodes)
 
     def _scope(self, message: Message) -> ValidationContext:
         """Return the validation context of a message. Raises UsageError if it is not in a topic of a versions file."""

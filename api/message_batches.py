@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
-from cdc_contracts.api.messages import Message, values_of
+from cdc_contracts.api.messages import Message, records_of
 from cdc_contracts.registry.core.common.errors import UsageError
 from cdc_contracts.registry.core.records.file_plans import BATCH_ROWS
 
@@ -47,9 +47,11 @@ def read_batches(messages: Messages, *, placed: bool = False) -> Iterator[pa.Rec
 def _gather(messages: Iterable[Message]) -> Iterator[pa.RecordBatch]:
     import pyarrow as pa
 
-    values = values_of(messages)
-    while some := list(islice(values, BATCH_ROWS)):
-        yield pa.RecordBatch.from_pydict({"value": pa.array(some, pa.large_binary())})
+    records = records_of(messages)
+    while some := list(islice(records, BATCH_ROWS)):
+        values, keys = zip(*some, strict=True)
+        columns = {"value": values} if not any(keys) else {"value": values, "key": keys}
+        yield pa.RecordBatch.from_pydict({name: pa.array(held, pa.large_binary()) for name, held in columns.items()})
 
 
 def _columns(messages: Any) -> Iterator[pa.RecordBatch]:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from cdc_contracts.registry.core.common.errors import UsageError
 
+_BARE = (bytes, bytearray, memoryview, str)
 _KINDS = "bytes, str, None, or a record of a Kafka client with a value"
 
 
@@ -46,6 +47,14 @@ def value_of(message: Message) -> bytes | None:
     return value_of(value)
 
 
+def key_of(message: Message) -> bytes | None:
+    """Return the bytes of the key of a message; None if it has none, or none that is bytes or text."""
+    key = None if isinstance(message, _BARE) else part_of(message, "key")
+    if isinstance(key, str):
+        return key.encode("utf-8", "surrogatepass")
+    return bytes(key) if isinstance(key, bytes | bytearray | memoryview) else None
+
+
 def part_of(record: object, name: str) -> Any:
     """Return a part of a record of a Kafka client, be it an attribute or a method; None if it has none."""
     part = getattr(record, name, None)
@@ -63,7 +72,7 @@ class MessagePlace(NamedTuple):
 
 def place_of(message: Message) -> MessagePlace:
     """Return where a record of a Kafka client was read. Raises UsageError if it does not say so."""
-    bare = isinstance(message, bytes | bytearray | memoryview | str)  # a text has a `partition` of another meaning
+    bare = isinstance(message, _BARE)  # a text has a `partition` of another meaning
     topic, partition, offset = (None if bare else part_of(message, name) for name in ("topic", "partition", "offset"))
     if not isinstance(topic, str) or type(partition) is not int or type(offset) is not int:
         raise UsageError(
@@ -79,6 +88,11 @@ def place_of(message: Message) -> MessagePlace:
 
 def values_of(messages: Iterable[Message]) -> Iterator[bytes | None]:
     """Yield the bytes of messages. Raises UsageError if they are no messages, or only one."""
+    return (value for value, _ in records_of(messages))
+
+
+def records_of(messages: Iterable[Message]) -> Iterator[tuple[bytes | None, bytes | None]]:
+    """Yield the bytes of messages and of their keys. Raises UsageError as `values_of` does."""
     if isinstance(messages, bytes | bytearray | memoryview | str):
         raise UsageError("several messages are needed, and this is one", hint="Put it into a list.")
     if not isinstance(messages, Iterable) or isinstance(messages, Mapping):
@@ -86,4 +100,4 @@ def values_of(messages: Iterable[Message]) -> Iterator[bytes | None]:
             f"messages cannot be of the type {type(messages).__name__}",
             hint="Give an iterable of bytes, an Arrow table, or a pandas DataFrame or Series.",
         )
-    return map(value_of, messages)
+    return ((value_of(message), key_of(message)) for message in messages)

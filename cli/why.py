@@ -67,6 +67,7 @@ def _explain(found: Found, asked: ValidationContext | Undetected, *, show_values
         found.value,
         asked.catalogue,
         asked.reading_options,
+        key=found.key,
         validation=validation,
         choice=choice,
         show_values=show_values,

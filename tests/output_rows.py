@@ -9,6 +9,8 @@ from typing import Any
 import pyarrow as pa
 from counts import unlike_counts
 
+from cdc_contracts.registry.core.common.json_messages import Unreadable, parse_message
+from cdc_contracts.registry.core.common.json_structures import write_json
 from cdc_contracts.registry.core.engine.kernel import Kernel, Written
 from cdc_contracts.registry.core.message.canonical_changes import Change, Control
 from cdc_contracts.registry.core.records.output_schemas import CHANGES_SCHEMA, CONTROL_SCHEMA, QUARANTINE_SCHEMA
@@ -84,12 +86,13 @@ COLUMNS: dict[str, dict[str, Callable[[ReferenceRow], Any]]] = {
 """What each column of each output holds, said once more; a column that is not here fails the test of all columns."""
 
 
-def records_of(values: Sequence[bytes | None]) -> pa.RecordBatch:
+def records_of(values: Sequence[bytes | None], keys: Sequence[bytes | None] | None = None) -> pa.RecordBatch:
     """Return values as a source hands them over, each with coordinates, a time, a key and headers of its own."""
     count = range(len(values))
+    keys = [key_of(value, number) for number, value in enumerate(values)] if keys is None else keys
     headers = [[{"key": f"h{number}", "value": bytes([number % 256])}] for number in count]
     return pa.record_batch({
-        "key": pa.array([None if number % 5 == 0 else f"k{number}".encode() for number in count], pa.binary()),
+        "key": pa.array(keys, pa.binary()),
         "value": pa.array(values, pa.binary()),
         "topic": pa.array(["t" if number % 3 else "u" for number in count]),
         "partition": pa.array([number % 2 for number in count], pa.int32()),
@@ -100,9 +103,28 @@ def records_of(values: Sequence[bytes | None]) -> pa.RecordBatch:
     })  # fmt: skip
 
 
-def within_a_batch(values: Sequence[bytes | None]) -> pa.RecordBatch:
+def key_of(value: bytes | None, number: int) -> bytes | None:
+    """Return a key for a value: in turn none, no JSON, the first column of its row, that with another value, and both.
+
+    It is no JSON for a value without a row, too.
+    """
+    if number % 5 == 0:
+        return None
+    try:
+        message = parse_message(value or b"")
+    except Unreadable:
+        message = {}
+    row = message.get("after") or message.get("before")
+    if number % 5 == 1 or not isinstance(row, dict) or not row:
+        return f"k{number}".encode()
+    (name, first), *_ = row.items()
+    key = [{name: first}, {name: str(number)}, {name: first, "renamed": None}][number % 5 - 2]
+    return write_json(key).encode()
+
+
+def within_a_batch(values: Sequence[bytes | None], keys: Sequence[bytes | None] | None = None) -> pa.RecordBatch:
     """Return values as a part of a batch, as sources and cuts hand them over."""
-    return records_of((b"not of it", *values)).slice(1)
+    return records_of((b"not of it", *values), None if keys is None else (b"nor this", *keys)).slice(1)
 
 
 def by_kernel(kernel: Kernel, records: pa.RecordBatch) -> dict[str, pa.Table]:
@@ -121,7 +143,7 @@ def judged_by_reference(
     """Return each record, times as microseconds, with the result of the reference validator."""
     place = records.schema.get_field_index("timestamp")
     plain = records.set_column(place, "timestamp", records.column("timestamp").cast(pa.int64()))
-    return [(record, validation.validate(record["value"])) for record in plain.to_pylist()]
+    return [(record, validation.validate(record["value"], record["key"])) for record in plain.to_pylist()]
 
 
 def reference_rows(validated: Iterable[tuple[dict[str, Any], ValidatedMessage]]) -> dict[str, list[ReferenceRow]]:
@@ -153,15 +175,16 @@ def same(mine: list[tuple[str, Any]] | None, other: list[tuple[str, Any]] | None
 
 
 def unlike_columns(
-    validation: ValidationContext, values: Sequence[bytes | None], kernel: Kernel | None = None
-) -> list[str]:
+    validation: ValidationContext, values: Sequence[bytes | None], kernel: Kernel | None = None,
+    keys: Sequence[bytes | None] | None = None,
+) -> list[str]:  # fmt: skip
     """Return what the kernel says otherwise than the reference.
 
     That is the columns of all outputs, each with the first row that is not the reference's; the columns that were
     sighted; and the counts. How columns are written is compared with a kernel of its own alone: one that has met a
     value without a layout does not look for layouts in that column again.
     """
-    records = within_a_batch(values)
+    records = within_a_batch(values, keys)
     parts, validated = list((kernel or Kernel(validation)).decode(records)), judged_by_reference(validation, records)
     tally, observed = Tally(), ObservedColumns()
     for one in parts:

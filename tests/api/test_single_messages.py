@@ -145,6 +145,45 @@ def test_a_message_is_bytes_text_or_a_record_of_a_client(orders, kind):
     assert orders.decode(kind(value)) == orders.decode(value)
 
 
+KEYED = (
+    b'{"before":null,"after":{"id":7},"source":{"version":"3.5.0.Final","connector":"mysql","name":"shop",'
+    b'"ts_ms":1718000000000,"snapshot":"false","db":"shop","sequence":null,"ts_us":1718000000000250,'
+    b'"ts_ns":1718000000000250000,"table":"orders","server_id":1,"gtid":null,"file":"f","pos":4,"row":0,"thread":null,'
+    b'"query":null},"transaction":null,"op":"c","ts_ms":1718000001234,"ts_us":1718000001234005,'
+    b'"ts_ns":1718000001234005678}'
+)
+
+
+@pytest.mark.parametrize("kind", [ConfluentMessage, ConsumerRecord])
+@pytest.mark.parametrize("key", [b'{"id":7}', '{"id":7}', bytearray(b'{"id":7}')])
+def test_the_key_of_a_record_names_the_key_columns_of_a_row(kind, key):
+    opened, record = cdc.contract("debezium/json@4"), kind(KEYED)
+    record.key = (lambda: key) if kind is ConfluentMessage else key
+    (change,) = opened.decode(record).changes
+    assert change.primary_key == ("id",)
+    assert opened.decode_batch([record, KEYED]).changes.column("primary_key").to_pylist() == [["id"], None]
+    assert opened.decode_batch([record]).changes.column("kafka_key").to_pylist() == [b'{"id":7}']
+
+
+@pytest.mark.parametrize("key", [None, {"id": 7}])
+def test_a_key_that_is_no_bytes_states_nothing(key):
+    opened, record = cdc.contract("debezium/json@4"), ConsumerRecord(KEYED)
+    record.key = key
+    assert (opened.check(record).findings, opened.decode(record).changes[0].primary_key) == ((), None)
+
+
+def test_a_key_that_is_not_that_of_its_row_is_a_warning_and_explained():
+    opened, record = cdc.contract("debezium/json@4"), ConsumerRecord(KEYED)
+    record.key = b'{"id":8}'
+    for result in (opened.check(record), opened.explain(record)):
+        assert result.outcome == "conforming"
+        assert [(one.rule, one.severity, one.path) for one in result.findings] == [
+            ("D09.kafka-key-agrees", "warning", "/after/id")
+        ]
+    raised = cdc.contract("debezium/json@4", severities={"cross-field": "error"})
+    assert (raised.check(record).outcome, raised.check(KEYED).outcome) == ("drifted", "conforming")
+
+
 def test_text_that_is_no_utf_8_is_a_finding(orders):
     assert orders.check('{"a": "\ud800"}').findings[0].rule == "D01.utf8"
 

@@ -206,9 +206,9 @@ class _Envelope:
             ("primary key", envelope.primary_key, _describe_key(reading.primary_key)),
         ]
         for fact, place, reads in named:
-            if place is not None and place.at is not None:
-                result = "nothing" if reads is None else self._reads(place.at, reads) or "not a valid time"
-                yield place.at, (fact, result, bool(reads))
+            if place is not None and place.in_value is not None:
+                result = "nothing" if reads is None else self._reads(place.in_value, reads) or "not a valid time"
+                yield place.in_value, (fact, result, bool(reads))
         for fact, place in (
             ("checkpoint", envelope.checkpoint),
             ("source position", envelope.source_position),

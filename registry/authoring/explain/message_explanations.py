@@ -98,13 +98,14 @@ def explain_message(
     catalogue: Catalogue,
     reading_options: ReadingOptions,
     *,
+    key: bytes | None = None,
     validation: ValidationContext | None = None,
     choice: str = "declared",
     show_values: bool = False,
 ) -> MessageExplanation:
     """Explain one value, in the declared validation context or else by the most similar contract.
 
-    `choice` says why this context was chosen.
+    `key` is that of its Kafka record, `choice` says why this context was chosen.
     """
     declared = validation.declared if validation is not None and not validation.left_open else None
     if value is None:
@@ -113,9 +114,9 @@ def explain_message(
     validations = open_validations(catalogue, reading_options)
     candidates = weigh(value, validations)
     if validation is not None:
-        validated = validation.validate(value)
+        validated = validation.validate(value, key)
     else:
-        validation, validated, choice = _choose(value, validations, candidates, reading_options)
+        validation, validated, choice = _choose(value, key, validations, candidates, reading_options)
     verdict = validated.verdict
     version = verdict.version or (validation.validated[-1] if validation is not None else None)
     message, fault = _open(value, validation, reading_options, show_values=show_values)
@@ -172,6 +173,7 @@ def explanation_schema() -> dict[str, Any]:
 
 def _choose(
     value: bytes,
+    key: bytes | None,
     validations: Sequence[ValidationContext],
     candidates: Sequence[Candidate],
     reading_options: ReadingOptions,
@@ -189,7 +191,7 @@ def _choose(
     if near is None:
         return None, ValidatedMessage(_without_contract(value, reading_options)), "no contract comes close"
     validation = next(validation for validation in validations if validation.subject == near.version.subject)
-    validated = validation.validate(value)
+    validated = validation.validate(value, key)
     if fitting and read_alike(fitting) and not any(one.reads == "other" for one in outside):
         why = "the first that fits; all that fit read it the same way" if fitting[1:] else "the only one that fits"
         return validation, validated, "the only one whose product writes such messages" if is_shown else why

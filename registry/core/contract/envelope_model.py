@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar, Literal
+from typing import ClassVar, Final, Literal
 
 from pydantic import Field, model_validator
 
 from cdc_contracts.registry.core.contract.discriminator_model import Test
 from cdc_contracts.registry.core.contract.document_model import At, Document, Op, normalise_kind
+
+_KAFKA_KEY: Final = "kafka-key"
 
 
 class OpFlag(Document):
@@ -70,8 +72,8 @@ class Place(Document):
     """Where the fact is, as a JSON Pointer such as /data or /payload/op."""
     split: Literal["tenant.database", "database.table", "schema.table", "object-name-escaped"] | None = None
     """How a name of several parts is taken apart."""
-    source: Literal["topic-or-table-option"] | None = Field(default=None, alias="from")
-    """Where the fact comes from if no message says it."""
+    source: Literal["topic-or-table-option", "kafka-key"] | None = Field(default=None, alias="from")
+    """Where the fact comes from if the value of a record does not say it: then `at` leads into the Kafka key."""
     form: (
         Literal["epoch-millis", "epoch-micros", "epoch-seconds", "epoch-seconds-text", "epoch-millis-list-last",
                 "iso-local", "iso-local-or-utc"] | None
@@ -105,10 +107,19 @@ class Place(Document):
         known = self.kinds is None or normalise_kind(kind) in map(normalise_kind, self.kinds)
         return known and normalise_kind(kind) not in map(normalise_kind, self.excluded_kinds)
 
+    @property
+    def in_value(self) -> str | None:
+        """Where the fact is in the value of a record, as a JSON Pointer; None if it is not there."""
+        return None if self.source == _KAFKA_KEY else self.at
+
     @model_validator(mode="after")
     def _has_a_place(self) -> Place:
         if self.at is None and self.source is None:
             raise ValueError("needs `at` (a JSON Pointer) or `from`")
+        if self.source == _KAFKA_KEY and self.at is None:
+            raise ValueError('needs `at` beside `from: kafka-key`: "" if the whole key is the object of key columns')
+        if self.source == _KAFKA_KEY and self.model_fields_set - {"at", "source"}:
+            raise ValueError("takes only `at` beside `from: kafka-key`")
         return self
 
 
@@ -145,6 +156,22 @@ class Envelope(Document):
     """Where the kind of the source database is."""
     release: Place | None = None
     """Where the release of the product that wrote the message is, as a text such as 2.7.4.Final."""
+
+    @property
+    def key_at(self) -> str | None:
+        """Where the object of the key columns is in the Kafka key, as a JSON Pointer; None if no contract reads it."""
+        place = self.primary_key
+        return place.at if place is not None and place.source == _KAFKA_KEY else None
+
+    @model_validator(mode="after")
+    def _reads_key_columns_from_keys(self) -> Envelope:
+        for name in type(self).model_fields:
+            place = getattr(self, name)
+            if name != "primary_key" and isinstance(place, Place) and place.source == _KAFKA_KEY:
+                raise ValueError(f"`{name}` must not have `from: kafka-key`: only `primary_key` is read from it")
+        if self.key_at is not None and self.primary_key_values is not None:
+            raise ValueError("`primary_key_values` must not stand beside a Kafka key, which holds the values too")
+        return self
 
     @property
     def times(self) -> tuple[Place, ...]:

@@ -267,7 +267,10 @@ READINGS: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType({
         "schema.table": "schema.table, split at the first dot",
         "object-name-escaped": "names joined by dots, a dot inside a name written \\u002E",
     }),
-    "from": MappingProxyType({"topic-or-table-option": "not in the message: given by the topic name or an option"}),
+    "from": MappingProxyType({
+        "topic-or-table-option": "not in the message: given by the topic name or an option",
+        "kafka-key": "the members of an object in the JSON of the Kafka key, which also have the values",
+    }),
     "order": MappingProxyType({"integer": "can be ordered as an integer", "opaque": "cannot be ordered"}),
     "monotonic": MappingProxyType({
         "strict": "always increases within a partition",

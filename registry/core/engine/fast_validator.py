@@ -36,6 +36,7 @@ from cdc_contracts.registry.core.engine.image_flags import (
     key_flags,
     whole_records,
 )
+from cdc_contracts.registry.core.engine.key_columns import KeyColumns
 from cdc_contracts.registry.core.engine.layout_parts import Layout
 from cdc_contracts.registry.core.engine.layout_plans import make_plan
 from cdc_contracts.registry.core.engine.native.avro_reading import AvroReader
@@ -79,6 +80,9 @@ class FastValidator:
         self._refusals = Refusals()
         self._columns = ShapeColumns(validation, self._plan)
         self._sorter = None if self._plan is None else self._make_sorter(self._plan)
+        self._keys = (
+            KeyColumns(self._plan.op_at, meanings) if self._plan is not None and validation.reads_keys else None
+        )
         wire = validation.wire
         self._avro = AvroReader(wire) if isinstance(wire, AvroTransport) else None
 
@@ -87,13 +91,17 @@ class FastValidator:
         parser = Parser(plan, options, self._columns.make_columns, self._columns.make_column)
         return BatchSorter(parser, Scanner(plan, parser.identified_by, options))
 
-    def validate(self, given: Sequence[bytes | None], *, texts: bool) -> BatchResult:
+    def validate(
+        self, given: Sequence[bytes | None], keys: pa.BinaryArray | None = None, *, texts: bool
+    ) -> BatchResult:
         """Return the result of each value of a batch. With `texts`, canonical texts are written as well.
 
-        Without, it is not checked whether versions that fit a record would read it differently.
+        Without, it is not checked whether versions that fit a record would read it differently. `keys` are those of the
+        records, where the subject reads them.
         """
         values = given if isinstance(given, MessageValues) else MessageValues(given)
-        record_group, alone, tombstones, found = self._examine(self._as_json(values), texts=texts)
+        stated = keys if keys is not None and keys.null_count < len(keys) else None
+        record_group, alone, tombstones, found = self._examine(self._as_json(values), stated, texts=texts)
         batch_result = BatchResult(found, tombstones=tombstones)
         claimants = self._claims.claimants(record_group, values)
         batch_result.group_results = self._decisions.decide(
@@ -102,19 +110,21 @@ class FastValidator:
             for part, differs in (split_by_reading(one, found) if texts else [(one, frozenset())])
             for claimed, claimed_by in split_by_claim(part, claimants)
         )
-        batch_result.alone = list(self._validate_alone(sorted(alone), values))
+        batch_result.alone = list(self._validate_alone(sorted(alone), values, stated))
         if not texts:
             batch_result.alone = [(number, _without_differences(validated)) for number, validated in batch_result.alone]
         return batch_result
 
-    def _validate_alone(self, numbers: Sequence[int], values: MessageValues) -> Iterator[tuple[int, ValidatedMessage]]:
+    def _validate_alone(
+        self, numbers: Sequence[int], values: MessageValues, keys: pa.BinaryArray | None
+    ) -> Iterator[tuple[int, ValidatedMessage]]:
         """Validate ungrouped records by the reference; records of another transport are identified by their claims."""
         validation, strange = self.validation, self._claims.foreign(numbers, values)
         for number in numbers:
             if number in strange:
                 yield number, ValidatedMessage(foreign(validation.subject, validation.validated[-1], strange[number]))
             else:
-                yield number, validation.validator_by_subject(values[number])
+                yield number, validation.validator_by_subject(values[number], _key_of(keys, number))
 
     def claimed_values(self, values: MessageValues) -> NDArray[np.bool_]:
         """Say for each value whether the subject's discriminators hold and one of its versions finds no error."""
@@ -136,7 +146,7 @@ class FastValidator:
         return values if self._avro is None else self._avro.read(values.array)
 
     def _examine(
-        self, values: MessageValues, *, texts: bool, claims: bool = False
+        self, values: MessageValues, keys: pa.BinaryArray | None = None, *, texts: bool, claims: bool = False
     ) -> tuple[list[RecordGroup], list[int], list[int], pa.Array]:
         """Sort the values into records that share a verdict, records to be validated one by one, and tombstones.
 
@@ -155,7 +165,12 @@ class FastValidator:
         for decoded_batch, columns in zip(decoded_batches, tables, strict=True):
             value_flags = self._flags(decoded_batch, columns, self._plan)
             texts_of: dict[int, ImageTexts] = {}
-            groups = group_records(decoded_batch, self._plan, value_flags, self._plain_names)
+            coded = None
+            if keys is not None and self._keys is not None:
+                stated = self._keys.read(decoded_batch, columns, _keys_of(keys, decoded_batch))
+                value_flags += stated.flags
+                coded = stated.coded
+            groups = group_records(decoded_batch, self._plan, value_flags, self._plain_names, coded)
             batch_tables = None
             if self._plain_names:
                 reading_options = self.validation.reading_options
@@ -165,7 +180,7 @@ class FastValidator:
                 family = decoded_batch.layout.family
                 if claims and (self._refusals.hold_for(family, group) or self._disclaims(decoded_batch, group, values)):
                     continue
-                cached_verdict = self._cached_verdict(decoded_batch, group, values)
+                cached_verdict = self._cached_verdict(decoded_batch, group, values, keys)
                 if claims and cached_verdict is not None:
                     self._refusals.add(family, group, cached_verdict)
                 if cached_verdict is None:
@@ -250,13 +265,14 @@ class FastValidator:
     # --- verdicts
 
     def _cached_verdict(
-        self, decoded_batch: DecodedBatch, group: VerdictGroup, values: MessageValues
+        self, decoded_batch: DecodedBatch, group: VerdictGroup, values: MessageValues, keys: pa.BinaryArray | None
     ) -> CachedVerdict | None:
         key = (decoded_batch.layout.family, group.grouping_key, group.value_flags)
         if key in self._cached_verdicts:
             return self._cached_verdicts[key]
-        first = values[decoded_batch.numbers[group.positions[0]]] or b""
-        validated = self._validate_first(first, decoded_batch.layout, self._kind_of(key[:2]))
+        first = int(decoded_batch.numbers[group.positions[0]])
+        record = values[first] or b"", _key_of(keys, first)
+        validated = self._validate_first(*record, decoded_batch.layout, self._kind_of(key[:2]))
         if validated is not None and validated.fitting() and any(kind == ODD for kind, *_ in group.value_flags):
             return None  # what a version accepts is read, and only the reference reads arrays and objects
         if validated is not None:
@@ -282,15 +298,15 @@ class FastValidator:
                 self._kinds.popitem(last=False)
         return self._kinds[key]
 
-    def _validate_first(self, value: bytes, layout: Layout, kind: int) -> CachedVerdict | None:
+    def _validate_first(self, value: bytes, key: bytes | None, layout: Layout, kind: int) -> CachedVerdict | None:
         """Have the reference validate the first message of a group; None if each has to be validated there."""
         try:
             message = self.validation.wire.parse(value)
         except Unreadable:
             return None
-        version_verdicts = self.validation.version_verdicts(message)
+        version_verdicts = self.validation.version_verdicts(message, key)
         readings = tuple(
-            Reading(validator.meaning, message, self.validation.reading_options) for validator in self._validators
+            Reading(validator.meaning, message, self.validation.reading_options, key) for validator in self._validators
         )
         claims = tuple(validator.claims(message) for validator in self._validators)
         return CachedVerdict(
@@ -312,6 +328,16 @@ class FastValidator:
             return ()
         common = CommonMembers(layout, self._plan, self._plain_names, message, self._claims.asked)
         return self._claims.candidates(message, common)
+
+
+def _keys_of(keys: pa.BinaryArray, decoded_batch: DecodedBatch) -> pa.BinaryArray:
+    numbers = decoded_batch.numbers
+    all_in_order = len(numbers) == len(keys) and bool((np.diff(numbers) == 1).all())
+    return keys if all_in_order else keys.take(pa.array(numbers))
+
+
+def _key_of(keys: pa.BinaryArray | None, number: int) -> bytes | None:
+    return None if keys is None else keys[number].as_py()
 
 
 def _without_differences(validated: ValidatedMessage) -> ValidatedMessage:

@@ -20,11 +20,11 @@ _LARGE: Final = 2**40
 
 
 def find_grouping_keys(
-    decoded_batch: DecodedBatch, plan: LayoutPlan, plain_names: Collection[str]
+    decoded_batch: DecodedBatch, plan: LayoutPlan, plain_names: Collection[str], kafka_keys: Coded | None = None
 ) -> tuple[NDArray[np.int64], list[tuple[Any, ...]]]:
     """Return the grouping key of each record as its place among the distinct keys, and those.
 
-    Of plain names it has only how they are built.
+    Of plain names it has only how they are built. `kafka_keys` is what the keys of the records state, as a part.
     """
     parts = [
         _part_of_names(values) if pointer in plain_names else _discrete(decoded_batch, pointer, values, plan)
@@ -32,6 +32,7 @@ def find_grouping_keys(
     ]
     parts += [_coded(*states.by_kind) for states in decoded_batch.states.values()]
     parts += [_part_of_numbers(rows.state) for rows in decoded_batch.rows.values()]
+    parts += [] if kafka_keys is None else [kafka_keys]
     combinations, codes = _combine([np.zeros(len(decoded_batch), np.int64), *(own for own, _ in parts)])
     return codes, [
         (*decoded_batch.members, decoded_batch.columns, tuple([values[own[first]] for own, values in parts]))

@@ -19,7 +19,7 @@ from cdc_contracts.registry.core.engine.parsed_columns import ParsedColumn
 from cdc_contracts.registry.core.engine.struct_layouts import LayoutPlan
 from cdc_contracts.registry.core.engine.value_columns import ColumnValues
 from cdc_contracts.registry.core.engine.value_flags import Mask, ValueFlag, records_of_rows
-from cdc_contracts.registry.core.message.reading import read_names
+from cdc_contracts.registry.core.message.primary_keys import read_names
 
 _KEY_FLAGS: Final = ("key-differs", "key-agrees")
 _JSON_KINDS: Final = {type(None): "null", str: "string", bool: "boolean"}
@@ -97,9 +97,9 @@ def key_flags(
 ) -> list[tuple[ValueFlag, Mask]]:
     """Mark per image the records whose key columns agree, or disagree, with the joined key values of the message."""
     key_place, value_place = meaning.envelope.primary_key, meaning.envelope.primary_key_values
-    if key_place is None or value_place is None or key_place.at is None or value_place.at is None:
+    if key_place is None or value_place is None or key_place.in_value is None or value_place.at is None:
         return []
-    keys, joined = decoded_batch.members.get(key_place.at), decoded_batch.members.get(value_place.at)
+    keys, joined = decoded_batch.members.get(key_place.in_value), decoded_batch.members.get(value_place.at)
     if keys is None or joined is None:
         return []
     names = {key: read_names(key, key_place) for key in keys.distinct[1] if isinstance(key, str)}

@@ -146,7 +146,8 @@ class Kernel:
         No message may stop a run: the record is quarantined whole, and the finding names what failed.
         """
         try:
-            batch_result = self._validator.validate(batch.values, texts=texts)
+            keys = batch.keys if self.validation.reads_keys else None
+            batch_result = self._validator.validate(batch.values, keys, texts=texts)
             foreign_records = self._foreign_records(batch_result, batch) if self._other_subjects else {}
         except Exception as error:  # noqa: BLE001  whatever a message does, the rest has to be validated
             if len(batch) > 1:

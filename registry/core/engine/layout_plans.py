@@ -27,7 +27,7 @@ _CLOSE: Final = {"name-to-type": b"}", "list-of-objects": b"]", "name-to-object"
 
 
 def make_plan(meanings: Sequence[Meaning], schemas: Sequence[Mapping[str, Any]]) -> LayoutPlan | None:
-    """Return the plan for parsing messages of a subject, or None if its versions place their rows too differently."""
+    """Return the plan for parsing messages of a subject, or None if its versions place rows or keys too differently."""
     first = meanings[-1]
     alike = {
         (
@@ -36,7 +36,7 @@ def make_plan(meanings: Sequence[Meaning], schemas: Sequence[Mapping[str, Any]])
         )
         for meaning in meanings
     }
-    if len(alike) > 1:
+    if len(alike) > 1 or len({meaning.envelope.key_at for meaning in meanings} - {None}) > 1:
         return None
     types = first.columns.types
     images = tuple(dict.fromkeys(at for meaning in meanings for at in meaning.images.pointers()))
@@ -170,8 +170,8 @@ def _discrete(meaning: Meaning) -> Iterator[str]:
         yield source.at
     if meaning.values.kind_at is not None:
         yield meaning.values.kind_at
-    if envelope.primary_key and envelope.primary_key.at:
-        yield envelope.primary_key.at
+    if envelope.primary_key and envelope.primary_key.in_value:
+        yield envelope.primary_key.in_value
     if columns.codes:
         yield columns.codes.at
     if columns.types != "none" and columns.types.at:

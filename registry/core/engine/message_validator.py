@@ -7,15 +7,16 @@ tell, and every message that does not conform, is validated by the reference. Th
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Final
 
 from cdc_contracts.registry.core.common.json_messages import Unreadable
 from cdc_contracts.registry.core.contract.catalogue import Version
+from cdc_contracts.registry.core.contract.model import Meaning
 from cdc_contracts.registry.core.engine.layout_plans import make_plan
-from cdc_contracts.registry.core.engine.message_keys import MessageKeys, Row, Unsure
+from cdc_contracts.registry.core.engine.message_keys import MessageKeys, Row, Unsure, freeze
 from cdc_contracts.registry.core.engine.value_readings import ColumnReading, use_form
 from cdc_contracts.registry.core.message.canonical_changes import Change
 from cdc_contracts.registry.core.message.reading import Reading, non_column_members
@@ -23,7 +24,7 @@ from cdc_contracts.registry.core.validate.decoded_changes import ColumnKinds, co
 from cdc_contracts.registry.core.validate.drift_rule import DriftRule, reads_of, rules_of
 from cdc_contracts.registry.core.validate.form_selection import TypedColumns
 from cdc_contracts.registry.core.validate.reference_validator import ReferenceValidator, table_of_column
-from cdc_contracts.registry.core.validate.rule_inputs import join_reads
+from cdc_contracts.registry.core.validate.rule_inputs import Reads, join_reads
 from cdc_contracts.registry.core.validate.rule_view import RuleView
 from cdc_contracts.registry.core.validate.table_constraints import is_null
 from cdc_contracts.registry.core.validate.validation_context import ValidatedMessage, ValidationContext
@@ -35,6 +36,9 @@ _MOST_VERDICTS: Final = 200
 """Verdicts that are remembered of one kind."""
 _REPEATABLE: Final = (CONFORMING, CONTROL, AMBIGUOUS)
 """Outcomes whose findings show nothing of a value but what its signs tell."""
+
+_RulesByVersion = tuple[tuple[DriftRule, ...], ...]
+"""Rules of each version, by its place; none where no version has any."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -69,8 +73,8 @@ class MessageValidator:
         self._kinds: dict[Hashable, _MessageKind] = {}
         self._columns: dict[Hashable, ColumnReading] = {}
 
-    def validate(self, value: bytes | None, *, decodes: bool) -> ValidatedMessage:
-        """Return the outcome of one message as `ValidationContext.judge` does, its changes if `decodes`.
+    def validate(self, value: bytes | None, kafka_key: bytes | None = None, *, decodes: bool) -> ValidatedMessage:
+        """Return the outcome of one message as `ValidationContext.validate` does, its changes if `decodes`.
 
         Where one version is declared, `differs` is not found out.
         """
@@ -79,9 +83,9 @@ class MessageValidator:
                 message = self._validation.wire.open(value)
             except Unreadable:
                 return self._validation.validate(value)
-            validated = self._validate_known(message, value, decodes=decodes)
-            return self._validation.validate_message(message, value) if validated is None else validated
-        return self._validation.validate(value)
+            validated = self._validate_known(message, kafka_key, decodes=decodes)
+            return self._validation.validate_message(message, value, kafka_key) if validated is None else validated
+        return self._validation.validate(value, kafka_key)
 
     @cached_property
     def _keys(self) -> MessageKeys | None:
@@ -100,26 +104,43 @@ class MessageValidator:
         return MessageKeys(plan, hidden, join_reads(map(reads_of, meanings)).relations)
 
     @cached_property
-    def _rules(self) -> tuple[tuple[DriftRule, ...], ...]:
+    def _rules(self) -> _RulesByVersion:
         """The rules of each version that are asked of every message: they compare more than a key holds."""
-        return tuple(
-            tuple(rule for rule in rules_of(validator.meaning) if _compares(rule, validator))
-            for validator in self._validators
-        )
+        return self._rules_that(lambda reads: bool(reads.joined or reads.blocks))
 
     @cached_property
-    def _compares(self) -> bool:
-        return any(self._rules)
+    def _readers_of_keys(self) -> tuple[int, ...]:
+        """The places of versions that read Kafka keys, of those that read them alike the last one alone."""
+        facts = {_facts_of_keys(validator.meaning): place for place, validator in enumerate(self._validators)}
+        return tuple(place for place in facts.values() if self._validators[place].meaning.envelope.key_at is not None)
 
-    def _validate_known(self, message: dict[str, Any], value: bytes, *, decodes: bool) -> ValidatedMessage | None:
+    @cached_property
+    def _rules_of_kafka_keys(self) -> _RulesByVersion:
+        """The rules about Kafka keys, of the versions that are asked about them."""
+        rules = self._rules_that(lambda reads: bool(reads.kafka_keys))
+        return tuple(own if place in self._readers_of_keys else () for place, own in enumerate(rules))
+
+    def _rules_that(self, wanted: Callable[[Reads], bool]) -> _RulesByVersion:
+        found = tuple(
+            tuple(rule for rule in rules_of(validator.meaning) if wanted(rule.reads(validator.meaning)))
+            for validator in self._validators
+        )
+        return found if any(found) else ()
+
+    def _validate_known(
+        self, message: dict[str, Any], kafka_key: bytes | None, *, decodes: bool
+    ) -> ValidatedMessage | None:
         """Return the outcome of a message by that of an earlier one; None if the reference has to validate it."""
         if self._keys is None:
             return None
         try:
             key, rows = self._keys.read(message)
-            readings = _Readings(self._validators, message)
-            if self._compares:
-                key = (key, self._breaches(readings))
+            readings = _Readings(self._validators, message, kafka_key)
+            if self._rules:
+                key = (key, self._breaches(readings, self._rules))
+            if kafka_key is not None and self._validation.reads_keys:
+                named = [readings[place].primary_key for place in self._readers_of_keys]
+                key = (key, freeze(named), self._breaches(readings, self._rules_of_kafka_keys))
             kind = self._kinds.get(key)
             if kind is None:
                 kind = self._open_kind(key, readings)
@@ -129,16 +150,16 @@ class MessageValidator:
         if signs not in kind.verdicts:
             if len(kind.verdicts) >= _MOST_VERDICTS:
                 kind.verdicts.clear()
-            known = kind.verdicts[signs] = self._examine(message)
+            known = kind.verdicts[signs] = self._examine(message, kafka_key)
         else:
             known = kind.verdicts.get(signs)
         return None if known is None else self._decide(known, kind, message, readings, decodes=decodes)
 
-    def _breaches(self, readings: _Readings) -> Hashable:
-        """Return what the rules that compare members say of a message."""
+    def _breaches(self, readings: _Readings, rules_by_version: _RulesByVersion) -> Hashable:
+        """Return what rules that compare say of a message."""
         found = []
-        for place, (validator, rules) in enumerate(zip(self._validators, self._rules, strict=True)):
-            reading = readings[place]
+        for place, rules in enumerate(rules_by_version):
+            validator, reading = self._validators[place], readings[place]
             if rules and reading.op is not None:
                 view = RuleView(reading, validator.forms.mapping_named(reading.mapping_name))
                 found.append(tuple((rule.name, *rule.check(view)) for rule in rules))
@@ -187,9 +208,9 @@ class MessageValidator:
         kind.readings[name if typed else (name, type(value))] = found
         return found
 
-    def _examine(self, message: dict[str, Any]) -> _KnownVerdict | None:
+    def _examine(self, message: dict[str, Any], kafka_key: bytes | None) -> _KnownVerdict | None:
         """Have the reference validate the first message with its key and signs; None where its verdict is its own."""
-        version_verdicts = self._validation.version_verdicts(message)
+        version_verdicts = self._validation.version_verdicts(message, kafka_key)
         if not any(validator.claims(message) for validator in self._validators) or all(
             not one.fits for one in version_verdicts
         ):
@@ -264,15 +285,19 @@ class MessageValidator:
 class _Readings:
     """A message as each version reads it, by the place of the version; made when first asked for."""
 
-    def __init__(self, validators: Sequence[ReferenceValidator], message: dict[str, Any]) -> None:
-        self._validators, self._message = validators, message
+    def __init__(
+        self, validators: Sequence[ReferenceValidator], message: dict[str, Any], kafka_key: bytes | None
+    ) -> None:
+        self._validators, self._message, self._kafka_key = validators, message, kafka_key
         self._made: dict[int, Reading] = {}
 
     def __getitem__(self, place: int) -> Reading:
         found = self._made.get(place)
         if found is None:
             validator = self._validators[place]
-            found = self._made[place] = Reading(validator.meaning, self._message, validator.reading_options)
+            found = self._made[place] = Reading(
+                validator.meaning, self._message, validator.reading_options, self._kafka_key
+            )
         return found
 
 
@@ -284,10 +309,12 @@ def _kinds_of(validator: ReferenceValidator, columns: TypedColumns) -> ColumnKin
     return ColumnKinds({name: form.kind for name, form in forms.items() if form is not None}, columns.types)
 
 
+def _facts_of_keys(meaning: Meaning) -> str:
+    """Return all that names and rules of Kafka keys depend on besides the message, as text."""
+    envelope = meaning.envelope.model_dump(include={"op", "primary_key"})
+    rest = meaning.model_dump(include={"ops", "images", "columns", "rules"})
+    return f"{envelope} {rest} {meaning.values.kind_at}"
+
+
 def _same(changes: dict[Version, tuple[Change, ...]], versions: Sequence[Version]) -> bool:
     return all(changes.get(version) == changes.get(versions[0]) for version in versions)
-
-
-def _compares(rule: DriftRule, validator: ReferenceValidator) -> bool:
-    reads = rule.reads(validator.meaning)
-    return bool(reads.joined or reads.blocks)

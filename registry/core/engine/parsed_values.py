@@ -35,6 +35,8 @@ _KINDS_OF_DECODER: Final = {
     decoder_kinds.BOOL: {"boolean"},
     decoder_kinds.RAW: {"number"},
 }
+_ESCAPED: Final = r'["\\\x00-\x1f]'
+"""What a text of JSON holds only as an escape."""
 _IS_VALUE: Final = partial(is_not, None)
 
 Mask = NDArray[np.bool_]
@@ -96,6 +98,13 @@ class ParsedValues(ParsedColumn):
         mask: Mask = self.as_texts.is_valid().to_numpy(zero_copy_only=False)
         return mask
 
+    @property
+    def plain_texts(self) -> Mask:
+        """Mask of the texts that JSON writes as they are, without an escape."""
+        escaped = pc.match_substring_regex(self.as_texts, _ESCAPED)
+        mask: Mask = pc.invert(escaped).fill_null(fill_value=False).to_numpy(zero_copy_only=False)
+        return mask
+
     def count_characters(self, *, behind: bool) -> tuple[NDArray[np.int32], Mask]:
         """Return how many characters each text has, and whether one is U+FFFD; other values have none.
 
@@ -117,6 +126,10 @@ class ParsedValues(ParsedColumn):
     def wire_texts(self) -> pa.StringArray:
         """Return every value as it was sent, without the quotes of a text; null is `null`."""
         return pa.array(map(_wire_text, self.objects), pa.string())
+
+    def sent_texts(self) -> pa.StringArray:
+        """Return every value as `wire_texts` does, where an integer of zero may have its sign."""
+        return self.wire_texts()
 
     def value_digests(self) -> Digests | None:
         """Return the digest of each value as it was sent; None where all columns are better digested at once."""

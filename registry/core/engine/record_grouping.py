@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from cdc_contracts.registry.core.engine.decoded_batches import DecodedBatch
 from cdc_contracts.registry.core.engine.grouping_keys import find_grouping_keys
+from cdc_contracts.registry.core.engine.parsed_columns import Coded
 from cdc_contracts.registry.core.engine.struct_layouts import LayoutPlan
 from cdc_contracts.registry.core.engine.value_flags import Mask, ValueFlag
 
@@ -35,12 +36,13 @@ def group_records(
     plan: LayoutPlan,
     value_flags: Sequence[tuple[ValueFlag, Mask]],
     plain_names: Collection[str],
+    kafka_keys: Coded | None = None,
 ) -> list[VerdictGroup]:
     """Return the records of a batch by key and flags, leaving out those only the reference may validate.
 
-    Records that differ in plain names alone are of one group.
+    Records that differ in plain names alone are of one group. `kafka_keys` is what the keys of the records state.
     """
-    codes, grouping_keys = find_grouping_keys(decoded_batch, plan, plain_names)
+    codes, grouping_keys = find_grouping_keys(decoded_batch, plan, plain_names, kafka_keys)
     used = [(value_flag, mask) for value_flag, mask in value_flags if mask.any()]
     groups = []
     for positions in _alike(codes, [mask for _, mask in used]):

@@ -45,7 +45,7 @@ class TwoImageOrders:
         validator = next(
             (one for one in self.foreign_validators if one.claims(message) and one.validate(message).fits), None
         )
-        return None if validator is None else Reading(validator.meaning, message, reading.reading_options)
+        return None if validator is None else Reading(validator.meaning, message, reading.reading_options, reading.key)
 
     def readings_of(self, validated: ValidatedMessage) -> list[Reading]:
         """Return how each order reads one record; if only one fits, its reading counts for both.
@@ -57,7 +57,8 @@ class TwoImageOrders:
             return []
         found = [next((version for version in way if version in fits), None) for way in self.versions]
         readings = [
-            None if one is None else Reading(one.meaning, reading.message, reading.reading_options) for one in found
+            None if one is None else Reading(one.meaning, reading.message, reading.reading_options, reading.key)
+            for one in found
         ]
         if self.foreign_validators:
             readings[0] = self.foreign_reading(reading)

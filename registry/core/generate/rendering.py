@@ -195,14 +195,14 @@ class Renderer:
         if table is None or (event.before is None and event.after is None):
             return
         names, place, values = list(table.primary_key), envelope.primary_key, envelope.primary_key_values
-        if place and place.at is not None:
+        if place and place.in_value is not None:
             match place.reading:
                 case "joined-u0001":
-                    facts[place.at] = Literal(_JOIN.join(names))
+                    facts[place.in_value] = Literal(_JOIN.join(names))
                 case "json-text-groups":
-                    facts[place.at] = Literal(json.dumps({place.member or "PRIMARY": names}, ensure_ascii=False))
+                    facts[place.in_value] = Literal(json.dumps({place.member or "PRIMARY": names}, ensure_ascii=False))
                 case _:
-                    facts[place.at] = Literal(names)
+                    facts[place.in_value] = Literal(names)
         if names and values and values.at is not None:
             head = self._head_of_row(facts) if values.reading == "rowid-of-table" else ""
             key = [(name, self._columns_of(table)[name]) for name in names]

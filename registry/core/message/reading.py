@@ -6,7 +6,6 @@ reads as absent, and validation reports it.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final, NamedTuple
@@ -20,6 +19,7 @@ from cdc_contracts.registry.core.contract.model import Meaning
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.contract.table_contracts import table_name
 from cdc_contracts.registry.core.message.envelope_times import NO_TIME, EventTime, read_time
+from cdc_contracts.registry.core.message.primary_keys import read_key_columns, read_names
 from cdc_contracts.registry.core.message.sent_types import read_sent_types
 from cdc_contracts.registry.core.message.unsent_values import StandIns, stand_ins_of
 from cdc_contracts.registry.core.values import Number
@@ -51,6 +51,8 @@ class Reading:
     meaning: Meaning
     message: dict[str, Any]
     reading_options: ReadingOptions
+    key: bytes | None = None
+    """The key of its Kafka record; None if the record has none, or it is not known."""
     _rows: dict[str, list[Row] | None] = field(default_factory=dict)
     partly_sent: set[str] = field(default_factory=set)
     """The images that were read and hold columns without a value, because it was not sent."""
@@ -61,7 +63,7 @@ class Reading:
 
     def place(self, place: Place | None) -> Any:
         """Return the member a place of the envelope names, or ABSENT."""
-        return ABSENT if place is None or place.at is None else self.at(place.at)
+        return ABSENT if place is None or place.in_value is None else self.at(place.in_value)
 
     @cached_property
     def code(self) -> str | None:
@@ -132,7 +134,23 @@ class Reading:
     def primary_key(self) -> list[str] | None:
         """The names of the key columns; None if not stated, empty if there are stated to be none."""
         place = self.meaning.envelope.primary_key
+        if self.meaning.envelope.key_at is not None:
+            return None if self.key_columns is None else list(self.key_columns)
         return read_names(self.place(place), place)
+
+    @cached_property
+    def key_columns(self) -> dict[str, Any] | None:
+        """The key columns and their values by the Kafka key of a row; None if it states none."""
+        at = self.meaning.envelope.key_at
+        return read_key_columns(self.key, at) if at is not None and self.key is not None and self.holds_rows else None
+
+    @property
+    def key_path(self) -> str:
+        """The path of findings on the names of key columns: where they are, or the row of a Kafka key that has them."""
+        place = self.meaning.envelope.primary_key
+        if place is not None and place.in_value is not None:
+            return place.in_value
+        return next((source for side in reversed(self.sides) if (source := self.source(side)) is not None), "")
 
     @cached_property
     def mapping_name(self) -> str:
@@ -307,30 +325,6 @@ def split_names(
                 database, schema, table = ([None] * (3 - len(parts)) + parts) if len(parts) != 2 else (  # noqa: PLR2004
                     parts[0], None, parts[1])  # fmt: skip
     return TableNames(tenant, database, schema, table)
-
-
-def read_names(value: Any, place: Place | None) -> list[str] | None:
-    """Return the key column names of a member; null means that there are none, absent that they are not stated."""
-    if place is None or value is ABSENT:
-        return None
-    if value is None:
-        return []
-    if place.reading == "joined-u0001":
-        return (value.split("\u0001") if value else []) if isinstance(value, str) else None
-    if place.reading == "json-text-groups":
-        value = _group_of(value, place.member)
-    if isinstance(value, list) and all(isinstance(name, str) for name in value):
-        return value
-    return None
-
-
-def _group_of(value: Any, member: str | None) -> Any:
-    """Return one list out of a text that holds a JSON object of lists."""
-    try:
-        groups = json.loads(value) if isinstance(value, str) else None
-    except (ValueError, RecursionError):
-        return None
-    return groups.get(member) if isinstance(groups, dict) else None
 
 
 def names_outside(given: str | None) -> TableNames:

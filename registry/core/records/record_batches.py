@@ -42,6 +42,10 @@ class Batch:
         return MessageValues(self.column("value", pa.binary()))
 
     @cached_property
+    def keys(self) -> pa.BinaryArray:
+        return self.column("key", pa.binary())
+
+    @cached_property
     def offsets(self) -> NDArray[np.int64]:
         return self.records.column("offset").to_numpy(zero_copy_only=False).astype(np.int64)  # type: ignore[no-any-return]
 

@@ -63,7 +63,8 @@ class Capabilities:
     """What messages of a version can express.
 
     `ops` maps the op of an event to how it is expressed; the units are microseconds, None if there is no such time.
-    `update_before`: an update holds the row before it. `kinds`: canonical kind by source type of its mapping.
+    `primary_key`: they name the key columns; `kafka_key`: keys of their records do. `update_before`: an update holds
+    the row before it. `kinds`: canonical kind by source type of its mapping.
     """
 
     ops: Mapping[str, ExpressedOp]
@@ -72,6 +73,7 @@ class Capabilities:
     schema: bool
     table: bool
     primary_key: bool
+    kafka_key: bool
     position: bool
     transaction: bool
     event_time_unit: int | None
@@ -133,7 +135,8 @@ def capabilities_of(
         database=envelope.database is not None or _splits(envelope.database_table, "database.table", _ESCAPED),
         schema=envelope.schema_name is not None or _splits(envelope.database_table, "schema.table", _ESCAPED),
         table=envelope.database_table is not None or (envelope.table is not None and envelope.table.at is not None),
-        primary_key=envelope.primary_key is not None,
+        primary_key=envelope.primary_key is not None and envelope.primary_key.in_value is not None,
+        kafka_key=envelope.key_at is not None,
         position=envelope.position is not None,
         transaction=envelope.transaction is not None,
         event_time_unit=_unit_of(envelope.event_time, reading_options),
@@ -155,7 +158,7 @@ def describe_lacks(can: Capabilities) -> Iterator[str]:
         (can.database, "the database"),
         (can.update_before, "the row before an update"),
         ("upsert" not in can.ops, "whether a row was inserted or updated"),
-        (can.primary_key, "the names of the key columns"),
+        (can.primary_key or can.kafka_key, "the names of the key columns"),
         (can.event_time_unit is not None, "when the change was made (without a parameter)"),
         (can.position, "the position in the source"),
         (can.transaction, "the transaction"),

@@ -24,7 +24,7 @@ from cdc_contracts.registry.core.contract.known_codes import is_known
 from cdc_contracts.registry.core.contract.model import Meaning
 from cdc_contracts.registry.core.contract.relations import relation_of_index
 from cdc_contracts.registry.core.message.envelope_times import read_time
-from cdc_contracts.registry.core.message.reading import read_names
+from cdc_contracts.registry.core.message.primary_keys import read_names
 from cdc_contracts.registry.core.validate.jdbc_type_codes import is_type_code
 from cdc_contracts.registry.core.values import Number
 
@@ -117,7 +117,7 @@ def disclosure_of(version: Version) -> Disclosure:
         items,
         below,
         images,
-        None if key is None or key.at is None else (split_pointer(key.at), key),
+        None if key is None or key.in_value is None else (split_pointer(key.in_value), key),
         split_pointer(statement.at) if statement is not None and statement.at is not None else None,
         version.catalogue,
     )

@@ -110,9 +110,12 @@ class ReferenceValidator:
         """Return whether the subject's discriminators all hold."""
         return all_hold(self.meaning.discriminators, message)
 
-    def validate(self, message: dict[str, Any]) -> VersionVerdict:
-        """Return the findings of a message under this version, and its content if none is an error."""
-        reading = Reading(self.meaning, message, self.reading_options)
+    def validate(self, message: dict[str, Any], key: bytes | None = None) -> VersionVerdict:
+        """Return the findings of a message under this version, and its content if none is an error.
+
+        `key` is that of its Kafka record.
+        """
+        reading = Reading(self.meaning, message, self.reading_options, key)
         columns = self.forms.columns_of(reading)
         view = RuleView(reading, columns.mapping)
         breaches: list[Finding] = []

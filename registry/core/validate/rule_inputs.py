@@ -26,6 +26,8 @@ class Reads:
     they are related. `joined`: the joined values of the key, by whether they are those of the key columns of an image.
     `blocks`: schema blocks by whether they describe the columns of the images. `empty_rows`: images of changed columns
     by whether a row of them has none. `objects`: objects by which members they have, which tells records apart anyway.
+    `kafka_keys`: objects in the key of the record, by their names, and by whether their values are those of the columns
+    of an image.
     """
 
     values: tuple[str, ...] = ()
@@ -37,10 +39,11 @@ class Reads:
     blocks: tuple[str, ...] = ()
     empty_rows: tuple[str, ...] = ()
     objects: tuple[str, ...] = ()
+    kafka_keys: tuple[str, ...] = ()
 
     @property
     def places(self) -> frozenset[str]:
-        """Every place that is read."""
+        """Every place of the message that is read."""
         related = (place for relation in self.relations for place in relation.places)
         matched = (place for place, _ in self.patterns)
         return frozenset(
@@ -69,7 +72,12 @@ def read_nothing(meaning: Meaning) -> Reads:
 
 def places_at(place: Place | None) -> tuple[str, ...]:
     """Return where a place of the envelope is, if it is a member."""
-    return () if place is None or place.at is None else (place.at,)
+    return () if place is None or place.in_value is None else (place.in_value,)
+
+
+def kafka_keys(meaning: Meaning) -> tuple[str, ...]:
+    """Return where the key columns are in the Kafka key, if a contract reads them from there."""
+    return () if meaning.envelope.key_at is None else (meaning.envelope.key_at,)
 
 
 def join_reads(all_reads: Iterable[Reads]) -> Reads:

@@ -37,12 +37,12 @@ class BrokenConstraint(NamedTuple):
 
 def broken_constraints(reading: Reading, table: TableContract) -> Iterator[BrokenConstraint]:
     """Yield the promises of a table contract that the rows of a message break, except those on single values."""
-    result, place = reading.primary_key, reading.meaning.envelope.primary_key
+    result = reading.primary_key
     if not table.primary_key:
         return
-    if result is not None and place is not None and place.at is not None and set(result) != set(table.primary_key):
+    if result is not None and set(result) != set(table.primary_key):
         observed = show_members(result) if result else "no key"
-        yield BrokenConstraint(PRIMARY_KEY, place.at, show_members(table.primary_key), observed)
+        yield BrokenConstraint(PRIMARY_KEY, reading.key_path, show_members(table.primary_key), observed)
     tells = set(result or ()) if _IN_MESSAGE in reading.meaning.rules else set()
     for side in reading.sides:
         yield from _lacking(reading, side, set(table.primary_key) - tells)

@@ -182,17 +182,25 @@ class ValidationContext:
         parts += [version.fingerprint for validation in self.others for version in validation.validated]
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
-    def validate(self, value: bytes | None) -> ValidatedMessage:
-        """Return the reference outcome of one record, with its decoded content, under any subject of the topic."""
-        validated = self.validator_by_subject(value)
+    @cached_property
+    def reads_keys(self) -> bool:
+        """Whether some version of the subject reads the keys of Kafka records."""
+        return any(validator.meaning.envelope.key_at is not None for validator in self.validators)
+
+    def validate(self, value: bytes | None, key: bytes | None = None) -> ValidatedMessage:
+        """Return the reference outcome of one record, with its decoded content, under any subject of the topic.
+
+        Which subject takes it, its value alone decides.
+        """
+        validated = self.validator_by_subject(value, key)
         if validated.verdict.outcome in NOT_OF_SUBJECT:
             taken_by = next(
                 (other_subject for other_subject in self.other_subjects if other_subject.claims_value(value)), None
             )
-            return validated if taken_by is None else taken_by.validator_by_subject(value)
+            return validated if taken_by is None else taken_by.validator_by_subject(value, key)
         return validated
 
-    def validator_by_subject(self, value: bytes | None) -> ValidatedMessage:
+    def validator_by_subject(self, value: bytes | None, key: bytes | None = None) -> ValidatedMessage:
         """Return the same by the first subject only."""
         if value is None:
             return ValidatedMessage(Verdict(TOMBSTONE, None, ()))
@@ -200,11 +208,11 @@ class ValidationContext:
             message = self.wire.open(value)
         except Unreadable as error:
             return ValidatedMessage(self._unreadable(value, error))
-        return self.validate_message(message, value)
+        return self.validate_message(message, value, key)
 
-    def validate_message(self, message: dict[str, Any], value: bytes) -> ValidatedMessage:
+    def validate_message(self, message: dict[str, Any], value: bytes, key: bytes | None = None) -> ValidatedMessage:
         """Return the same of a value that is parsed already."""
-        version_verdicts = self.version_verdicts(message)
+        version_verdicts = self.version_verdicts(message, key)
         result = {
             version_verdict.version: (version_verdict.changes, version_verdict.control)
             for version_verdict in version_verdicts
@@ -240,9 +248,9 @@ class ValidationContext:
             return foreign(self.subject, self.validated[-1], claimed_by)
         return unreadable(error.cause, self.wire.expected, error.observed)
 
-    def version_verdicts(self, message: dict[str, Any]) -> list[VersionVerdict]:
+    def version_verdicts(self, message: dict[str, Any], key: bytes | None = None) -> list[VersionVerdict]:
         """Return the verdict of each version of the subject on a parsed message."""
-        return [validator.validate(message) for validator in self.validators]
+        return [validator.validate(message, key) for validator in self.validators]
 
     def case(self, message: dict[str, Any], opinions: Sequence[Opinion], *, same: Same, claimed_by: str | None) -> Case:
         """Return everything that the outcome of a parsed message depends on."""

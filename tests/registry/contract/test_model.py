@@ -109,6 +109,35 @@ def test_an_op_that_only_a_flag_leads_to_needs_images_too():
         Meaning.model_validate(document)
 
 
+def with_envelope(**places):
+    return WHOLE | {"envelope": WHOLE["envelope"] | places}
+
+
+def test_key_columns_come_from_the_kafka_key():
+    place = {"from": "kafka-key", "at": "/payload"}
+    envelope = Meaning.model_validate(with_envelope(primary_key=place)).envelope
+    assert (envelope.key_at, envelope.primary_key.in_value) == ("/payload", None)
+    inside = Meaning.model_validate(with_envelope(primary_key={"at": "/keys", "as": "list"})).envelope
+    assert (inside.key_at, inside.primary_key.in_value) == (None, "/keys")
+
+
+@pytest.mark.parametrize(
+    ("places", "what"),
+    [
+        ({"primary_key": {"from": "kafka-key"}}, "needs `at` beside `from: kafka-key`"),
+        ({"primary_key": {"from": "kafka-key", "at": "", "as": "list"}}, "takes only `at` beside `from: kafka-key`"),
+        ({"position": {"from": "kafka-key", "at": "/id"}}, "only `primary_key` is read from it"),
+        (
+            {"primary_key": {"from": "kafka-key", "at": ""}, "primary_key_values": {"at": "/k", "as": "joined-u0001"}},
+            "`primary_key_values` must not stand beside a Kafka key",
+        ),
+    ],
+)
+def test_nothing_but_key_columns_comes_from_the_kafka_key(places, what):
+    with pytest.raises(ValidationError, match=what):
+        Meaning.model_validate(with_envelope(**places))
+
+
 def test_names_of_the_vocabulary_are_read_by_their_own_spelling():
     assert Place.model_validate({"at": "/k", "as": "joined-u0001"}).reading == "joined-u0001"
     assert Place.model_validate({"from": "topic-or-table-option"}).source == "topic-or-table-option"

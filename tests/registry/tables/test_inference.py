@@ -86,6 +86,25 @@ def says(proposal):
     return proposal.contract.model_dump(exclude_defaults=True)
 
 
+def test_key_columns_are_taken_from_kafka_keys():
+    source = {
+        "version": "3.5.0.Final", "connector": "mysql", "name": "shop", "ts_ms": 1718000000000, "snapshot": "false",
+        "db": "shop", "sequence": None, "ts_us": 1718000000000250, "ts_ns": 1718000000000250000, "table": "lines",
+        "server_id": 1, "gtid": None, "file": "f", "pos": 4, "row": 0, "thread": None, "query": None,
+    }  # fmt: skip
+    rows = [{"note": "x", "line": number, "order": 7} for number in range(3)]
+    messages = [
+        {"before": None, "after": row, "source": source, "transaction": None, "op": "c", "ts_ms": 1718000001234,
+         "ts_us": 1718000001234005, "ts_ns": 1718000001234005678}
+        for row in rows
+    ]  # fmt: skip
+    keys = [json.dumps({"order": row["order"], "line": row["line"]}).encode() for row in rows]
+    records = records_of(messages).append_column("key", pa.array(keys, pa.binary()))
+    kernel = kernel_of("debezium/json@4")
+    (proposal,) = propose(collect_evidence(kernel, records), kernel.validation.catalogue)
+    assert (proposal.contract.table, proposal.contract.primary_key) == ("shop.lines", ("order", "line"))
+
+
 def test_types_keys_and_nulls_are_taken_from_the_messages():
     types = {"id": "bigint unsigned", "price": "decimal(10,2)", "note": "varchar(20)"}
     rows = [{"id": 1, "price": 3.10, "note": "x"}, {"id": 2, "price": 123.4, "note": None}]

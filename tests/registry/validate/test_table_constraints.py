@@ -90,7 +90,7 @@ def test_rows_that_keep_what_is_promised_have_no_finding_in_any_version(referenc
 
 def keyed(reference):
     place = CATALOGUE.version(reference).meaning.envelope.primary_key
-    return place is not None and place.at is not None
+    return place is not None and place.in_value is not None
 
 
 @pytest.mark.parametrize("reference", [one for one in ALL if keyed(one)])

@@ -47,6 +47,8 @@ def _places(meaning: Meaning) -> Iterator[tuple[tuple[str, ...], str]]:
 
 
 def _pointers(value: Any, parts: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str]]:
+    if isinstance(value, dict) and value.get("from") == "kafka-key":
+        return  # it leads into another message
     entries = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, tuple) else ()
     for key, below in entries:
         here = (*parts, str(key))

@@ -76,11 +76,20 @@ class ScannedValues(ScannedColumn, ParsedValues):
         mask: Mask = (self.kinds == TEXT) | (self.kinds == ESCAPED)
         return mask
 
+    @property
+    def plain_texts(self) -> Mask:
+        mask: Mask = self.kinds == TEXT
+        return mask
+
     def integers_of_length(self, length: int) -> NDArray[np.int64]:
         return np.flatnonzero((self.lengths == length) & (self.kinds == INTEGER))
 
     def wire_texts(self) -> pa.StringArray:
         return self.texts(TEXTS | NUMBERS | BOOLEANS | 1 << NULL) if self._tokens_identify else super().wire_texts()
+
+    def sent_texts(self) -> pa.StringArray:
+        kinds = TEXTS | NUMBERS | BOOLEANS | 1 << NULL
+        return self.texts(kinds) if self.are_all(kinds) else super().wire_texts()
 
     def value_digests(self) -> Digests | None:
         return self.digests(int(NULL_DIGEST)) if self._tokens_identify else None

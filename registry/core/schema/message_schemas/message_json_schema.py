@@ -166,15 +166,15 @@ def lengths_of_types(meaning: Meaning) -> Iterator[dict[str, Any]]:
 
 
 def _comments(version: Version) -> Iterator[str]:
-    """Yield what rules ask that no clause says, with the ids of the rules; warnings are marked as such."""
+    """Yield what rules ask of messages that no clause says, with the ids of the rules; warnings are marked as such."""
     meaning, rules = version.meaning, drift_rules()
     if not meaning.images.hold_one_row:
         yield f"{rules['image-present-for-op'].id}: as many rows in each image."
     if meaning.columns.types != "none":
         yield "D07.value-form: each value by the type of its own column; a schema of one table says it by name."
     for name in meaning.rules:
-        if name not in _SAID:
-            rule = rules[name]
+        rule = rules[name]
+        if name not in _SAID and not rule.reads(meaning).kafka_keys:  # these are not in the value
             kind = "" if rule.severity == ERROR else f" (a {rule.severity})"
             yield f"{rule.id}{kind}: {rule.says}"
 

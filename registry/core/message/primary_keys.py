@@ -1,0 +1,67 @@
+"""Primary keys: the names of the key columns as a message states them, or as the key of its Kafka record does."""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from typing import Any, Final
+
+from cdc_contracts.registry.core.common.json_messages import Unreadable, parse_message
+from cdc_contracts.registry.core.common.json_structures import as_structure
+from cdc_contracts.registry.core.common.pointers import ABSENT, follow, split_pointer
+from cdc_contracts.registry.core.contract.envelope_model import Place
+from cdc_contracts.registry.core.values import Number
+
+_BLANK: Final = b" \t\r\n"
+
+
+def read_names(value: Any, place: Place | None) -> list[str] | None:
+    """Return the key column names of a member; null means that there are none, absent that they are not stated."""
+    if place is None or value is ABSENT:
+        return None
+    if value is None:
+        return []
+    if place.reading == "joined-u0001":
+        return (value.split("\u0001") if value else []) if isinstance(value, str) else None
+    if place.reading == "json-text-groups":
+        value = _group_of(value, place.member)
+    if isinstance(value, list) and all(isinstance(name, str) for name in value):
+        return value
+    return None
+
+
+def _group_of(value: Any, member: str | None) -> Any:
+    """Return one list out of a text that holds a JSON object of lists."""
+    try:
+        groups = json.loads(value) if isinstance(value, str) else None
+    except (ValueError, RecursionError):
+        return None
+    return groups.get(member) if isinstance(groups, dict) else None
+
+
+@lru_cache(1024)
+def read_key_columns(key: bytes, at: str) -> dict[str, Any] | None:
+    """Return the members of the object at a pointer of a key, by the names of columns; None if it holds none there.
+
+    The result is shared, and must not be changed.
+    """
+    if not key.lstrip(_BLANK).startswith(b"{"):
+        return None  # quickly: whole topics may have other keys
+    try:
+        found = follow(parse_message(key), split_pointer(at))
+    except Unreadable:
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def are_alike(one: Any, other: Any) -> bool:
+    """Return whether two parsed values are of one JSON kind and written alike; an integer has no sign at zero."""
+    return _as_sent(one) == _as_sent(other)
+
+
+def _as_sent(value: Any) -> tuple[type, str]:
+    if isinstance(value, dict | list):
+        value = as_structure(value)
+    if isinstance(value, Number):
+        return Number, "0" if value.token == "-0" else value.token  # noqa: S105  a JSON token
+    return type(value), str(value)
