@@ -124,7 +124,7 @@ def test_kafka_keys_name_the_key_columns_that_the_tables_of_the_database_have(ca
     messages = pa.table({
         "key": pa.array(keys, pa.binary()), "value": pa.array(values_of(records), pa.binary())
     })  # fmt: skip
-    opened = open_contract(REFERENCES[capture.version])
+    opened = open_contract(reference_of(capture))
     decoded, report = opened.decode_batch(messages), opened.check_batch(messages)
     assert decoded.quarantine.num_rows == 0
     assert [one for one in report.findings if "key" in one.rule] == []
