@@ -80,7 +80,11 @@ class MessageValidator:
             except Unreadable:
                 return self._validation.validate(value)
             validated = self._validate_known(message, value, decodes=decodes)
-            return self._validation.validate_message(message, value) if validated is None else validated
+            if validated is not None:
+                return validated
+            if self._validation.control_subjects:
+                return self._validation.validate(value)
+            return self._validation.validate_message(message, value)
         return self._validation.validate(value)
 
     @cached_property
