@@ -23,6 +23,7 @@ ONE_MESSAGE = (
 CANNOT = {
     "dts/avro": {"unknown-field", "missing-field", "unknown-enum"},
     "oms/avro": {"unknown-field", "missing-field", "unknown-enum"},
+    "debezium/flat": {"unknown-field", "missing-field"},
     "oms/debezium-smt": {"unknown-field", "missing-field", "value-form", "cross-field"},
     "dts/shareplex": {"precision"},
 }

@@ -17,8 +17,8 @@ def find_differences(capture: Capture, decoded: Decoded) -> Iterator[Difference]
     place = lambda column: f"{state.table}.{column}"  # noqa: E731
     if decoded.op is None:
         for rule, path in decoded.refused:
-            side, column = path.removeprefix("/payload").strip("/").split("/")
-            image = expected.before if side == "before" else expected.after
+            *side, column = path.removeprefix("/payload").strip("/").split("/")
+            image = expected.before if side == ["before"] else expected.after
             yield Difference(
                 place(column), state.types.get(column, ABSENT), _shown((image or {}).get(column)), f"({rule})"
             )

@@ -10,7 +10,7 @@ import json
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import groupby
 from typing import Any
@@ -26,6 +26,8 @@ OPS = frozenset("crud")
 """The ops of messages of Debezium that are of a row: created, read in a snapshot, updated, deleted."""
 ROW_TYPES = frozenset({"INSERT", "UPDATE", "DELETE"})
 """The types of messages of Canal that have rows."""
+UNWRAPPED = "unwrapped"
+"""The option set whose messages are rows; what they are beside that, members with two underscores say."""
 DIALECTS = {"postgresql": "postgres", "mariadb": "mysql"}
 DATABASE = "shop"
 ZONE = {"timestamp_zone": "+00:00"}
@@ -71,16 +73,47 @@ def values_of(records: Iterable[Line]) -> list[bytes | None]:
 
 def rows_in(value: bytes) -> int:
     """Return how many rows a message has; those of a transaction, a truncation or a statement of DDL have none."""
-    message = payload_of(value)
+    message = payload_of(value) or {}
     if message.get("type") in ROW_TYPES:
         return len(message["data"])
-    return int(message.get("op") in OPS)
+    return int(message.get("op") in OPS or message.get("__op") in OPS)
+
+
+def is_null_text(value: bytes | None) -> bool:
+    """Say whether a value is the JSON text null, which is not a record without a value."""
+    return value == b"null"
+
+
+def table_in_topic(record: Line) -> str:
+    """Return the table that the topic of a record names, as `schema.table`."""
+    return ".".join(record["topic"].split(".")[-2:])
+
+
+def changes_due(capture: Capture) -> dict[str, tuple[RowChange, ...]]:
+    """Return the changes that rows were sent for: those of rows alone have no row before, and none that was deleted."""
+    due = expected_changes(capture.database)
+    if capture.options != UNWRAPPED:
+        return due
+    kept = {
+        name: tuple(replace(change, before=None) for change in found if change.op != "delete")
+        for name, found in due.items()
+    }
+    return {name: found for name, found in kept.items() if found}
+
+
+def deletions(database: str) -> dict[str, tuple[RowChange, ...]]:
+    """Return the deletions of each table, by `schema.table`."""
+    found = {
+        name: tuple(change for change in changes if change.op == "delete")
+        for name, changes in expected_changes(database).items()
+    }
+    return {name: changes for name, changes in found.items() if changes}
 
 
 def payload_of(value: bytes) -> Any:
     """Return a message without the schema block beside it."""
     message = json.loads(value)
-    return message["payload"] if message.keys() == {"schema", "payload"} else message
+    return message["payload"] if message and message.keys() == {"schema", "payload"} else message
 
 
 def decode_changes(capture: Capture, records: Iterable[Line], reference: str) -> list[Decoded]:
@@ -91,13 +124,14 @@ def decode_changes(capture: Capture, records: Iterable[Line], reference: str) ->
     """
     if capture.product == "canal":
         return list(_decode_typed(capture, records, reference))
-    batches: dict[int, list[tuple[RowChange, bytes]]] = defaultdict(list)
-    sent, due = _messages_of_rows(records), expected_changes(capture.database)
+    batches: dict[tuple[int, str | None], list[tuple[RowChange, bytes]]] = defaultdict(list)
+    sent, due = _messages_of_rows(records), changes_due(capture)
     assert {name: len(found) for name, found in sent.items()} == {name: len(found) for name, found in due.items()}
     for name, changes in due.items():
         for change, value in zip(changes, sent[name], strict=True):
-            batches[change.state.number].append((change, value))
-    return [one for number, batch in batches.items() for one in _decode(capture, reference, number, batch)]
+            table = name if capture.options == UNWRAPPED else None
+            batches[change.state.number, table].append((change, value))
+    return [one for about, batch in batches.items() for one in _decode(capture, reference, *about, batch)]
 
 
 def _decode_typed(capture: Capture, records: Iterable[Line], reference: str) -> Iterator[Decoded]:
@@ -113,17 +147,22 @@ def _decode_typed(capture: Capture, records: Iterable[Line], reference: str) -> 
 
 def _messages_of_rows(records: Iterable[Line]) -> dict[str, list[bytes]]:
     found = defaultdict(list)
-    for value in filter(None, values_of(records)):
-        if rows_in(value):
-            source = payload_of(value)["source"]
-            found[f"{source.get('schema') or source['db']}.{source['table']}"].append(value)
+    for record in records:
+        (value,) = values_of([record])
+        if value is not None and rows_in(value):
+            source = payload_of(value).get("source")
+            name = f"{source.get('schema') or source['db']}.{source['table']}" if source else table_in_topic(record)
+            found[name].append(value)
     return found
 
 
-def _decode(capture: Capture, reference: str, number: int, batch: list[tuple[RowChange, bytes]]) -> Iterator[Decoded]:
-    stated = {} if capture.has_schema_block else DEFAULTS[capture.database] | SCALES[capture.database]
-    options = tuple(sorted((stated | stated_options(capture)).items()))
-    written = _contract(reference, capture.database, options, number).decode_batch([value for _, value in batch])
+def _decode(
+    capture: Capture, reference: str, number: int, table: str | None, batch: list[tuple[RowChange, bytes]]
+) -> Iterator[Decoded]:
+    known = {} if capture.has_schema_block else DEFAULTS[capture.database] | SCALES[capture.database]
+    options = known | stated_options(capture) | mode_of(capture)
+    contract = _contract(reference, capture.database, tuple(sorted(options.items())), number, table)
+    written = contract.decode_batch([value for _, value in batch])
     rows = {row["offset"]: row for row in written.changes.to_pylist()}
     refused = {row["offset"]: row["findings"] for row in written.quarantine.to_pylist()}
     assert rows.keys() | refused.keys() == set(range(len(batch)))
@@ -161,14 +200,29 @@ def stated_options(capture: Capture) -> dict[str, str]:
     return {name: value for name, value in options_of(capture).properties.items() if name in known}
 
 
+def mode_of(capture: Capture) -> dict[str, str]:
+    """Return the parameter that says which database rows are of, where they do not say it."""
+    mode = "postgresql" if capture.database == "postgresql" else "mysql"
+    return {"source_mode": mode} if capture.options == UNWRAPPED else {}
+
+
 def last_tables(database: str) -> list[Line]:
     """Return the contracts of all tables of a database, each as it was last."""
     return _table_contracts(database, sys.maxsize)
 
 
+def named_as_in_topics(tables: Iterable[Line]) -> list[Line]:
+    """Return contracts of tables that are called by the last two parts of their names, as in topics."""
+    return [{**one, "table": ".".join(one["table"].split(".")[-2:])} for one in tables]
+
+
 @cache
-def _contract(reference: str, database: str, options: tuple[tuple[str, str], ...], number: int) -> cdc.Contract:
-    return cdc.contract(reference, tables=_table_contracts(database, number), parameters=dict(options))
+def _contract(
+    reference: str, database: str, options: tuple[tuple[str, str], ...], number: int, table: str | None
+) -> cdc.Contract:
+    tables = _table_contracts(database, number)
+    tables = tables if table is None else named_as_in_topics(tables)
+    return cdc.contract(reference, tables=tables, table=table, parameters=dict(options))
 
 
 @cache

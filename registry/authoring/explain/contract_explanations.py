@@ -156,14 +156,21 @@ def _facts(version: Version) -> Iterator[tuple[str, str]]:
         lacks = ", ".join(describe_lacks(capabilities_of(version)))
         yield "Cannot express", lacks or "nothing that other dialects can"
         yield "Recognised by", "; ".join(map(describe_test, meaning["discriminators"]))
-    if meaning.get("version_evidence"):
-        yield "Version evidence", "; ".join(map(describe_evidence, meaning["version_evidence"]))
-    if meaning.get("not_separable_from"):
-        yield "Indistinguishable from", ", ".join(meaning["not_separable_from"])
+    yield from _confusions(meaning)
     if meaning.get("undocumented"):
         yield "Undocumented", "; ".join(UNDOCUMENTED.get(one, one) for one in meaning["undocumented"])
     if meaning.get("losses"):
         yield "Lost in messages", "; ".join(f"{name}: {lost}" for name, lost in meaning["losses"].items())
+
+
+def _confusions(meaning: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield what tells messages of a version from others, and those that do not differ or stand among them."""
+    if meaning.get("version_evidence"):
+        yield "Version evidence", "; ".join(map(describe_evidence, meaning["version_evidence"]))
+    if meaning.get("not_separable_from"):
+        yield "Indistinguishable from", ", ".join(meaning["not_separable_from"])
+    if meaning.get("control_of"):
+        yield "Messages without rows", f"those of {', '.join(meaning['control_of'])} may stand among them"
 
 
 def describe_members(schema: Mapping[str, Any]) -> Iterator[Member]:

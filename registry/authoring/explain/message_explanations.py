@@ -119,6 +119,10 @@ def explain_message(
         validation, validated, choice = _choose(value, key, validations, candidates, reading_options)
     verdict = validated.verdict
     version = verdict.version or (validation.validated[-1] if validation is not None else None)
+    if validation is not None and version is not None and version.subject != validation.subject:
+        choice = f"its messages without rows stand among those of {validation.subject}"
+        hosted = (*validation.control_subjects, *validation.other_subjects)
+        validation = next((one for one in hosted if one.subject == version.subject), validation)
     message, fault = _open(value, validation, reading_options, show_values=show_values)
     if verdict.outcome != UNREADABLE:
         fault = None

@@ -63,7 +63,7 @@ def parse_message(value: bytes, *, max_bytes: int = MAX_BYTES, strict: bool = Fa
     if _ESCAPED_SURROGATE.search(text) and _holds_lone_surrogate(_with_every_member(text)):
         raise Unreadable("surrogate", "a lone surrogate")
     if not isinstance(message, dict):
-        raise Unreadable("not-object", kind_of(message))
+        raise Unreadable("null-text" if message is None else "not-object", kind_of(message))
     return message
 
 

@@ -100,7 +100,8 @@ class Columns(Document):
 class MappingChoice(Document):
     """A value mapping chosen by a member of the message, else by the parameter `source_mode`.
 
-    `map` has mappings by kind of source database, and by mode where `else` is `parameter`. Case does not count.
+    `map` has mappings by kind of source database, and by mode where `else` is `parameter`; without a mode that it has,
+    the first mode counts. Case does not count.
     """
 
     by: At | None = None
@@ -112,11 +113,15 @@ class MappingChoice(Document):
 
     @model_validator(mode="after")
     def _knows_the_modes(self) -> MappingChoice:
-        known = {normalise_kind(kind) for kind in self.map}
-        missing = [mode for mode in SOURCE_MODES if self.otherwise == "parameter" and normalise_kind(mode) not in known]
-        if missing:
-            raise ValueError(f"`else: parameter` needs a mapping for {missing[0]}")
+        if self.otherwise == "parameter" and SOURCE_MODES[0] not in self.modes:
+            raise ValueError(f"`else: parameter` needs a mapping for {SOURCE_MODES[0]}")
         return self
+
+    @cached_property
+    def modes(self) -> tuple[str, ...]:
+        """The modes that the parameter may say, none where it does not decide."""
+        known = {normalise_kind(kind) for kind in self.map} if self.otherwise == "parameter" else set()
+        return tuple(mode for mode in SOURCE_MODES if normalise_kind(mode) in known)
 
     @cached_property
     def _by_kind(self) -> dict[str, str]:
@@ -127,7 +132,9 @@ class MappingChoice(Document):
         by_kind = self._by_kind
         if kind is not None and normalise_kind(kind) in by_kind:
             return by_kind[normalise_kind(kind)]
-        return by_kind[normalise_kind(mode or SOURCE_MODES[0])] if self.otherwise == "parameter" else self.otherwise
+        if self.otherwise != "parameter":
+            return self.otherwise
+        return by_kind[normalise_kind(mode if mode in self.modes else SOURCE_MODES[0])]
 
 
 class Values(Document):
@@ -140,6 +147,11 @@ class Values(Document):
     def kind_at(self) -> str | None:
         """Where a message says the kind of source database that decides."""
         return None if isinstance(self.mapping, str) else self.mapping.by
+
+    @property
+    def modes(self) -> tuple[str, ...]:
+        """The modes that the parameter source_mode may say, none where it does not decide."""
+        return () if isinstance(self.mapping, str) else self.mapping.modes
 
     def mapping_for(self, kind: str | None, mode: str | None) -> str:
         """Return the name of the mapping that applies to a message."""

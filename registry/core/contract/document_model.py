@@ -20,7 +20,7 @@ Op = Literal[
     "ddl", "truncate", "heartbeat", "begin", "commit", "rollback", "mark",
 ]  # fmt: skip
 
-SOURCE_MODES = ("mysql", "oracle")
+SOURCE_MODES = ("mysql", "oracle", "postgresql")
 """In which dialect of SQL a source database runs; the first where nothing says."""
 
 

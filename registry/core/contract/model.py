@@ -72,6 +72,8 @@ class Meaning(Document):
     """Where the facts come from."""
     not_separable_from: tuple[str, ...] = ()
     """Subjects whose messages may look the same."""
+    control_of: tuple[str, ...] = ()
+    """Subjects whose messages without rows stand unchanged among those of this one, and are read by their contracts."""
     envelope: Envelope
     """Where the facts about a change are in a message."""
     ops: dict[str, Op]

@@ -37,7 +37,7 @@ CONTAINERS: Final[Mapping[str, str]] = MappingProxyType(
 )
 PARAMETERS: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "source_mode": "mysql or oracle: the mode of the source, which messages do not state",
+        "source_mode": "mysql, oracle or postgresql: the mode of the source, which messages do not state",
         "time_zone": "the time zone of envelope times without one; a time that its clocks skip or repeat stays text",
         "timestamp_zone": "the time zone of TIMESTAMP values without one; by default they stay wall-clock "
         "times, as does one that its clocks skip or repeat",
@@ -100,6 +100,10 @@ def describe_distinction(versions: Sequence[Version]) -> str:
     return "; ".join(result)
 
 
+_MOST_NAMED: Final = 3
+"""Members of an image that are no columns, as far as they are named."""
+
+
 def describe_side(side: Mapping[str, Any]) -> str:
     """Return in words where one image of an op is and how it is completed."""
     result = f"the row in {_place(side['at'])}"
@@ -110,7 +114,8 @@ def describe_side(side: Mapping[str, Any]) -> str:
     if side.get("optional"):
         result += ", which may be missing"
     if side.get("not_columns"):
-        result += f", without {', '.join(side['not_columns'])}"
+        named, more = side["not_columns"][:_MOST_NAMED], len(side["not_columns"]) - _MOST_NAMED
+        result += f", without {', '.join(named)}" + (f" and {more} more members" if more > 0 else "")
     return result
 
 

@@ -83,6 +83,7 @@ class _Classification:
         open_ = (
             any(relative.reads == "other" for relative in relatives)
             or not all(self.accumulator.read_alike(one, other) for one, other in combinations(versions, 2))
+            or any(_typed_apart(one, other) for one, other in combinations(versions, 2))
             or not self.weights.fits_most(versions[0])
             or self._is_doubted(versions[0])
             or self._is_in_part(versions[0])
@@ -154,13 +155,17 @@ class _Classification:
         return parted and self.accumulator.timeline.is_proven_in_part(subject)
 
     def _is_sure(self, version: Version, leaders: Sequence[Side]) -> bool:
-        """Return whether strong evidence beats every other leader, and all messages except outliers fit."""
+        """Return whether strong evidence beats every other leader, and all messages except outliers fit.
+
+        Never of messages that any product may write.
+        """
         strong = all(
             any(self.accumulator.votes.beats(one, other) - WEAK for one in leaders)
             for other in leaders
             if other is not version
         )
-        return strong and self.weights.fits_nearly_all(version) and not self._is_opposed(version)
+        own = version.meaning.claim is None
+        return own and strong and self.weights.fits_nearly_all(version) and not self._is_opposed(version)
 
     # --- verdicts
 
@@ -372,3 +377,12 @@ class _Classification:
         if any(entry.key_chain for version in versions for entry in version.meaning.version_evidence):
             more = f"a few DELETEs, or at least {LINKS} rows that are changed twice,"
         return f"It may be {names}, which read them differently: {more} would decide; or declare it with --contract."
+
+
+def _typed_apart(one: Version, other: Version) -> bool:
+    """Return whether two inseparable subjects read columns differently once a table contract gives their types."""
+    return (
+        other.subject in one.meaning.not_separable_from
+        and one.meaning.columns.types == other.meaning.columns.types == "none"
+        and not {*one.mapping_names()} & {*other.mapping_names()}
+    )

@@ -113,7 +113,9 @@ class EvidenceAccumulator:
         """Add one message."""
         message_evidence = self.validators.add(place, value)
         self.messages += 1
-        senders = WeighedMessages(tuple(message_evidence.fits), message_evidence.may_be, message_evidence.marked)
+        senders = WeighedMessages(
+            tuple(message_evidence.fits), message_evidence.may_be, message_evidence.marked, message_evidence.hosts
+        )
         self._compare(message_evidence)
         parted, moment = tuple(parted_subjects(message_evidence)), moment_in(message_evidence)
         self._count(SampledMessage(place, senders, parted, moment), value)
@@ -212,12 +214,15 @@ class EvidenceAccumulator:
 
     def _weigh(self, refuted: Mapping[RecordPlace, frozenset[Version]]) -> None:
         """Count the messages by their possible senders, without those that row changes refute."""
-        for before, message in self.timeline.refute(refuted):
-            self.takers[before.senders] += 1
-            self.senders[message.senders] += 1
-            self.first.setdefault(message.senders, message.place)
+        found = list(self.timeline.refute(refuted))
+        present = {version for before, _ in found for version in before.senders.versions}
+        for before, message in found:
+            senders = message.senders.with_hosts(present)
+            self.takers[before.senders.with_hosts(present)] += 1
+            self.senders[senders] += 1
+            self.first.setdefault(senders, message.place)
             for subject in message.parted:
-                self.parted[message.senders, subject] += 1
+                self.parted[senders, subject] += 1
 
     def _take_writing(self, message_evidence: MessageEvidence) -> None:
         """Record the value layouts of the columns of an untyped message."""

@@ -42,6 +42,8 @@ class MessageEvidence:
     marked: tuple[Relative, ...] = ()
     shown: tuple[Relative, ...] = ()
     proven: tuple[Relative, ...] = ()
+    hosts: tuple[Version, ...] = ()
+    """Versions of other subjects among whose messages it may stand, as it fits a subject without a row."""
 
     def shown_for(self, relative: Relative) -> tuple[Version | Relative, ...]:
         """Return whom it is evidence for that a message shows a relative: contracts that describe it, else itself."""
@@ -69,6 +71,7 @@ class CatalogueValidators:
         self.validators = {
             version: ReferenceValidator(version, reading_options) for version in catalogue.all_versions()
         }
+        self._hosts = tuple(version for version in self.validators if version.meaning.control_of)
         self._relatives = read_relatives(catalogue)
         self._outside = [relative for relative in self._relatives if relative.is_outside(catalogue)]
         by_wire: dict[str, list[ReferenceValidator]] = {}
@@ -100,7 +103,12 @@ class CatalogueValidators:
         may_be = tuple(one for one in shown if one in self._outside and not one.described_by(fits))
         proven = tuple(relative for relative in shown if relative.marked(message))
         marked = tuple(relative for relative in proven if relative in may_be)
-        return MessageEvidence(place, message, fits, refused, may_be, marked, shown, proven)
+        subjects = {version.subject for version, verdict in fits.items() if verdict.control is not None}
+        hosts = tuple(
+            version for version in (self._hosts if subjects else ())
+            if version not in {*fits, *refused} and subjects & {*version.meaning.control_of}
+        )  # fmt: skip
+        return MessageEvidence(place, message, fits, refused, may_be, marked, shown, proven, hosts)
 
 
 def _agree(one: Any, other: Any) -> bool:

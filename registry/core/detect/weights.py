@@ -6,7 +6,7 @@ from elsewhere.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from cdc_contracts.registry.core.contract.catalogue import Version
@@ -19,16 +19,25 @@ _FOREIGN_SHARE: Final = 100
 
 
 class WeighedMessages(NamedTuple):
-    """The possible senders of a message: versions that it fits, relatives, and relatives whose discriminator holds."""
+    """The possible senders of a message: versions that it fits, relatives, and relatives whose discriminator holds.
+
+    `hosts` are versions of other subjects among whose messages it may stand, because it has no row.
+    """
 
     versions: tuple[Version, ...] = ()
     relatives: tuple[Relative, ...] = ()
     marked: tuple[Relative, ...] = ()
+    hosts: tuple[Version, ...] = ()
 
     @property
     def sides(self) -> tuple[Side, ...]:
         """The sides that explain it. A relative without its discriminator does not: the message is drift."""
         return (*self.versions, *(self.relatives if self.versions else self.marked))
+
+    def with_hosts(self, present: Container[Version]) -> WeighedMessages:
+        """Return the senders with those of the hosts that have messages of their own."""
+        own = tuple(version for version in self.hosts if version in present)
+        return self._replace(versions=(*self.versions, *own), hosts=()) if self.hosts else self
 
 
 class Weights:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -12,6 +12,7 @@ from msgspec import UNSET
 from numpy.typing import NDArray
 
 from cdc_contracts.registry.core.contract.catalogue import Version
+from cdc_contracts.registry.core.contract.model import Meaning
 from cdc_contracts.registry.core.engine.batch_tables import BatchTables, Tables, table_of_all
 from cdc_contracts.registry.core.engine.decoded_batches import DecodedBatch
 from cdc_contracts.registry.core.engine.row_images import ColumnTable, ImageTexts
@@ -53,11 +54,10 @@ class CachedVerdict:
     def ours(self) -> bool:
         return any(self.claims)
 
-    @property
-    def claimable(self) -> bool:
-        """Whether some version whose discriminators hold finds no error, so that the subject may claim the message."""
+    def is_claimable(self, may_claim: Callable[[Meaning], bool]) -> bool:
+        """Return whether some version that may claim by its discriminators, and whose hold, finds no error."""
         return any(
-            claims and not opinion.errors and reading.meaning.claim is None
+            claims and not opinion.errors and may_claim(reading.meaning)
             for claims, opinion, reading in zip(self.claims, self.opinions, self.readings, strict=True)
         )
 

@@ -19,7 +19,7 @@ from cdc_contracts.registry.core.contract.envelope_model import Envelope
 from cdc_contracts.registry.core.contract.model import Meaning
 from cdc_contracts.registry.core.contract.table_contracts import table_name
 from cdc_contracts.registry.core.engine.decoded_batches import DecodedBatch
-from cdc_contracts.registry.core.message.reading import TableNames, names_outside, split_names
+from cdc_contracts.registry.core.message.reading import TableNames, name_table, names_outside, split_names
 
 Codes = NDArray[np.int64]
 Names = Sequence[str | None]
@@ -112,8 +112,11 @@ class BatchTables:
     def tables(self) -> Tables:
         """The table of each record."""
         envelope, total = self._meaning.envelope, len(self._decoded_batch)
+        outside = None
         if envelope.table is not None and envelope.table.source is not None:
-            return table_of_all(names_outside(self._outside), total)
+            outside = names_outside(self._outside)
+            if envelope.table.at is None:
+                return table_of_all(outside, total)
         places = (envelope.database, envelope.schema_name, envelope.table, envelope.database_table)
         codes = np.zeros(total, np.int64)
         columns: list[Names] = []
@@ -123,6 +126,7 @@ class BatchTables:
             texts = [value if type(value) is str else None for value in found]
             codes, columns = _combine(codes, columns, own, texts)
         names = _split(envelope, columns)
+        names = names if outside is None else [name_table(said, outside) for said in names]
         if len(known := dict.fromkeys(names)) < len(names):
             numbers = {one: number for number, one in enumerate(known)}
             codes, names = np.array([numbers[one] for one in names])[codes], [*known]

@@ -49,7 +49,15 @@ from cdc_contracts.registry.core.engine.struct_layouts import LayoutPlan
 from cdc_contracts.registry.core.engine.subject_claims import Claims, may_be_of
 from cdc_contracts.registry.core.engine.time_units import unit_flags
 from cdc_contracts.registry.core.engine.value_columns import ValueColumns
-from cdc_contracts.registry.core.engine.value_flags import ODD, Mask, ValueFlag, column_flags, is_asked, kind_flags
+from cdc_contracts.registry.core.engine.value_flags import (
+    ODD,
+    Mask,
+    ValueFlag,
+    asked_flags,
+    column_flags,
+    is_asked,
+    kind_flags,
+)
 from cdc_contracts.registry.core.message.reading import Reading
 from cdc_contracts.registry.core.message.transport import AvroTransport
 from cdc_contracts.registry.core.records.message_values import MessageValues
@@ -135,7 +143,7 @@ class FastValidator:
         chosen = values if len(numbers) == len(values) else values.take(numbers)
         record_group, alone, _, _ = self._examine(self._as_json(chosen), texts=False, claims=True)
         for one in record_group:
-            if one.cached_verdict.claimable:
+            if one.cached_verdict.is_claimable(self.validation.may_claim):
                 fits[numbers[one.numbers]] = True
         for number in alone:
             fits[numbers[number]] = self.validation.claims_value(chosen[number])
@@ -246,6 +254,7 @@ class FastValidator:
             rows = decoded_batch.rows[pointer]
             uses = tuple(dict.fromkeys(use for use in rows.image.columns[index].uses if use is not None))
             own = column_flags(decoded_batch, rows, index, values, uses, whole[pointer])
+            own += asked_flags(decoded_batch, rows, index, values, plan.asked_columns)
             if is_asked(rows.image, rows.image.columns[index].name, self._claims.asked):
                 own += kind_flags(decoded_batch, rows, index, values)
             if self._validated_messages is not None and own:

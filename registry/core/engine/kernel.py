@@ -28,7 +28,7 @@ from cdc_contracts.registry.core.records.record_batches import Batch, cut
 from cdc_contracts.registry.core.stats.observed_columns import ObservedColumns
 from cdc_contracts.registry.core.stats.tally import Tally
 from cdc_contracts.registry.core.validate.validation_context import NOT_OF_SUBJECT, ValidatedMessage, ValidationContext
-from cdc_contracts.registry.core.validate.verdicts import unreadable
+from cdc_contracts.registry.core.validate.verdicts import CONTROL, unreadable
 
 _COLLECT_EVERY: Final = 64
 
@@ -61,6 +61,7 @@ class Kernel:
         self.validation = validation
         self._validator = FastValidator(validation)
         self._other_subjects = [Kernel(other_subject) for other_subject in validation.other_subjects]
+        self._control_subjects = [Kernel(other_subject) for other_subject in validation.control_subjects]
         self._finder = RangeFinder(validation.ranges) if validation.ranges is not None else None
         self._declared = {reference: Kernel(declared) for reference, declared in validation.declared_scopes.items()}
         self._several = len(validation.validated) > 1 and not validation.left_open
@@ -148,7 +149,7 @@ class Kernel:
         try:
             keys = batch.keys if self.validation.reads_keys else None
             batch_result = self._validator.validate(batch.values, keys, texts=texts)
-            foreign_records = self._foreign_records(batch_result, batch) if self._other_subjects else {}
+            foreign_records = self._foreign_records(batch_result, batch)
         except Exception as error:  # noqa: BLE001  whatever a message does, the rest has to be validated
             if len(batch) > 1:
                 middle = len(batch) // 2
@@ -169,15 +170,27 @@ class Kernel:
 
     def _foreign_records(self, batch_result: BatchResult, batch: Batch) -> dict[Kernel, list[int]]:
         """Return the records that are not of the subject, by the kernel of the other subject that accepts them."""
-        numbers = sorted(batch_result.having(NOT_OF_SUBJECT))
         found: dict[Kernel, list[int]] = {}
-        for other in self._other_subjects:
-            claimed = other._validator.claimed_values(batch.values.take(np.array(numbers))) if numbers else ()  # noqa: SLF001
+        others = [*self._other_subjects, *self._control_subjects]
+        numbers = sorted(batch_result.having(NOT_OF_SUBJECT)) if others else []
+        for other in others if numbers else ():
+            claimed = other._validator.claimed_values(batch.values.take(np.array(numbers)))  # noqa: SLF001
             taken = [number for number, fits in zip(numbers, claimed, strict=True) if fits]
+            numbers = [number for number in numbers if number not in set(taken)]
+            if other in self._control_subjects:
+                taken = other._control_among(taken, batch)  # noqa: SLF001  rows of that subject stay what they are
             if taken:
                 found[other] = taken
-                numbers = [number for number in numbers if number not in set(taken)]
+            if not numbers:
+                break
         return found
+
+    def _control_among(self, numbers: list[int], batch: Batch) -> list[int]:
+        """Return those of some records that are control messages of the subject."""
+        if not numbers:
+            return []
+        held = self._validator.validate(batch.values.take(np.array(numbers)), texts=False).having(frozenset({CONTROL}))
+        return [number for place, number in enumerate(numbers) if place in held]
 
 
 def _join_rows(parts: Sequence[DecodedRows]) -> DecodedRows:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from cdc_contracts.registry.core.common.pointers import join_pointer
+from cdc_contracts.registry.core.common.pointers import join_pointer, split_pointer
 from cdc_contracts.registry.core.contract.column_model import ColumnTypes
-from cdc_contracts.registry.core.contract.discriminators import pointers_of, valued_tests
+from cdc_contracts.registry.core.contract.discriminators import asked_texts, pointers_of, valued_tests
 from cdc_contracts.registry.core.contract.document_model import ROW_OPS
 from cdc_contracts.registry.core.contract.envelope_model import Place
 from cdc_contracts.registry.core.contract.model import Meaning
@@ -18,7 +18,7 @@ from cdc_contracts.registry.core.engine.schema_members import (
     unite_properties,
     value_constraints,
 )
-from cdc_contracts.registry.core.engine.struct_layouts import LayoutPlan
+from cdc_contracts.registry.core.engine.struct_layouts import AskedColumn, LayoutPlan
 from cdc_contracts.registry.core.message.reading import non_column_members
 from cdc_contracts.registry.core.validate.drift_rule import reads_of
 from cdc_contracts.registry.core.validate.rule_inputs import join_reads
@@ -87,6 +87,7 @@ def make_plan(meanings: Sequence[Meaning], schemas: Sequence[Mapping[str, Any]])
             (relation.name, relation.places): relation
             for relation in (*reads.relations, *(one for meaning in meanings for one in relations_of(meaning)))
         }.values()),
+        asked_columns=_asked_columns(meanings, properties) if "" in images else {},
     )  # fmt: skip
 
 
@@ -95,6 +96,22 @@ def _end_of_types(types: ColumnTypes) -> bytes:
     if types.field is not None:
         return f'"field":"{types.field}"'.encode()
     return _CLOSE[types.reading]
+
+
+def _asked_columns(meanings: Sequence[Meaning], properties: Mapping[str, Any]) -> dict[str, AskedColumn]:
+    """Return the members in which tests look and that no schema names."""
+    tests = [
+        test
+        for meaning in meanings
+        for test in (*meaning.discriminators, *(one for flag in meaning.envelope.op.flags for one in flag.when))
+    ]
+    texts, places = asked_texts(tests), [split_pointer(at) for at in pointers_of(tests)]
+    return {
+        name: AskedColumn(
+            texts.get(join_pointer(name), frozenset()), any(parts[0] == name and parts[1:] for parts in places)
+        )
+        for name in {parts[0] for parts in places} - properties.keys()
+    }
 
 
 def _types_at(meaning: Meaning, images: Sequence[str]) -> tuple[str, ...]:

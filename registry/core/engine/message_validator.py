@@ -84,7 +84,11 @@ class MessageValidator:
             except Unreadable:
                 return self._validation.validate(value)
             validated = self._validate_known(message, kafka_key, decodes=decodes)
-            return self._validation.validate_message(message, value, kafka_key) if validated is None else validated
+            if validated is not None:
+                return validated
+            if self._validation.control_subjects:
+                return self._validation.validate(value, kafka_key)
+            return self._validation.validate_message(message, value, kafka_key)
         return self._validation.validate(value, kafka_key)
 
     @cached_property

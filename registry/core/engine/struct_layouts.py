@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 from msgspec import UNSET
@@ -29,6 +29,13 @@ _DECODERS_OF_TYPES: Final = {
     frozenset({"boolean"}): decoder_kinds.BOOL,
     frozenset({"string", "integer"}): decoder_kinds.TEXT_OR_INT,
 }
+
+
+class AskedColumn(NamedTuple):
+    """What tests of a contract ask of a column: whether it is one of some texts, and what is inside of an object."""
+
+    texts: frozenset[str] = frozenset()
+    inside: bool = False
 
 
 @dataclass(frozen=True)
@@ -59,6 +66,8 @@ class LayoutPlan:
     whole_seconds_at: tuple[str, ...]
     times: tuple[Place, ...]
     relations: tuple[Relation, ...]
+    asked_columns: Mapping[str, AskedColumn]
+    """Columns of messages that are rows in which tests of a contract look."""
 
     @property
     def types_within(self) -> str | None:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cdc_contracts.registry.core.common.json_structures import ArrayText, ObjectText
 from cdc_contracts.registry.core.common.pointers import join_pointer
 from cdc_contracts.registry.core.engine.decoded_batches import DecodedBatch, Rows
 from cdc_contracts.registry.core.engine.layout_parts import FormUse, Image
 from cdc_contracts.registry.core.engine.parsed_values import KIND_NAMES
+from cdc_contracts.registry.core.engine.struct_layouts import AskedColumn
 from cdc_contracts.registry.core.engine.value_columns import ColumnValues
 from cdc_contracts.registry.core.validate.table_constraints import ZERO_DATE
 from cdc_contracts.registry.core.values import FIRST_RECORD, Flag
@@ -44,6 +46,8 @@ def column_flags(
         absent = records_of_rows(decoded_batch, rows, ~values.present) & whole
         if absent.any():
             value_flags.append((("absent", pointer, column.name), absent))
+    if values.left_out is not None:  # another column than one that the message does not name
+        value_flags.append((("unsent", pointer, column.name), records_of_rows(decoded_batch, rows, values.left_out)))
     if column.name in rows.image.named:
         value_flags += kind_flags(decoded_batch, rows, index, values)
     if not (column.typed or column.by_kind):
@@ -75,6 +79,25 @@ def kind_flags(
         of_kind = np.fromiter((one is kind for one in kinds), np.bool_, len(kinds))
         value_flags.append((("kind", *place, kind), records_of_rows(decoded_batch, rows, of_kind)))
     return value_flags
+
+
+def asked_flags(
+    decoded_batch: DecodedBatch, rows: Rows, index: int, values: ColumnValues, asked: Mapping[str, AskedColumn]
+) -> list[tuple[ValueFlag, Mask]]:
+    """Mark the kinds of a column in which tests of the contract look, because the message is the row.
+
+    Where a test may depend on more than the kind, the reference validates the record: on what is in an array or object,
+    or on a text that it asks for.
+    """
+    test = asked.get(rows.image.columns[index].name) if not rows.image.pointer else None
+    if test is None:
+        return []
+    deciding = [row for row, one in enumerate(values.tokens) if one in test.texts] if test.texts else []
+    if test.inside:
+        deciding += [row for row, one in enumerate(values.tokens) if isinstance(one, ArrayText | ObjectText)]
+        deciding += [row for places in values.odd_rows.values() for row in places]
+    decoded_batch.unfit.update(rows.record_of_row[deciding].tolist())
+    return kind_flags(decoded_batch, rows, index, values)
 
 
 def is_asked(image: Image, name: str, asked: Collection[str]) -> bool:

@@ -35,7 +35,8 @@ def complete_message(schema: Mapping[str, Any], facts: Filled, tests: Iterable[T
     """Return the message as fixed texts and functions, in the order of the schema's members.
 
     Members without a fact are null if allowed, else left out if allowed, else the simplest value that the schema
-    accepts. Members that a discriminator requires to be absent are left out.
+    accepts. Beside the columns of a message that is a row, those that may be left out are. So are members that a
+    discriminator requires to be absent.
     """
     tests = tuple(tests)
     facts = dict(facts)
@@ -88,7 +89,8 @@ class _Outline:
         if fact is not None and not below:
             into.append(write_json(fact.value) if isinstance(fact, Literal) else fact)
             return True
-        if path in self.unwanted and not below:
+        is_beside_columns = bool(path) and path[:-1] in self.facts
+        if not below and (path in self.unwanted or (is_beside_columns and not required and path not in self.wanted)):
             return False
         schema = self._resolved(schema)
         if below or (required and "null" not in _kinds(schema) and _kinds(schema) == ["object"]):

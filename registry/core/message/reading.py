@@ -103,9 +103,7 @@ class Reading:
     @cached_property
     def names(self) -> TableNames:
         envelope = self.meaning.envelope
-        if envelope.table is not None and envelope.table.source is not None:
-            return names_outside(self.reading_options.table)
-        return split_names(
+        said = split_names(
             envelope.database,
             _text(self.place(envelope.database)),
             _text(self.place(envelope.schema_name)),
@@ -113,6 +111,9 @@ class Reading:
             envelope.database_table,
             _text(self.place(envelope.database_table)),
         )
+        return said if envelope.table is None or envelope.table.source is None else name_table(
+            said, names_outside(self.reading_options.table)
+        )  # fmt: skip
 
     @cached_property
     def event_time(self) -> EventTime:
@@ -333,6 +334,16 @@ def names_outside(given: str | None) -> TableNames:
         return TableNames(None, None, None, None)
     database, dot, table = given.rpartition(".")
     return TableNames(None, database.rpartition(".")[2] if dot else None, None, table)
+
+
+def name_table(said: TableNames, outside: TableNames) -> TableNames:
+    """Return the names of a table whose messages may leave some out: those outside, unless the message contradicts.
+
+    A message that says more than the table, or another table, is believed.
+    """
+    if said.table is not None and said.table != outside.table:
+        return said
+    return outside if said.database is None and said.schema is None else said._replace(table=outside.table)
 
 
 def as_sent(value: Any, place: Place | None) -> str | None:

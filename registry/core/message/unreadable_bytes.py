@@ -134,6 +134,10 @@ def _second_name(value: bytes) -> tuple[int | None, str]:
     return None, "an object has two members of one name, and --strict-json rejects that"
 
 
+def _null_text(value: bytes) -> tuple[int | None, str]:
+    return _not_object(value)[0], "this is the JSON text null: the four bytes, and no tombstone, which has no value"
+
+
 def _not_object(value: bytes) -> tuple[int | None, str]:
     return len(value) - len(value.lstrip(b" \t\r\n")), "this is JSON, but not an object"
 
@@ -146,10 +150,12 @@ _FINDERS: Final[dict[str, Any]] = {
     "surrogate": _lone_surrogate,
     "duplicate-member": _second_name,
     "not-object": _not_object,
+    "null-text": _null_text,
 }
 _ANY_ACTION: Final = "Find the producer or converter that writes these bytes."
 _ACTIONS: Final = {
     "empty": "Look for a producer that writes an empty value where a null (a tombstone) is meant.",
+    "null-text": "If it stands for a deleted row, have the producer send the row with a mark, or a tombstone.",
     "too-long": "Raise --max-bytes if messages of this size are meant to be there.",
     "depth": "Find what nests the message; no contract has more than a few levels.",
     "surrogate": "Find what cuts texts by half characters: mostly a column cut to a length in UTF-16 units.",

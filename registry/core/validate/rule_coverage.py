@@ -62,16 +62,21 @@ def _the_one(found: tuple[CoverageItem, ...]) -> tuple[CoverageItem, ...]:
 
 
 def coverage_gaps(rule_coverage: RuleCoverage, catalogue: Catalogue) -> Iterator[CoverageGap]:
-    """Yield what no record exercised of the contracts that occurred, the versions of one subject together."""
+    """Yield what no record exercised of the contracts that occurred, the versions of one subject together.
+
+    Subjects of which only messages without rows stood among those of another are left out.
+    """
     met: dict[str, list[Version]] = {}
     for contract in sorted({one.contract for one in rule_coverage}):
         version = catalogue.version(contract)
         met.setdefault(version.subject, []).append(version)
-    for versions in met.values():
+    among_others = {name for versions in met.values() for one in versions for name in one.meaning.control_of}
+    for subject, versions in met.items():
         versions.sort(key=lambda version: version.number)
         contracts = {version.reference for version in versions}
         seen = {(one.kind, one.name) for one in rule_coverage if one.contract in contracts}
-        yield from _unexercised(versions, seen)
+        if subject not in among_others or any((OP, op) in seen for op in ROW_OPS):
+            yield from _unexercised(versions, seen)
 
 
 def _unexercised(versions: Sequence[Version], seen: set[tuple[str, str]]) -> Iterator[CoverageGap]:

@@ -11,6 +11,7 @@ from typing import Any, Final
 from cdc_contracts.registry.core.common.errors import UsageError
 from cdc_contracts.registry.core.common.json_messages import Unreadable
 from cdc_contracts.registry.core.contract.catalogue import Catalogue, Version
+from cdc_contracts.registry.core.contract.model import Meaning
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.contract.value_mappings import known_options
 from cdc_contracts.registry.core.contract.version_ranges import VersionRanges
@@ -99,6 +100,8 @@ class ValidationContext:
     beside: tuple[str, ...] = ()
     ranges: VersionRanges | None = None
     left_open: bool = False
+    in_topic: bool = False
+    """Whether the subject is known to be in the topic: then it claims what its shape alone would not prove."""
     made: dict[Version, ReferenceValidator] = field(default_factory=dict, repr=False, compare=False)
     """The validators created so far; contexts of one catalogue with the same options may share them."""
 
@@ -120,7 +123,7 @@ class ValidationContext:
     def other_subjects(self) -> tuple[ValidationContext, ...]:
         """The validation context of every other subject in the same topics."""
         return tuple(
-            replace(self, validated=tuple(self.catalogue.versions(other)), beside=(), ranges=None)
+            replace(self, validated=tuple(self.catalogue.versions(other)), beside=(), ranges=None, in_topic=True)
             for other in self.beside
         )
 
@@ -187,17 +190,35 @@ class ValidationContext:
         """Whether some version of the subject reads the keys of Kafka records."""
         return any(validator.meaning.envelope.key_at is not None for validator in self.validators)
 
+    @cached_property
+    def control_subjects(self) -> tuple[ValidationContext, ...]:
+        """The validation context of every other subject whose messages without rows stand among those of ours.
+
+        A subject that has such subjects itself is none.
+        """
+        named = dict.fromkeys(name for version in self.validated for name in version.meaning.control_of)
+        found = {name: tuple(self.catalogue.versions(name)) for name in named if name in self.catalogue.subjects()}
+        return tuple(
+            ValidationContext(self.catalogue, versions, self.reading_options, name, made=self.made)
+            for name, versions in found.items()
+            if name not in self.beside and not any(version.meaning.control_of for version in versions)
+        )
+
     def validate(self, value: bytes | None, key: bytes | None = None) -> ValidatedMessage:
         """Return the reference outcome of one record, with its decoded content, under any subject of the topic.
 
         Which subject takes it, its value alone decides.
         """
         validated = self.validator_by_subject(value, key)
-        if validated.verdict.outcome in NOT_OF_SUBJECT:
-            taken_by = next(
-                (other_subject for other_subject in self.other_subjects if other_subject.claims_value(value)), None
-            )
-            return validated if taken_by is None else taken_by.validator_by_subject(value, key)
+        if validated.verdict.outcome not in NOT_OF_SUBJECT:
+            return validated
+        for other_subject in self.other_subjects:
+            if other_subject.claims_value(value):
+                return other_subject.validator_by_subject(value, key)
+        for other_subject in self.control_subjects:
+            if other_subject.claims_value(value):
+                taken = other_subject.validator_by_subject(value, key)
+                return taken if taken.verdict.outcome == CONTROL else validated
         return validated
 
     def validator_by_subject(self, value: bytes | None, key: bytes | None = None) -> ValidatedMessage:
@@ -284,9 +305,13 @@ class ValidationContext:
     def claims(self, message: dict[str, Any]) -> bool:
         """Return whether the subject's discriminators hold and the version they belong to finds no error."""
         return any(
-            validator.meaning.claim is None and validator.claims(message) and validator.validate(message).fits
+            self.may_claim(validator.meaning) and validator.claims(message) and validator.validate(message).fits
             for validator in self.validators
         )
+
+    def may_claim(self, meaning: Meaning) -> bool:
+        """Return whether a message is claimed by the discriminators of a version alone."""
+        return self.in_topic or meaning.claim is None
 
     def claims_value(self, value: bytes | None) -> bool:
         """Return the same for a value that may not be a message."""
@@ -308,7 +333,18 @@ def join_claimants(subjects: Iterable[str]) -> str | None:
 
 
 def open_validation(catalogue: Catalogue, reference: str, reading_options: ReadingOptions) -> ValidationContext:
-    """Return the validation context that a reference names. Raises UsageError if there is no such contract."""
+    """Return the validation context that a reference names.
+
+    Raises UsageError if there is no such contract, or if it has no mapping for the mode of the source.
+    """
+    mode = reading_options.parameters.get("source_mode")
+    for version in catalogue.resolve(reference) if mode is not None else ():
+        known = version.meaning.values.modes
+        if known and mode not in known:
+            raise UsageError(
+                f"{version.reference} has no value mapping for source_mode={mode}",
+                hint=f"Use {' or '.join(known)}.",
+            )
     return ValidationContext(catalogue, tuple(catalogue.resolve(reference)), reading_options, reference)
 
 

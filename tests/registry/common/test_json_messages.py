@@ -87,7 +87,7 @@ UNREADABLE = {
     "an empty list": (b"[]", "not-object"),
     "a number": (b"7", "not-object"),
     "a text": (b'"INSERT"', "not-object"),
-    "null": (b"null", "not-object"),
+    "null": (b"null", "null-text"),
     "true": (b" true ", "not-object"),
     "nesting of 129": (INSERT[:-1] + b',"zz":' + b"[" * 128 + b"]" * 128 + b"}", "depth"),
     "nesting of 1,000": (INSERT[:-1] + b',"zz":' + b"[" * 999 + b"]" * 999 + b"}", "depth"),

@@ -59,7 +59,10 @@ DECIDABLE = {
     "oms/debezium@1": ("certain", "oms/debezium@1", ()),
     "oms/debezium-flatten@1": ("certain", "oms/debezium-flatten@1", ()),
     # The same rewrite of Debezium's own messages leaves the same members, and other value forms.
-    "oms/debezium-smt@1": ("ambiguous", "oms/debezium-smt", ()),
+    "oms/debezium-smt@1": ("ambiguous", None, ()),
+    # Each generated row names its release, but any product may write such rows.
+    "debezium/flat@1": ("likely", "debezium/flat@1", ()),
+    "debezium/flat@2": ("likely", "debezium/flat@2", ()),
     "oms/default@1": ("likely", "oms/default", ()),
     "oms/default@2": ("likely", "oms/default@2", ()),
     "oms/default-extend-column-type@1": ("likely", "oms/default-extend-column-type", ()),

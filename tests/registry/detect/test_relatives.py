@@ -43,6 +43,7 @@ def test_a_near_relative_is_not_in_the_catalogue(path):
         ("debezium-sqlserver", "certain", "debezium/json@2"),
         # No release stands in them.
         ("debezium-heartbeats-and-transactions", "likely", "debezium/json"),
+        ("debezium-unwrapped-rows-with-op", "likely", "debezium/flat"),
     ],
 )
 def test_a_product_that_has_a_contract_is_found_by_it(name, verdict, named):

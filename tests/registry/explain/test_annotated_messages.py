@@ -65,7 +65,8 @@ def test_without_a_contract_the_message_finds_its_own(reference):
     told = document_of(rendered(reference, 1)[0])
     fits = {told["contract"], *(other["contract"] for other in told["others"] if other["fits"])}
     if reference == "oms/debezium-smt@1":  # any product may write such rows
-        assert (told["outcome"], told["contract"]) == ("ambiguous", reference)
+        assert told["outcome"] == "ambiguous"
+        assert reference in fits
     else:
         assert told["outcome"] in ("conforming", "control", "ambiguous")
         assert reference in fits

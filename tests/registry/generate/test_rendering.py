@@ -263,6 +263,7 @@ CARRIED = {
     # subject: tenant, position, transaction, unit of event time in µs, types in the message, control ops
     "debezium/json": (False, False, True, 1000, False, MARKS - {"rollback"}),
     "debezium/json-schema": (False, False, True, 1000, True, MARKS - {"rollback"}),
+    "debezium/flat": (False, False, True, 1000, False, set()),
     "oms-community/canal": (False, False, False, 1000, True, {"ddl"}),
     "dts/canal": (False, True, True, 1000, True, {"ddl"}),
     "oms-community/default": (True, True, True, 1_000_000, False, {"ddl", "heartbeat"}),
@@ -290,19 +291,21 @@ CARRIED = {
 MICROS = {f"debezium/{name}@{number}": 1 for name in ("json", "json-schema") for number in (3, 4)}
 """The unit of event times in versions whose messages have got a finer one."""
 WITHOUT_KEY = {
-    "debezium/json", "debezium/json-schema", "oms-community/shareplex", "oms-community/debezium", "oms/shareplex", "oms/debezium", "oms/debezium-flatten",
+    "debezium/flat", "debezium/json", "debezium/json-schema", "oms-community/shareplex", "oms-community/debezium", "oms/shareplex", "oms/debezium", "oms/debezium-flatten",
     "oms/debezium-smt", "dts/shareplex", "canal/flat@1",
 }  # fmt: skip
 WITH_SCHEMA = {
-    "debezium/json", "debezium/json-schema", "oms-community/dataworks", "oms/dataworks", "dataworks/streamx", "dts/shareplex", "dts/avro", "oms/avro",
+    "debezium/flat", "debezium/json", "debezium/json-schema", "oms-community/dataworks", "oms/dataworks", "dataworks/streamx", "dts/shareplex", "dts/avro", "oms/avro",
 }  # fmt: skip
+DEBEZIUM = ("debezium/json", "debezium/json-schema", "debezium/flat")
+"""Subjects that have JSON as a type."""
 AS_TEXT = ("dts/canal", "drs/json", "drs/json-c")
 """Subjects that send every value as text; what a BIT looks like is not documented, and JSON is a type of theirs."""
 BITS = {
     **dict.fromkeys(AS_TEXT, "opaque"), "dataworks/streamx": "integer", "dts/avro": "integer", "oms/avro": "integer",
     "dts/shareplex": "text",
 }  # fmt: skip
-UNSIGNED = {"debezium/json": "opaque", "debezium/json-schema": "decimal"}
+UNSIGNED = {"debezium/json": "opaque", "debezium/flat": "opaque", "debezium/json-schema": "decimal"}
 """What an unsigned number of 64 bits is: an option decides, or there is none that large."""
 FRACTIONS = {
     # subject or version: digits of time, datetime and timestamp, and whether a timestamp stays an instant
@@ -327,6 +330,7 @@ FRACTIONS = {
     **dict.fromkeys(
         ["oms-community/debezium", "oms/debezium", "oms/debezium-flatten", "oms/debezium-smt"], (6, 3, 9, True)
     ),
+    "debezium/flat": (None, None, 9, True),
     "debezium/json": (None, None, 9, True),
     "debezium/json-schema": (6, 6, 9, True),
     "dts/avro": (6, 6, 6, True),
@@ -353,7 +357,8 @@ def test_what_a_version_carries_is_computed_as_its_document_says(version):
         set(can.ops) - {"update-before", "update-after", "upsert"}
         == {"insert", "update", "delete", "snapshot"} | controls
     )
-    assert can.update_before == can.table == (version.subject != "oms/debezium-smt")
+    assert can.table == (version.subject != "oms/debezium-smt")
+    assert can.update_before == (version.subject not in ("oms/debezium-smt", "debezium/flat"))
     assert can.database == (version.subject not in ("oms/debezium-smt", "dts/shareplex"))
     assert can.primary_key == (not WITHOUT_KEY & {version.subject, version.reference})
     assert can.schema == (version.subject in WITH_SCHEMA)
@@ -374,9 +379,7 @@ def test_what_a_column_keeps_of_a_time_is_computed(version):
     assert can.kind_of("bigint(20)") == "integer"
     assert can.kind_of("bigint(20) unsigned") == UNSIGNED.get(version.subject, "integer")
     assert can.kind_of("bit(8)") == BITS.get(version.subject, "bit")
-    assert (can.kind_of("json") == "json") == (
-        version.subject in (*AS_TEXT, "debezium/json", "debezium/json-schema", "canal/flat")
-    )
+    assert (can.kind_of("json") == "json") == (version.subject in (*AS_TEXT, *DEBEZIUM, "canal/flat"))
 
 
 def test_a_part_of_a_second_of_a_record_is_counted_as_the_user_says():

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _CONTRACT: Final = "contract.yaml"
 _LISTS: Final = frozenset({
     "rules", "notes", "parameters", "undocumented", "tolerated_ops", "discriminators", "version_evidence",
-    "not_separable_from",
+    "not_separable_from", "control_of",
 })  # fmt: skip
 _LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 

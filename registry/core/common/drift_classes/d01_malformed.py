@@ -29,6 +29,11 @@ CLASS = DriftClass(
         ),
         DriftCause("surrogate", "A text contains a lone surrogate: it was cut inside a character."),
         DriftCause("not-object", "The value is JSON, but not an object."),
+        DriftCause(
+            "null-text",
+            "The value is the JSON text null, which is no tombstone: converters write it for a record without a value "
+            "that has a schema, as of a deleted row. Only its key says which row, and compaction keeps it.",
+        ),
         DriftCause("duplicate-member", "A member occurs twice, and readers differ on which one counts."),
         DriftCause("avro", "The bytes are not a record of the schema, or bytes are left over after it."),
         DriftCause("not-validated", "This program failed on the message: please report the bug."),

@@ -45,6 +45,8 @@ NOT_SEPARABLE_FROM = ContractSection(
     name="not_separable_from", listed_at=18, list_facts=describe_names, rule_of=always(RECOGNITION)
 )
 
+CONTROL_OF = ContractSection(name="control_of", listed_at=18, list_facts=describe_names, rule_of=always(RECOGNITION))
+
 VERSION_EVIDENCE = ContractSection(
     name="version_evidence", listed_at=19, list_facts=list_evidence_facts, rule_of=always(RECOGNITION)
 )
