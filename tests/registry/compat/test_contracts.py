@@ -30,6 +30,16 @@ BREAKING = {
         "C204 /source/origin", "C204 /source/origin_lsn", "C204 /source/commit_ts_ms", "C204 /source/start_ts_ms",
         "C204 /source/txSeq", "C204 /source/start_scn",
     ],
+    "debezium/json-schema@1 debezium/json-schema@2": [
+        "C108 /properties/payload/properties/source/properties/snapshot/enum",
+    ],
+    "debezium/json-schema@2 debezium/json-schema@3": [
+        "C330 /envelope/event_time", "C204 /payload/ts_us", "C204 /payload/ts_ns", "C204 /payload/source/ts_ns",
+    ],
+    "debezium/json-schema@3 debezium/json-schema@4": [
+        "C204 /payload/source/origin", "C204 /payload/source/origin_lsn", "C204 /payload/source/commit_ts_ms",
+        "C204 /payload/source/start_ts_ms", "C204 /payload/source/txSeq", "C204 /payload/source/start_scn",
+    ],
     "canal/flat@1 canal/flat@2": [
         "C330 /envelope/primary_key", "C206 /data", "C206 /mysqlType", "C206 /old", "C206 /sqlType",
     ],

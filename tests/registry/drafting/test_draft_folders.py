@@ -91,8 +91,13 @@ def says_what_drafts_need(version, value):
     return version.meaning.columns.types != "none" or not any(isinstance(one, dict | list) for one in held)
 
 
+def has_a_schema_block(version):
+    types = version.meaning.columns.types
+    return types != "none" and types.names_encodings
+
+
 @pytest.mark.one_in(18)
-@pytest.mark.parametrize("version", JSON_VERSIONS, ids=str)
+@pytest.mark.parametrize("version", [one for one in JSON_VERSIONS if not has_a_schema_block(one)], ids=str)
 def test_a_contract_drafted_from_a_dialect_takes_its_messages_and_lints_clean(version, tmp_path):
     values = [
         disguised(version, value)
@@ -107,6 +112,15 @@ def test_a_contract_drafted_from_a_dialect_takes_its_messages_and_lints_clean(ve
     assert_sound(tmp_path, values)
     row_ops = {op for op in version.meaning.ops.values() if version.meaning.images.of(op) is not None}
     assert row_ops & {*contract_in(tmp_path)["ops"].values()} >= row_ops & {"insert", "delete", "upsert"}
+
+
+@pytest.mark.parametrize("version", [one for one in JSON_VERSIONS if has_a_schema_block(one)], ids=str)
+def test_messages_with_a_schema_block_are_refused_and_never_drafted_wrong(version, tmp_path):
+    rows = [value for _, value in messages_of(version.reference) if b'"op":"' in value]
+    values = [disguised(version, value) for value in rows]
+
+    with pytest.raises(UndetectedError, match=r"no contract can express these messages: .* holds rows with arrays"):
+        drafted(values, tmp_path)
 
 
 def test_a_flat_dialect_is_read_as_it_was_made(tmp_path):

@@ -46,7 +46,7 @@ NO_TIMES = (
 WITHOUT_INVALID_VALUES = {
     "dataworks/streamx", "dts/shareplex", "oms-community/debezium", "oms/debezium", "oms/debezium-flatten",
     "oms/debezium-smt",
-    "debezium/flat", "debezium/json",
+    "debezium/flat", "debezium/json", "debezium/json-schema",
 }  # fmt: skip
 """Dialects that write every time as a number, or dates as any other text: nothing in them is a date that is none."""
 

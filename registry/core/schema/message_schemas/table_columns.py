@@ -81,7 +81,7 @@ def table_mappings(version: Version, table: TableContract, reading_options: Read
             mode = reading_options.parameters.get("source_mode")
             mapping = version.catalogue.mapping(version.meaning.values.mapping_for(None, mode))
         mapping = mapping.given(reading_options.parameters)
-        named = {name: _type_in_messages(version, mapping, declared) or "" for name, declared in table.types.items()}
+        named = {name: type_in_messages(version, mapping, declared) or "" for name, declared in table.types.items()}
         forms = {name: form for name, one in named.items() if one and (form := mapping.form_of(one)) is not None}
         lacking += [(name, mapping) for name in named if name not in forms][:1]
         if len(forms) == len(named):
@@ -101,11 +101,11 @@ def table_mappings(version: Version, table: TableContract, reading_options: Read
 
 def form_of_column(version: Version, mapping: ValueMapping, declared: str) -> str | None:
     """Return the form of a column of a declared type; None if messages cannot carry it."""
-    result = _type_in_messages(version, mapping, declared)
+    result = type_in_messages(version, mapping, declared)
     return None if result is None else mapping.form_of(result)
 
 
-def _type_in_messages(version: Version, mapping: ValueMapping, declared: str) -> str | None:
+def type_in_messages(version: Version, mapping: ValueMapping, declared: str) -> str | None:
     """Return the type that messages name for a declared one, or the declared one where they name none."""
     types = version.meaning.columns.types
     return declared if types == "none" else type_name_in(mapping, declared, types.table)

@@ -14,7 +14,7 @@ from cdc_contracts.registry.core.contract.catalogue import Version
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.contract.table_contracts import TableContract
 from cdc_contracts.registry.core.contract.value_mappings import ValueMapping
-from cdc_contracts.registry.core.schema.message_schemas.table_columns import table_mappings
+from cdc_contracts.registry.core.schema.message_schemas.table_columns import table_mappings, type_in_messages
 from cdc_contracts.registry.core.tables.canonical.python_values import python_type
 from cdc_contracts.registry.core.validate.form_selection import FormSelection
 from cdc_contracts.registry.core.values import FORMS, ValueForm
@@ -66,14 +66,19 @@ def row_types_module(version: Version, table: TableContract, reading_options: Re
 def _columns(version: Version, table: TableContract, reading_options: ReadingOptions) -> Iterator[tuple[str, str]]:
     forms = FormSelection(version, reading_options)
     mapping = _mapping_of(forms, version, table, reading_options)
+    types = version.meaning.columns.types
+    encoded = types != "none" and types.names_encodings
     for name, source_type in table.types.items():
-        form_name = forms.form_of_type(mapping, source_type)
+        sent = type_in_messages(version, mapping, source_type) if encoded else source_type
+        form_name = None if sent is None else forms.form_of_type(mapping, sent)
         form = None if form_name is None else FORMS[form_name]
         kept = form is not None and (forms.lenient(form) or forms.context_of(form, table, mapping).keep_invalid)
-        types = [_ANY] if form is None else _types(form, source_type, kept=kept)
+        # A value is read by the type in its message, which may not be that of the table.
+        told = dict.fromkeys((source_type, sent or source_type))
+        held = [_ANY] if form is None else [one for type_ in told for one in _types(form, type_, kept=kept)]
         if table.may_be_null(name):
-            types.append("None")
-        yield name, " | ".join(types)
+            held.append("None")
+        yield name, " | ".join(dict.fromkeys(held))
 
 
 def _mapping_of(
