@@ -114,12 +114,14 @@ def key_of(value: bytes | None, number: int) -> bytes | None:
         message = parse_message(value or b"")
     except Unreadable:
         message = {}
+    behind_a_block = "payload" in message
+    message = message["payload"] if isinstance(message.get("payload"), dict) else message
     row = message.get("after") or message.get("before")
     if number % 5 == 1 or not isinstance(row, dict) or not row:
         return f"k{number}".encode()
     (name, first), *_ = row.items()
     key = [{name: first}, {name: str(number)}, {name: first, "renamed": None}][number % 5 - 2]
-    return write_json(key).encode()
+    return write_json({"payload": key} if behind_a_block else key).encode()
 
 
 def within_a_batch(values: Sequence[bytes | None], keys: Sequence[bytes | None] | None = None) -> pa.RecordBatch:
