@@ -1,4 +1,4 @@
-"""Connect schemas: the schema block of Kafka Connect, where it describes columns of images. Never used to decode."""
+"""Connect schemas: the fields of the schema block of Kafka Connect, and the primitive types of columns in them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def described_columns(block: Any) -> Described:
             for column in member["fields"]
             if isinstance(column, dict) and isinstance(column.get("field"), str) and isinstance(column.get("type"), str)
         }
-        for member in _fields(block)
+        for member in list_fields(block)
         if isinstance(member, dict) and isinstance(member.get("field"), str) and isinstance(member.get("fields"), list)
     }
 
@@ -34,6 +34,7 @@ def differs_from_block(columns: Mapping[str, str], name: str, kind: str) -> bool
     return kind != "null" and _KINDS.get(columns[name], kind) != kind
 
 
-def _fields(block: Any) -> list[Any]:
+def list_fields(block: Any) -> list[Any]:
+    """Return the fields that a schema block lists; none if it is no struct."""
     fields = block.get("fields") if isinstance(block, dict) else None
     return fields if isinstance(fields, list) else []

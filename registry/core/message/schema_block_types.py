@@ -14,6 +14,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from cdc_contracts.registry.core.contract.connect_schemas import list_fields
 from cdc_contracts.registry.core.values import Number
 from cdc_contracts.registry.core.values.source_types import ARRAY
 
@@ -44,15 +45,12 @@ def read_block_types(block: Any, field: str | None) -> dict[str, str] | None:
 
 def fields_of(block: dict[str, Any]) -> tuple[str, ...]:
     """Return the names of the members that a block describes; one that it does not name is not among them."""
-    members = block.get("fields")
-    named = [one.get("field") for one in members if isinstance(one, dict)] if isinstance(members, list) else []
+    named = [one.get("field") for one in list_fields(block) if isinstance(one, dict)]
     return tuple(name for name in named if isinstance(name, str))
 
 
 def _field_of(block: Any, name: str) -> Any:
-    members = block.get("fields") if isinstance(block, dict) else None
-    listed = members if isinstance(members, list) else ()
-    return next((one for one in listed if isinstance(one, dict) and one.get("field") == name), None)
+    return next((one for one in list_fields(block) if isinstance(one, dict) and one.get("field") == name), None)
 
 
 def _type_of(schema: Any) -> str | None:
