@@ -273,7 +273,7 @@ class _Attempt:
 
     def _rewritten(self, message: SampleMessage) -> bytes:
         draft = self.draft or draft_contract(self.reference, self.document, self.messages)
-        content = Rewriter(draft.members, draft.places, draft.kept()).rewrite(message)
+        content = Rewriter(draft.members, draft.places, draft.kept(), draft.absent.texts).rewrite(message)
         return write_message(content).encode()
 
     def _chosen(self) -> Iterator[tuple[str, SampleMessage]]:

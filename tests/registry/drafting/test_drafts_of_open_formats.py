@@ -315,3 +315,12 @@ def test_columns_without_a_type_in_the_schema_block_keep_their_values(draft):
     contract, _, decoded = draft([message])
     assert contract["columns"] == {"types": "none"}
     assert decoded == [[("insert", None, {"id": "1", "n": "a"})]]
+
+
+def test_samples_hold_no_value_that_is_inside_an_array_or_an_object(draft, tmp_path):
+    row = {"id": 1, "who": {"name": "Ann Lee", "mails": ["ann@example.org"]}, "notes": [{"text": "secret"}]}
+    draft([row_change("c", None, row), row_change("u", None, {**row, "notes": PLACEHOLDER})])
+    texts = [file.read_text() for file in (tmp_path / "acme/plain/v1/samples").iterdir()]
+    assert len(texts) == 4
+    assert [word for word in ("Ann", "example", "secret") for text in texts if word in text] == []
+    assert sum(PLACEHOLDER in text for text in texts) == 1
