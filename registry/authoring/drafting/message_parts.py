@@ -10,11 +10,13 @@ from cdc_contracts.registry.authoring.drafting.envelope_places import EnvelopeFa
 from cdc_contracts.registry.authoring.drafting.image_sides import OpImages, find_sides
 from cdc_contracts.registry.authoring.drafting.message_members import Members, ObservedMember, Parts, SampleMessage
 from cdc_contracts.registry.authoring.drafting.op_codes import (
+    MARKS,
     OpCodes,
     find_messages_without_code,
     find_op,
     name_no_op,
     numeric_op,
+    op_in_row,
     rows_without_code,
 )
 from cdc_contracts.registry.authoring.drafting.row_places import (
@@ -32,8 +34,6 @@ from cdc_contracts.registry.core.common.json_messages import kind_of
 from cdc_contracts.registry.core.common.pointers import join_pointer
 
 VOCABULARY: Final = "A dialect beyond docs/vocabulary.md needs a reading of its own, which is code."
-_MARKS: Final = ("_", "@")
-"""What names begin with that are told apart from those of columns."""
 
 
 @dataclass
@@ -80,11 +80,11 @@ def find_parts(members: Members) -> MessageParts:
 def _is_marked_row(members: Members, places: RowPlaces, codes: OpCodes, envelope: EnvelopeFacts) -> bool:
     """Return whether the message itself is the row, as the name of its op code is marked to be none of the columns."""
     op = codes.member.parts
-    if len(op) > 1 or not op[0].startswith(_MARKS) or any(hint_of(one) == SIDE for one in places.images):
+    if len(op) > 1 or not op[0].startswith(MARKS) or any(hint_of(one) == SIDE for one in places.images):
         return False
     named = {str(place.says["at"]) for place in envelope.places.values() if "at" in place.says}
     rows = (message.content for message in members.messages if codes.code(message) is not None)
-    others = {(name, kind_of(value)) for row in rows for name, value in row.items() if not name.startswith(_MARKS)}
+    others = {(name, kind_of(value)) for row in rows for name, value in row.items() if not name.startswith(MARKS)}
     plain = any(kind not in ("object", "array", "null") and join_pointer(name) not in named for name, kind in others)
     return plain or (bool(others) and not any(hint_of(one) for one in places.images))
 
@@ -121,6 +121,12 @@ def _no_op(members: Members, places: RowPlaces) -> UndetectedError:
             where=numeric.first,
             hint=f"`ops` of a contract takes texts. {VOCABULARY}",
         )
+    within = op_in_row(members, places)
+    if within is not None:
+        return UndetectedError(
+            f"no contract can express these messages: {within.pointer} looks like the op code, and is in the row",
+            where=within.first, hint="Unwrap the rows first: only a message that is the row has its op among columns.",
+        )  # fmt: skip
     return UndetectedError(
         "no member says what each message does: a text in every message, with few values such as insert or U",
         hint="Give more messages of one dialect, with an insert, an update and a delete among them.",
@@ -143,6 +149,6 @@ def _take_rows_of_the_top(members: Members, places: RowPlaces, codes: OpCodes) -
         at = str(place.says.get("at", ""))[1:]
         if fact in ("table", "database", "schema", "database_table") and at in names:
             named.append(at)
-    named += [name for name in names if name.startswith(_MARKS) or lists_key(rows, name, names)]
+    named += [name for name in names if name.startswith(MARKS) or lists_key(rows, name, names)]
     take_message(places, rows, names, named)
     places.structures = structures_in(value for message in members.messages for value in message.content.values())

@@ -18,6 +18,8 @@ from cdc_contracts.registry.authoring.drafting.row_places import AFTER, BEFORE, 
 from cdc_contracts.registry.authoring.drafting.statement_texts import defines_tables, statements_of
 from cdc_contracts.registry.core.common.pointers import ABSENT
 
+MARKS: Final = ("_", "@")
+"""What names begin with that are told apart from those of columns."""
 _MOST_CODES: Final = 24
 _FEWEST_LETTERS: Final = 3
 _ALIKE: Final = 2
@@ -146,6 +148,12 @@ def rows_without_code(members: Members, places: RowPlaces, codes: OpCodes) -> li
     return [message for message in without if len(named & message.content.keys()) * 2 > len(message.content)]
 
 
+def op_in_row(members: Members, places: RowPlaces) -> ObservedMember | None:
+    """Return a member that looks like an op code, and is in an object that holds a row."""
+    texts = (one for one in members if one.is_only("string") and _is_inside(one.parts, places))
+    return next((one for one in texts if one.parts[-1].startswith(MARKS) and _rank(one) > _ALIKE), None)
+
+
 def numeric_op(members: Members, places: RowPlaces) -> ObservedMember | None:
     """Return a member that looks like an op code but holds numbers or booleans, which no contract can map."""
     for member in members:
@@ -171,7 +179,8 @@ def _may_be_op(member: ObservedMember, places: RowPlaces) -> bool:
 
 
 def _is_of_row(parts: Parts, places: RowPlaces) -> bool:
-    return _is_inside(parts, places) or places.may_be_column(parts)
+    in_block = any(parts[: len(block)] == block for block in places.blocks)
+    return in_block or _is_inside(parts, places) or places.may_be_column(parts)
 
 
 def _is_hinted(member: ObservedMember) -> bool:

@@ -59,6 +59,8 @@ class RowPlaces:
     images: list[Parts] = field(default_factory=list)
     types: TypesPlace | None = None
     types_in_image: tuple[str, str] | None = None
+    blocks: tuple[Parts, ...] = ()
+    """Schema blocks: what is in them describes members, and is none."""
     codes: Parts | None = None
     not_columns: tuple[str, ...] = ()
     refused: dict[Parts, UnreadableRows] = field(default_factory=dict)
@@ -105,6 +107,7 @@ def find_rows(members: Members, wide: Collection[Parts] = ()) -> RowPlaces:
     """
     places = RowPlaces()
     blocks = [member.parts for member in members if member.is_only("object") and are_blocks(members, member.parts)]
+    places.blocks = tuple(blocks)
     outside = [member.parts for member in members if not _is_inside(member.parts, [*wide, *blocks])]
     outside = [parts for parts in outside if parts not in blocks]
     held = {

@@ -189,6 +189,11 @@ def test_samples_hold_no_value_of_a_row_unless_they_are_to_be_kept(make, tmp_pat
         ([{"table": "t", "row": {"id": 1}}], "no member says what each message does"),
         ([{"op": "PING", "at": 1}], "no member holds rows"),
         (
+            [{"schema": {"type": "struct", "fields": [{"type": "int32", "field": "id"}]}, "payload": {"id": 1, "n": "a", "__op": op}}
+             for op in "cud"],
+            "/payload/__op looks like the op code, and is in the row",
+        ),
+        (
             [{"op": "c", "after": {"id": 1}}, {"op": "u", "before": {"id": 1}, "after": None}],
             "updates hold a row at /before only, whose name says that it is the row before the change (as in messages.jsonl:2)",
         ),
