@@ -164,7 +164,7 @@ def test_the_schema_of_the_file_is_shown_for_editors(capsys):
     assert main(["show", "versions", "--schema", "json"]) == 0
     schema = json.loads(capsys.readouterr().out)
     assert schema["title"] == "cdc-contracts versions"
-    assert set(schema["$defs"]["WrittenRange"]["properties"]) == {"from", "to", "contract"}
+    assert set(schema["$defs"]["WrittenRange"]["properties"]) == {"from", "to", "contract", "options"}
 
 
 class TestSettings:

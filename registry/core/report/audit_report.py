@@ -308,7 +308,7 @@ def _switches(by_source: Mapping[Source, list[Run]]) -> tuple[VersionSwitch, ...
 def _declared(versions: VersionRanges) -> tuple[DeclaredRange, ...]:
     """Return ranges that declare versions as a versions file writes them; partition None is every other one."""
     return tuple(
-        DeclaredRange(topic, partition, *_bounds(one), one.contract)
+        DeclaredRange(topic, partition, *_bounds(one), one.contract, dict(one.options) or UNSET)
         for (topic, partition), result in versions.places.items()
         for one in result
     )
