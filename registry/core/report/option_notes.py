@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
+from typing import Final
 
 from cdc_contracts.registry.core.common.safe_text import visible
 from cdc_contracts.registry.core.report.report_model import Report
+from cdc_contracts.registry.core.report.reported_options import ReportedOption
+
+_MOST_PARTS: Final = 4
 
 
 def option_notes(report: Report) -> Iterator[str]:
@@ -21,4 +26,21 @@ def option_notes(report: Report) -> Iterator[str]:
             left = " or ".join(map(visible, one.values))
             yield f"Option of the producer of {topic}: {name} may be {left} ({seen}). The values are read as sent."
         else:
-            yield f"Option of the producer of {topic}: {name} changes ({seen}). The values are read as sent."
+            yield (
+                f"Option of the producer of {topic}: {name} changes ({seen}){_where(one)}. "
+                "The values are read as sent; `audit --write-versions FILE` writes which value holds where, for --versions."
+            )
+
+
+def _where(changed: ReportedOption) -> str:
+    """Return where an option changes in the first partition that shows it."""
+    runs = changed.runs or ()
+    first = next((one.partition for one, after in pairwise(runs) if one.partition == after.partition), None)
+    parts = [
+        f"{' or '.join(map(visible, one.values)) or 'several'} from offset {one.first_offset} to {one.last_offset}"
+        for one in runs
+        if one.partition == first
+    ]
+    return (
+        f": in partition {first} {', '.join(parts[:_MOST_PARTS])}{' …' * (len(parts) > _MOST_PARTS)}" if parts else ""
+    )

@@ -10,6 +10,19 @@ from cdc_contracts.registry.core.common.written_models import Count, Sometimes
 from cdc_contracts.registry.core.stats.option_evidence import OptionEvidence
 
 
+class ReportedOptionRun(Struct, frozen=True, forbid_unknown_fields=True):
+    """A part of a partition that was written with one value of an option."""
+
+    partition: Count
+    """Partition."""
+    values: tuple[str, ...]
+    """The values that every value of the columns allows there; none where several are used in turn."""
+    first_offset: Count
+    """Offset of the first value that tells it from what holds before."""
+    last_offset: Count
+    """Offset of the last value that tells it from what holds after."""
+
+
 class ReportedOption(Struct, frozen=True, forbid_unknown_fields=True):
     """An option of the producer of a topic."""
 
@@ -23,11 +36,22 @@ class ReportedOption(Struct, frozen=True, forbid_unknown_fields=True):
     """Columns whose form the option decides."""
     held: Count
     """Values of these columns."""
+    runs: Sometimes[tuple[ReportedOptionRun, ...]] = UNSET
+    """Where it changes: the parts of each partition, in order."""
 
 
 def report_options(seen: OptionEvidence) -> Sometimes[tuple[ReportedOption, ...]]:
     """Return the options in order of topic and name; UNSET if there are none."""
-    return tuple(ReportedOption(*one) for one in seen.options()) or UNSET
+    runs: dict[tuple[str, str], list[ReportedOptionRun]] = {}
+    for one in seen.runs():
+        run = ReportedOptionRun(one.partition, one.values, one.first, one.last)
+        runs.setdefault((one.topic, one.option), []).append(run)
+    return (
+        tuple(
+            ReportedOption(*one, UNSET if one.values else tuple(runs[one.topic, one.option])) for one in seen.options()
+        )
+        or UNSET
+    )
 
 
 def join_options(parts: Iterable[ReportedOption]) -> Sometimes[tuple[ReportedOption, ...]]:
@@ -38,5 +62,6 @@ def join_options(parts: Iterable[ReportedOption]) -> Sometimes[tuple[ReportedOpt
         values = tuple(value for value in known.values if value in one.values)
         held = one.held if known is one else known.held + one.held
         columns = max(known.columns, one.columns)
-        found[one.topic, one.option] = ReportedOption(one.topic, one.option, values, columns, held)
+        runs = one.runs or UNSET if known is one else ((known.runs or ()) + (one.runs or ())) or UNSET
+        found[one.topic, one.option] = ReportedOption(one.topic, one.option, values, columns, held, runs)
     return tuple(found[key] for key in sorted(found)) or UNSET

@@ -201,3 +201,32 @@ def test_the_report_names_the_options_and_how_to_state_them():
         of_orders + "time.precision.mode may be adaptive_time_microseconds or connect or microseconds or nanoseconds "
         "(3 columns, 60 values). The values are read as sent.",
     ]
+
+
+@pytest.mark.parametrize("cuts", [1, 7, 60])
+@pytest.mark.parametrize(
+    ("written", "runs"),
+    [
+        ("ppp?ss", [(("precise",), 0, 29), (("string",), 40, 59)]),
+        ("pp?pss", [(("precise",), 0, 39), (("string",), 40, 59)]),
+        ("psspss", [(("precise",), 0, 9), ((), 10, 39), (("string",), 40, 59)]),
+        ("pssspp", [(("precise",), 0, 9), ((), 10, 59)]),
+        ("??ssdd", [(("string",), 0, 39), (("double",), 40, 59)]),
+        ("ppssdd", [(("precise",), 0, 19), (("string",), 20, 39), (("double",), 40, 59)]),
+    ],
+)
+def test_parts_of_a_partition_are_those_that_no_value_rules_out(written, runs, cuts):
+    """Ten messages for each letter: precise, string, double, or a text that is of the first two."""
+    modes = {"p": "precise", "s": "string", "d": "double", "?": None}
+    records = []
+    for place, letter in enumerate(written):
+        value = message(modes[letter] or "string", price=None if modes[letter] else "1234")
+        records += [(0, 10 * place + number, value) for number in range(10)]
+    Random(cuts).shuffle(records)
+    tally = Tally()
+    for start in range(cuts):
+        tally.merge(audited(records[start::cuts]))
+
+    found = [one for one in tally.statistics.options.runs() if one.option == "decimal.handling.mode"]
+
+    assert [(one.values, one.first, one.last) for one in found] == runs
