@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol
@@ -122,6 +122,11 @@ def check_settled(known: Layouts, settled: Layouts) -> None:
 class Replay(Protocol):
     """A run that reads the quarantine of other runs instead of the source of its records."""
 
+    @property
+    def of(self) -> Collection[str]:
+        """The runs whose quarantine it reads."""
+        ...
+
     def begin(self, validation: ValidationContext) -> str:
         """Return the name of the run, the same for the same quarantined runs validated against the same contract.
 
@@ -213,6 +218,7 @@ class Attempt:
             replaces=tuple(past.attempt for past in self.replaces),
             contract=validation.declared,
             contract_fingerprint=validation.fingerprint,
+            options=dict(sorted(validation.reading_options.options.items())) or UNSET,
             table_contracts_fingerprint=validation.reading_options.tables.fingerprint,
             ranges=write_ranges(self._reach if resets else spans),  # needed to rebuild current rows
             counts=sum_rows(ledger),

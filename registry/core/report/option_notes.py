@@ -19,7 +19,12 @@ def option_notes(report: Report) -> Iterator[str]:
         columns = f"{one.columns:,} column" + ("" if one.columns == 1 else "s")
         seen = f"{columns}, {one.held:,} value" + ("" if one.held == 1 else "s")
         name, topic = visible(one.option), visible(one.topic)
-        if len(one.values) == 1:
+        if one.taken:
+            yield (
+                f"Option of the producer of {topic}: {name}={' or '.join(map(visible, one.values))}, from a sample "
+                f"({seen}). What it does not read is quarantined."
+            )
+        elif len(one.values) == 1:
             stated = f"{name}={visible(one.values[0])}"
             yield f"Option of the producer of {topic}: {stated} ({seen}). --parameter {stated} reads them so."
         elif one.values:
@@ -28,7 +33,7 @@ def option_notes(report: Report) -> Iterator[str]:
         else:
             yield (
                 f"Option of the producer of {topic}: {name} changes ({seen}){_where(one)}. "
-                "The values are read as sent; `audit --write-versions FILE` writes which value holds where, for --versions."
+                "The values are read as sent; `audit --write-versions FILE` says what holds where, for --versions."
             )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from msgspec import UNSET, Struct
 
 from cdc_contracts.registry.core.common.written_models import Count, Sometimes
-from cdc_contracts.registry.core.stats.option_evidence import OptionEvidence
+from cdc_contracts.registry.core.stats.option_evidence import OptionEvidence, TopicOption
 
 
 class ReportedOptionRun(Struct, frozen=True, forbid_unknown_fields=True):
@@ -38,20 +38,21 @@ class ReportedOption(Struct, frozen=True, forbid_unknown_fields=True):
     """Values of these columns."""
     runs: Sometimes[tuple[ReportedOptionRun, ...]] = UNSET
     """Where it changes: the parts of each partition, in order."""
+    taken: Sometimes[bool] = UNSET
+    """Whether a sample decided it before a decode, which has read every message so; counts are those of the sample."""
 
 
-def report_options(seen: OptionEvidence) -> Sometimes[tuple[ReportedOption, ...]]:
-    """Return the options in order of topic and name; UNSET if there are none."""
+def report_options(seen: OptionEvidence, taken: Iterable[TopicOption] = ()) -> Sometimes[tuple[ReportedOption, ...]]:
+    """Return the options in order of topic and name, those `taken` from a sample too; UNSET if there are none."""
     runs: dict[tuple[str, str], list[ReportedOptionRun]] = {}
     for one in seen.runs():
         run = ReportedOptionRun(one.partition, one.values, one.first, one.last)
         runs.setdefault((one.topic, one.option), []).append(run)
-    return (
-        tuple(
-            ReportedOption(*one, UNSET if one.values else tuple(runs[one.topic, one.option])) for one in seen.options()
-        )
-        or UNSET
-    )
+    found = [
+        *(ReportedOption(*one, UNSET if one.values else tuple(runs[one.topic, one.option])) for one in seen.options()),
+        *(ReportedOption(*one, taken=True) for one in taken),
+    ]
+    return tuple(sorted(found, key=lambda one: (one.topic, one.option))) or UNSET
 
 
 def join_options(parts: Iterable[ReportedOption]) -> Sometimes[tuple[ReportedOption, ...]]:
@@ -63,5 +64,5 @@ def join_options(parts: Iterable[ReportedOption]) -> Sometimes[tuple[ReportedOpt
         held = one.held if known is one else known.held + one.held
         columns = max(known.columns, one.columns)
         runs = one.runs or UNSET if known is one else ((known.runs or ()) + (one.runs or ())) or UNSET
-        found[one.topic, one.option] = ReportedOption(one.topic, one.option, values, columns, held, runs)
+        found[one.topic, one.option] = ReportedOption(one.topic, one.option, values, columns, held, runs, one.taken)
     return tuple(found[key] for key in sorted(found)) or UNSET

@@ -1,0 +1,123 @@
+"""Option samples: the options of a producer that a decode takes before it starts, and checks every message against.
+
+A sample decides an option if all its values of a topic allow one value alone, and the other topics say the same. What
+it leaves open is taken from earlier runs of the same output over what comes before, if the sample does not rule it out.
+No other value is taken: columns of open options are written as they were sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+
+import pyarrow as pa
+
+from cdc_contracts.registry.core.common.errors import UsageError
+from cdc_contracts.registry.core.contract.value_mappings import ValueMapping
+from cdc_contracts.registry.core.contract.version_ranges import OFFSETS
+from cdc_contracts.registry.core.engine.kernel import Kernel
+from cdc_contracts.registry.core.records.input_files import RecordsWithoutArrow
+from cdc_contracts.registry.core.report.audit_report import Spans
+from cdc_contracts.registry.core.stats.option_evidence import TopicOption
+from cdc_contracts.registry.core.stats.tally import Tally
+from cdc_contracts.registry.core.tables.canonical.column_types import TEXT
+from cdc_contracts.registry.core.tables.canonical.table_layouts import Layouts
+from cdc_contracts.registry.core.validate.validation_context import ValidationContext
+
+Sample = Iterable[pa.RecordBatch | RecordsWithoutArrow]
+
+
+@dataclass(frozen=True)
+class SampledOptions:
+    """The options that are taken, and what the sample says of each, topic by topic; `read` is its size."""
+
+    taken: Mapping[str, str] = field(default_factory=dict)
+    evidence: tuple[TopicOption, ...] = ()
+    read: int = 0
+
+
+def sample_options(validation: ValidationContext, sample: Sample, known: Mapping[str, str]) -> SampledOptions:
+    """Return the options that messages of a sample decide, and of the `known` ones those that it does not rule out."""
+    kernel, total = Kernel(validation), Tally()
+    for batch in sample:
+        total.merge(kernel.audit(_with_arrow(batch)))
+    evidence = tuple(total.statistics.options.options())
+    read = sum(counts.read for counts in total.partitions.values())
+    return SampledOptions(_decide(evidence, known), evidence, read)
+
+
+def take_options(
+    validation: ValidationContext, sample: Callable[[], Sample], known: Mapping[str, str] | None = None
+) -> tuple[ValidationContext, SampledOptions]:
+    """Return the context with the options that are taken for it, and what the sample says of these.
+
+    `sample` is only read if some option is open. `known` are options that earlier runs were read by.
+    """
+    wanted = {name: value for name, value in (known or {}).items() if name not in validation.ranged_options}
+    wanted = {name: value for name, value in wanted.items() if name in validation.open_options}
+    if not validation.open_options:
+        return validation, SampledOptions()
+    sampled = sample_options(validation, sample(), wanted)
+    evidence = tuple(
+        one._replace(values=(sampled.taken[one.option],)) for one in sampled.evidence if one.option in sampled.taken
+    )
+    return validation.stating(sampled.taken), replace(sampled, evidence=evidence)
+
+
+def check_layouts(validation: ValidationContext, spans: Spans, layouts: Layouts) -> None:
+    """Raise UsageError if values are written as sent, and a table has a column of another type for them.
+
+    A text as it was sent may look like a value of the type that it is not.
+    """
+    for option, mapping in _open_mappings(validation, spans):
+        for name, layout in layouts.items():
+            for column in layout.columns:
+                decides = column.source_type is not None and option in mapping.options_of(column.source_type)
+                if decides and column.type != TEXT:
+                    raise UsageError(
+                        f"no message tells {option}, by which {column.name} is read that tables hold as {column.type}",
+                        where=name.text,
+                        hint=f"State it: --parameter {option}=VALUE, or `options` in --versions FILE; "
+                        "or choose another directory.",
+                    )
+
+
+def _open_mappings(validation: ValidationContext, spans: Spans) -> Iterator[tuple[str, ValueMapping]]:
+    """Yield each option that is open for some records of spans, with the mappings that it leaves types open in."""
+    ranges = validation.ranges
+    scopes = [validation] if ranges is None else [
+        validation.declared_scopes[one.declaration]
+        for source, span in spans.items()
+        for one in ranges.ranges_of(*source)
+        if one.unit != OFFSETS or one.meets((span.start, None), (span.end - 1, None))
+    ]  # fmt: skip
+    for scope in scopes:
+        for mapping in scope.mappings:
+            yield from ((option, mapping) for option in mapping.open_types)
+
+
+def _decide(evidence: Iterable[TopicOption], known: Mapping[str, str]) -> dict[str, str]:
+    taken = dict(known)
+    for option, found in groupby(sorted(evidence, key=lambda one: one.option), lambda one: one.option):
+        values = [one.values for one in found]
+        alone = {one[0] for one in values if len(one) == 1}
+        if len(alone) == 1 and all(len(one) == 1 for one in values):
+            taken[option] = alone.pop()
+        elif option in taken and not all(taken[option] in one for one in values):
+            del taken[option]
+    return taken
+
+
+def _with_arrow(batch: pa.RecordBatch | RecordsWithoutArrow) -> pa.RecordBatch:
+    if not isinstance(batch, RecordsWithoutArrow):
+        return batch
+    count = len(batch.values)
+    return pa.RecordBatch.from_pydict(
+        {
+            "value": pa.array(batch.values, pa.binary()),
+            "topic": pa.array([batch.topic] * count, pa.string()),
+            "partition": pa.array([batch.partition] * count, pa.int32()),
+            "offset": pa.array(batch.offsets, pa.int64()),
+        }
+    )
