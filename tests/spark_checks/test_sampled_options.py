@@ -6,6 +6,7 @@ from decimal import Decimal
 import pyarrow.parquet as pq
 import pytest
 from option_messages import TABLE, message
+from producing import produce
 
 from cdc_contracts.cli.app import main
 from cdc_contracts.spark_checks.table_readers import table_files
@@ -153,3 +154,55 @@ def test_a_replay_reads_by_the_options_of_its_runs_unless_told_otherwise(decode,
     assert 1000 not in prices(tmp_path)
     assert main([*replay, "--parameter", f"{DECIMALS}=double"]) == 0
     assert prices(tmp_path)[1000] == "12.59"
+
+
+@pytest.fixture
+def decode_topic(spark, broker, tmp_path, monkeypatch, capsys):
+    """Decode a topic with Spark in a folder with its table contract, and return exit code, what was said and report."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "orders.yaml").write_text(json.dumps({**TABLE, "primary_key": ["id"]}))
+
+    def decode(topic, *more, to="out"):
+        code = main(["decode", "topic", topic, "-b", broker.bootstrap, "--tables", "orders.yaml", "--to", to, "--json",
+                     "--contract", "debezium/json@4", *more])  # fmt: skip
+        out, said = capsys.readouterr()
+        return code, said, json.loads(out) if out else None
+
+    return decode
+
+
+def test_every_start_of_a_stream_reads_by_the_options_that_were_sampled_before_the_first(
+    decode_topic, broker, make_topic, tmp_path
+):
+    topic = make_topic([(0, message("string"))] * 20)
+    follow = [topic, "--follow", "--once", "--checkpoint", "ck"]
+    code, said, _ = decode_topic(*follow)
+    assert code == 0
+    assert f"options of the producer that a sample of 20 messages decides: {DECIMALS}=string" in said
+    produce(broker, topic, [DIGITS, message("precise"), message("double")])
+    code, said, report = decode_topic(*follow)
+    assert (code, "a sample" in said) == (1, False)
+    assert prices(tmp_path) == {**dict.fromkeys(range(20), "12.59"), 20: "1234"}
+    assert report["ledger"]["quarantined"] == 2
+    assert json.loads((tmp_path / "ck/_cdc/stream.json").read_text())["options"] == {DECIMALS: "string"}
+
+
+@pytest.mark.nightly
+def test_a_stream_of_a_topic_without_messages_takes_its_options_when_there_are_some(
+    decode_topic, broker, make_topic, tmp_path
+):
+    topic = make_topic([])
+    follow = [topic, "--follow", "--once", "--checkpoint", "ck"]
+    decode_topic(*follow)
+    assert json.loads((tmp_path / "ck/_cdc/stream.json").read_text())["options"] is None
+    produce(broker, topic, [message("string"), DIGITS])
+    assert decode_topic(*follow)[0] == 0
+    assert prices(tmp_path) == {0: "12.59", 1: "1234"}
+
+
+@pytest.mark.nightly
+def test_current_rows_are_typed_by_what_the_sample_decides(decode_topic, spark, make_topic, tmp_path):
+    topic = make_topic([(0, message("precise")), (0, message("precise", op="u"))])
+    assert decode_topic(topic, "--table-format", "delta", "--current")[0] == 0
+    (folder,) = {path.parent for path in tmp_path.rglob("_delta_log") if "current" in str(path)}
+    assert [row["price"] for row in spark.read.format("delta").load(str(folder)).collect()] == [Decimal("12.59")]
