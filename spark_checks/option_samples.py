@@ -54,15 +54,30 @@ def take_options(
 
     `sample` is only read if some option is open. `known` are options that earlier runs were read by.
     """
-    wanted = {name: value for name, value in (known or {}).items() if name not in validation.ranged_options}
-    wanted = {name: value for name, value in wanted.items() if name in validation.open_options}
-    if not validation.open_options:
+    wanted = open_options(validation)
+    if not wanted:
         return validation, SampledOptions()
-    sampled = sample_options(validation, sample(), wanted)
+    ranged = {name for one in validation.declared_scopes for name, _ in one.options}
+    kept = {name: value for name, value in (known or {}).items() if name in wanted - ranged}
+    sampled = sample_options(validation, sample(), kept)
     evidence = tuple(
         one._replace(values=(sampled.taken[one.option],)) for one in sampled.evidence if one.option in sampled.taken
     )
     return validation.stating(sampled.taken), replace(sampled, evidence=evidence)
+
+
+def open_options(validation: ValidationContext) -> frozenset[str]:
+    """Return the options of producers that decide forms of columns with known types, and that nobody states."""
+    scopes = validation.declared_scopes.values() or (validation,)
+    return frozenset(option for scope in scopes for mapping in _mappings_of(scope) for option in mapping.open_types)
+
+
+def _mappings_of(scope: ValidationContext) -> Iterator[ValueMapping]:
+    """Yield the value mappings by which columns with known types may be read, with the options that are stated."""
+    options = scope.reading_options
+    typed = [one for one in scope.validated if options.tables or one.meaning.columns.types != "none"]
+    for name in dict.fromkeys(name for version in typed for name in version.mapping_names()):
+        yield scope.catalogue.mapping(name).given(options.parameters)
 
 
 def check_layouts(validation: ValidationContext, spans: Spans, layouts: Layouts) -> None:
@@ -93,7 +108,7 @@ def _open_mappings(validation: ValidationContext, spans: Spans) -> Iterator[tupl
         if one.unit != OFFSETS or one.meets((span.start, None), (span.end - 1, None))
     ]  # fmt: skip
     for scope in scopes:
-        for mapping in scope.mappings:
+        for mapping in _mappings_of(scope):
             yield from ((option, mapping) for option in mapping.open_types)
 
 

@@ -21,6 +21,7 @@ from cdc_contracts.spark_checks.jars import Say
 from cdc_contracts.spark_checks.kafka.bookmarks import Offsets
 from cdc_contracts.spark_checks.kafka.offsets import by_topic, parse_range
 from cdc_contracts.spark_checks.kafka.spark_source import topic_ids
+from cdc_contracts.spark_checks.option_samples import open_options
 from cdc_contracts.spark_checks.runs.finished_runs import PastRun
 from cdc_contracts.spark_checks.sources import read_topics
 from cdc_contracts.spark_checks.spark_engine import SparkEngine
@@ -149,7 +150,7 @@ def open_epoch(
     if isinstance(validation, Undetected) and detection is not None and setup.detected is None:
         detected = {"subjects": list(validated.detected.subjects), "preferences": list(validated.detected.preferences)}
         setup = structs.replace(setup, detected=detected, detection=detection.report())
-    if wanted.command == DECODE and validated.open_options:
+    if wanted.command == DECODE and open_options(validated):
         since = starts if checkpoint.last is None else by_topic(checkpoint.ends(checkpoint.last))
         with_options = take_stream_options(session, wanted, validated, setup, since or {}, wait, stop, say)
         if with_options is None:

@@ -14,7 +14,7 @@ from cdc_contracts.registry.core.validate.validation_context import ValidationCo
 from cdc_contracts.spark_checks.jars import Say
 from cdc_contracts.spark_checks.kafka.bookmarks import Offsets
 from cdc_contracts.spark_checks.kafka.offsets import Range, parse_range
-from cdc_contracts.spark_checks.option_samples import take_options
+from cdc_contracts.spark_checks.option_samples import open_options, take_options
 from cdc_contracts.spark_checks.sources import TopicInput, read_topics
 from cdc_contracts.spark_checks.spark_engine import SparkEngine
 from cdc_contracts.spark_checks.stopping import Stop
@@ -59,8 +59,8 @@ def take_stream_options(
     waited for, or, without `wait`, taken at the next start. None if the run was stopped meanwhile.
     """
     if setup.options is not None:
-        own = {name: value for name, value in setup.options.items() if name in validated.open_options}
-        return validated.stating(own), setup
+        asked = open_options(validated)
+        return validated.stating({name: value for name, value in setup.options.items() if name in asked}), setup
     said = False
     while stop.reason is None:
         source = messages_so_far(session, wanted, setup, starts)

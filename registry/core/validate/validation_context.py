@@ -13,7 +13,7 @@ from cdc_contracts.registry.core.common.json_messages import Unreadable
 from cdc_contracts.registry.core.contract.catalogue import Catalogue, Version
 from cdc_contracts.registry.core.contract.model import Meaning
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.core.contract.value_mappings import ValueMapping, known_options
+from cdc_contracts.registry.core.contract.value_mappings import known_options
 from cdc_contracts.registry.core.contract.version_ranges import Declaration, VersionRanges
 from cdc_contracts.registry.core.message.canonical_changes import Change, Control
 from cdc_contracts.registry.core.message.reading import Reading
@@ -138,28 +138,6 @@ class ValidationContext:
             shared = made.setdefault(one.options, {})
             found[one] = ValidationContext(self.catalogue, validated, reading_options, one.contract, made=shared)
         return found
-
-    @cached_property
-    def open_options(self) -> frozenset[str]:
-        """The options of producers that decide forms of columns with known types, and that nobody states."""
-        scopes = self.declared_scopes.values() or (self,)
-        return frozenset(option for scope in scopes for mapping in scope.mappings for option in mapping.open_types)
-
-    @cached_property
-    def mappings(self) -> tuple[ValueMapping, ...]:
-        """The value mappings by which columns with known types may be read, with the options that are stated."""
-        names = dict.fromkeys(
-            name
-            for version in self.validated
-            if self.reading_options.tables or version.meaning.columns.types != "none"
-            for name in version.mapping_names()
-        )
-        return tuple(self.catalogue.mapping(name).given(self.reading_options.parameters) for name in names)
-
-    @property
-    def ranged_options(self) -> frozenset[str]:
-        """The options that some range states."""
-        return frozenset(name for one in self.declared_scopes for name, _ in one.options)
 
     def stating(self, options: Mapping[str, str]) -> ValidationContext:
         """Return the same with some options of a producer stated; the same object without any."""
