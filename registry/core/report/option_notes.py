@@ -11,6 +11,7 @@ from cdc_contracts.registry.core.report.report_model import Report
 from cdc_contracts.registry.core.report.reported_options import ReportedOption
 
 _MOST_PARTS: Final = 4
+_MOST_NAMES: Final = 3
 
 
 def option_notes(report: Report) -> Iterator[str]:
@@ -29,12 +30,21 @@ def option_notes(report: Report) -> Iterator[str]:
             yield f"Option of the producer of {topic}: {stated} ({seen}). --parameter {stated} reads them so."
         elif one.values:
             left = " or ".join(map(visible, one.values))
-            yield f"Option of the producer of {topic}: {name} may be {left} ({seen}). The values are read as sent."
+            yield f"Option of the producer of {topic}: {name} may be {left} ({seen}). {_as_sent(one)}."
         else:
             yield (
                 f"Option of the producer of {topic}: {name} changes ({seen}){_where(one)}. "
-                "The values are read as sent; `audit --write-versions FILE` says what holds where, for --versions."
+                f"{_as_sent(one)}; `audit --write-versions FILE` says what holds where, for --versions."
             )
+
+
+def _as_sent(left_open: ReportedOption) -> str:
+    """Return which values are read as they were sent."""
+    names = list(map(visible, (left_open.named or ())[:_MOST_NAMES]))
+    if not names:
+        return "The values are read as sent"
+    more = left_open.columns - len(names)
+    return f"Read as sent: {', '.join(names)}" + (f" and {more:,} more" if more else "")
 
 
 def _where(changed: ReportedOption) -> str:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
 from msgspec import UNSET, Struct
+from msgspec.structs import replace
 
 from cdc_contracts.registry.core.common.written_models import Count, Sometimes
 from cdc_contracts.registry.core.stats.option_evidence import OptionEvidence, TopicOption
+
+_MOST_NAMED: Final = 100
 
 
 class ReportedOptionRun(Struct, frozen=True, forbid_unknown_fields=True):
@@ -36,6 +40,8 @@ class ReportedOption(Struct, frozen=True, forbid_unknown_fields=True):
     """Columns whose form the option decides."""
     held: Count
     """Values of these columns."""
+    named: Sometimes[tuple[str, ...]] = UNSET
+    """The columns, as TABLE.COLUMN, the first by name."""
     runs: Sometimes[tuple[ReportedOptionRun, ...]] = UNSET
     """Where it changes: the parts of each partition, in order."""
     taken: Sometimes[bool] = UNSET
@@ -49,10 +55,14 @@ def report_options(seen: OptionEvidence, taken: Iterable[TopicOption] = ()) -> S
         run = ReportedOptionRun(one.partition, one.values, one.first, one.last)
         runs.setdefault((one.topic, one.option), []).append(run)
     found = [
-        *(ReportedOption(*one, UNSET if one.values else tuple(runs[one.topic, one.option])) for one in seen.options()),
-        *(ReportedOption(*one, taken=True) for one in taken),
+        *(_report(one, UNSET if one.values else tuple(runs[one.topic, one.option])) for one in seen.options()),
+        *(replace(_report(one), taken=True) for one in taken),
     ]
     return tuple(sorted(found, key=lambda one: (one.topic, one.option))) or UNSET
+
+
+def _report(one: TopicOption, runs: Sometimes[tuple[ReportedOptionRun, ...]] = UNSET) -> ReportedOption:
+    return ReportedOption(*one[:-1], one.names[:_MOST_NAMED], runs)
 
 
 def join_options(parts: Iterable[ReportedOption]) -> Sometimes[tuple[ReportedOption, ...]]:
@@ -63,6 +73,9 @@ def join_options(parts: Iterable[ReportedOption]) -> Sometimes[tuple[ReportedOpt
         values = tuple(value for value in known.values if value in one.values)
         held = one.held if known is one else known.held + one.held
         columns = max(known.columns, one.columns)
+        named = tuple(sorted({*(known.named or ()), *(one.named or ())})[:_MOST_NAMED])
         runs = one.runs or UNSET if known is one else ((known.runs or ()) + (one.runs or ())) or UNSET
-        found[one.topic, one.option] = ReportedOption(one.topic, one.option, values, columns, held, runs, one.taken)
+        found[one.topic, one.option] = ReportedOption(
+            one.topic, one.option, values, columns, held, named, runs, one.taken
+        )
     return tuple(found[key] for key in sorted(found)) or UNSET

@@ -46,13 +46,17 @@ class Allowed(NamedTuple):
 
 
 class TopicOption(NamedTuple):
-    """What the `held` values of a topic say of an option: the `values` of it that all of them allow, if any."""
+    """What the `held` values of a topic say of an option: the `values` of it that all of them allow, if any.
+
+    `names` are the columns, as TABLE.COLUMN.
+    """
 
     topic: str
     option: str
     values: tuple[str, ...]
     columns: int
     held: int
+    names: tuple[str, ...]
 
 
 class OptionRun(NamedTuple):
@@ -118,7 +122,8 @@ class OptionEvidence(ColumnWays[Allowed]):
         for (topic, option), seen in sorted(found.items()):
             columns = {(one.rows.table, one.name) for one in seen}
             held = sum(one.stretch.count for one in seen)
-            yield TopicOption(topic, option, _common(one.allowed.values for one in seen), len(columns), held)
+            names = tuple(sorted(".".join(part for part in one if part) for one in columns))
+            yield TopicOption(topic, option, _common(one.allowed.values for one in seen), len(columns), held, names)
 
     def changes(self) -> Iterator[OptionChange]:
         """Yield the columns from which on values contradict those before, partition by partition."""

@@ -195,11 +195,12 @@ def test_the_report_names_the_options_and_how_to_state_them():
 
     of_orders = "Option of the producer of orders: "
     assert said == [
-        of_orders + "binary.handling.mode may be base64 or bytes (1 column, 20 values). The values are read as sent.",
+        of_orders
+        + "binary.handling.mode may be base64 or bytes (1 column, 20 values). Read as sent: shop.orders.mark.",
         of_orders + "decimal.handling.mode=string (1 column, 20 values). "
         "--parameter decimal.handling.mode=string reads them so.",
         of_orders + "time.precision.mode may be adaptive_time_microseconds or connect or microseconds or nanoseconds "
-        "(3 columns, 60 values). The values are read as sent.",
+        "(3 columns, 60 values). Read as sent: shop.orders.day, shop.orders.late, shop.orders.made.",
     ]
 
 
