@@ -20,7 +20,7 @@ from cdc_contracts.registry.core.stats.run_verdict import decide_run
 from cdc_contracts.registry.core.stats.tally import Tally
 from cdc_contracts.registry.core.validate.validation_context import Undetected, ValidationContext
 from cdc_contracts.spark_checks.engines import Engine, Input
-from cdc_contracts.spark_checks.option_samples import SampledOptions, check_layouts, take_options
+from cdc_contracts.spark_checks.option_samples import SampledOptions, take_options
 from cdc_contracts.spark_checks.runs.finished_runs import PastRun, PastRuns
 from cdc_contracts.spark_checks.runs.run_directory import name_batch, name_run
 from cdc_contracts.spark_checks.runs.run_records import RunRecord
@@ -88,7 +88,6 @@ def decode_input(
         return done
     topics = topics or source.topic_ids(engine)  # the topic of a finished batch may have been deleted
     overlapping = _overlapping(past, run, source, output, topics, found.fingerprint) if replay is None else ()
-    check_layouts(found, spans, past.layouts(without={run, *(one.run for one in overlapping)}))
     attempt = Attempt(engine, source, found, output, run, topics, overlapping, key, replay)
     runs.begun.check_topics(topics, past, without=attempt.gone)
     runs.begun.check_cut_off(run, spans)

@@ -10,21 +10,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import groupby
+from typing import Final
 
 import pyarrow as pa
 
 from cdc_contracts.registry.core.common.errors import UsageError
-from cdc_contracts.registry.core.contract.value_mappings import ValueMapping
-from cdc_contracts.registry.core.contract.version_ranges import OFFSETS
+from cdc_contracts.registry.core.contract.value_mappings import AS_SENT, ValueMapping
 from cdc_contracts.registry.core.engine.kernel import Kernel
 from cdc_contracts.registry.core.records.input_files import RecordsWithoutArrow
-from cdc_contracts.registry.core.report.audit_report import Spans
+from cdc_contracts.registry.core.stats.observed_columns import ObservedColumns
 from cdc_contracts.registry.core.stats.option_evidence import TopicOption
 from cdc_contracts.registry.core.stats.tally import Tally
 from cdc_contracts.registry.core.tables.canonical.column_types import TEXT
 from cdc_contracts.registry.core.tables.canonical.table_layouts import Layouts
 from cdc_contracts.registry.core.validate.validation_context import ValidationContext
+from cdc_contracts.registry.core.values import FORMS
 
+_SENT_KIND: Final = FORMS[AS_SENT].kind
 Sample = Iterable[pa.RecordBatch | RecordsWithoutArrow]
 
 
@@ -80,36 +82,28 @@ def _mappings_of(scope: ValidationContext) -> Iterator[ValueMapping]:
         yield scope.catalogue.mapping(name).given(options.parameters)
 
 
-def check_layouts(validation: ValidationContext, spans: Spans, layouts: Layouts) -> None:
-    """Raise UsageError if values are written as sent, and a table has a column of another type for them.
+def check_as_sent(validation: ValidationContext, observed: ObservedColumns, layouts: Layouts) -> None:
+    """Raise UsageError if a column was read as it was sent, and the table that is there holds it by a type.
 
     A text as it was sent may look like a value of the type that it is not.
     """
-    for option, mapping in _open_mappings(validation, spans):
-        for name, layout in layouts.items():
-            for column in layout.columns:
-                decides = column.source_type is not None and option in mapping.options_of(column.source_type)
-                if decides and column.type != TEXT:
-                    raise UsageError(
-                        f"no message tells {option}, by which {column.name} is read that tables hold as {column.type}",
-                        where=name.text,
-                        hint=f"State it: --parameter {option}=VALUE, or `options` in --versions FILE; "
-                        "or choose another directory.",
-                    )
-
-
-def _open_mappings(validation: ValidationContext, spans: Spans) -> Iterator[tuple[str, ValueMapping]]:
-    """Yield each option that is open for some records of spans, with the mappings that it leaves types open in."""
-    ranges = validation.ranges
-    scopes = [validation] if ranges is None else [
-        validation.declared_scopes[one.declaration]
-        for source, span in spans.items()
-        for one in ranges.ranges_of(*source)
-        if one.unit != OFFSETS or one.meets((span.start, None), (span.end - 1, None))
-    ]  # fmt: skip
-    for scope in scopes:
-        for mapping in _mappings_of(scope):
-            yield from ((option, mapping) for option in mapping.open_types)
+    scopes = validation.declared_scopes.values() or (validation,)
+    mappings = [mapping for scope in scopes for mapping in _mappings_of(scope)]
+    for name in observed.tables() if any(one.open_types for one in mappings) else ():
+        types = {column.name: column.type for column in layouts[name].columns} if name in layouts else {}
+        for column, seen in observed.columns(name).items():
+            source_types = {source_type for source_type, kind in seen if kind == _SENT_KIND and source_type is not None}
+            options = {
+                option for one in mappings for source_type in source_types for option in one.options_of(source_type)
+            }
+            if options and types.get(column, TEXT) != TEXT:
+                (option, *_) = sorted(options)
+                raise UsageError(
+                    f"no message tells {option}, by which {column} is read, and the table has it as {types[column]}",
+                    where=name.text,
+                    hint=f"State it: --parameter {option}=VALUE, or `options` in --versions FILE; "
+                    "or choose another directory.",
+                )
 
 
 def _decide(evidence: Iterable[TopicOption], known: Mapping[str, str]) -> dict[str, str]:

@@ -31,6 +31,7 @@ from cdc_contracts.spark_checks.decode_tasks import (
 )
 from cdc_contracts.spark_checks.engines import Engine, Input
 from cdc_contracts.spark_checks.file_sinks import TABLES, SinkPlace, write_table
+from cdc_contracts.spark_checks.option_samples import check_as_sent
 from cdc_contracts.spark_checks.runs.deduplicated_changes import drop_repeats
 from cdc_contracts.spark_checks.runs.emptied_tables import finalize_resets, find_emptied
 from cdc_contracts.spark_checks.runs.finished_runs import PastRun, PastRuns
@@ -268,6 +269,7 @@ class Attempt:
     ) -> tuple[tuple[TableReset, ...], dict[TableName, Emptyings]]:
         """Finalize the layouts of tables; return the statements that empty tables, by table."""
         known = past.layouts(without=self.gone)
+        check_as_sent(self.validation, validated.observed, known)
         contracts = self.validation.reading_options.tables
         layouts = resolve_run_layouts(
             known, contracts, validated.observed, validated.statements, validated.rows.keys(), self.output.shape
