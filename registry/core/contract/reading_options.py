@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from cdc_contracts.registry.core.common.errors import UsageError
@@ -61,21 +61,13 @@ class ReadingOptions:
         """The options of producers among the parameters."""
         return {name: value for name, value in self.parameters.items() if name not in PARAMETERS}
 
-    def check_options(self, known: Mapping[str, Collection[str]]) -> None:
-        """Check the options of producers among the parameters; `known` has the values of each.
+    def stating(self, options: Mapping[str, str]) -> ReadingOptions:
+        """Return the same with some options of a producer stated; the same object without any."""
+        return replace(self, parameters={**self.parameters, **options}) if options else self
 
-        Raises UsageError: a contract of the run has no such option, or not with this value.
-        """
-        for name, value in self.options.items():
-            if name not in known:
-                names = ", ".join([*PARAMETERS, *sorted(known)])
-                raise UsageError(f"there is no parameter `{name}`", hint=f"Known are {names}.")
-            if value not in known[name]:
-                raise UsageError(
-                    f"`{value}` is not one of its values",
-                    where=f"parameter {name}",
-                    hint=f"Use {' or '.join(sorted(known[name]))}.",
-                )
+    def check_options(self, known: Mapping[str, Collection[str]]) -> None:
+        """Check the options of producers among the parameters as the function does."""
+        check_options(self.options, known, beside=PARAMETERS)
 
     def zone(self, parameter: str) -> Zone | None:
         """Return the zone that a parameter names, or None if the user did not say it."""
@@ -109,3 +101,22 @@ class ReadingOptions:
             **({"selection": [self.selection.include, self.selection.exclude]} if self.selection else {}),
         }
         return json.dumps(parts, sort_keys=True, separators=(",", ":"))
+
+
+def check_options(
+    options: Mapping[str, str], known: Mapping[str, Collection[str]], *, beside: Collection[str] = ()
+) -> None:
+    """Check options of a producer; `known` has the values of each, `beside` are other parameters that could be meant.
+
+    Raises UsageError: no contract has such an option, or not with this value.
+    """
+    for name, value in options.items():
+        if name not in known:
+            names = ", ".join([*beside, *sorted(known)]) or "none"
+            raise UsageError(f"there is no parameter `{name}`", hint=f"Known are {names}.")
+        if value not in known[name]:
+            raise UsageError(
+                f"`{value}` is not one of its values",
+                where=f"parameter {name}",
+                hint=f"Use {' or '.join(sorted(known[name]))}.",
+            )
