@@ -1,8 +1,8 @@
 """Option samples: the options of a producer that a decode takes before it starts, and checks every message against.
 
-A sample decides an option if all its values of a topic allow one value alone, and the other topics say the same. What
-it leaves open is taken from earlier runs of the same output over what comes before, if the sample does not rule it out.
-No other value is taken: columns of open options are written as they were sent.
+A sample decides which values of an option are left: those that all its values of a topic allow, together with those of
+other topics. Earlier runs of the same output over what comes before leave fewer, if the sample does not rule these out.
+A column is read where every value that is left writes it in one form; others are written as they were sent.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Final
 import pyarrow as pa
 
 from cdc_contracts.registry.core.common.errors import UsageError
-from cdc_contracts.registry.core.contract.value_mappings import AS_SENT, ValueMapping
+from cdc_contracts.registry.core.contract.value_mappings import AS_SENT, ValueMapping, known_options, split_values
 from cdc_contracts.registry.core.engine.kernel import Kernel
 from cdc_contracts.registry.core.records.input_files import RecordsWithoutArrow
 from cdc_contracts.registry.core.stats.observed_columns import ObservedColumns
@@ -46,7 +46,8 @@ def sample_options(validation: ValidationContext, sample: Sample, known: Mapping
         total.merge(kernel.audit(_with_arrow(batch)))
     evidence = tuple(total.statistics.options.options())
     read = sum(counts.read for counts in total.partitions.values())
-    return SampledOptions(_decide(evidence, known), evidence, read)
+    mappings = map(validation.catalogue.mapping, validation.catalogue.mapping_names())
+    return SampledOptions(_decide(evidence, known, mappings), evidence, read)
 
 
 def take_options(
@@ -63,7 +64,9 @@ def take_options(
     kept = {name: value for name, value in (known or {}).items() if name in wanted - ranged}
     sampled = sample_options(validation, sample(), kept)
     evidence = tuple(
-        one._replace(values=(sampled.taken[one.option],)) for one in sampled.evidence if one.option in sampled.taken
+        one._replace(values=split_values(sampled.taken[one.option]))
+        for one in sampled.evidence
+        if one.option in sampled.taken
     )
     return validation.stating(sampled.taken), replace(sampled, evidence=evidence)
 
@@ -106,15 +109,20 @@ def check_as_sent(validation: ValidationContext, observed: ObservedColumns, layo
                 )
 
 
-def _decide(evidence: Iterable[TopicOption], known: Mapping[str, str]) -> dict[str, str]:
-    taken = dict(known)
+def _decide(
+    evidence: Iterable[TopicOption], earlier: Mapping[str, str], mappings: Iterable[ValueMapping]
+) -> dict[str, str]:
+    """Return the values of each option that are left, where they write columns in one form and others do not."""
+    taken, listed = dict(earlier), list(mappings)
+    known = known_options(listed)
     for option, found in groupby(sorted(evidence, key=lambda one: one.option), lambda one: one.option):
-        values = [one.values for one in found]
-        alone = {one[0] for one in values if len(one) == 1}
-        if len(alone) == 1 and all(len(one) == 1 for one in values):
-            taken[option] = alone.pop()
-        elif option in taken and not all(taken[option] in one for one in values):
-            del taken[option]
+        topics = [set(one.values) for one in found]
+        left = set[str]().union(*topics) if all(topics) else set[str]()
+        before = set(split_values(taken.pop(option))) if option in taken else set(known[option])
+        left &= before if all(before & topic for topic in topics) else left
+        stated = {option: ",".join(sorted(left))}
+        if len(left) == 1 or any(mapping.given(stated).decides(option) for mapping in listed if left):
+            taken |= stated
     return taken
 
 

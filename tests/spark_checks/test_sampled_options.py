@@ -17,7 +17,9 @@ from cdc_contracts.registry.core.validate.validation_context import open_ranges,
 from cdc_contracts.spark_checks.option_samples import sample_options, take_options
 from cdc_contracts.spark_checks.table_readers import table_files
 
-DECIMALS = "decimal.handling.mode"
+DECIMALS, MARKS = "decimal.handling.mode", "binary.handling.mode"
+COUNTS = {"time.precision.mode": "adaptive_time_microseconds,connect,microseconds,nanoseconds"}
+"""What is left of the option where days are numbers: all of these write a DATE so."""
 DIGITS = message(price="1234")
 """A price that is 1234, or Base64 of another number."""
 
@@ -71,7 +73,7 @@ def test_what_a_sample_decides_is_read_so_and_the_rest_is_written_as_it_was_sent
     assert options_in(report)[DECIMALS] == (["precise"], True)
     assert options_in(report)["binary.handling.mode"] == (["base64", "base64-url-safe", "bytes", "hex"], None)
     assert {dict(row["after"])["mark"] for row in rows_of(tmp_path).values()} == {"0aff"}
-    assert recorded(tmp_path) == {DECIMALS: "precise"}
+    assert recorded(tmp_path) == {DECIMALS: "precise", **COUNTS}
 
 
 def test_what_a_sample_leaves_open_is_never_guessed(decode, tmp_path):
@@ -79,7 +81,35 @@ def test_what_a_sample_leaves_open_is_never_guessed(decode, tmp_path):
     assert code == 0
     assert set(prices(tmp_path).values()) == {"1234"}
     assert options_in(report)[DECIMALS] == (["precise", "string"], None)
-    assert recorded(tmp_path) is None
+    assert recorded(tmp_path) == COUNTS
+
+
+def test_a_column_is_read_where_all_values_that_are_left_write_it_in_one_form(decode, tmp_path):
+    """Bytes are Base64 under two values of the option, days a number under four; microseconds may be milliseconds."""
+    code, report = decode([message("string", "adaptive_time_microseconds", "bytes") for _ in range(20)])
+    assert code == 0
+    assert recorded(tmp_path) == {
+        DECIMALS: "string", MARKS: "base64,bytes",
+        "time.precision.mode": "adaptive_time_microseconds,microseconds,nanoseconds",
+    }  # fmt: skip
+    assert options_in(report)[MARKS] == (["base64", "bytes"], True)
+    (row,) = {tuple(row["after"]) for row in rows_of(tmp_path).values()}
+    assert dict(row)["day"] == "2024-06-10"
+    (table,) = table_files("out")
+    types = pq.read_table(table.path).schema.field("after").type
+    assert {name: str(types.field(name).type) for name in ("day", "mark", "made", "late")} == {
+        "day": "date32[day]", "mark": "binary", "made": "string", "late": "string",
+    }  # fmt: skip
+
+
+def test_a_message_that_no_value_left_by_the_sample_reads_is_quarantined(decode, tmp_path):
+    values = [message("string", marks="bytes") for _ in range(4000)]
+    values[1000] = message("string", marks="hex").replace(b"0aff", b"0af")  # no Base64, and no hex of whole bytes
+    values[1001] = message("string", marks="base64-url-safe")
+    code, report = decode(values)
+    assert code == 1
+    assert report["ledger"]["quarantined"] == 2
+    assert not {1000, 1001} & rows_of(tmp_path).keys()
 
 
 def test_a_message_outside_the_sampled_options_is_quarantined_and_not_read_otherwise(decode, tmp_path):
@@ -193,7 +223,7 @@ def test_every_start_of_a_stream_reads_by_the_options_that_were_sampled_before_t
     assert (code, "a sample" in said) == (1, False)
     assert prices(tmp_path) == {**dict.fromkeys(range(20), "12.59"), 20: "1234"}
     assert report["ledger"]["quarantined"] == 2
-    assert json.loads((tmp_path / "ck/_cdc/stream.json").read_text())["options"] == {DECIMALS: "string"}
+    assert json.loads((tmp_path / "ck/_cdc/stream.json").read_text())["options"] == {DECIMALS: "string", **COUNTS}
 
 
 @pytest.mark.nightly
@@ -238,7 +268,7 @@ def test_topics_decide_an_option_together_only_where_each_of_them_does_alone(wri
     validation = open_validation(CATALOGUE, "debezium/json@4", options_of())
     if not taken and written == {"a": ["string"], "b": [None]} and known == {DECIMALS: "string"}:
         taken = known
-    assert sample_options(validation, batches, known).taken == taken
+    assert sample_options(validation, batches, known).taken == {**taken, **COUNTS}
 
 
 def test_what_ranges_state_is_not_taken_for_the_parts_between_them():
@@ -248,7 +278,7 @@ def test_what_ranges_state_is_not_taken_for_the_parts_between_them():
         CATALOGUE, parse_versions({"topics": {"orders": ranges}}, "v.yaml", CATALOGUE), options_of()
     )
     found, _ = take_options(validation, lambda: [batch_of_values([DIGITS], start=7)], {DECIMALS: "precise"})
-    assert found.reading_options.options == {}
+    assert found.reading_options.options == COUNTS
 
 
 def test_another_topic_of_the_output_may_leave_open_what_its_rows_do_not_have(decode, tmp_path):

@@ -14,6 +14,7 @@ from cdc_contracts.registry.core.common.time_zones import Zone, parse_zone
 from cdc_contracts.registry.core.contract.document_model import SOURCE_MODES
 from cdc_contracts.registry.core.contract.table_contracts import TableContract, TableContracts
 from cdc_contracts.registry.core.contract.table_selection import Selection
+from cdc_contracts.registry.core.contract.value_mappings import split_values
 
 PARAMETERS = ("source_mode", "time_zone", "timestamp_zone", "avro_timestamp_fraction")
 _CHOICES = {"source_mode": SOURCE_MODES, "avro_timestamp_fraction": ("micros", "nanos")}
@@ -114,9 +115,10 @@ def check_options(
         if name not in known:
             names = ", ".join([*beside, *sorted(known)]) or "none"
             raise UsageError(f"there is no parameter `{name}`", hint=f"Known are {names}.")
-        if value not in known[name]:
-            raise UsageError(
-                f"`{value}` is not one of its values",
-                where=f"parameter {name}",
-                hint=f"Use {' or '.join(sorted(known[name]))}.",
-            )
+        for one in split_values(value):
+            if one not in known[name]:
+                raise UsageError(
+                    f"`{one}` is not one of its values",
+                    where=f"parameter {name}",
+                    hint=f"Use {' or '.join(sorted(known[name]))}, or several with commas between them.",
+                )

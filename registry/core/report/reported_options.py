@@ -67,15 +67,14 @@ def _report(one: TopicOption, runs: Sometimes[tuple[ReportedOptionRun, ...]] = U
 
 def join_options(parts: Iterable[ReportedOption]) -> Sometimes[tuple[ReportedOption, ...]]:
     """Return the options of all parts of a run; of the columns of several parts only the most are counted."""
-    found: dict[tuple[str, str], ReportedOption] = {}
+    found: dict[tuple[str, str, bool], ReportedOption] = {}
     for one in parts:
-        known = found.get((one.topic, one.option), one)
+        place = one.topic, one.option, one.taken is True
+        known = found.get(place, one)
         values = tuple(value for value in known.values if value in one.values)
         held = one.held if known is one else known.held + one.held
         columns = max(known.columns, one.columns)
         named = tuple(sorted({*(known.named or ()), *(one.named or ())})[:_MOST_NAMED])
         runs = one.runs or UNSET if known is one else ((known.runs or ()) + (one.runs or ())) or UNSET
-        found[one.topic, one.option] = ReportedOption(
-            one.topic, one.option, values, columns, held, named, runs, one.taken
-        )
+        found[place] = ReportedOption(one.topic, one.option, values, columns, held, named, runs, one.taken)
     return tuple(found[key] for key in sorted(found)) or UNSET
