@@ -16,10 +16,13 @@ _MOST_NAMES: Final = 3
 
 def option_notes(report: Report) -> Iterator[str]:
     """Yield what is known of each option, and how to state it."""
+    left_open = {(one.topic, one.option) for one in report.options or () if not one.taken}
     for one in report.options or ():
         columns = f"{one.columns:,} column" + ("" if one.columns == 1 else "s")
         seen = f"{columns}, {one.held:,} value" + ("" if one.held == 1 else "s")
         name, topic = visible(one.option), visible(one.topic)
+        if one.taken and len(one.values) > 1 and (one.topic, one.option) in left_open:
+            continue  # the same values leave other columns open
         if one.taken:
             yield (
                 f"Option of the producer of {topic}: {name}={' or '.join(map(visible, one.values))}, from a sample "
