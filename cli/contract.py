@@ -102,8 +102,12 @@ def new(
     raise typer.Exit(_lint(drafted, target))
 
 
-def _of_files(sources: Sequence[str], most: int, *, whole: bool) -> Iterator[tuple[str, bytes]]:
-    """Yield the place and the value of messages in files or standard input."""
+_Sample = tuple[str, bytes, bytes | None]
+"""The place of a message, its value, and the key of its record."""
+
+
+def _of_files(sources: Sequence[str], most: int, *, whole: bool) -> Iterator[_Sample]:
+    """Yield messages in files or standard input."""
     from cdc_contracts.registry.core.detect.topic_samples import sample_files
     from cdc_contracts.registry.core.records.input_files import (
         STDIN,
@@ -118,16 +122,17 @@ def _of_files(sources: Sequence[str], most: int, *, whole: bool) -> Iterator[tup
     )
     for batch in batches:
         if isinstance(batch, RecordsWithoutArrow):
-            topics, offsets, values = [batch.topic] * len(batch.values), batch.offsets, batch.values
+            total = len(batch.values)
+            columns = [[batch.topic] * total, batch.offsets, batch.values, [None] * total]
         else:
-            topics, offsets, values = (batch.column(name).to_pylist() for name in ("topic", "offset", "value"))
-        for topic, offset, value in zip(topics, offsets, values, strict=True):
+            columns = [batch.column(name).to_pylist() for name in ("topic", "offset", "value", "key")]
+        for topic, offset, value, key in zip(*columns, strict=True):
             if value is not None:
-                yield f"{topic}:{offset + 1}", value
+                yield f"{topic}:{offset + 1}", value, key
 
 
-def _of_topics(topics: Sequence[str], most: int, client: ConnectionOptions) -> Iterator[tuple[str, bytes]]:
-    """Yield the coordinates and the value of messages in topics."""
+def _of_topics(topics: Sequence[str], most: int, client: ConnectionOptions) -> Iterator[_Sample]:
+    """Yield messages in topics."""
     require_extra("kafka")
     from cdc_contracts.spark_checks.kafka.consumer import open_reader
     from cdc_contracts.spark_checks.kafka.excerpts import read_sample
@@ -140,10 +145,10 @@ def _of_topics(topics: Sequence[str], most: int, client: ConnectionOptions) -> I
     with open_reader(connection.bootstrap, connection.properties) as reader:
         for topic in topics:
             for batch in read_sample(reader, topic, -(-most // len(topics)), wanted):
-                columns = (batch.column(name).to_pylist() for name in ("partition", "offset", "value"))
-                for partition, offset, value in zip(*columns, strict=True):
+                columns = (batch.column(name).to_pylist() for name in ("partition", "offset", "value", "key"))
+                for partition, offset, value, key in zip(*columns, strict=True):
                     if value is not None:
-                        yield f"{topic}/{partition}@{offset}", value
+                        yield f"{topic}/{partition}@{offset}", value, key
 
 
 def _write(drafted: ContractFolder, target: Path) -> None:

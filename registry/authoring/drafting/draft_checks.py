@@ -41,17 +41,24 @@ def _is_wrong(reading: Reading, rows: Sequence[tuple[_Row, _Row]]) -> str | None
         if len(sent) != len(decoded):
             return f"{len(sent)} rows are at {at or 'the message'}, and {len(decoded)} come out {name} the change"
         for row, values in zip(sent, decoded, strict=True):
-            lost = [column for column, value in row.items() if (values.get(column) is None) is not (value is None)]
+            lost = [
+                name
+                for name, value in row.items()
+                if name not in values or (values[name] is None) is not (value is None)
+            ]
             if lost:
                 return f"the column {lost[0]} of {at or 'the message'} does not come out {name} the change"
     return None
 
 
 def _sent(reading: Reading, at: str) -> list[dict[str, Any]]:
-    """Return the rows of an image as they stand in the message."""
-    value, hidden = reading.at(at), non_column_members(reading.meaning, at)
+    """Return the rows of an image as they stand in the message, without values that the contract says were not sent."""
+    value, hidden, absent = reading.at(at), non_column_members(reading.meaning, at), reading.stand_ins(at)
     rows = value if isinstance(value, list) else [value]
-    return [{name: one for name, one in row.items() if name not in hidden} for row in rows]
+    return [
+        {name: one for name, one in row.items() if name not in hidden and not (absent and absent.holds(one))}
+        for row in rows
+    ]
 
 
 def _decode(validation: ValidationContext, values: Sequence[bytes]) -> list[list[tuple[_Row, _Row]]] | None:

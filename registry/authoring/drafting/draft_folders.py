@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from cdc_contracts.registry.authoring.drafting.draft_checks import find_lost_rows
-from cdc_contracts.registry.authoring.drafting.drafted_contracts import (
-    VOCABULARY,
-    ContractDraft,
-    draft_contract,
-    write_contract,
-    write_mapping,
-)
+from cdc_contracts.registry.authoring.drafting.drafted_contracts import ContractDraft, draft_contract
 from cdc_contracts.registry.authoring.drafting.message_members import SampleMessage
+from cdc_contracts.registry.authoring.drafting.message_parts import VOCABULARY
 from cdc_contracts.registry.authoring.drafting.op_codes import holding_images
 from cdc_contracts.registry.authoring.drafting.rewritten_values import Rewriter
 from cdc_contracts.registry.authoring.drafting.unread_members import find_unread, unread_questions
+from cdc_contracts.registry.authoring.drafting.written_drafts import write_contract, write_mapping
 from cdc_contracts.registry.core.common.errors import UndetectedError, UsageError
 from cdc_contracts.registry.core.common.json_messages import Unreadable, parse_message
 from cdc_contracts.registry.core.common.pointers import join_pointer
@@ -59,12 +55,15 @@ class ContractFolder:
     """The contracts that take every one of the messages already."""
 
 
-def read_samples(records: Sequence[tuple[str, bytes]]) -> list[SampleMessage]:
-    """Return messages by place and bytes. Raises UndetectedError if one is no JSON object, or there is none."""
+def read_samples(records: Iterable[tuple[str, bytes] | tuple[str, bytes, bytes | None]]) -> list[SampleMessage]:
+    """Return messages by place, bytes, and the key of their record.
+
+    Raises UndetectedError if one is no JSON object, or there is none.
+    """
     messages = []
-    for place, value in records:
+    for place, value, *key in records:
         try:
-            messages.append(SampleMessage(place, value, parse_message(value)))
+            messages.append(SampleMessage(place, value, parse_message(value), *key))
         except Unreadable as error:
             if value.startswith(_AVRO):
                 raise UndetectedError(
@@ -143,7 +142,7 @@ def _may_take(version: Version, messages: Sequence[SampleMessage]) -> bool:
 
 def _all_fit(catalogue: Catalogue, version: Version, messages: Sequence[SampleMessage]) -> bool:
     validation = open_validation(catalogue, version.reference, ReadingOptions())
-    validated = (validation.validate(message.value) for message in messages)
+    validated = (validation.validate(message.value, message.key) for message in messages)
     return all(one.verdict.outcome in _FITTING and not _heavy(one) for one in validated)
 
 
@@ -231,7 +230,7 @@ class _Attempt:
         Raises UndetectedError if a row does not come out as it is in its message.
         """
         version, validation = self.version(), self._validation()
-        validated = [(message, validation.validate(message.value)) for message in self.messages]
+        validated = [(message, validation.validate(message.value, message.key)) for message in self.messages]
         lost = next(find_lost_rows(validation, validated), None)
         if lost is not None:
             raise UndetectedError(
@@ -274,7 +273,7 @@ class _Attempt:
 
     def _rewritten(self, message: SampleMessage) -> bytes:
         draft = self.draft or draft_contract(self.reference, self.document, self.messages)
-        content = Rewriter(draft.members, draft.places, draft.kept()).rewrite(message)
+        content = Rewriter(draft.members, draft.places, draft.kept(), draft.absent.texts).rewrite(message)
         return write_message(content).encode()
 
     def _chosen(self) -> Iterator[tuple[str, SampleMessage]]:
@@ -284,7 +283,7 @@ class _Attempt:
         for message in self.messages:
             op = draft.codes.op(message) or "message"
             code = draft.codes.code(message) or ""
-            kind = (code, tuple(holding_images(message, draft.places)))
+            kind = (op, code, tuple(holding_images(message, draft.places)))
             seen[kind] = seen.get(kind, 0) + 1
             if seen[kind] <= MOST_SAMPLES:
                 seen[op] = seen.get(op, 0) + 1
@@ -347,7 +346,7 @@ class _Attempt:
         self.write(files)
         try:
             validation = self._validation()
-            validated = [(message, validation.validate(message.value)) for message in self.messages]
+            validated = [(message, validation.validate(message.value, message.key)) for message in self.messages]
         except UsageError as error:
             return [("", "", error.where, error.what)]
         return [

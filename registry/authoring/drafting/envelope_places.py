@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Final
 
-from cdc_contracts.registry.authoring.drafting.message_members import Members, ObservedMember, Parts, SampleMessage
+from cdc_contracts.registry.authoring.drafting.message_members import (
+    Members,
+    ObservedMember,
+    Parts,
+    SampleMessage,
+    words_of,
+)
 from cdc_contracts.registry.authoring.drafting.op_codes import OpCodes
 from cdc_contracts.registry.authoring.drafting.row_places import RowPlaces
-from cdc_contracts.registry.core.common.pointers import ABSENT
+from cdc_contracts.registry.authoring.drafting.statement_texts import STATEMENT_WORDS
+from cdc_contracts.registry.core.common.pointers import ABSENT, join_pointer
 from cdc_contracts.registry.core.contract.document_model import ROW_OPS
+from cdc_contracts.registry.core.message.primary_keys import are_alike, read_key_columns
 
 _TABLE: Final = (("table",), ("tbl",), ("tab",), ("table", "name"), ("tbl", "name"), ("tab", "name"), ("relation",))
 _DATABASE: Final = (("database",), ("db",), ("database", "name"), ("db", "name"), ("catalog",), ("dbname",))
@@ -20,14 +28,14 @@ _SCHEMA: Final = (("schema",), ("schema", "name"), ("owner",))
 KEY: Final = frozenset({"key", "keys", "pk", "pks", "pkeys", "primary", "identity"})
 _POSITION: Final = frozenset({"pos", "position", "lsn", "scn", "seq", "sequence", "offset", "csn"})
 _TRANSACTION: Final = frozenset({"xid", "txid", "txn", "trx", "gtid", "transaction", "trans"})
-_DDL: Final = frozenset({"sql", "ddl", "query", "statement", "text"})
 _EVENT: Final = frozenset({"es", "event", "commit", "committed", "source", "when", "change", "changed", "op"})
 _MILLIS: Final = (10**12, 5 * 10**12)
 _SECONDS: Final = (5 * 10**8, 5 * 10**9)
 _TIME: Final = frozenset({
     "time", "timestamp", "ts", "at", "when", "date", "sec", "seconds", "ms", "created", "updated", "modified",
 })  # fmt: skip
-_UNREAD: Final = (("microseconds", (5 * 10**14, 5 * 10**15)), ("nanoseconds", (5 * 10**17, 5 * 10**18)))
+_MICROS: Final = (5 * 10**14, 5 * 10**15)
+_UNREAD: Final = (("microseconds", _MICROS), ("nanoseconds", (5 * 10**17, 5 * 10**18)))
 _ISO: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?(Z)?")
 _ISO_FORMS: Final = ("iso-local", "iso-local-or-utc")
 _LIKE_ISO: Final = re.compile(r"[0-9]{4}[-/.][0-9]{2}[-/.][0-9]{2}[T ][0-9]{2}:[0-9]{2}.*", re.DOTALL)
@@ -61,17 +69,18 @@ def find_envelope(members: Members, places: RowPlaces, codes: OpCodes) -> Envelo
     """Return the facts of the envelope besides the op."""
     found = EnvelopeFacts()
     outside = [member for member in members if not _is_taken(member.parts, places, codes)]
-    _find_names(found, members, outside)
+    statements = outside
     if () in places.images:  # the other members are columns, and a column is no part of the envelope
-        columns = [member for member in outside if member.parts[0] not in places.not_columns]
+        columns = [member for member in outside if len(member.parts) == 1 and member.parts[0] in places.columns]
         outside = [member for member in outside if member.parts[0] in places.not_columns]
         times = [member.pointer for member in columns if _form_of_time(member) or _unread_time(member)]
         if times:
             found.questions.append(f"read as columns: is one of {', '.join(times)} the time of the change instead?")
+    _find_names(found, members, outside)
     _find_times(found, members, outside)
     _find_key(found, members, outside, places, codes)
     _find_positions(found, members, outside)
-    _find_ddl(found, members, outside, codes)
+    _find_ddl(found, members, statements, codes)
     return found
 
 
@@ -123,7 +132,8 @@ def _find_times(found: EnvelopeFacts, members: Members, outside: list[ObservedMe
     if unread:
         found.questions.append(
             f"no form of a time in the envelope reads {', '.join(unread)}: is it the time of the change? "
-            f"The forms are epoch-millis, epoch-seconds, epoch-seconds-text, iso-local and iso-local-or-utc."
+            f"The forms are epoch-millis, epoch-micros, epoch-seconds, epoch-seconds-text, iso-local and "
+            f"iso-local-or-utc."
         )
     if not times:
         if not unread:
@@ -161,6 +171,8 @@ def _form_of_time(member: ObservedMember) -> str | None:
     if member.is_only("number"):
         if _all_within(member, _MILLIS):
             return "epoch-millis"
+        if _all_within(member, _MICROS):
+            return "epoch-micros"
         return "epoch-seconds" if _all_within(member, _SECONDS) and _sounds_like_time(member) else None
     if member.is_only("string") and member.texts:
         if all(re.fullmatch("[0-9]{10}", text) for text in member.texts) and _sounds_like_time(member):
@@ -239,7 +251,51 @@ def _find_key(
         says = {"at": member.pointer, "as": reading}
         found.places["primary_key"] = EnvelopePlace(says, evidence_of(members, member, "names of columns"), question)
         return
-    found.questions.append("no member lists the columns of the key: table contracts may (`primary_key: [...]`).")
+    if not _find_kafka_key(found, members, places, codes):
+        found.questions.append("no member lists the columns of the key: table contracts may (`primary_key: [...]`).")
+
+
+def _find_kafka_key(found: EnvelopeFacts, members: Members, places: RowPlaces, codes: OpCodes) -> bool:
+    """Take the columns of the key from the keys of records, where these hold columns of their rows."""
+    keyed = [message for message in members.messages if message.key is not None and codes.op(message) in ROW_OPS]
+    for at in dict.fromkeys(place for message in keyed for place in _objects_in_key(message.key or b"")):
+        against = [message for message in keyed if not _is_of_row(message, at, places)]
+        if len(keyed) - len(against) < max(1, _LISTED_FOR_ONE * len(against)):
+            continue
+        says = {"from": "kafka-key", "at": at}
+        held = len(keyed) - len(against)
+        evidence = f"columns of the row in {held:,} of {len(keyed):,} keys of records, first in {keyed[0].place}"
+        question = "do the columns in the key of the Kafka record identify a row?"
+        if against:
+            question += f" In {len(against):,} keys, as in {against[0].place}, they differ from the row."
+        found.places["primary_key"] = EnvelopePlace(says, evidence, question)
+        return True
+    return False
+
+
+def _objects_in_key(key: bytes) -> Iterator[str]:
+    """Yield the pointers to objects in a key: the whole key, and its members."""
+    content = read_key_columns(key, "")
+    if content is None:
+        return
+    yield from (join_pointer(name) for name, value in content.items() if isinstance(value, dict))
+    yield ""
+
+
+def _is_of_row(message: SampleMessage, at: str, places: RowPlaces) -> bool:
+    """Return whether a key holds columns of a row of its message, with their values."""
+    columns = read_key_columns(message.key or b"", at)
+    rows = [row for parts in places.images for row in places.rows(message.at(parts))]
+    return bool(columns) and any(
+        all(name in row and are_alike(value, row[name]) for name, value in (columns or {}).items()) for row in rows
+    )
+
+
+def lists_key(members: Members, name: str, columns: Collection[str]) -> bool:
+    """Return whether a member beside columns is called a key, and lists some of them in every message."""
+    lists = [_listed(value) for _, value in members.values((name,))]
+    named = {*words_of(name)} & KEY and any(lists)
+    return bool(named) and all(one is not None and {*one} <= {*columns} for one in lists)
 
 
 def _listed(value: Any) -> list[str] | None:
@@ -314,4 +370,4 @@ def _find_ddl(found: EnvelopeFacts, members: Members, outside: list[ObservedMemb
 
 
 def _by_likeness(members: list[ObservedMember]) -> Iterator[ObservedMember]:
-    yield from (member for member in members if {*member.words} & _DDL and member.is_only("string"))
+    yield from (member for member in members if {*member.words} & STATEMENT_WORDS and member.is_only("string"))

@@ -14,9 +14,13 @@ from cdc_contracts.registry.core.common.json_messages import kind_of
 from cdc_contracts.registry.core.message.avro_records import name_field
 from cdc_contracts.registry.core.values import Number
 
-_COLUMN: Final = {"type": ["null", "boolean", "number", "string"]}
+_PLAIN_KINDS: Final = ("null", "boolean", "number", "string")
 _ORDER: Final = ("object", "array", "string", "integer", "number", "boolean", "null")
-_OWN_NAMES: Final = ("Message", "Absent", "NumberText")
+_OWN_NAMES: Final = ("Message", "Absent", "NumberText", "JsonText")
+_JSON_TEXT: Final = {
+    "type": "record", "name": "JsonText", "doc": "A JSON array or object as text.",
+    "fields": [{"name": "json", "type": "string"}],
+}  # fmt: skip
 _NOT_PLAIN: Final = re.compile(r"[^A-Za-z0-9_]")
 
 
@@ -30,6 +34,11 @@ class SchemaDraft:
     inherited: Sequence[str] = ()
     """Op codes that a contract takes from what it is based on, besides those that were seen."""
 
+    @property
+    def _column(self) -> dict[str, Any]:
+        """The schema of a column: arrays and objects only where rows have some."""
+        return {"type": [*_PLAIN_KINDS, *sorted(self.places.structures)]}
+
     def build(self, identifier: str, title: str) -> dict[str, Any]:
         """Return the JSON Schema that takes exactly members of the kinds that were seen."""
         contents = [message.content for message in self.members.messages]
@@ -41,9 +50,12 @@ class SchemaDraft:
         schema: dict[str, Any] = {"type": kinds[0] if len(kinds) == 1 else kinds}
         if parts == self.codes.member.parts:
             return {"type": "string", "enum": list(dict.fromkeys([*self.inherited, *self.codes.ops]))}
+        types = self.places.types
+        if types is not None and types.is_block and parts == types.parts:
+            return schema | {"additionalProperties": {"type": [*_PLAIN_KINDS, "array", "object"]}}
         if parts in self.places.images and parts:
             self._add_rows(schema, values)
-        elif self.places.types is not None and parts == self.places.types.parts and "object" in kinds:
+        elif types is not None and parts == types.parts and "object" in kinds:
             schema["additionalProperties"] = {"type": "string"}
         elif parts == self.places.codes:
             schema["additionalProperties"] = {"type": "integer"}
@@ -64,7 +76,7 @@ class SchemaDraft:
             described: dict[str, Any] = {"type": "object"}
             self._add_members(described, ("*",), [one for one in inner if isinstance(one, dict)])
             row["properties"] = {member: {"type": "object", "additionalProperties": described}}
-        row["additionalProperties"] = _COLUMN
+        row["additionalProperties"] = self._column
         if "array" in schema["type"]:
             schema["items"] = row
         else:
@@ -77,8 +89,11 @@ class SchemaDraft:
         schema["properties"] = {
             name: self._described(parts, name, [one[name] for one in objects if name in one]) for name in named
         }
+        *holder, code = self.codes.member.parts
+        if parts == tuple(holder) and code not in names and not self.codes.ops:
+            schema["properties"][code] = {"type": "string", "description": "An op code: no message has one."}
         schema["required"] = [name for name in named if all(name in one for one in objects)]
-        schema["additionalProperties"] = _COLUMN if flat else False
+        schema["additionalProperties"] = self._column if flat else False
 
     def _described(self, parts: Parts, name: str, values: Sequence[Any]) -> dict[str, Any]:
         schema = self._schema((*parts, name), values)
@@ -131,6 +146,9 @@ class AvroDraft:
         branches: list[Any] = ["null"] if "null" in kinds else []
         if not required:
             branches.append(self._named("Absent", {"type": "enum", "name": "Absent", "symbols": ["ABSENT"]}))
+        if {"array", "object"} & {*kinds} and not {"items", "properties", "additionalProperties"} & schema.keys():
+            kinds = [kind for kind in kinds if kind not in ("array", "object")]
+            branches.append(self._named("JsonText", _JSON_TEXT))
         branches += [self._branch(kind, schema, parts) for kind in kinds if kind != "null"]
         return branches[0] if len(branches) == 1 else branches
 

@@ -19,11 +19,12 @@ _WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 
 
 class SampleMessage(NamedTuple):
-    """One message: where it stands, its bytes, and what they hold."""
+    """One message: where it stands, its bytes, what they hold, and the key of its record."""
 
     place: str
     value: bytes
     content: dict[str, Any]
+    key: bytes | None = None
 
     def at(self, parts: Parts) -> Any:
         """Return the member at a place, or ABSENT."""

@@ -8,14 +8,24 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final
 
+from cdc_contracts.registry.authoring.drafting.codeless_messages import (
+    CodelessKind,
+    find_codeless,
+    find_codeless_rows,
+)
 from cdc_contracts.registry.authoring.drafting.message_members import Members, ObservedMember, Parts, SampleMessage
-from cdc_contracts.registry.authoring.drafting.row_places import BEFORE, RowPlaces, words_of_image
+from cdc_contracts.registry.authoring.drafting.row_places import AFTER, BEFORE, RowPlaces, words_of_image
+from cdc_contracts.registry.authoring.drafting.statement_texts import defines_tables, statements_of
 from cdc_contracts.registry.core.common.pointers import ABSENT
 
+MARKS: Final = ("_", "@")
+"""What names begin with that are told apart from those of columns."""
 _MOST_CODES: Final = 24
 _FEWEST_LETTERS: Final = 3
 _ALIKE: Final = 2
 """From this rank on a member looks like the op code."""
+_DELETED: Final = 2.6
+"""The rank of a member that says of each row whether it is deleted: an op code says more."""
 _PLAIN_HINTS: Final = frozenset({"op", "operation", "opcode", "action", "dml"})
 _HINTS: Final = frozenset({"op", "operation", "type", "kind", "action", "event", "dml", "opcode", "cmd", "change"})
 _ROW_WORDS: Final = MappingProxyType({
@@ -35,6 +45,8 @@ _OTHER_WORDS: Final = MappingProxyType({
     "commit": "COMMIT END TRANSACTIONEND XACOMMIT",
     "rollback": "ROLLBACK XAROLLBACK",
 })  # fmt: skip
+_STATEMENTS: Final = frozenset({"QUERY", "SQL", "STATEMENT"})
+"""Codes of statements of any kind."""
 _DEFINED: Final = frozenset({"TABLE", "COLUMN", "DATABASE", "SCHEMA", "INDEX", "VIEW"})
 _BY_ROWS: Final = MappingProxyType({
     True: {word: op for op, words in _ROW_WORDS.items() for word in words.split()},
@@ -55,10 +67,18 @@ class OpCodes:
     """Those of them that are no known words."""
     ddl_flag: ObservedMember | None = None
     """A boolean that says of each message whether it is DDL."""
-    flag_decides: bool = False
-    """Whether a code is of DDL in some messages and not in others, so that only the flag says it."""
+    flagged: set[str] = field(default_factory=set)
+    """The codes that are of DDL in some messages and not in others, so that only the flag says it."""
     others: list[ObservedMember] = field(default_factory=list)
     """Other members that look like op codes."""
+    codeless: list[CodelessKind] = field(default_factory=list)
+    """The kinds of messages without a code."""
+
+    @property
+    def means(self) -> set[str]:
+        """The canonical ops of all messages."""
+        flagged = {"ddl"} if self.flagged else set()
+        return {*self.ops.values(), *(kind.means for kind in self.codeless)} | flagged
 
     def without_rows(self) -> list[str]:
         """Return the codes that say insert, update or delete, and have no row in any message."""
@@ -71,9 +91,12 @@ class OpCodes:
 
     def op(self, message: SampleMessage) -> str | None:
         """Return the canonical op of a message."""
-        if self.flag_decides and self.is_flagged(message):
+        code = self.code(message)
+        if code in self.flagged and self.is_flagged(message):
             return "ddl"
-        return self.ops.get(self.code(message) or "")
+        if code is None:
+            return next((kind.means for kind in self.codeless if kind.holds(message)), None)
+        return self.ops.get(code)
 
     def is_flagged(self, message: SampleMessage) -> bool:
         """Return whether a message says that it is DDL."""
@@ -81,24 +104,54 @@ class OpCodes:
 
 
 def find_op(members: Members, places: RowPlaces) -> OpCodes | None:
-    """Return the member with the op code; None if no member looks like one."""
-    likely = [one for one in members if _may_be_op(members, one, places)]
-    ranked = [(_rank(one), len(one.texts) > 1, -len(one.parts), one) for one in likely]
-    ranked = [one for one in ranked if one[0] > 0]
-    if not ranked:
+    """Return the member with the op code, which messages without rows may lack; None if no member looks like one."""
+    ranked = [(_rank(one), len(one.texts) > 1, -len(one.parts), one) for one in members if _may_be_op(one, places)]
+    everywhere = [one for one in ranked if one[0] > 0 and one[3].held == len(members.messages)]
+    best = max(everywhere, key=lambda one: one[:3], default=None)
+    least = _ALIKE if best is None else best[0]
+    partial = [one for one in ranked if one[0] > least and one[3].held < len(members.messages) and _is_hinted(one[3])]
+    if partial:
+        return _read_codes(members, max(partial, key=lambda one: (one[0], one[3].held))[3], places)
+    if best is None:
         return None
-    best = max(ranked, key=lambda one: one[:3])
     found = _read_codes(members, best[3], places)
-    found.others = [one for rank, *_, one in ranked if one is not best[3] and rank >= _ALIKE]
+    found.others = [one for rank, *_, one in everywhere if one is not best[3] and rank >= _ALIKE]
     return found
 
 
-def partial_op(members: Members, places: RowPlaces, codes: OpCodes | None) -> ObservedMember | None:
-    """Return a member that looks more like an op code than the one taken, and that some messages do not have."""
-    taken = _rank(codes.member) if codes is not None else _ALIKE
-    partial = (one for one in members if one.is_only("string") and one.held < len(members.messages))
-    likely = (one for one in partial if len(one.texts) <= _MOST_CODES and {*one.words} & _HINTS)
-    return next((one for one in likely if _rank(one) > taken and not _is_inside(one.parts, places)), None)
+def name_no_op(members: Members, places: RowPlaces) -> OpCodes | None:
+    """Return op codes that no message has, where the names of images say which row is the one after a change."""
+    after = [parts for parts in places.named if words_of_image(parts) & AFTER]
+    before = [parts for parts in places.named if words_of_image(parts) & BEFORE]
+    if len(after) != 1 or len(before) > 1:
+        return None
+    at = (*after[0][:-1], "op")
+    if at in members:
+        return None
+    found = OpCodes(ObservedMember(at, members.messages[0].place))
+    found.codeless = find_codeless_rows(members.messages, at, next(iter(before), None), after[0])
+    return found
+
+
+def find_messages_without_code(members: Members, places: RowPlaces, codes: OpCodes) -> None:
+    """Find out what messages without an op code are: tests of other members say their op."""
+    without = [message for message in members.messages if codes.op(message) is None]
+    codes.codeless += find_codeless(without, codes.member.parts, places.images, places.columns)
+
+
+def rows_without_code(members: Members, places: RowPlaces, codes: OpCodes) -> list[SampleMessage]:
+    """Return the messages with rows that lack an op code; where messages are rows, those with columns of the others."""
+    without = [message for message in members.messages if codes.op(message) is None]
+    if () not in places.images:
+        return [message for message in without if holding_images(message, places)]
+    named = {name for message in members.messages if message not in without for name in message.content}
+    return [message for message in without if len(named & message.content.keys()) * 2 > len(message.content)]
+
+
+def op_in_row(members: Members, places: RowPlaces) -> ObservedMember | None:
+    """Return a member that looks like an op code, and is in an object that holds a row."""
+    texts = (one for one in members if one.is_only("string") and _is_inside(one.parts, places))
+    return next((one for one in texts if one.parts[-1].startswith(MARKS) and _rank(one) > _ALIKE), None)
 
 
 def numeric_op(members: Members, places: RowPlaces) -> ObservedMember | None:
@@ -120,22 +173,27 @@ def _is_inside(parts: Parts, places: RowPlaces) -> bool:
     return any(parts[: len(image)] == image for image in (*places.images, *other) if image)
 
 
-def _may_be_op(members: Members, member: ObservedMember, places: RowPlaces) -> bool:
-    return (
-        member.is_only("string")
-        and member.held == len(members.messages)
-        and len(member.texts) <= _MOST_CODES
-        and not _is_inside(member.parts, places)
-    )
+def _may_be_op(member: ObservedMember, places: RowPlaces) -> bool:
+    is_text = member.is_only("string") and len(member.texts) <= _MOST_CODES
+    return is_text and not _is_of_row(member.parts, places)
+
+
+def _is_of_row(parts: Parts, places: RowPlaces) -> bool:
+    in_block = any(parts[: len(block)] == block for block in places.blocks)
+    return in_block or _is_inside(parts, places) or places.may_be_column(parts)
+
+
+def _is_hinted(member: ObservedMember) -> bool:
+    return bool({*member.words} & _HINTS)
 
 
 def _rank(member: ObservedMember) -> float:
     """Return how much a member looks like the op code, 0 if not at all."""
-    hinted = bool({*member.words} & _HINTS)
+    hinted = _is_hinted(member)
     words = [_word(code) for code in member.texts]
     known = [word in _BY_ROWS[True] or word in _BY_ROWS[False] for word in words]
     if "deleted" in member.words and {*member.texts} <= {"true", "false"}:
-        return 3
+        return _DELETED
     if not hinted:  # a letter alone means anything
         return 2 if all(known) and all(len(word) >= _FEWEST_LETTERS for word in words) else 0
     return 1 / 2 + sum(known) / len(known) * 2 + (1 / 4 if {*member.words} & _PLAIN_HINTS else 0)
@@ -147,16 +205,35 @@ def _word(code: str) -> str:
 
 def _read_codes(members: Members, member: ObservedMember, places: RowPlaces) -> OpCodes:
     found = OpCodes(member)
-    found.ddl_flag = next((one for one in members if one.is_only("boolean") and "ddl" in one.words), None)
+    flags = (one for one in members if one.is_only("boolean") and "ddl" in one.words)
+    found.ddl_flag = next((one for one in flags if not _is_of_row(one.parts, places)), None)
     for message in members.messages:
-        found.seen[found.code(message) or ""] += 1
+        code = found.code(message)
+        if code is not None:
+            found.seen[code] += 1
     for code in found.seen:
         mine = [message for message in members.messages if found.code(message) == code]
         other = [message for message in mine if not found.is_flagged(message)]
-        found.flag_decides |= 0 < len(other) < len(mine)
+        found.flagged |= {code} if 0 < len(other) < len(mine) else set()
         rows = [holding_images(message, places) for message in other]
-        found.ops[code] = _meaning(found, code, rows) if other else "ddl"
+        found.ops[code] = _meaning(found, code, rows) if other else _of_ddl(code)
+        if found.ops[code] == "ddl" and found.ddl_flag is None and _word(code) in _STATEMENTS:
+            found.ops[code] = _of_statements(found, code, [*statements_of(members, mine, places)])
     return found
+
+
+def _of_statements(found: OpCodes, code: str, statements: list[str]) -> str:
+    """Return the op of a code of statements of any kind, by their texts: those that change rows are no DDL."""
+    others = sum(not defines_tables(statement) for statement in statements)
+    if not others:
+        return "ddl"
+    found.guessed[code] = f"{others:,} of {len(statements):,} statements with it define no table; no member says which"
+    return "mark"
+
+
+def _of_ddl(code: str) -> str:
+    """Return the op of a code whose messages all say that they are DDL; a TRUNCATE is, and empties a table."""
+    return "truncate" if _BY_ROWS[False].get(_word(code)) == "truncate" else "ddl"
 
 
 def holding_images(message: SampleMessage, places: RowPlaces) -> list[Parts]:
@@ -177,7 +254,7 @@ def _meaning(found: OpCodes, code: str, rows: list[list[Parts]]) -> str:
     if known == "ddl" and found.ddl_flag is not None:
         known = None
         found.guessed[code] = f"{found.ddl_flag.pointer} is false in messages with it"
-        if not holds:
+        if not holds or all(parts == () for one in rows for parts in one):  # a message always has members
             return "mark"
     if known:
         return str(known)

@@ -33,6 +33,8 @@ class Rewriter:
     places: RowPlaces
     kept: Collection[str]
     """Pointers to members that stay: what the contract names."""
+    marks: Collection[str] = ()
+    """Texts that stand for values which were not sent, and stay too."""
     _known: dict[str, str] = field(default_factory=dict)
 
     def rewrite(self, message: SampleMessage) -> dict[str, Any]:
@@ -73,7 +75,11 @@ class Rewriter:
         if isinstance(value, Number):
             token = self._known.setdefault(value.token, _of_number(value.token, len(self._known)))
             return Number(token)
-        if not isinstance(value, str) or not value:
+        if isinstance(value, dict):
+            return {name: self._other(one) for name, one in value.items()}
+        if isinstance(value, list):
+            return [self._other(one) for one in value]
+        if not isinstance(value, str) or not value or value in self.marks:
             return value
         return self._known.setdefault(value, _of_text(value, len(self._known)))
 

@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from cdc_contracts.registry.authoring.drafting.message_members import Members, Parts, words_of
-from cdc_contracts.registry.core.common.pointers import ABSENT, join_pointer
+from cdc_contracts.registry.authoring.drafting.type_places import (
+    TypesPlace,
+    are_blocks,
+    are_types_objects,
+    find_block_types,
+    find_types,
+    hold_types,
+    list_types,
+    name_types,
+    names_in,
+    share_of,
+    types_within,
+)
+from cdc_contracts.registry.core.common.json_messages import kind_of
+from cdc_contracts.registry.core.common.pointers import join_pointer
 from cdc_contracts.registry.core.values import Number
 
 BEFORE: Final = frozenset({"before", "old", "prev", "previous", "pre", "undo"})
@@ -18,26 +31,7 @@ _ROWS: Final = frozenset({
 })  # fmt: skip
 SIDE: Final = 2
 """How clearly a name suggests rows that says on which side of a change they are."""
-_MOST_KNOWN: Final = 0.8
-"""An object of texts of which more than this share are names of types holds types."""
 _NAMES: Final = frozenset({"name", "column", "col", "field"})
-_TYPE_NAME: Final = re.compile(
-    r"(?i)u?(tiny|small|medium|big)?int(eger)?|integer|number|numeric|decimal|dec|float|double|real|bit|bool(ean)?|year|"
-    r"n?var(char2?|binary)|n?char|character|binary|(tiny|medium|long)?(text|blob)|clob|raw|date|time|datetime|"
-    r"timestamp(tz)?|json|enum|set|string|bytes|long|interval|geometry|uuid|serial"
-)
-
-_SIGN: Final = re.compile(r"(?i)^(un)?signed ")
-
-
-@dataclass(frozen=True)
-class TypesPlace:
-    """Where the types of columns are: their place, how they are written, and the members with name and type."""
-
-    parts: Parts
-    reading: str
-    name: str | None = None
-    type: str | None = None
 
 
 @dataclass(frozen=True)
@@ -47,6 +41,10 @@ class UnreadableRows:
     holds: str
     place: str
     plain: frozenset[str] = frozenset()
+    by_columns: bool = False
+    """Whether they are rows with arrays or objects as values, so that a contract can keep these as JSON."""
+    objects: tuple[tuple[str, int], ...] = ()
+    """The values that are objects, by name, with the number of different members of each."""
 
     def says(self, parts: Parts) -> str:
         """Return why no contract can express the member at a place."""
@@ -61,18 +59,38 @@ class RowPlaces:
     images: list[Parts] = field(default_factory=list)
     types: TypesPlace | None = None
     types_in_image: tuple[str, str] | None = None
+    blocks: tuple[Parts, ...] = ()
+    """Schema blocks: what is in them describes members, and is none."""
     codes: Parts | None = None
     not_columns: tuple[str, ...] = ()
     refused: dict[Parts, UnreadableRows] = field(default_factory=dict)
     """Members that look like rows and cannot be read as rows."""
     refused_beside: tuple[Parts, ...] = ()
-    """Arrays and objects because of which the message itself is not read as a row."""
+    """Objects because of which the message itself is not read as a row: any of them could be the row."""
     mixed: bool = False
     """Whether some images are objects and others are lists."""
     columns: frozenset[str] = frozenset()
     """The names of all columns of the images."""
+    structures: frozenset[str] = frozenset()
+    """Of `array` and `object` those that columns of the images hold as values."""
     guessed: bool = False
     """Whether no name says which members hold rows."""
+
+    @property
+    def named(self) -> list[Parts]:
+        """The members whose own name says that they are the row of one side, readable or not, but for their columns."""
+        rows = [*self.images, *(parts for parts, one in self.refused.items() if one.by_columns)]
+        named = [parts for parts in rows if hint_of(parts, own=True) == SIDE]
+        return [parts for parts in named if not _is_inside(parts, named)]
+
+    def may_be_column(self, parts: Parts) -> bool:
+        """Return whether a member is in one whose name says that it is a row, with no member in it that may be one."""
+        rows = [*self.images, *(one for one, why in self.refused.items() if why.by_columns)]
+        named = [one for one in rows if one and hint_of(one, own=True)]
+        around = [one for one in named if one == parts[: len(one)] != parts]
+        return any(not any(one == other[: len(one)] != other for other in named) for one in around) or any(
+            hint_of(one, own=True) == SIDE for one in around
+        )
 
     def rows(self, value: Any) -> list[dict[str, Any]]:
         """Return the rows of an image, without what is no column."""
@@ -82,27 +100,52 @@ class RowPlaces:
         return [row for row in rows if row]
 
 
-def find_rows(members: Members) -> RowPlaces:
-    """Return the members that hold rows; none if there is none."""
+def find_rows(members: Members, wide: Collection[Parts] = ()) -> RowPlaces:
+    """Return the members that hold rows; none if there is none.
+
+    `wide` are members known to hold rows, whose columns may be arrays or objects: what is inside them is a column.
+    """
     places = RowPlaces()
-    held = {member.parts: rows for member in members if (rows := _rows_of(members, member.parts, places)) is not None}
+    blocks = [member.parts for member in members if member.is_only("object") and are_blocks(members, member.parts)]
+    places.blocks = tuple(blocks)
+    outside = [member.parts for member in members if not _is_inside(member.parts, [*wide, *blocks])]
+    outside = [parts for parts in outside if parts not in blocks]
+    held = {
+        parts: rows
+        for parts in outside
+        if (rows := _rows_of(members, parts, places, is_wide=parts in wide)) is not None
+    }
     held = {parts: rows for parts, rows in held.items() if not _is_column(parts, places)}
-    typed = {parts for parts, rows in held.items() if _hold_types(rows)}
+    typed = {parts for parts, rows in held.items() if hold_types(rows)}
     coded = {parts for parts, rows in held.items() if _hold_codes(rows)}
-    listed = {parts for parts, rows in held.items() if parts not in typed and _list_types(members, parts, rows)}
+    listed = {parts for parts, rows in held.items() if parts not in typed and list_types(members, parts, rows)}
     images = _choose(members, {parts: rows for parts, rows in held.items() if parts not in typed | listed})
     columns = {name for parts in images for row in held[parts] for name in row}
     images = [parts for parts in images if parts not in coded or not _are_codes(held, parts, images)]
     places.images = images
     places.columns = frozenset(name for parts in images for row in held[parts] for name in row)
+    places.structures = structures_in(value for parts in images for row in held[parts] for value in row.values())
     places.guessed = bool(images) and not any(hint_of(parts) for parts in images)
-    places.types_in_image = _types_within(members, images)
+    places.types_in_image = types_within(members, images)
+    late = sorted(images, key=lambda parts: not words_of_image(parts) & AFTER)
     if places.types_in_image is None:
-        places.types = _find_types(members, held, typed, images)
-    beside = [parts for parts in coded if parts not in images and _share(_names(held[parts]), columns) > 1 / 2]
+        places.types = find_block_types(members, blocks, late) or find_types(members, held, typed, images)
+    beside = [parts for parts in coded if parts not in images and share_of(names_in(held[parts]), columns) > 1 / 2]
     places.codes = beside[0] if beside else None
     _set_container(members, places)
     return places
+
+
+def take_message(places: RowPlaces, members: Members, names: Collection[str], named: Collection[str]) -> None:
+    """Take messages themselves for rows: `names` are their members, and `named` those that are no columns."""
+    columns = {*names} - {*named}
+    types = next((name for name in names if name in columns and name_types(members, name, columns)), None)
+    places.types = None if types is None else TypesPlace((types,), "name-to-type")
+    places.not_columns = tuple(dict.fromkeys([*named, *([] if types is None else [types])]))
+    places.columns = frozenset(columns - {types})
+    places.images, places.container = [()], "object"
+    places.refused, places.types_in_image, places.codes = {}, None, None
+    places.guessed = places.mixed = False
 
 
 def _is_column(parts: Parts, places: RowPlaces) -> bool:
@@ -111,8 +154,20 @@ def _is_column(parts: Parts, places: RowPlaces) -> bool:
     return any(one in places.refused and places.refused[one].plain and hint_of(one, own=True) == SIDE for one in above)
 
 
-def _rows_of(members: Members, parts: Parts, places: RowPlaces) -> list[dict[str, Any]] | None:
-    """Return the rows that a member holds in all messages; None if some value is no row."""
+def structures_in(values: Iterable[Any]) -> frozenset[str]:
+    """Return the kinds of the arrays and objects among values of columns."""
+    return frozenset(kind_of(value) for value in values if isinstance(value, list | dict))
+
+
+def _is_inside(parts: Parts, others: Collection[Parts]) -> bool:
+    return any(parts[:end] in others for end in range(1, len(parts)))
+
+
+def _rows_of(members: Members, parts: Parts, places: RowPlaces, *, is_wide: bool) -> list[dict[str, Any]] | None:
+    """Return the rows that a member holds in all messages; None if some value is no row.
+
+    Values of columns are arrays or objects only where the member is known to hold rows (`is_wide`).
+    """
     found: list[dict[str, Any]] = []
     for message, value in members.values(parts):
         rows = [value] if isinstance(value, dict) else value if isinstance(value, list) else None
@@ -127,13 +182,24 @@ def _rows_of(members: Members, parts: Parts, places: RowPlaces) -> list[dict[str
             return None
         found += rows
     nested = {name for row in found for name, one in row.items() if isinstance(one, dict | list)}
-    types = {name for name in nested if _are_types_objects([row[name] for row in found if name in row])}
-    if nested - types:
+    types = {name for name in nested if are_types_objects([row[name] for row in found if name in row])}
+    if nested - types and not is_wide:
         plain = frozenset(name for row in found for name, one in row.items() if not isinstance(one, dict | list | None))
         first = next(message.place for message, value in members.values(parts) if _has_any(value, nested - types))
-        places.refused[parts] = UnreadableRows("rows with arrays or objects as values", first, plain - nested)
+        objects = {name: {key for row in found for one in _objects(row.get(name)) for key in one}
+                   for name in sorted(nested)}  # fmt: skip
+        sizes = tuple((name, len(keys)) for name, keys in objects.items() if keys)
+        places.refused[parts] = UnreadableRows(
+            "rows with arrays or objects as values", first, plain - nested, by_columns=True, objects=sizes
+        )
         return None
     return [{name: one for name, one in row.items() if name not in types} for row in found if row] or None
+
+
+def _objects(value: Any) -> list[dict[str, Any]]:
+    """Return an object, or those that a list consists of; none of any other value."""
+    held = value if isinstance(value, list) else [value]
+    return held if all(isinstance(one, dict) for one in held) else []
 
 
 def _has_any(value: Any, names: set[str]) -> bool:
@@ -156,28 +222,6 @@ def _are_cells(rows: list[dict[str, Any]]) -> bool:
     return bool(names) and bool(values)
 
 
-def _are_types_objects(values: list[Any]) -> bool:
-    """Return whether values are objects of objects of which most name a type, one for each column."""
-    if not all(isinstance(value, dict) for value in values):
-        return False
-    columns = [one for value in values for one in value.values()]
-    known = sum(isinstance(one, dict) and any(map(_is_type_name, one.values())) for one in columns)
-    return all(isinstance(one, dict) for one in columns) and known > len(columns) / 2
-
-
-def _is_type_name(value: Any) -> bool:
-    if not isinstance(value, str):
-        return False
-    head = re.split(r"[ (_]", _SIGN.sub("", value.strip()), maxsplit=1)[0]
-    return _TYPE_NAME.fullmatch(head) is not None or _TYPE_NAME.fullmatch(re.sub(r"[0-9]+$", "", head)) is not None
-
-
-def _hold_types(rows: list[dict[str, Any]]) -> bool:
-    values = [value for row in rows for value in row.values()]
-    known = sum(map(_is_type_name, values))
-    return known > _MOST_KNOWN * len(values) and all(isinstance(value, str) for value in values)
-
-
 def _hold_codes(rows: list[dict[str, Any]]) -> bool:
     values = [value for row in rows for value in row.values()]
     return bool(values) and all(isinstance(one, Number) and one.token.lstrip("-").isdigit() for one in values)
@@ -186,7 +230,7 @@ def _hold_codes(rows: list[dict[str, Any]]) -> bool:
 def _are_codes(held: dict[Parts, list[dict[str, Any]]], parts: Parts, images: list[Parts]) -> bool:
     """Return whether a member of whole numbers names the columns of others instead of holding a row itself."""
     others = {name for other in images if other != parts for row in held[other] for name in row}
-    return not hint_of(parts) and bool(others) and _share(_names(held[parts]), others) == 1
+    return not hint_of(parts) and bool(others) and share_of(names_in(held[parts]), others) == 1
 
 
 def words_of_image(parts: Parts) -> frozenset[str]:
@@ -220,8 +264,8 @@ def _choose(members: Members, held: dict[Parts, list[dict[str, Any]]]) -> list[P
     columns = {name for parts in chosen for row in held[parts] for name in row}
     kinds = {kind for parts in chosen for kind in members[parts].kinds}
     for parts, rows in held.items():
-        names, most = _names(rows), 1 / 2
-        likely = _share(names, columns) > most or (hints[parts] > 0 and _share(columns, names) > most)
+        names, most = names_in(rows), 1 / 2
+        likely = share_of(names, columns) > most or (hints[parts] > 0 and share_of(columns, names) > most)
         alike = {*members[parts].kinds} - {"null"} <= kinds  # objects beside objects, lists beside lists
         if parts not in chosen and likely and alike and not _hold_codes(rows):
             chosen.append(parts)
@@ -236,67 +280,6 @@ def _by_variety(members: Members, held: dict[Parts, list[dict[str, Any]]]) -> li
     most = max(varied.values())
     best = [parts for parts, number in varied.items() if number == most]
     return best[:1] if len(best) == 1 else []
-
-
-def _names(rows: list[dict[str, Any]]) -> set[str]:
-    return {name for row in rows for name in row}
-
-
-def _share(names: set[str], columns: set[str]) -> float:
-    return len(names & columns) / len(names) if names else 0
-
-
-def _types_within(members: Members, images: list[Parts]) -> tuple[str, str] | None:
-    """Return the member of every image that holds types, and the member of its objects that names the type."""
-    for parts in images:
-        for _, value in members.values(parts):
-            for row in [value] if isinstance(value, dict) else value:
-                for name, one in row.items():
-                    if isinstance(one, dict) and one and _are_types_objects([one]):
-                        first = next(iter(one.values()))
-                        return name, next(key for key, text in first.items() if _is_type_name(text))
-    return None
-
-
-def _list_types(members: Members, parts: Parts, rows: list[dict[str, Any]]) -> bool:
-    """Return whether lists of objects name a type in each, and so may be no rows but the columns of rows."""
-    if not members[parts].is_only("array"):
-        return False
-    types = [*_members_like(rows, None, _is_type_name)]
-    return bool(types) and any({"type"} & {*words_of(name)} for name in types)
-
-
-def _find_types(
-    members: Members, held: dict[Parts, list[dict[str, Any]]], typed: set[Parts], images: list[Parts]
-) -> TypesPlace | None:
-    columns = {name for parts in images for row in held[parts] for name in row}
-    for parts in typed:
-        if _share(_names(held[parts]), columns) > 1 / 2:
-            return TypesPlace(parts, "name-to-type")
-    for member in members:
-        if not member.is_only("array"):
-            continue
-        listed = [one for _, value in members.values(member.parts) for one in value]
-        if not listed or not all(isinstance(one, dict) for one in listed):
-            continue
-        names, types = list(_members_like(listed, columns, None)), list(_members_like(listed, None, _is_type_name))
-        if names and types and _is_beside_rows(members, member.parts, images):
-            return TypesPlace(member.parts, "list-of-objects", names[0], types[0])
-    return None
-
-
-def _is_beside_rows(members: Members, parts: Parts, images: list[Parts]) -> bool:
-    """Return whether more than half of the messages with rows have a member: DDL may list columns with types too."""
-    with_rows = [message for message in members.messages if any(message.at(image) for image in images)]
-    return sum(bool(message.at(parts)) for message in with_rows) * 2 > len(with_rows)
-
-
-def _members_like(listed: list[dict[str, Any]], columns: set[str] | None, test: Any) -> Iterator[str]:
-    for name in listed[0]:
-        values = [one.get(name, ABSENT) for one in listed]
-        if all(value in columns if columns is not None and isinstance(value, str) else test is not None and test(value)
-               for value in values):  # fmt: skip
-            yield name
 
 
 def _set_container(members: Members, places: RowPlaces) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 from cdc_contracts.registry.authoring.drafting.envelope_places import KEY, EnvelopeFacts
@@ -22,11 +23,64 @@ _FEWEST_NAMES: Final = 2
 """A member is a row with this many columns in common, or this many at all where no name says what the rows are."""
 
 
+def find_wide_rows(places: RowPlaces, codes: OpCodes, envelope: EnvelopeFacts) -> Parts | None:
+    """Return a member that holds rows with arrays or objects as values of columns; None if there is none.
+
+    Its name says that it holds rows, or it has most columns of a member that does: any other object may be a part of
+    the envelope.
+    """
+    for parts, rows in _holding(places, codes, envelope):
+        if _rivals_within(places, parts, rows):
+            if rows.plain:
+                return None  # either may be the row
+            continue
+        named = (hint_of(parts) and rows.plain) or hint_of(parts, own=True) == SIDE or _has_most_columns(rows, places)
+        return parts if rows.by_columns and named else None
+    return None
+
+
+def _rivals_within(places: RowPlaces, parts: Parts, rows: UnreadableRows) -> list[Parts]:
+    """Return the members inside one that may be the row instead.
+
+    Their names say so as clearly as its own, or its own does not say so clearly, and they have more members than it has
+    plain values.
+    """
+    mine = hint_of(parts, own=True)
+    if mine == SIDE and rows.plain:
+        return []
+    most = len(rows.plain) if len(rows.plain) >= _FEWEST_NAMES else 0
+    larger = [(*parts, name) for name, size in rows.objects if mine < SIDE and size > most]
+    if larger:
+        return larger
+    inside = [one for one in (*places.images, *places.refused) if len(one) > len(parts) and one[: len(parts)] == parts]
+    return [one for one in inside if hint_of(one, own=True) >= max(1, mine)]
+
+
+def _holding(places: RowPlaces, codes: OpCodes, envelope: EnvelopeFacts) -> Iterator[tuple[Parts, UnreadableRows]]:
+    """Yield the members that cannot be read and hold rows, those first whose names say so most clearly."""
+    for parts, rows in sorted(places.refused.items(), key=lambda one: -hint_of(one[0])):
+        if _hold_rows(parts, rows, places, codes, envelope):
+            yield parts, rows
+
+
+def hold_unreadable_rows(places: RowPlaces, codes: OpCodes, envelope: EnvelopeFacts) -> bool:
+    """Return whether some member holds rows that no contract can express."""
+    return next(_holding(places, codes, envelope), None) is not None
+
+
+def _has_most_columns(rows: UnreadableRows, places: RowPlaces) -> bool:
+    shared = rows.plain & places.columns
+    return not places.guessed and len(shared) * 2 > len(rows.plain) and len(shared) >= _FEWEST_NAMES
+
+
 def find_refusal(places: RowPlaces, codes: OpCodes, envelope: EnvelopeFacts, sides: dict[str, OpImages]) -> str | None:
     """Return why no contract can express the rows of messages; None if one can."""
-    likely = sorted(places.refused.items(), key=lambda one: -hint_of(one[0]))
-    for parts, rows in likely:
-        if _hold_rows(parts, rows, places, codes, envelope):
+    for parts, rows in _holding(places, codes, envelope):
+        rivals = _rivals_within(places, parts, rows)
+        if rivals and rows.plain:
+            held = ", ".join(join_pointer(*one) for one in rivals)
+            return f"{join_pointer(*parts)} may be the row, or what it holds: {held} (as in {rows.place})"
+        if not rivals:
             return rows.says(parts)
     if places.mixed:
         return f"some images are objects and others are lists: {_images(places)}"
@@ -61,8 +115,8 @@ def _hold_rows(parts: Parts, rows: UnreadableRows, places: RowPlaces, codes: OpC
     if below:
         taken = {place.says.get("at") for place in envelope.places.values()}
         plain = {name for name in rows.plain if join_pointer(*parts, name) not in taken}
-        if not plain:
-            return False
+        if not plain:  # every column is an array or an object, or the rows are deeper
+            return mine == SIDE and not any(hint_of(image, own=True) for image in below)
         if places.guessed:
             return True
         directly = [image for image in below if len(image) == len(parts) + 1]

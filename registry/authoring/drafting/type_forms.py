@@ -13,8 +13,10 @@ from cdc_contracts.registry.authoring.drafting.row_places import RowPlaces
 from cdc_contracts.registry.core.common.json_messages import kind_of
 from cdc_contracts.registry.core.common.pointers import ABSENT
 from cdc_contracts.registry.core.contract.value_mappings import drop_parameters
+from cdc_contracts.registry.core.message.schema_block_types import read_block_types
 from cdc_contracts.registry.core.message.sent_types import read_types, read_types_within
 from cdc_contracts.registry.core.values import FORMS, BrokenValue, Context, Flag
+from cdc_contracts.registry.core.values.source_types import ARRAY
 
 _FAMILIES: Final = MappingProxyType({
     r".*INT(EGER)?\d*|LONG|BIGSERIAL|SERIAL|BYTE|SHORT": ("integer-number", "integer-text", "integer-or-text"),
@@ -36,9 +38,11 @@ _FAMILIES: Final = MappingProxyType({
 """Forms by the names of types, the most telling first; texts of other types are `text`."""
 _BY_KIND: Final = (
     ({"string"}, "text"), ({"number"}, "json-number"), ({"boolean"}, "bool-json"),
-    ({"number", "string"}, "json-number-or-text"),
+    ({"number", "string"}, "json-number-or-text"), ({"object", "array"}, "json-value"),
 )  # fmt: skip
 _SIGNS: Final = re.compile(r"\b(UNSIGNED|SIGNED|ZEROFILL)\b")
+AS_SENT: Final = "as-sent"
+"""The form of values of which nothing is known."""
 _FALLBACK: Final = "json-number-or-text"
 """The form of numbers that are written in more than one way; what a stricter form takes is not in doubt for it."""
 _ZERO: Final = "0000-00-00 00:00:00"
@@ -70,21 +74,35 @@ class SeenValues:
     values: list[Any] = field(default_factory=list)
 
 
+_PRIMITIVES: Final = MappingProxyType({
+    "int8": "integer-number", "int16": "integer-number", "int32": "integer-number", "int64": "integer-number",
+    "float": "float32-number-or-literal", "double": "float64-number-or-literal", "boolean": "bool-json",
+    "string": "text", "bytes": "base64", "struct": "json-value", "map": "json-value", "array": "json-value",
+})  # fmt: skip
+"""The form of each primitive type of a schema block; what a semantic name means, no block says."""
+
+
 def find_forms(members: Members, places: RowPlaces) -> dict[str, TypeForm]:
     """Return the form of each source type by its name as a mapping lists it; nothing where messages name no types."""
     seen: dict[str, SeenValues] = {}
     for message in members.messages:
         types = types_of(message, places) or {}
         for name in types.values():
-            seen.setdefault(normalise(name), SeenValues(message.place))
+            seen.setdefault(normalise(name, places), SeenValues(message.place))
         for name, value in _columns(message, places):
             if name in types and value is not None:
-                seen[normalise(types[name])].values.append(value)
-    return {name: _form_of(name, one) for name, one in sorted(seen.items())}
+                seen[normalise(types[name], places)].values.append(value)
+    is_block = places.types is not None and places.types.is_block
+    for name in _PRIMITIVES if is_block else ():
+        seen.setdefault(name, SeenValues(members.messages[0].place))
+    form_of = _form_in_block if is_block else _form_of
+    return {name: form_of(name, one) for name, one in sorted(seen.items()) if not name.endswith(ARRAY)}
 
 
-def normalise(source_type: str) -> str:
-    """Return a type name as the mapping of a draft lists it: upper case, without parameters."""
+def normalise(source_type: str, places: RowPlaces) -> str:
+    """Return a type name as the mapping of a draft lists it: without parameters, in upper case if no block says it."""
+    if places.types is not None and places.types.is_block:
+        return drop_parameters(source_type)
     return " ".join(drop_parameters(source_type).upper().split())
 
 
@@ -101,6 +119,8 @@ def types_of(message: SampleMessage, places: RowPlaces) -> dict[str, str] | None
     if places.types is None:
         return None
     value = message.at(places.types.parts)
+    if places.types.is_block:
+        return read_block_types(value, places.types.field)
     return None if value is ABSENT else read_types(value, places.types.name, places.types.type)
 
 
@@ -108,6 +128,15 @@ def _columns(message: SampleMessage, places: RowPlaces) -> Iterator[tuple[str, A
     for parts in places.images:
         for row in places.rows(message.at(parts)):
             yield from row.items()
+
+
+def _form_in_block(name: str, seen: SeenValues) -> TypeForm:
+    """Return the form of a type in a schema block; what is not known of it is kept as sent."""
+    form = _PRIMITIVES.get(name, AS_SENT)
+    if not _takes(form, seen.values):
+        return TypeForm(AS_SENT, len(seen.values), seen.first, f"some values are not of the form {form}: of which?")
+    question = "which form do values have? Until this says it, they are written as sent." if form == AS_SENT else ""
+    return TypeForm(form, len(seen.values), seen.first, question)
 
 
 def _form_of(name: str, seen: SeenValues) -> TypeForm:
@@ -131,7 +160,8 @@ def _form_of(name: str, seen: SeenValues) -> TypeForm:
         return TypeForm("opaque-text", len(seen.values), seen.first, question)
     form = next((form for those, form in _BY_KIND if kinds <= those and _takes(form, seen.values)), None)
     if form is None:
-        return TypeForm("", len(seen.values), seen.first, "no value form takes all values")
+        question = "values of several kinds are kept as sent: is one of the forms right?"
+        return TypeForm(AS_SENT, len(seen.values), seen.first, question)
     question = f"values have none of the forms known for it ({', '.join(family)}): is {form} right?"
     return TypeForm(form, len(seen.values), seen.first, question if family else "")
 
@@ -142,6 +172,10 @@ def _takes(form: str, values: Iterable[Any], context: Context = _STRICT) -> bool
 
 def _reads(form: str, value: Any, context: Context) -> bool:
     known = FORMS[form]
+    if isinstance(value, dict | list):
+        if form != "json-value":
+            return form == AS_SENT
+        return True
     if kind_of(value) not in {"text": ("string",), "number": ("number",), "boolean": ("boolean",)}.get(
         next(iter(known.wire)), ()
     ) and not (len(known.wire) > 1 and kind_of(value) in ("string", "number")):

@@ -33,7 +33,7 @@ def find_unread(
     """Return the members of messages that a version does not read, besides those that the schema `known` describes."""
     envelope = {split_pointer(pointer) for name in _SECTIONS for pointer in _pointers(version.resolved.get(name))}
     rules = (drift_rules()[name].reads(version.meaning) for name in version.meaning.rules)
-    envelope |= {split_pointer(pointer) for reads in rules for pointer in reads.places}
+    envelope |= {split_pointer(pointer) for reads in rules for pointer in reads.places - {*reads.objects}}
     images = {split_pointer(pointer) for pointer in version.meaning.images.pointers()}
     found: dict[Parts, UnreadMember] = {}
     for message, reading in validated:

@@ -170,6 +170,8 @@ def same_value(text: str | None, value: Any) -> bool:
         return text is value
     if isinstance(value, str) and text == value:
         return True
+    if isinstance(value, dict | list):
+        return json.loads(text) == value
     try:
         return Decimal(text) == Decimal(value)
     except (InvalidOperation, TypeError, ValueError):

@@ -9,6 +9,7 @@ from topics import CATALOGUE
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.contract.table_contracts import TableContracts, parse_table_contract
 from cdc_contracts.registry.core.engine.fast_validator import FastValidator
+from cdc_contracts.registry.core.generate.contract_samples import find_samples
 from cdc_contracts.registry.core.generate.rendering import Renderer
 from cdc_contracts.registry.core.generate.source_events import Event, SourceTable
 from cdc_contracts.registry.core.validate.validation_context import open_validation
@@ -100,3 +101,17 @@ def test_the_type_in_the_table_contract_comes_before_that_in_the_message(version
             assert [finding.rule for finding in fast.findings if finding.name == "precision"] == (
                 [] if fits else [RANGE]
             )
+
+
+UNSENT = ("delete-key-only", "update-of-unavailable-values")
+
+
+@pytest.mark.parametrize("name", UNSENT)
+def test_a_column_that_was_not_sent_is_not_missing_from_its_row(name):
+    """A schema block describes all columns of a table; the row names them, and says that some were not sent."""
+    version = CATALOGUE.version("debezium/json-schema@4")
+    (value,) = (sample.value for sample in find_samples(version).messages if sample.name == name)
+    validation = open_validation(CATALOGUE, version.reference, ReadingOptions())
+    (fast,) = by_fast_path(FastValidator(validation), [value])
+    assert shown(fast) == shown(by_reference([validation], value)[0])
+    assert [finding.rule for finding in fast.findings if finding.severity != "info"] == []

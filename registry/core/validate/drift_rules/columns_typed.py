@@ -24,8 +24,9 @@ def check(view: RuleView) -> Iterator[Breach]:
                 if name not in types:
                     yield Breach(column_path(reading, source, name), f"a type in {where}", "untyped")
             if side.completed_from is None:
+                unsent = reading.column_names(source) if source in reading.partly_sent else ()
                 for name in types:
-                    if name not in row:
+                    if name not in row and name not in unsent:
                         yield Breach(column_path(reading, source, name), "present", "absent", WARNING)
 
 

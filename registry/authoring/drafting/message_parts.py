@@ -1,0 +1,154 @@
+"""Message parts: where rows are, what says the op, which images each op has, and the envelope, or why none is known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from cdc_contracts.registry.authoring.drafting.envelope_places import EnvelopeFacts, find_envelope, lists_key
+from cdc_contracts.registry.authoring.drafting.image_sides import OpImages, find_sides
+from cdc_contracts.registry.authoring.drafting.message_members import Members, ObservedMember, Parts, SampleMessage
+from cdc_contracts.registry.authoring.drafting.op_codes import (
+    MARKS,
+    OpCodes,
+    find_messages_without_code,
+    find_op,
+    name_no_op,
+    numeric_op,
+    op_in_row,
+    rows_without_code,
+)
+from cdc_contracts.registry.authoring.drafting.row_places import (
+    SIDE,
+    RowPlaces,
+    find_rows,
+    hint_of,
+    structures_in,
+    take_message,
+)
+from cdc_contracts.registry.authoring.drafting.row_refusals import find_refusal, find_wide_rows, hold_unreadable_rows
+from cdc_contracts.registry.authoring.drafting.unsent_marks import UnsentMarks, find_absent
+from cdc_contracts.registry.core.common.errors import UndetectedError
+from cdc_contracts.registry.core.common.json_messages import kind_of
+from cdc_contracts.registry.core.common.pointers import join_pointer
+
+VOCABULARY: Final = "A dialect beyond docs/vocabulary.md needs a reading of its own, which is code."
+
+
+@dataclass
+class MessageParts:
+    """The parts of messages: where rows are, what says the op, which images each op has, and the envelope."""
+
+    places: RowPlaces
+    codes: OpCodes
+    sides: dict[str, OpImages]
+    envelope: EnvelopeFacts
+    absent: UnsentMarks
+
+
+def find_parts(members: Members) -> MessageParts:
+    """Return the parts of messages; members that hold rows with arrays or objects become images one after another.
+
+    Raises UndetectedError if contracts cannot express what is seen.
+    """
+    wide: set[Parts] = set()
+    while True:
+        places = find_rows(members, wide)
+        codes = find_op(members, places) or name_no_op(members, places)
+        if codes is None:
+            raise _no_op(members, places)
+        envelope = find_envelope(members, places, codes)
+        more = find_wide_rows(places, codes, envelope)
+        if more is None or more in wide:
+            break
+        wide.add(more)
+    if _is_marked_row(members, places, codes, envelope) or _may_be_row(members, places, codes, envelope):
+        _take_rows_of_the_top(members, places, codes)
+        codes = find_op(members, places) or codes
+    lacking = rows_without_code(members, places, codes)
+    if lacking:
+        raise _partial_op(members, codes, lacking)
+    find_messages_without_code(members, places, codes)
+    sides, envelope = find_sides(members, places, codes), find_envelope(members, places, codes)
+    reason = find_refusal(places, codes, envelope, sides)
+    if reason is not None:
+        raise UndetectedError(f"no contract can express these messages: {reason}", hint=_images_hint(places))
+    return MessageParts(places, codes, sides, envelope, find_absent(members, places, codes, envelope))
+
+
+def _is_marked_row(members: Members, places: RowPlaces, codes: OpCodes, envelope: EnvelopeFacts) -> bool:
+    """Return whether the message itself is the row, as the name of its op code is marked to be none of the columns."""
+    op = codes.member.parts
+    if len(op) > 1 or not op[0].startswith(MARKS) or any(hint_of(one) == SIDE for one in places.images):
+        return False
+    named = {str(place.says["at"]) for place in envelope.places.values() if "at" in place.says}
+    rows = (message.content for message in members.messages if codes.code(message) is not None)
+    others = {(name, kind_of(value)) for row in rows for name, value in row.items() if not name.startswith(MARKS)}
+    plain = any(kind not in ("object", "array", "null") and join_pointer(name) not in named for name, kind in others)
+    return plain or (bool(others) and not any(hint_of(one) for one in places.images))
+
+
+def _may_be_row(members: Members, places: RowPlaces, codes: OpCodes, envelope: EnvelopeFacts) -> bool:
+    """Return whether the message itself may be the row: no member holds one, and none is an object that could."""
+    if places.images or hold_unreadable_rows(places, codes, envelope):
+        return False
+    top = (member for member in members if len(member.parts) == 1)
+    places.refused_beside = tuple(member.parts for member in top if _holds_objects(members, member))
+    return not places.refused_beside
+
+
+def _holds_objects(members: Members, member: ObservedMember) -> bool:
+    if "object" in member.kinds:
+        return True
+    return any(isinstance(one, dict) for _, value in members.values(member.parts) if isinstance(value, list)
+               for one in value)  # fmt: skip
+
+
+def _partial_op(members: Members, codes: OpCodes, lacking: Sequence[SampleMessage]) -> UndetectedError:
+    return UndetectedError(
+        f"no contract can express these messages: {codes.member.pointer} looks like the op code, and "
+        f"{len(lacking):,} of {len(members.messages):,} messages have a row and do not have it",
+        where=lacking[0].place, hint="Give messages that all say what they do; leave out the others.",
+    )  # fmt: skip
+
+
+def _no_op(members: Members, places: RowPlaces) -> UndetectedError:
+    numeric = numeric_op(members, places)
+    if numeric is not None:
+        return UndetectedError(
+            f"no contract can express these messages: {numeric.pointer} looks like the op code, and holds no texts",
+            where=numeric.first,
+            hint=f"`ops` of a contract takes texts. {VOCABULARY}",
+        )
+    within = op_in_row(members, places)
+    if within is not None:
+        return UndetectedError(
+            f"no contract can express these messages: {within.pointer} looks like the op code, and is in the row",
+            where=within.first, hint="Unwrap the rows first: only a message that is the row has its op among columns.",
+        )  # fmt: skip
+    return UndetectedError(
+        "no member says what each message does: a text in every message, with few values such as insert or U",
+        hint="Give more messages of one dialect, with an insert, an update and a delete among them.",
+    )
+
+
+def _images_hint(places: RowPlaces) -> str:
+    if places.refused:
+        return "An image is an object of columns with plain values, a list of one, or a list of rows. " + VOCABULARY
+    return "Give messages with rows. " + VOCABULARY
+
+
+def _take_rows_of_the_top(members: Members, places: RowPlaces, codes: OpCodes) -> None:
+    """Read the message itself as the row, beside what belongs to the envelope."""
+    rows = Members(message for message in members.messages if codes.code(message) is not None)
+    names = dict.fromkeys(name for message in rows.messages for name in message.content)
+    envelope = find_envelope(rows, places, codes)
+    named = [one.parts[0] for one in (codes.member, codes.ddl_flag) if one is not None]
+    for fact, place in envelope.places.items():
+        at = str(place.says.get("at", ""))[1:]
+        if fact in ("table", "database", "schema", "database_table") and at in names:
+            named.append(at)
+    named += [name for name in names if name.startswith(MARKS) or lists_key(rows, name, names)]
+    take_message(places, rows, names, named)
+    places.structures = structures_in(value for message in members.messages for value in message.content.values())

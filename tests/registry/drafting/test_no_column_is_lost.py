@@ -1,0 +1,231 @@
+"""Decoded columns and stated exclusions are the members that were seen, whatever a draft is made of."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections import Counter
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+import yaml
+from random_dialects import to_bytes
+from topics import CATALOGUE
+
+from cdc_contracts.registry.authoring.drafting.draft_folders import make_folder, read_samples
+from cdc_contracts.registry.core.common.errors import UndetectedError
+from cdc_contracts.registry.core.contract.catalogue import CANONICAL, Catalogue
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.validate.validation_context import open_validation
+
+SHORT = [(first, 20) for first in range(0, 80, 20)]
+LONG = [pytest.param(first, 100, marks=pytest.mark.nightly) for first in range(80, 4_080, 100)]
+"""Seeds of feeds: the first, and how many follow one another."""
+SUBJECT = "acme/feed"
+NAMES = (
+    "a-b", "a.b", "1", "01", "1st", "名称", "Key Part", "a/b~c", "data", "doc", "after", "old", "row", "op", "type", "table",
+    "status", "ts_ms", "payload", "schema", "source", "values", "keys", "name", "ddl", "x", "absent", "columns",
+)  # fmt: skip
+ROW_NAMES = ("a-b", "a.b", "1", "名称", "Key Part", "qty", "title", "x", "weight", "absent")
+"""Names of columns that no part of an envelope is called."""
+VALUES: dict[str, list[Any]] = {
+    "boolean": [True, False],
+    "int64": [0, -1, 2**63 - 1],
+    "uint64": [7, 2**64 - 1],
+    "double": [Decimal("1.5"), Decimal("-2.25"), Decimal("0.5")],
+    "string": ["", "a", "null", "käse", "{}", "insert", "7"],
+    "array": [[], [1, "a", None], [[True]], [{"id": 1, "x": 2}]],
+    "struct": [{"x": 1}, {"x": Decimal("1.0"), "y": {"z": []}}, {"id": 7, "name": "a", "tags": ["b"]}],
+}
+"""Values of each kind of JSON, by the type that a schema block gives to them."""
+
+
+@dataclass
+class Feed:
+    """What a producer writes: where rows are, what says the op, and the columns of its table with their types."""
+
+    draw: Random
+    shape: str
+    code: str | None
+    block: bool
+    always_before: bool
+    columns: dict[str, str]
+
+    @property
+    def holder(self) -> str:
+        return "/payload" if self.block else ""
+
+
+def draw_feed(seed: int) -> Feed:
+    """Return a feed; the same for the same seed."""
+    draw = Random(seed)
+    shape = draw.choice(("sides", "sides", "sides", "flat", "row"))
+    code = {
+        "sides": draw.choice(("op", "op", "op_type", None)),
+        "flat": draw.choice(("__op", "__deleted")),
+        "row": "op",
+    }
+    names = NAMES if shape == "sides" else ROW_NAMES
+    chosen = draw.sample(names, draw.randint(1, 6))
+    block = shape == "sides" and code["sides"] is not None and draw.random() < 1 / 3
+    types = [type_ for type_ in VALUES if not block or type_ != "uint64"]
+    columns = {"id": "int64", **{name: draw.choice(types) for name in chosen}}
+    return Feed(draw, shape, code[shape], block, draw.random() < 1 / 2, columns)
+
+
+Row = dict[str, Any]
+Change = tuple[str, Row | None, Row | None]
+
+
+def write_feed(feed: Feed, count: int) -> list[tuple[dict[str, Any], Change | None]]:
+    """Return messages, each with its op and images; None for a message without a row."""
+    found: list[tuple[dict[str, Any], Change | None]] = []
+    rows: list[Row] = []
+    for number in range(count):
+        if feed.shape == "sides" and number and feed.draw.random() < 1 / 10:
+            found.append((wrapped(feed, {"source": {"table": "t"}, "ddl": f"ALTER TABLE t ADD c{number} int"}), None))
+            continue
+        op = feed.draw.choice(("insert", "update", "delete")) if rows else "insert"
+        before = None if op == "insert" else rows.pop()
+        after = None if op == "delete" else {**new_row(feed), "id": number if before is None else before["id"]}
+        rows += [after] if after is not None else []
+        found.append(write_change(feed, op, before, after))
+    return found
+
+
+def new_row(feed: Feed) -> Row:
+    draw = feed.draw
+    return {name: None if draw.random() < 1 / 5 else draw.choice(VALUES[type_]) for name, type_ in feed.columns.items()}
+
+
+CODES = {"insert": "c", "update": "u", "delete": "d"}
+
+
+def write_change(feed: Feed, op: str, before: Row | None, after: Row | None) -> tuple[dict[str, Any], Change]:
+    if feed.shape == "flat":
+        row = (before if op == "delete" else after) or {}
+        deleted = feed.code == "__deleted"
+        code = str(op == "delete").lower() if deleted else CODES[op]
+        meant = "upsert" if deleted and op != "delete" else op
+        return {**row, feed.code or "": code, "__table": "t"}, (
+            (meant, row, None) if op == "delete" else (meant, None, row)
+        )
+    if feed.shape == "row":
+        row = (before if op == "delete" else after) or {}
+        return {"op": CODES[op], "table": "t", "row": row}, (op, row, None) if op == "delete" else (op, None, row)
+    if op == "update" and not feed.always_before:
+        before = None
+    message = {"before": before, "after": after, "source": {"table": "t", "pos": 7}}
+    if feed.code is not None:
+        message[feed.code] = CODES[op]
+    meant = op if feed.code is not None or (before is not None) else "upsert"
+    return wrapped(feed, message), (meant, before, after)
+
+
+def wrapped(feed: Feed, message: dict[str, Any]) -> dict[str, Any]:
+    """Return a message beside the schema of its members, where the feed has one."""
+    if not feed.block:
+        return message
+    described = {name: {"type": "string", "field": name} for name in message}
+    columns = [
+        {"type": type_, "field": name, **({"items": {"type": "string"}} if type_ == "array" else {})}
+        for name, type_ in feed.columns.items()
+    ]
+    described |= {name: {"type": "struct", "fields": columns, "field": name} for name in ("before", "after")
+                  if name in message}  # fmt: skip
+    return {"schema": {"type": "struct", "fields": [*described.values()]}, "payload": message}
+
+
+@pytest.fixture(scope="module")
+def canonical(tmp_path_factory):
+    """The catalogue without any product, so that a draft is not compared with all of them."""
+    root = tmp_path_factory.mktemp("canonical")
+    shutil.copytree(CATALOGUE.canonical.folder, root / CANONICAL / "v1")
+    return Catalogue([root])
+
+
+@pytest.mark.parametrize(("first", "count"), SHORT + LONG)
+def test_each_member_is_a_decoded_column_or_stated_to_be_none(first, count, canonical):
+    outcomes = Counter[str]()
+    for seed in range(first, first + count):
+        feed = draw_feed(seed)
+        faults = drafted(feed, Random(seed).choice((1, 2, 5, 15)), canonical)
+        assert faults in ([], None), f"seed {seed}: {faults}"
+        outcomes[feed.shape if faults is not None else f"{feed.shape} refused"] += 1
+    assert outcomes["row"] > 0
+
+
+def drafted(feed: Feed, count: int, catalogue: Catalogue) -> list[str] | None:
+    """Draft a contract from a feed and return what it loses; None if it is refused."""
+    messages = write_feed(feed, count)
+    values = [to_bytes(message) for message, _ in messages]
+    samples = read_samples((f"m:{number}", value) for number, value in enumerate(values, 1))
+    try:
+        draft = make_folder(catalogue, SUBJECT, "m.jsonl", samples, like=None, keep_values=False)
+    except UndetectedError as error:
+        return None if feed.shape == "row" and "what it holds" in error.what else [f"refused: {error.what}"]
+    with TemporaryDirectory() as folder:
+        for name, content in draft.files.items():
+            (Path(folder) / name).parent.mkdir(parents=True, exist_ok=True)
+            (Path(folder) / name).write_bytes(content)
+        opened = Catalogue([*catalogue.roots, Path(folder)])
+        validation = open_validation(opened, f"{SUBJECT}@1", ReadingOptions())
+        validated = [validation.validate(value) for value in values]
+    contract = yaml.safe_load(draft.files[f"{SUBJECT}/v1/contract.yaml"])
+    said = {*pointers(contract)} | {*re.findall(r"/[^\s,()]+", " ".join(draft.questions))}
+    faults = []
+    for (message, change), one in zip(messages, validated, strict=True):
+        found = [(each.op, each.before, each.after) for each in one.changes]
+        wanted = [] if change is None else [(change[0], texts(change[1]), texts(change[2]))]
+        if one.verdict.outcome not in ("conforming", "control") or found != wanted:
+            faults.append(f"{one.verdict.outcome}: {found} and not {wanted}")
+        faults += [f"nothing is said of {at}" for at in outside(feed, message) if not is_said(at, said)]
+    return faults[:1]
+
+
+def texts(row: Row | None) -> dict[str, str | None] | None:
+    """Return the values of a row as texts: those of numbers as they are, and of arrays and objects as JSON."""
+    return None if row is None else {name: text_of(value) for name, value in row.items()}
+
+
+def text_of(value: Any) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, dict | list):
+        return to_bytes(value).decode().replace(", ", ",").replace(": ", ":")
+    return str(value) if isinstance(value, Decimal) else json.dumps(value)
+
+
+def outside(feed: Feed, message: dict[str, Any]) -> list[str]:
+    """Return the pointers to the members of a message that are outside its rows."""
+    if feed.shape == "flat":
+        return [f"/{name}" for name in message if name.startswith("__")]
+    found = []
+    for name, value in (message["payload"] if feed.block else message).items():
+        if name in ("before", "after", "row"):
+            continue
+        inner = [f"/{one}" for one in value] if isinstance(value, dict) else [""]
+        found += [f"{feed.holder}/{name}{one}" for one in inner]
+    return found
+
+
+def is_said(pointer: str, said: set[str]) -> bool:
+    """Return whether a member, or one that holds it, is in a contract or a question."""
+    parts = pointer[1:].split("/")
+    return any("/" + "/".join(parts[: end + 1]) in said for end in range(len(parts)))
+
+
+def pointers(says: Any) -> list[str]:
+    """Return the texts in a contract that are pointers, and the members that are no columns."""
+    if isinstance(says, dict):
+        hidden = [f"/{name}" for name in says.get("not_columns", ())]
+        return hidden + [found for one in says.values() for found in pointers(one)]
+    if isinstance(says, list):
+        return [found for one in says for found in pointers(one)]
+    return [says] if isinstance(says, str) and says.startswith("/") else []
