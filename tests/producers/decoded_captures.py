@@ -147,7 +147,8 @@ def decode_changes(
         return list(_decode_typed(capture, records, reference))
     batches: dict[tuple[int, str | None], list[tuple[RowChange, Placed]]] = defaultdict(list)
     sent, due = _messages_of_rows(records), changes_due(capture)
-    assert {name: len(found) for name, found in sent.items()} == {name: len(found) for name, found in due.items()}
+    counts = {name: len(found) for name, found in sent.items()}
+    assert counts == {name: len(found) for name, found in due.items()}, counts
     for name, changes in due.items():
         for change, placed in zip(changes, sent[name], strict=True):
             table = name if capture.options == UNWRAPPED else None

@@ -4,7 +4,8 @@ import os
 
 import pytest
 from database_servers import mariadb_programs, postgres_programs
-from producers.captures import read_expected
+from producers.captures import Capture, read_expected
+from producers.connect_runs import run_connect
 from producers.database_sessions import open_session
 from producers.expected_rows import run_statements
 from producers.run_plans import list_runs
@@ -19,6 +20,10 @@ pytestmark = [
         "CDC_CONTRACTS_PRODUCERS" not in os.environ, reason="runs every producer: CDC_CONTRACTS_PRODUCERS=1"
     ),
 ]
+
+
+CONNECT_RUN = "debezium-3.0.8-postgresql"
+"""The run that goes through a broker as well; its release is of the same time as the worker."""
 
 
 def need(database):
@@ -41,3 +46,19 @@ def test_a_release_that_is_run_now_sends_the_rows_of_its_database(run):
     assert all(sent.values())
     for capture, records in sent.items():
         assert unknown_differences(capture, records, reference_of(capture)) == []
+
+
+@pytest.mark.parametrize("name", ["defaults", "defaults-schema"])
+def test_topics_that_kafka_connect_wrote_have_the_rows_of_the_database(name, broker, tmp_path):
+    run = next(one for one in list_runs() if one.name == CONNECT_RUN)
+    need(run.database)
+    options = next(one for one in run.options if one.name == name)
+    capture = Capture(run.product, run.version, run.database, name)
+    statements = read_statements(run.database)
+    with open_session(run.database) as session:
+        for statement in statements:
+            if statement.phase == "snapshot":
+                session.execute(statement.sql)
+        change = [statement for statement in statements if statement.phase == "stream"]
+        records = run_connect(run, options, session, change, broker.bootstrap, tmp_path)
+    assert unknown_differences(capture, records, reference_of(capture)) == []
