@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any, Final, NamedTuple
 
 from cdc_contracts.registry.core.common.pointers import ABSENT, follow, join_pointer, split_pointer
-from cdc_contracts.registry.core.contract.discriminators import all_hold
+from cdc_contracts.registry.core.contract.discriminators import all_hold, is_value
 from cdc_contracts.registry.core.contract.document_model import ROW_OPS
 from cdc_contracts.registry.core.contract.envelope_model import OpFlag, Place
 from cdc_contracts.registry.core.contract.image_model import Side, Sides
@@ -257,7 +257,7 @@ class Reading:
     def _holds(self, flag: OpFlag, mapped: str | None) -> bool:
         if flag.at is None:
             return all_hold(flag.when, self.message)
-        return (flag.of is None or mapped in flag.of) and _same(self.at(flag.at), flag.equals)
+        return (flag.of is None or mapped in flag.of) and is_value(self.at(flag.at), flag.equals)
 
     def _time(self, place: Place | None) -> EventTime:
         value = self.place(place)
@@ -361,11 +361,3 @@ def as_sent(value: Any, place: Place | None) -> str | None:
 
 def _text(value: Any) -> str | None:
     return value if isinstance(value, str) else None
-
-
-def _same(value: Any, wanted: Any) -> bool:
-    if isinstance(wanted, bool) or isinstance(value, bool):
-        return value is wanted
-    if isinstance(wanted, int):
-        return isinstance(value, Number) and value == wanted
-    return bool(isinstance(value, str) and value == wanted)
