@@ -14,6 +14,8 @@ from cdc_contracts.registry.core.common.pointers import ABSENT, follow, split_po
 from cdc_contracts.registry.core.contract.discriminator_model import Test
 from cdc_contracts.registry.core.contract.relations import starts_with
 
+StatedValue = str | bool | int | None
+"""A value that a contract asks for."""
 _MAY_BE_ESCAPED: Final = re.compile(r'["\\/\x00-\x1f]')
 
 
@@ -54,12 +56,12 @@ def holds(test: Test, message: dict[str, Any]) -> bool:
     return test.avro_decodes is not None and isinstance(message, Record)
 
 
-def is_value(found: Any, wanted: str | bool | int | None) -> bool:
+def is_value(found: Any, wanted: StatedValue) -> bool:
     """Return whether a parsed member has a value of a contract; a number is one however it is written."""
     return type(found) is _parsed_as(wanted) and found == wanted
 
 
-def _parsed_as(wanted: str | bool | int | None) -> type:
+def _parsed_as(wanted: StatedValue) -> type:
     """Return what the strict parser makes of a value of a contract."""
     return Number if type(wanted) is int else type(wanted)
 

@@ -20,7 +20,7 @@ from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.contract.table_contracts import table_name
 from cdc_contracts.registry.core.message.envelope_times import NO_TIME, EventTime, read_time
 from cdc_contracts.registry.core.message.primary_keys import read_key_columns, read_names
-from cdc_contracts.registry.core.message.sent_types import read_sent_types
+from cdc_contracts.registry.core.message.sent_types import read_sent_defaults, read_sent_types
 from cdc_contracts.registry.core.message.unsent_values import StandIns, stand_ins_of
 from cdc_contracts.registry.core.values import Number
 
@@ -242,6 +242,12 @@ class Reading:
         said = [value for value in map(self.at, self.types_at) if value is not ABSENT and value is not None]
         result = [read_sent_types(types, value) for value in said]
         return None if not result or None in result else {**result[-1], **result[0]}  # type: ignore[dict-item]
+
+    @cached_property
+    def defaults(self) -> dict[str, str]:
+        """The values that columns have in place of NULL, as they are sent; none where the message does not say them."""
+        types = self.meaning.columns.types
+        return {} if types == "none" or types.at is None else read_sent_defaults(types, self.at(types.at))
 
     @cached_property
     def types_at(self) -> tuple[str, ...]:

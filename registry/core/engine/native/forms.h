@@ -11,6 +11,7 @@
  */
 #define FORMS(FORM) \
     FORM(ANY_TEXT, AS_SENT) \
+    FORM(TEXT_NOTING_DAMAGE, AS_SENT) /* U+FFFD is noted */ \
     FORM(INTEGERS, NUMBERS)        /* a number, or the text of one */ \
     FORM(DECIMALS, NUMBERS) \
     FORM(FLOATS, VALUES)           /* a number of up to 30 characters without exponent, or the text of one */ \
@@ -51,7 +52,7 @@
 enum form { FORMS(NUMBERED) FORM_COUNT };
 
 /* What became of a value, as in `form_values.Flag`. */
-enum flag { OK = 0, BROKEN = 1, NOTED = 3 };
+enum flag { OK = 0, BROKEN = 1, NOTED = 3, SUBSTITUTE = 8 };
 #define OPEN 255      /* the flag of a value that is left to another implementation */
 #define MOST_ADDED 32 /* bytes that a canonical text may be longer than what was sent */
 
@@ -73,7 +74,9 @@ enum flag { OK = 0, BROKEN = 1, NOTED = 3 };
     FIELD(int32_t, is_instant) /* a moment of a clock with an offset, in seconds ahead of UTC */ \
     FIELD(int32_t, offset) \
     FIELD(const uint8_t *, literals) /* left open wherever they stand; each with a zero byte behind it */ \
-    FIELD(int64_t, literals_size)
+    FIELD(int64_t, literals_size) \
+    FIELD(const uint8_t *, substitutes) /* written in place of other values as well; each with a zero byte behind it */ \
+    FIELD(int64_t, substitutes_size)
 
 typedef struct {
     CHECK_FIELDS(MEMBER)
