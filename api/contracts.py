@@ -156,7 +156,7 @@ class Contract:
                 "a contract is opened by a function", hint='Write `cdc_contracts.contract("dts/canal@2")`.'
             )
         self._validation = validation
-        self._messages = {validation.declared: MessageValidator(validation)}
+        self._messages = {id(validation): MessageValidator(validation)}
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(f"{self!r} cannot be pickled or copied: open it in each process that uses it")
@@ -176,7 +176,7 @@ class Contract:
 
     def check(self, message: Message) -> CheckedMessage:
         """Validate one message. Drift is in the result, never an exception."""
-        validated = self._validator(message, decodes=False)
+        validated = self._validate(message, self._scope(message), decodes=False)
         verdict = validated.verdict
         return CheckedMessage(
             outcome=verdict.outcome,
@@ -188,7 +188,8 @@ class Contract:
 
     def decode(self, message: Message) -> DecodedMessage:
         """Validate one message and return its row changes as Python values; none if it does not conform."""
-        validated = self._validator(message, decodes=True)
+        scope = self._scope(message)
+        validated = self._validate(message, scope, decodes=True)
         verdict = validated.verdict
         return DecodedMessage(
             outcome=verdict.outcome,
@@ -196,7 +197,7 @@ class Contract:
             undecided=verdict.undecided,
             table=validated.table,
             findings=as_findings(verdict.findings),
-            changes=tuple(self._undecided(validated) if validated.alternatives else self._changes(validated)),
+            changes=tuple((_undecided if validated.alternatives else _changes)(validated, scope)),
             control=read_control(validated.control) if validated.control is not None else None,
         )
 
@@ -208,12 +209,13 @@ class Contract:
         from cdc_contracts.registry.authoring.explain.message_explanations import explain_message, write_explanation
         from cdc_contracts.registry.core.records.record_origins import FoundPlace
 
+        scope = self._scope(message)
         found = explain_message(
             value_of(message),
             self._validation.catalogue,
-            self._validation.reading_options,
+            scope.reading_options,
             key=key_of(message),
-            validation=self._scope(message),
+            validation=scope,
             show_values=show_values,
         )
         return Explanation(
@@ -256,11 +258,11 @@ class Contract:
 
         return BatchValidator(self._validation)
 
-    def _validator(self, message: Message, *, decodes: bool) -> ValidatedMessage:
-        value, scope = value_of(message), self._scope(message)
-        validator = self._messages.get(scope.declared)
+    def _validate(self, message: Message, scope: ValidationContext, *, decodes: bool) -> ValidatedMessage:
+        value = value_of(message)
+        validator = self._messages.get(id(scope))
         if validator is None:
-            validator = self._messages.setdefault(scope.declared, MessageValidator(scope))
+            validator = self._messages.setdefault(id(scope), MessageValidator(scope))
         return validator.validate(value, key_of(message) if scope.reads_keys else None, decodes=decodes)
 
     def _scope(self, message: Message) -> ValidationContext:
@@ -273,26 +275,28 @@ class Contract:
             ranges.of_named([place.topic])
         return self._validation.at(*place)
 
-    def _undecided(self, validated: ValidatedMessage) -> Iterator[UndecidedChange]:
-        """Yield the changes of an ambiguous message, each with its readings."""
-        known = {str(one.verdict.version): self._changes(one) for one in validated.alternatives}
-        for index in range(max(map(len, known.values()))):
-            readings = {name: changes[index] for name, changes in known.items() if index < len(changes)}
-            facts = {one.name: getattr([*readings.values()][-1], one.name) for one in fields(ChangeFacts)}
-            yield UndecidedChange(**facts, readings=FrozenDict(readings))
 
-    def _changes(self, validated: ValidatedMessage) -> list[Change]:
-        version, reading, columns = validated.verdict.version, validated.reading, validated.columns
-        if not validated.changes or version is None or reading is None or columns is None:
-            return []
-        if validated.kinds is not None:
-            read_value = python_readers(validated.kinds)
-            return [read_change(change, read_value, read_value) for change in validated.changes]
-        kinds = value_kinds(reading, columns, self._validation.validator_of(version).forms)
-        return [
-            read_change(change, *(python_readers(ColumnKinds(side, columns.types or {})) for side in sides))
-            for change, sides in zip(validated.changes, kinds, strict=True)
-        ]
+def _undecided(validated: ValidatedMessage, scope: ValidationContext) -> Iterator[UndecidedChange]:
+    """Yield the changes of an ambiguous message, each with its readings."""
+    known = {str(one.verdict.version): _changes(one, scope) for one in validated.alternatives}
+    for index in range(max(map(len, known.values()))):
+        readings = {name: changes[index] for name, changes in known.items() if index < len(changes)}
+        facts = {one.name: getattr([*readings.values()][-1], one.name) for one in fields(ChangeFacts)}
+        yield UndecidedChange(**facts, readings=FrozenDict(readings))
+
+
+def _changes(validated: ValidatedMessage, scope: ValidationContext) -> list[Change]:
+    version, reading, columns = validated.verdict.version, validated.reading, validated.columns
+    if not validated.changes or version is None or reading is None or columns is None:
+        return []
+    if validated.kinds is not None:
+        read_value = python_readers(validated.kinds)
+        return [read_change(change, read_value, read_value) for change in validated.changes]
+    kinds = value_kinds(reading, columns, scope.validator_of(version).forms)
+    return [
+        read_change(change, *(python_readers(ColumnKinds(side, columns.types or {})) for side in sides))
+        for change, sides in zip(validated.changes, kinds, strict=True)
+    ]
 
 
 def _values(messages: Messages) -> Iterator[bytes | None]:

@@ -3,8 +3,12 @@
 Records a second of a stream of inserts, updates and deletes over twelve columns, audited (every value checked) and
 decoded (canonical texts as well), and rows a second typed for tables, in CPU time. `audit/parse` and `decode/parse` are
 the time of a record over that of one `msgspec` parse of the same bytes into raw columns; of Avro, for which there is no
-such parse, `audit/canal` and `decode/canal` are over the time of a record of CANAL. All take turns, so the ratios hold
-where the speed of the machine drifts. `CDC_CONTRACTS_NATIVE=off` measures the kernel without its native part.
+such parse, `audit/canal` and `decode/canal` are over the time of a record of CANAL. `audit/byte` is the time of a byte
+over that of a byte of CANAL. All take turns, so the ratios hold where the speed of the machine drifts.
+`CDC_CONTRACTS_NATIVE=off` measures the kernel without its native part. `--updates` measures streams of updates only.
+
+Where options of the producer decide how values are written, the streams are written under OPTIONS; the kernel is told
+of none, as with a topic that nobody knows.
 
 `--single` measures messages that come one at a time, as a consumer polls them: the CPU microseconds of `check` and
 `decode` of the Python interface and of one `json.loads`, each on messages that it has not seen, after some others. The
@@ -17,6 +21,8 @@ import argparse
 import json
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
 from statistics import median
 from typing import Any
 
@@ -49,9 +55,13 @@ WARMING, EACH = 1_000, 400
 """Messages that come first, one at a time, and messages of a round."""
 SINGLE = ("check", "decode", "json.loads")
 CANAL = "oms-community/canal@2"
+OPTIONS = {
+    "decimal.handling.mode": "precise", "bigint.unsigned.handling.mode": "long",
+    "time.precision.mode": "adaptive_time_microseconds", "binary.handling.mode": "bytes",
+}  # fmt: skip
 COLUMNS = {
     "bytes": 7, "audit/s": 10, "decode/s": 10, "typed/s": 10, "audit/parse": 13, "decode/parse": 13, "audit/canal": 13,
-    "decode/canal": 13,
+    "decode/canal": 13, "audit/byte": 12,
 }  # fmt: skip
 """What is shown, and how wide."""
 
@@ -60,6 +70,7 @@ def main() -> None:
     asked = argparse.ArgumentParser(description=__doc__)
     asked.add_argument("--messages", type=int, default=40_000)
     asked.add_argument("--rounds", type=int, default=5)
+    asked.add_argument("--updates", action="store_true", help="of each message both images")
     asked.add_argument("--single", action="store_true", help="messages that come one at a time")
     asked.add_argument("dialects", nargs="*")
     options = asked.parse_args()
@@ -70,7 +81,7 @@ def main() -> None:
     titles = (f"{name:>{width}}" for name, width in COLUMNS.items())
     print(f"{'dialect':<44}{''.join(titles)}")
     for reference in options.dialects or FAMILIES:
-        found = measure(reference, options.messages, options.rounds)
+        found = measure(reference, options.messages, options.rounds, updates=options.updates)
         shown = (
             show(name, found[name]).rjust(width) if name in found else " " * width for name, width in COLUMNS.items()
         )
@@ -81,13 +92,14 @@ def show(name: str, figure: float) -> str:
     return f"{figure:,.0f}" if name.endswith(("/s", "bytes")) else f"{figure:.2f}"
 
 
-def measure(reference: str, total: int, rounds: int) -> dict[str, float]:
+def measure(reference: str, total: int, rounds: int, *, updates: bool = False) -> dict[str, float]:
     """Return bytes a message, records a second audited and decoded, rows a second typed, and times over one parse.
 
     Where there is no such parse the times are over those of CANAL. Each is the best of some rounds after a warm one.
     """
     catalogue, reading_options = shipped_catalogue(), ReadingOptions(tables=own_table(), table="shop.orders")
-    kernel, values, batches = open_stream(reference, total)
+    kernel, values, batches = open_stream(reference, total, updates=updates)
+    total = len(values)
     written = [part for batch in batches for part in kernel.decode(batch)]
     observed = ObservedColumns()
     for part in written:
@@ -100,13 +112,13 @@ def measure(reference: str, total: int, rounds: int) -> dict[str, float]:
             type_rows(rows, layout)
 
     version, works = catalogue.version(reference), {**make_works(kernel, batches), "typed": type_all}
+    canal, of_canal, batches_of_canal = open_stream(CANAL, total)
+    works |= {f"canal {name}": work for name, work in make_works(canal, batches_of_canal).items()}
     if version.meaning.transport == "json":
         beside = {"parse": ("parse", "parse")}
         works["parse"] = make_parser(values, version.meaning.images.pointers())
     else:
         beside = {"canal": ("canal audit", "canal decode")}
-        canal, _, batches_of_canal = open_stream(CANAL, total)
-        works |= {f"canal {name}": work for name, work in make_works(canal, batches_of_canal).items()}
     seconds = best_of(works, rounds)
     rows = sum(len(part.changes) for part in written)
     found = {
@@ -118,6 +130,8 @@ def measure(reference: str, total: int, rounds: int) -> dict[str, float]:
     for name, (audited, decoded) in beside.items():
         found[f"audit/{name}"] = seconds["audit"] / seconds[audited]
         found[f"decode/{name}"] = seconds["decode"] / seconds[decoded]
+    sizes = sum(map(len, values)) / sum(map(len, of_canal))
+    found["audit/byte"] = seconds["audit"] / seconds["canal audit"] / sizes
     return found
 
 
@@ -154,10 +168,16 @@ def _load(value: bytes) -> Any:
         return None
 
 
-def open_stream(reference: str, total: int) -> tuple[Kernel, list[bytes], list[pa.RecordBatch]]:
+def open_stream(
+    reference: str, total: int, *, updates: bool = False
+) -> tuple[Kernel, list[bytes], list[pa.RecordBatch]]:
     """Return a kernel for a dialect, and the messages of a stream in it, also as batches."""
     catalogue, reading_options = shipped_catalogue(), ReadingOptions(tables=own_table(), table="shop.orders")
-    values = list(Renderer(catalogue.version(reference), reading_options).render_all(row_stream(5, total)))
+    version = catalogue.version(reference)
+    written = replace(reading_options, parameters=OPTIONS)
+    events = row_stream(5, total * 3 if updates else total)
+    chosen = islice((event for event in events if not updates or event.op == "update"), total)
+    values = list(Renderer(version, written).render_all(chosen))
     batches = [batch_of(values[start : start + BATCH], start) for start in range(0, len(values), BATCH)]
     return Kernel(open_validation(catalogue, reference, reading_options)), values, batches
 

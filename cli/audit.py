@@ -73,7 +73,8 @@ def audit_topic(
     with run_options.open_engine(reading, brokers) as engine:
         result, code = run_options.watch_audit(engine, opened(engine), fail_on, reading.time_limit)
         if new_versions is not None:
-            write_versions(result, new_versions, validating.open_reading_options()[0])
+            catalogue, reading_options, _ = validating.open_reading_options()
+            write_versions(result, new_versions, catalogue, reading_options.options)
         run_options.finish(
             result, code, as_json=as_json, targets=report, known=known, new_baseline=new_baseline,
             bookmarks=bookmarks, against=against, allow_empty=allow_empty,
@@ -113,7 +114,8 @@ def audit_file(
     with run_options.open_engine(reading) as engine:
         result, code = run_options.watch_audit(engine, [(source, fitted)], fail_on, reading.time_limit)
         if new_versions is not None:
-            write_versions(result, new_versions, validating.open_reading_options()[0])
+            catalogue, reading_options, _ = validating.open_reading_options()
+            write_versions(result, new_versions, catalogue, reading_options.options)
         run_options.finish(
             result, code, as_json=as_json, targets=report, known=known, new_baseline=new_baseline, against=against,
         )  # fmt: skip

@@ -124,7 +124,7 @@ def _place_versions(source: Input, validation: ValidationContext, target: Path) 
     from cdc_contracts.spark_checks.local_engine import LOCAL
 
     report = audit_input(LOCAL, source, validation, fail_on="error").report
-    write_versions(report, target, validation.catalogue)
+    write_versions(report, target, validation.catalogue, validation.reading_options.options)
     return report.switches
 
 

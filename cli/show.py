@@ -132,6 +132,9 @@ def _print_values(one: Explanation) -> None:
             if line.mapping == mapping
         ]
         console.print_table(["SOURCE TYPE", "VALUE FORM", "DESCRIPTION"], rows, fixed=0)
+    if one.losses:
+        console.print_heading("Lost in messages")
+        console.print_table(["VALUES", "WHAT THEY LOSE"], one.losses, fixed=0)
     if one.rules:
         console.print_heading("Rules across fields")
         console.print_table(["", ""], one.rules)

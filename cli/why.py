@@ -66,7 +66,7 @@ def _explain(found: Found, asked: ValidationContext | Undetected, *, show_values
     return explain_message(
         found.value,
         asked.catalogue,
-        asked.reading_options,
+        (validation or asked).reading_options,
         key=found.key,
         validation=validation,
         choice=choice,

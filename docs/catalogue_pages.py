@@ -110,6 +110,7 @@ def _explained(one: Explanation) -> Iterator[str]:
         ]
         title = f"How values are written{', ' + mapping if mapping else ''}"
         yield from _section(title, ("Source type", "Value form", "Description"), rows)
+    yield from _section("Lost in messages", ("Values", "What they lose"), one.losses)
     yield from _section(
         "Rules across fields", ("Rule", "Description"), [(f"`{name}`", says) for name, says in one.rules]
     )

@@ -20,6 +20,7 @@ from cdc_contracts.registry.core.stats.run_verdict import decide_run
 from cdc_contracts.registry.core.stats.tally import Tally
 from cdc_contracts.registry.core.validate.validation_context import Undetected, ValidationContext
 from cdc_contracts.spark_checks.engines import Engine, Input
+from cdc_contracts.spark_checks.option_samples import SampledOptions, take_options
 from cdc_contracts.spark_checks.runs.finished_runs import PastRun, PastRuns
 from cdc_contracts.spark_checks.runs.run_directory import name_batch, name_run
 from cdc_contracts.spark_checks.runs.run_records import RunRecord
@@ -80,6 +81,7 @@ def decode_input(
     spans, runs = source.spans, output.runs
     past = runs.past()
     runs.begun.check_write_mode(output.write_mode, past)
+    found, sampled = _with_options(engine, source, found, past, key, replay)
     run, topics = _name(engine, source, found, key, replay)
     redacts = key is None and replay is None
     if (done := _recorded(output, past, run, fail_on, redacts=redacts)) is not None:
@@ -103,6 +105,7 @@ def decode_input(
             versions=found.ranges,
             validation=found,
             earlier=earlier,
+            taken=sampled.evidence,
         )
         withheld = None if output.trust_contract else decide_run(evidence_of(report), fail_on).withheld
         moved = replay is None or any(one.read > one.quarantined for one in validated.tally.partitions.values())
@@ -121,6 +124,29 @@ def decode_input(
     if record is None:
         attempt.discard()
     return DecodedRun(validated.tally, report, run, output.directory, withheld, record)
+
+
+def _with_options(
+    engine: Engine, source: Input, found: ValidationContext, past: PastRuns, key: WriteKey | None, replay: Replay | None
+) -> tuple[ValidationContext, SampledOptions]:
+    """Return the context with the options of the producer that are taken before the run, and what a sample says.
+
+    A batch has those of its stream, a replay those of the runs whose quarantine it reads, and a run that is repeated
+    those that it had.
+    """
+    if key is not None:
+        return found, SampledOptions()
+    if replay is not None:
+        kept = [set(one.options.items()) for one in past if one.run in replay.of]
+        return take_options(found, lambda: (), dict(set.intersection(*kept) if kept else ()))
+    for one in past:
+        stated = found.reading_options.options.items()
+        if one.spans == source.spans and one.options and stated <= one.options.items():
+            again = found.stating(one.options)
+            if again.fingerprint == one.fingerprint:
+                return again, SampledOptions()
+    known = {name: value for one in past.before(source.spans) for name, value in one.options.items()}
+    return take_options(found, lambda: source.peek(engine, ENOUGH), known)
 
 
 def _name(

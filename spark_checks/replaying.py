@@ -6,6 +6,7 @@ finished run never change, and a replay can be undone by removing its record.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -35,6 +36,10 @@ class QuarantineReplay:
 
     output: Output
     source: QuarantineInput
+
+    @property
+    def of(self) -> Collection[str]:
+        return tuple(self.source.waiting)
 
     def begin(self, validation: ValidationContext) -> str:
         source = self.source

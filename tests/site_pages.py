@@ -27,11 +27,15 @@ _INLINE = re.compile(rf"`({PROGRAM} [^`\n]+)`")
 
 @dataclass(frozen=True)
 class Call:
-    """One call of the command line: its arguments, the file that takes its output, and what is shown of that."""
+    """One call of the command line: its arguments, the file that takes its output, and what is shown of that.
+
+    `appends` says that the output is added to what the file holds.
+    """
 
     arguments: tuple[str, ...]
     target: str | None
     shown: str | None
+    appends: bool = False
 
 
 class PageBlock(Block):
@@ -54,7 +58,7 @@ def calls_of(block: Block) -> Iterator[Call]:
         for words in _simple_commands(line):
             if words and Path(words[0]).name == PROGRAM:
                 arguments, target = _without_redirection(words[1:])
-                yield Call(tuple(arguments), target, shown if block.language == "console" else None)
+                yield Call(tuple(arguments), target, shown if block.language == "console" else None, ">>" in words)
 
 
 def inline_calls(page: Path) -> list[list[str]]:

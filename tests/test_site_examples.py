@@ -53,7 +53,8 @@ def run_page(page, capsysbinary, met=frozenset(), commands=None):
             where = f"{NAMES[page]}:{block.line}: {' '.join(call.arguments)}"
             assert code in {0, 1}, f"{where}\n{err.decode()}"
             if call.target:
-                Path(call.target).write_bytes(out)
+                with Path(call.target).open("ab" if call.appends else "wb") as file:
+                    file.write(out)
             elif call.shown is not None:
                 seen = [out, err + out, out + err]  # a terminal shows both
                 assert any(agrees(one.decode(), call.shown) for one in seen), f"{where}\n{out.decode()}"

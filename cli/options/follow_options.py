@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from cdc_contracts.spark_checks.stopping import Stop
     from cdc_contracts.spark_checks.streams.stream_batches import Pace, StreamBatch
     from cdc_contracts.spark_checks.streams.stream_metrics import StreamMetrics
-    from cdc_contracts.spark_checks.streams.stream_resumption import Wanted
+    from cdc_contracts.spark_checks.streams.stream_samples import Wanted
     from cdc_contracts.spark_checks.streams.streaming import Follow
 
 
@@ -125,7 +125,7 @@ class StreamPlace:
 
     def wanted(self, session: SparkSession, command: str) -> Wanted:
         from cdc_contracts.spark_checks.cluster_workers import count_slots
-        from cdc_contracts.spark_checks.streams.stream_resumption import Wanted
+        from cdc_contracts.spark_checks.streams.stream_samples import Wanted
 
         tasks = count_slots(session)
         brokers = self.connection
@@ -230,7 +230,7 @@ def follow_decode(
 ) -> None:
     """Decode the messages of topics, existing and new ones."""
     from cdc_contracts.spark_checks.streams.followed_topics import open_decode
-    from cdc_contracts.spark_checks.streams.stream_resumption import DECODE
+    from cdc_contracts.spark_checks.streams.stream_samples import DECODE
 
     checkpoint = following.checkpoint or f"{output.directory.rstrip('/')}/_checkpoint"
     opened = partial(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -100,12 +100,12 @@ def check_new_versions(target: Path | None, kept: Sequence[Path | None]) -> None
         check_place(target, kept=[path for path in kept if path is not None])
 
 
-def write_versions(report: Report, target: Path, catalogue: Catalogue) -> None:
-    """Write the versions file that a report supports."""
+def write_versions(report: Report, target: Path, catalogue: Catalogue, options: Mapping[str, str]) -> None:
+    """Write the versions file that a report supports; `options` of the producer were stated for the run."""
     from cdc_contracts.registry.core.common.atomic_files import write_whole
     from cdc_contracts.registry.core.report.version_proposals import propose_versions
 
-    write_whole(target, propose_versions(report, catalogue))
+    write_whole(target, propose_versions(report, catalogue, options))
     console.say(
         f"{target} says which version applies where, and why ranges are left open: review it, then use --versions"
     )

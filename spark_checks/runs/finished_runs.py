@@ -31,7 +31,8 @@ class PastRun:
     """A summary of a finished run.
 
     `replays` are the runs whose quarantined records it has decoded, `topics` the broker's ids of its topics, and
-    `query` the stream if it is a batch of one, and `batch` its number; `fingerprint` is the one of its contracts.
+    `query` the stream if it is a batch of one, and `batch` its number; `fingerprint` is the one of its contracts, and
+    `options` those of the producer that it was read by.
     """
 
     run: str
@@ -47,6 +48,7 @@ class PastRun:
     resets: tuple[TableReset, ...] = ()
     write_mode: WriteMode = field(default_factory=WriteMode)
     fingerprint: str | None = None
+    options: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, record: RunRecord) -> PastRun:
@@ -63,6 +65,7 @@ class PastRun:
             batch=record.stream.batch if record.stream else None,
             resets=record.upheavals,
             fingerprint=record.contract_fingerprint,
+            options=record.options or {},
             write_mode=WriteMode(
                 record.table_format, record.table_schema or None, record.current, record.keeps_changes, record.shape
             ),
@@ -88,6 +91,17 @@ class PastRuns(tuple[PastRun, ...]):
         found = [past for past in others if past.overlaps(spans)]
         read_again = {run, *(past.run for past in found)}
         return [*found, *(past for past in others if past.replays & read_again)]
+
+    def before(self, spans: Mapping[Source, Span]) -> list[PastRun]:
+        """Return the runs over earlier records of the same topics, the latest last; all of them lie before."""
+        topics = {source.topic for source in spans}
+        found = []
+        for past in self:
+            shared = [(span, past.spans[source]) for source, span in spans.items() if source in past.spans]
+            same = topics <= {source.topic for source in past.spans}
+            if not past.replays and same and shared and all(other.end <= span.start for span, other in shared):
+                found.append((max(other.end for _, other in shared), past.run, past))
+        return [past for *_, past in sorted(found, key=lambda one: one[:2])]
 
     def check_unread(
         self, run: str, spans: Mapping[Source, Span], directory: str, *, without: Collection[str] = ()

@@ -74,8 +74,8 @@ class RunRecord(Struct, frozen=True, kw_only=True):
     `table_schema` is the catalog schema of the typed tables, None for the directory; `current` means that there are
     tables of current rows, `drops_repeats` that repeated rows are left out of the tables; `upheavals` are the
     statements that emptied tables; `table_layout` is the shape of the rows of tables, missing where it is `nested`.
-    `redacted` means that its quarantine holds shapes only; `outputs` are those of
-    `changes` and `tables` that it keeps, missing where it keeps both; `replay` names the runs
+    `options` are those of the producer that it was read by. `redacted` means that its quarantine holds shapes only;
+    `outputs` are those of `changes` and `tables` that it keeps, missing where it keeps both; `replay` names the runs
     from whose quarantine it has decoded records, None if it read them from their source.
     """
 
@@ -84,6 +84,7 @@ class RunRecord(Struct, frozen=True, kw_only=True):
     replaces: tuple[str, ...] = ()
     contract: str
     contract_fingerprint: str
+    options: Sometimes[dict[str, str]] = UNSET
     table_contracts_fingerprint: Sometimes[str] = UNSET
     stream: RecordedBatch | None = None
     redacted: bool = False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol
@@ -31,6 +31,7 @@ from cdc_contracts.spark_checks.decode_tasks import (
 )
 from cdc_contracts.spark_checks.engines import Engine, Input
 from cdc_contracts.spark_checks.file_sinks import TABLES, SinkPlace, write_table
+from cdc_contracts.spark_checks.option_samples import check_as_sent
 from cdc_contracts.spark_checks.runs.deduplicated_changes import drop_repeats
 from cdc_contracts.spark_checks.runs.emptied_tables import finalize_resets, find_emptied
 from cdc_contracts.spark_checks.runs.finished_runs import PastRun, PastRuns
@@ -121,6 +122,11 @@ def check_settled(known: Layouts, settled: Layouts) -> None:
 
 class Replay(Protocol):
     """A run that reads the quarantine of other runs instead of the source of its records."""
+
+    @property
+    def of(self) -> Collection[str]:
+        """The runs whose quarantine it reads."""
+        ...
 
     def begin(self, validation: ValidationContext) -> str:
         """Return the name of the run, the same for the same quarantined runs validated against the same contract.
@@ -213,6 +219,7 @@ class Attempt:
             replaces=tuple(past.attempt for past in self.replaces),
             contract=validation.declared,
             contract_fingerprint=validation.fingerprint,
+            options=dict(sorted(validation.reading_options.options.items())) or UNSET,
             table_contracts_fingerprint=validation.reading_options.tables.fingerprint,
             ranges=write_ranges(self._reach if resets else spans),  # needed to rebuild current rows
             counts=sum_rows(ledger),
@@ -262,6 +269,7 @@ class Attempt:
     ) -> tuple[tuple[TableReset, ...], dict[TableName, Emptyings]]:
         """Finalize the layouts of tables; return the statements that empty tables, by table."""
         known = past.layouts(without=self.gone)
+        check_as_sent(self.validation, validated.observed, known)
         contracts = self.validation.reading_options.tables
         layouts = resolve_run_layouts(
             known, contracts, validated.observed, validated.statements, validated.rows.keys(), self.output.shape

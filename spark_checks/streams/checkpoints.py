@@ -38,7 +38,8 @@ class StreamSetup(Struct, frozen=True, forbid_unknown_fields=True):
 
     `partitions` are those that `--from` named, null if all are read, including new ones. `detected` and `detection`
     are the detected contract and evidence if none was declared. `beside` are the queries whose rows were in the output
-    when this one began, with the user's consent. `topic_ids` are the broker's ids of the topics.
+    when this one began, with the user's consent. `topic_ids` are the broker's ids of the topics. `options` are those
+    of the producer that a sample decided before the first batch of a decode, null until there was one.
     """
 
     command: str
@@ -49,6 +50,7 @@ class StreamSetup(Struct, frozen=True, forbid_unknown_fields=True):
     detection: ReportedDetection | None = None
     beside: tuple[str, ...] = ()
     topic_ids: dict[str, str] | None = None
+    options: dict[str, str] | None = None
 
 
 class Checkpoint:

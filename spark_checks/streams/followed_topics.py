@@ -27,7 +27,8 @@ from cdc_contracts.spark_checks.stopping import Stop
 from cdc_contracts.spark_checks.streams.checkpoints import Checkpoint
 from cdc_contracts.spark_checks.streams.contradicted_batches import Reread, with_contradicted
 from cdc_contracts.spark_checks.streams.stream_batches import Observer, Pace
-from cdc_contracts.spark_checks.streams.stream_resumption import Wanted, check_checkpoint, check_output, open_epoch
+from cdc_contracts.spark_checks.streams.stream_resumption import check_checkpoint, check_output, open_epoch
+from cdc_contracts.spark_checks.streams.stream_samples import Wanted
 from cdc_contracts.spark_checks.streams.streaming import Follow, ValidatedBatch
 from cdc_contracts.spark_checks.tables.typed_tables import WriteKey
 

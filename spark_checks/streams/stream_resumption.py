@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
 
 from msgspec import structs
 
 from cdc_contracts.registry.core.common.errors import UnavailableError, UndetectedError, UsageError
 from cdc_contracts.registry.core.detect.detection import Detection, hint_undetected, read_detection
-from cdc_contracts.registry.core.detect.topic_samples import ENOUGH, find_validation
+from cdc_contracts.registry.core.detect.topic_samples import find_validation
 from cdc_contracts.registry.core.validate.validation_context import (
     DetectedSubjects,
     Undetected,
@@ -20,36 +19,27 @@ from cdc_contracts.registry.core.validate.validation_context import (
 )
 from cdc_contracts.spark_checks.jars import Say
 from cdc_contracts.spark_checks.kafka.bookmarks import Offsets
-from cdc_contracts.spark_checks.kafka.offsets import Range, parse_range
+from cdc_contracts.spark_checks.kafka.offsets import by_topic, parse_range
 from cdc_contracts.spark_checks.kafka.spark_source import topic_ids
+from cdc_contracts.spark_checks.option_samples import open_options
 from cdc_contracts.spark_checks.runs.finished_runs import PastRun
-from cdc_contracts.spark_checks.sources import TopicInput, read_topics
+from cdc_contracts.spark_checks.sources import read_topics
 from cdc_contracts.spark_checks.spark_engine import SparkEngine
 from cdc_contracts.spark_checks.stopping import Stop
 from cdc_contracts.spark_checks.streams.checkpoints import Checkpoint, StreamSetup
+from cdc_contracts.spark_checks.streams.stream_samples import (
+    DECODE,
+    Wanted,
+    messages_so_far,
+    peek,
+    sleep,
+    take_stream_options,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 AUDIT: Final = "audit"
-DECODE: Final = "decode"
-_ASK_SECONDS: Final = 0.2
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """The topics to follow, their brokers, and where to begin at the first start; None if not given."""
-
-    command: str
-    bootstrap: str
-    topics: tuple[str, ...]
-    properties: Mapping[str, str] = field(repr=False)
-    start: Range | None = None
-    tasks: int | None = None
-
-    def input(self, selected: Mapping[str, Mapping[int, tuple[int, int]]], *, headers: bool) -> TopicInput:
-        """Return a range of the topics."""
-        return TopicInput(self.bootstrap, selected, self.properties, self.tasks, headers)
 
 
 @dataclass(frozen=True)
@@ -160,6 +150,12 @@ def open_epoch(
     if isinstance(validation, Undetected) and detection is not None and setup.detected is None:
         detected = {"subjects": list(validated.detected.subjects), "preferences": list(validated.detected.preferences)}
         setup = structs.replace(setup, detected=detected, detection=detection.report())
+    if wanted.command == DECODE and open_options(validated):
+        since = starts if checkpoint.last is None else by_topic(checkpoint.ends(checkpoint.last))
+        with_options = take_stream_options(session, wanted, validated, setup, since or {}, wait, stop, say)
+        if with_options is None:
+            return None
+        validated, setup = with_options
     if setup != known:
         checkpoint.keep_setup(setup)
     return Epoch(wanted, setup, validated, detection, starts)
@@ -226,18 +222,8 @@ def _finalize_validation(
         return validated, read_detection(setup.detection, validation.catalogue, detected)
     result = False
     while stop.reason is None:
-        source = read_topics(
-            SparkEngine(session),
-            wanted.bootstrap,
-            wanted.topics,
-            parse_range(),
-            wanted.properties,
-            headers=False,
-            since=starts,
-        )
-        if setup.partitions is not None:
-            source = replace(source, selected=_named(source.selected, setup.partitions))
-        found, detection = find_validation(validation, _peek(session, source))
+        source = messages_so_far(session, wanted, setup, starts)
+        found, detection = find_validation(validation, peek(session, source))
         if found is not None:
             return found, detection
         if wait is None:
@@ -249,22 +235,8 @@ def _finalize_validation(
         if not result:
             say("the contract cannot be detected yet: waiting for more messages")
             result = True
-        _sleep(max(wait, 1.0), stop)
+        sleep(max(wait, 1.0), stop)
     return None
-
-
-def _named(selected: Mapping[str, Mapping[int, Any]], named: Mapping[str, list[int]]) -> dict[str, dict[int, Any]]:
-    return {topic: {one: found[one] for one in named[topic]} for topic, found in selected.items()}
-
-
-def _peek(session: SparkSession, source: TopicInput) -> Callable[[], Iterable[Any]]:
-    return lambda: source.peek(SparkEngine(session), ENOUGH)
-
-
-def _sleep(seconds: float, stop: Stop) -> None:
-    until = time.monotonic() + seconds
-    while stop.reason is None and time.monotonic() < until:
-        time.sleep(_ASK_SECONDS)
 
 
 def _other_checkpoint(checkpoint: Checkpoint, why: str) -> UsageError:

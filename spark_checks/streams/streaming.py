@@ -33,7 +33,8 @@ from cdc_contracts.spark_checks.stopping import Stop
 from cdc_contracts.spark_checks.streams.checkpoints import Checkpoint, read_offsets
 from cdc_contracts.spark_checks.streams.rolling_totals import Rolling, read_rolling, write_rolling
 from cdc_contracts.spark_checks.streams.stream_batches import Observer, Pace, StreamBatch
-from cdc_contracts.spark_checks.streams.stream_resumption import DECODE, Epoch
+from cdc_contracts.spark_checks.streams.stream_resumption import Epoch
+from cdc_contracts.spark_checks.streams.stream_samples import DECODE
 from cdc_contracts.spark_checks.tables.typed_tables import WriteKey
 
 if TYPE_CHECKING:

@@ -1,10 +1,12 @@
 """Single messages of a topic that changes versions: read by the version of their offset, or not at all."""
 
 import json
+from decimal import Decimal
 from typing import NamedTuple
 
 import pyarrow as pa
 import pytest
+from option_messages import TABLE, message
 
 import cdc_contracts as cdc
 
@@ -173,3 +175,25 @@ def test_a_declared_version_is_a_choice(reference):
     decoded = cdc.contract(reference).decode(NEW_UPDATE)
     assert (decoded.ok, decoded.undecided) == (True, True)
     assert decoded.changes[0].row == (ANN if reference == "dts/canal@1" else BEA)
+
+
+def test_each_offset_is_read_by_the_options_of_its_range(tmp_path):
+    file = tmp_path / "versions.yaml"
+    file.write_text("""
+topics:
+  orders:
+    0:
+      - {to: 10, contract: debezium/json@4, options: {decimal.handling.mode: precise}}
+      - {from: 10, to: 20, contract: debezium/json@4, options: {decimal.handling.mode: string}}
+      - {from: 20, contract: debezium/json@4}
+""")
+    orders = cdc.contract("debezium/json", versions=file, tables=[TABLE])
+
+    def price_at(offset, decimals):
+        decoded = orders.decode(Attributes(message(decimals), "orders", 0, offset))
+        return decoded.changes[0].row["price"] if decoded.ok else decoded.outcome
+
+    assert [price_at(offset, "precise") for offset in (9, 10, 20)] == [Decimal("12.59"), "drifted", "BOs="]
+    assert [price_at(offset, "string") for offset in (10, 20)] == [Decimal("12.59"), "12.59"]
+    explained = orders.explain(Attributes(message("precise"), "orders", 0, 10))
+    assert [one.path for one in explained.findings if one.severity == "error"] == ["/after/price"]

@@ -3,7 +3,9 @@
 import json
 import re
 
+import pyarrow.parquet as pq
 import pytest
+from option_messages import TABLE, message
 from topics import rendered
 
 from cdc_contracts.cli.app import main
@@ -164,7 +166,32 @@ def test_the_schema_of_the_file_is_shown_for_editors(capsys):
     assert main(["show", "versions", "--schema", "json"]) == 0
     schema = json.loads(capsys.readouterr().out)
     assert schema["title"] == "cdc-contracts versions"
-    assert set(schema["$defs"]["WrittenRange"]["properties"]) == {"from", "to", "contract"}
+    assert set(schema["$defs"]["WrittenRange"]["properties"]) == {"from", "to", "contract", "options"}
+
+
+def test_a_change_of_an_option_is_written_into_the_file_and_decoded_across(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    values = [message("precise" if offset < 30 else "string") for offset in range(60)]
+    (tmp_path / "orders.jsonl").write_bytes(b"\n".join(values) + b"\n")
+    (tmp_path / "orders.yaml").write_text(json.dumps(TABLE))
+    audit = ["audit", "file", "orders.jsonl", "--tables", "orders.yaml", "--engine", "local"]
+
+    code, (out, _) = run(capsys, *audit, "--write-versions", "v.yaml")
+    assert code == 1
+    said = " ".join(out.split())
+    assert "decimal.handling.mode changes (1 column, 60 values): in partition 0 precise from offset 0 to 29, " in said
+    assert "string from offset 30 to 59. Read as sent: shop.orders.price; `audit --write-versions FILE` says" in said
+
+    code, report = report_of(capsys, *audit, "--versions", "v.yaml")
+    assert (code, report["ledger"]["conforming"]) == (0, 60)
+    modes = [one["options"]["decimal.handling.mode"] for one in report["versions"]]
+    assert [(one["from"], one["to"]) for one in report["versions"]] == [(None, 30), (30, None)]
+    assert modes == ["precise", "string"]
+    decode = ["decode", "file", "orders.jsonl", "--tables", "orders.yaml", "--engine", "local", "--to", "out"]
+    assert main([*decode, "--versions", "v.yaml"]) == 0
+    rows = pq.read_table(next(iter((tmp_path / "out").glob("changes/*/*.parquet")))).to_pylist()
+    assert {dict(row["after"])["price"] for row in rows} == {"12.59"}
+    assert main(["why", "orders.jsonl", "--line", "31", "--tables", "orders.yaml", "--versions", "v.yaml"]) == 0
 
 
 class TestSettings:

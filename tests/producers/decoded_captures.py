@@ -13,8 +13,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import groupby
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
+import pyarrow as pa
 from producers.captures import Capture, Line, read_expected
 from producers.expected_changes import Image, RowChange, TableState, expected_changes, key_of, logged_changes
 from producers.run_plans import options_of
@@ -50,6 +52,13 @@ DEFAULTS = {
 """What connectors do without options, where their messages tell what they do."""
 SCALES = {"postgresql": {"money.fraction.digits": "2"}, "mariadb": {}}
 """The same, where they do not."""
+
+
+class Placed(NamedTuple):
+    """A message, and the place of its record among those of the capture."""
+
+    place: int
+    value: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,22 +125,34 @@ def payload_of(value: bytes) -> Any:
     return message["payload"] if message and message.keys() == {"schema", "payload"} else message
 
 
-def decode_changes(capture: Capture, records: Iterable[Line], reference: str) -> list[Decoded]:
+@dataclass(frozen=True, slots=True)
+class TopicPart:
+    """Where records lie in partition 0 of a topic, and the versions file that says by what each part of it is read."""
+
+    topic: str
+    start: int
+    versions: Path
+
+
+def decode_changes(
+    capture: Capture, records: Iterable[Line], reference: str, part: TopicPart | None = None
+) -> list[Decoded]:
     """Return the changes of records as in a capture, by table and statement, each with what it was decoded to.
 
-    Messages of Canal name the types of their columns. Raises AssertionError unless there are as many rows of each table
-    as there were changes.
+    Messages of Canal name the types of their columns. Records that are a part of a topic are read by its versions file,
+    which says their options too. Raises AssertionError unless there are as many rows of each table as there were
+    changes.
     """
     if capture.product == "canal":
         return list(_decode_typed(capture, records, reference))
-    batches: dict[tuple[int, str | None], list[tuple[RowChange, bytes]]] = defaultdict(list)
+    batches: dict[tuple[int, str | None], list[tuple[RowChange, Placed]]] = defaultdict(list)
     sent, due = _messages_of_rows(records), changes_due(capture)
     assert {name: len(found) for name, found in sent.items()} == {name: len(found) for name, found in due.items()}
     for name, changes in due.items():
-        for change, value in zip(changes, sent[name], strict=True):
+        for change, placed in zip(changes, sent[name], strict=True):
             table = name if capture.options == UNWRAPPED else None
-            batches[change.state.number, table].append((change, value))
-    return [one for about, batch in batches.items() for one in _decode(capture, reference, *about, batch)]
+            batches[change.state.number, table].append((change, placed))
+    return [one for about, batch in batches.items() for one in _decode(capture, reference, *about, batch, part)]
 
 
 def _decode_typed(capture: Capture, records: Iterable[Line], reference: str) -> Iterator[Decoded]:
@@ -145,29 +166,35 @@ def _decode_typed(capture: Capture, records: Iterable[Line], reference: str) -> 
         yield from _pair_statements([(*pair, ()) for pair in zip(changes, sent[name], strict=True)])
 
 
-def _messages_of_rows(records: Iterable[Line]) -> dict[str, list[bytes]]:
+def _messages_of_rows(records: Iterable[Line]) -> dict[str, list[Placed]]:
     found = defaultdict(list)
-    for record in records:
+    for place, record in enumerate(records):
         (value,) = values_of([record])
         if value is not None and rows_in(value):
             source = payload_of(value).get("source")
             name = f"{source.get('schema') or source['db']}.{source['table']}" if source else table_in_topic(record)
-            found[name].append(value)
+            found[name].append(Placed(place, value))
     return found
 
 
 def _decode(
-    capture: Capture, reference: str, number: int, table: str | None, batch: list[tuple[RowChange, bytes]]
-) -> Iterator[Decoded]:
-    known = {} if capture.has_schema_block else DEFAULTS[capture.database] | SCALES[capture.database]
-    options = known | stated_options(capture) | mode_of(capture)
-    contract = _contract(reference, capture.database, tuple(sorted(options.items())), number, table)
-    written = contract.decode_batch([value for _, value in batch])
+    capture: Capture, reference: str, number: int, table: str | None, batch: list[tuple[RowChange, Placed]],
+    part: TopicPart | None,
+) -> Iterator[Decoded]:  # fmt: skip
+    start, topic = (0, "capture") if part is None else (part.start, part.topic)
+    options = mode_of(capture) if part is not None else all_options(capture) | mode_of(capture)
+    versions = None if part is None else part.versions
+    contract = _contract(reference, capture.database, tuple(sorted(options.items())), number, table, versions)
+    offsets = [start + placed.place for _, placed in batch]
+    written = contract.decode_batch(pa.table({
+        "value": pa.array([placed.value for _, placed in batch], pa.binary()), "topic": [topic] * len(batch),
+        "partition": pa.array([0] * len(batch), pa.int32()), "offset": pa.array(offsets, pa.int64()),
+    }))  # fmt: skip
     rows = {row["offset"]: row for row in written.changes.to_pylist()}
     refused = {row["offset"]: row["findings"] for row in written.quarantine.to_pylist()}
-    assert rows.keys() | refused.keys() == set(range(len(batch)))
+    assert rows.keys() | refused.keys() == set(offsets)
     yield from _pair_statements(
-        [(change, rows.get(place), refused.get(place, ())) for place, (change, _) in enumerate(batch)]
+        [(change, rows.get(at), refused.get(at, ())) for at, (change, _) in zip(offsets, batch, strict=True)]
     )
 
 
@@ -200,6 +227,13 @@ def stated_options(capture: Capture) -> dict[str, str]:
     return {name: value for name, value in options_of(capture).properties.items() if name in known}
 
 
+def all_options(capture: Capture) -> dict[str, str]:
+    """Return all options that a capture was written with, those by default too, as far as messages do not say them."""
+    if capture.has_schema_block:
+        return stated_options(capture)
+    return DEFAULTS[capture.database] | SCALES[capture.database] | stated_options(capture)
+
+
 def mode_of(capture: Capture) -> dict[str, str]:
     """Return the parameter that says which database rows are of, where they do not say it."""
     mode = "postgresql" if capture.database == "postgresql" else "mysql"
@@ -218,11 +252,12 @@ def named_as_in_topics(tables: Iterable[Line]) -> list[Line]:
 
 @cache
 def _contract(
-    reference: str, database: str, options: tuple[tuple[str, str], ...], number: int, table: str | None
-) -> cdc.Contract:
+    reference: str, database: str, options: tuple[tuple[str, str], ...], number: int, table: str | None,
+    versions: Path | None,
+) -> cdc.Contract:  # fmt: skip
     tables = _table_contracts(database, number)
     tables = tables if table is None else named_as_in_topics(tables)
-    return cdc.contract(reference, tables=tables, table=table, parameters=dict(options))
+    return cdc.contract(reference, tables=tables, table=table, parameters=dict(options), versions=versions)
 
 
 @cache

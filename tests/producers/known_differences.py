@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,8 @@ class KnownDifference:
 
     database: str
     reason: str
+    loss: str | None = None
+    """What the contract calls it in `losses`; None where nothing is lost, because decoding keeps what was sent."""
     product: str | None = None
     releases: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
@@ -40,13 +42,19 @@ class KnownDifference:
     held: str = ".*"
     decoded: str = ".*"
 
-    def covers(self, capture: Capture, difference: Difference) -> bool:
-        """Say whether a difference in a capture is of this entry."""
+    def is_of(self, capture: Capture) -> bool:
+        """Say whether messages of a capture may have such a difference."""
         return (
             self.database == capture.database
             and self.product in (None, capture.product)
             and (not self.releases or capture.version in self.releases)
             and (not self.options or capture.options in self.options)
+        )
+
+    def covers(self, capture: Capture, difference: Difference) -> bool:
+        """Say whether a difference in a capture is of this entry."""
+        return (
+            self.is_of(capture)
             and (not self.types or re.sub(r"\(.*\)", "", difference.type) in self.types)
             and (not self.columns or difference.column in self.columns)
             and bool(re.fullmatch(self.held, difference.held, re.DOTALL))
@@ -57,12 +65,13 @@ class KnownDifference:
 @cache
 def known_differences() -> tuple[KnownDifference, ...]:
     """Read the list of differences in values."""
-    entries = _read()["differences"]
-    names = {field.name for field in fields(KnownDifference)}
-    assert all(entry.keys() <= names for entry in entries)
+    listed = _read()
+    lost, kept = listed["losses"], listed["kept"]
+    assert all("loss" in entry for entry in lost)
+    assert not any("loss" in entry for entry in kept)
     return tuple(
         KnownDifference(**{name: tuple(value) if isinstance(value, list) else value for name, value in entry.items()})
-        for entry in entries
+        for entry in (*lost, *kept)
     )
 
 

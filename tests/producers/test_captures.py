@@ -22,6 +22,7 @@ from producers.known_differences import known_differences
 from producers.run_plans import list_runs
 
 import cdc_contracts as cdc
+from cdc_contracts.registry.core.contract.catalogue import shipped_catalogue
 
 VERSIONS = {"1.9.7": 1, "2.3.4": 2, "2.5.4": 2, "2.7.4": 3, "3.0.8": 3, "3.3.0": 4, "3.5.0": 4, "3.6.1": 4}
 """The version of both formats of Debezium that each of its releases writes."""
@@ -95,11 +96,17 @@ def test_rows_are_those_of_the_database_but_for_known_differences(capture, refer
     assert unknown_differences(capture, read_records(capture), reference) == []
 
 
-def unknown_differences(capture, records, reference):
-    changes = decode_changes(capture, records, reference)
+def unknown_differences(capture, records, reference, part=None):
+    changes = decode_changes(capture, records, reference, part)
     other_ops = [one for one in changes if one.op not in (None, one.expected.op)]
     unlike = [difference for one in changes for difference in find_differences(capture, one)]
     return other_ops + [one for one in unlike if not any(entry.covers(capture, one) for entry in known_differences())]
+
+
+@each_of_contracts
+def test_what_messages_lose_is_listed_in_their_contract(capture, reference):
+    listed = shipped_catalogue().version(reference).meaning.losses
+    assert {one.loss for one in known_differences() if one.loss and one.is_of(capture)} <= listed.keys()
 
 
 @pytest.mark.nightly

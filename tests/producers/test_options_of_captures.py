@@ -1,6 +1,7 @@
 """The options that real producers were run with are found out from what they wrote, as far as the values tell."""
 
 import json
+from random import Random
 
 import pytest
 from producers.captures import list_captures, read_records
@@ -16,7 +17,7 @@ from producers.decoded_captures import (
     values_of,
 )
 from producers.test_captures import name_of, reference_of
-from record_batches import batch_of_values
+from record_batches import batch_of, batch_of_values
 from topics import CATALOGUE
 from written_reports import build_report
 
@@ -41,12 +42,16 @@ In a smaller unit every moment is one that is nearer to 1970, so that numbers ru
 """
 
 
-def audit(capture, values, parameters, table=None):
+def kernel_of(capture, parameters, table=None):
     contracts = last_tables(capture.database)
     contracts = contracts if table is None else named_as_in_topics(contracts)
     tables = [parse_table_contract(one, f"{one['table']}.yaml") for one in contracts]
     options = ReadingOptions(tables=TableContracts(tables), parameters=parameters | mode_of(capture), table=table)
-    return Kernel(open_validation(CATALOGUE, reference_of(capture), options)).audit(batch_of_values(values))
+    return Kernel(open_validation(CATALOGUE, reference_of(capture), options))
+
+
+def audit(capture, values, parameters, table=None):
+    return kernel_of(capture, parameters, table).audit(batch_of_values(values))
 
 
 def audit_capture(capture):
@@ -83,6 +88,22 @@ def test_options_are_found_out_from_the_messages_alone(capture):
     assert changes_in(tally, reference_of(capture)) == []
 
 
+@pytest.mark.one_in(4)
+@pytest.mark.parametrize("capture", [one for one in CAPTURES if one.options != UNWRAPPED], ids=name_of)
+def test_two_orders_and_1_7_and_400_cuts_of_the_same_messages_find_the_same_options(capture):
+    kernel, found = kernel_of(capture, {}), []
+    records = [(0, offset, value) for offset, value in enumerate(values_of(read_records(capture)))]
+    shuffled = Random(1).sample(records, len(records))
+    for order in (records, shuffled):
+        for cuts in (1, 7, 400):
+            total = Tally()
+            for start in range(min(cuts, len(order))):
+                total.merge(kernel.audit(batch_of(order[start::cuts])))
+            found.append((list(total.statistics.options.options()), list(total.statistics.options.runs())))
+    assert found[0][0]
+    assert found == [found[0]] * 6
+
+
 @pytest.mark.parametrize("database", DIALECTS)
 def test_an_option_changed_in_mid_topic_is_told_with_the_offset_of_the_change(database):
     first, second = (
@@ -101,24 +122,33 @@ def test_an_option_changed_in_mid_topic_is_told_with_the_offset_of_the_change(da
 
 
 @pytest.mark.parametrize("database", DIALECTS)
-def test_a_capture_read_by_the_options_of_another_run_is_drift(database):
-    capture = next(one for one in CAPTURES if (one.version, one.database, one.options) == ("3.5.0", database, "texts"))
-
+@pytest.mark.parametrize(
+    ("written", "stated", "table", "column"),
+    [
+        ("texts", {"decimal.handling.mode": "double"}, "orders", "total"),
+        ("doubles", {"decimal.handling.mode": "string"}, "orders", "total"),
+        ("doubles", {"decimal.handling.mode": "precise"}, "numbers", "price"),
+        ("isostrings", {"time.precision.mode": "connect"}, "times", "moment_6"),
+        ("texts", {"time.precision.mode": "isostring"}, "times", "moment_3"),
+    ],
+)
+def test_a_capture_read_by_the_options_of_another_run_is_drift(database, written, stated, table, column):
+    run = ("3.5.0", database, written)
+    capture = next(one for one in CAPTURES if (one.version, one.database, one.options) == run)
     values = values_of(read_records(capture))
 
-    tally = audit(capture, values, {"decimal.handling.mode": "double"})
+    tally = audit(capture, values, stated)
 
-    table = {"postgresql": "shop.public.orders", "mariadb": "shop.orders"}[database]
-    (extent,) = tally.findings[FindingKey("type-change", "D06", "/after/total", table)].extents.values()
-    assert extent.first.offset == first_total(values)
+    qualified = {"postgresql": f"shop.public.{table}", "mariadb": f"shop.{table}"}[database]
+    (extent,) = tally.findings[FindingKey("type-change", "D06", f"/after/{column}", qualified)].extents.values()
+    assert extent.first.offset == first_value(values, table, column)
 
 
-def first_total(values):
-    """Return the offset of the first message of the table of orders with a total, by plain reading."""
+def first_value(values, table, column):
+    """Return the offset of the first message of a table with a value of a column, by plain reading."""
     messages = [json.loads(value) if value is not None else {} for value in values]
     return next(
         offset
         for offset, message in enumerate(messages)
-        if (message.get("source") or {}).get("table") == "orders"
-        and (message.get("after") or {}).get("total") is not None
+        if (message.get("source") or {}).get("table") == table and (message.get("after") or {}).get(column) is not None
     )

@@ -39,7 +39,8 @@ from cdc_contracts.spark_checks.streams.checkpoints import Checkpoint, StreamSet
 from cdc_contracts.spark_checks.streams.rolling_totals import Rolling, read_rolling, write_rolling
 from cdc_contracts.spark_checks.streams.stream_batches import StreamBatch
 from cdc_contracts.spark_checks.streams.stream_metrics import MOST_PARTITIONS, StreamMetrics, serving_metrics
-from cdc_contracts.spark_checks.streams.stream_resumption import Wanted, check_checkpoint, check_output
+from cdc_contracts.spark_checks.streams.stream_resumption import check_checkpoint, check_output
+from cdc_contracts.spark_checks.streams.stream_samples import Wanted
 
 CONTRACT = "oms-community/canal@2"
 

@@ -87,6 +87,7 @@ class Explanation:
     forms: tuple[FormLine, ...]
     rules: tuple[tuple[str, str], ...]
     parameters: tuple[tuple[str, str], ...]
+    losses: tuple[tuple[str, str], ...]
     errata: tuple[Erratum, ...]
     examples: tuple[OpExample, ...]
 
@@ -111,6 +112,7 @@ def explain(version: Version) -> Explanation:
         forms=() if canonical else tuple(_forms(version)),
         rules=() if canonical else tuple(_rules(meaning)),
         parameters=tuple((name, PARAMETERS[name]) for name in meaning.get("parameters", ())),
+        losses=tuple(meaning.get("losses", {}).items()),
         errata=tuple(known[one] for one in cited if one in known),
         examples=() if canonical else tuple(_examples(version)),
     )
@@ -159,8 +161,6 @@ def _facts(version: Version) -> Iterator[tuple[str, str]]:
     yield from _confusions(meaning)
     if meaning.get("undocumented"):
         yield "Undocumented", "; ".join(UNDOCUMENTED.get(one, one) for one in meaning["undocumented"])
-    if meaning.get("losses"):
-        yield "Lost in messages", "; ".join(f"{name}: {lost}" for name, lost in meaning["losses"].items())
 
 
 def _confusions(meaning: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from cdc_contracts.registry.core.common.errors import UsageError
@@ -14,6 +14,7 @@ from cdc_contracts.registry.core.common.time_zones import Zone, parse_zone
 from cdc_contracts.registry.core.contract.document_model import SOURCE_MODES
 from cdc_contracts.registry.core.contract.table_contracts import TableContract, TableContracts
 from cdc_contracts.registry.core.contract.table_selection import Selection
+from cdc_contracts.registry.core.contract.value_mappings import split_values
 
 PARAMETERS = ("source_mode", "time_zone", "timestamp_zone", "avro_timestamp_fraction")
 _CHOICES = {"source_mode": SOURCE_MODES, "avro_timestamp_fraction": ("micros", "nanos")}
@@ -61,21 +62,13 @@ class ReadingOptions:
         """The options of producers among the parameters."""
         return {name: value for name, value in self.parameters.items() if name not in PARAMETERS}
 
-    def check_options(self, known: Mapping[str, Collection[str]]) -> None:
-        """Check the options of producers among the parameters; `known` has the values of each.
+    def stating(self, options: Mapping[str, str]) -> ReadingOptions:
+        """Return the same with some options of a producer stated; the same object without any."""
+        return replace(self, parameters={**self.parameters, **options}) if options else self
 
-        Raises UsageError: a contract of the run has no such option, or not with this value.
-        """
-        for name, value in self.options.items():
-            if name not in known:
-                names = ", ".join([*PARAMETERS, *sorted(known)])
-                raise UsageError(f"there is no parameter `{name}`", hint=f"Known are {names}.")
-            if value not in known[name]:
-                raise UsageError(
-                    f"`{value}` is not one of its values",
-                    where=f"parameter {name}",
-                    hint=f"Use {' or '.join(sorted(known[name]))}.",
-                )
+    def check_options(self, known: Mapping[str, Collection[str]]) -> None:
+        """Check the options of producers among the parameters as the function does."""
+        check_options(self.options, known, beside=PARAMETERS)
 
     def zone(self, parameter: str) -> Zone | None:
         """Return the zone that a parameter names, or None if the user did not say it."""
@@ -109,3 +102,23 @@ class ReadingOptions:
             **({"selection": [self.selection.include, self.selection.exclude]} if self.selection else {}),
         }
         return json.dumps(parts, sort_keys=True, separators=(",", ":"))
+
+
+def check_options(
+    options: Mapping[str, str], known: Mapping[str, Collection[str]], *, beside: Collection[str] = ()
+) -> None:
+    """Check options of a producer; `known` has the values of each, `beside` are other parameters that could be meant.
+
+    Raises UsageError: no contract has such an option, or not with this value.
+    """
+    for name, value in options.items():
+        if name not in known:
+            names = ", ".join([*beside, *sorted(known)]) or "none"
+            raise UsageError(f"there is no parameter `{name}`", hint=f"Known are {names}.")
+        for one in split_values(value):
+            if one not in known[name]:
+                raise UsageError(
+                    f"`{one}` is not one of its values",
+                    where=f"parameter {name}",
+                    hint=f"Use {' or '.join(sorted(known[name]))}, or several with commas between them.",
+                )

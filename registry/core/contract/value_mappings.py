@@ -52,7 +52,7 @@ class ValueMapping:
 
     document: MappingDocument
     stated: Mapping[str, str] = field(default_factory=dict)
-    """The options that parameters state."""
+    """The options that parameters state: a value, or several with commas between them, of which one holds."""
     _by_type: dict[str, str] = field(default_factory=dict)
     _by_precision: dict[str, list[tuple[range, str]]] = field(default_factory=dict)
 
@@ -93,8 +93,9 @@ class ValueMapping:
         untyped = [*self.document.untyped.values()] if self.document.options or arrays else []
         for form in (*chosen, *arrays, *untyped):
             found.setdefault(form, ())
-        if self.open_types:
-            found[AS_SENT] = tuple(name for types in self.open_types.values() for name in types)
+        for name in (name for types in self.open_types.values() for name in types):
+            listed = self._listed_form(name) or AS_SENT
+            found[listed] = (*found.get(listed, ()), name)
         return found
 
     def given(self, parameters: Mapping[str, str]) -> ValueMapping:
@@ -108,12 +109,16 @@ class ValueMapping:
         return lru_cache(256)(self._state)
 
     def _state(self, stated: tuple[tuple[str, str], ...]) -> ValueMapping:
-        forms = dict(self.document.forms)
+        forms, left = dict(self.document.forms), dict(self.document.options)
         for option, value in stated:
-            for form, types in self.document.options.get(option, {}).get(value, {}).items():
+            known = left.pop(option, {})
+            chosen = {one: known[one] for one in split_values(value) if one in known}
+            if len(chosen) > 1:
+                left[option] = chosen
+                continue
+            for form, types in (pair for under in chosen.values() for pair in under.items()):
                 forms[form] = (*forms.get(form, ()), *types)
-        rest = {name: values for name, values in self.document.options.items() if name not in dict(stated)}
-        return ValueMapping(self.document.model_copy(update={"forms": forms, "options": rest}), dict(stated))
+        return ValueMapping(self.document.model_copy(update={"forms": forms, "options": left}), dict(stated))
 
     @property
     def name(self) -> str:
@@ -168,19 +173,30 @@ class ValueMapping:
             for digits, form in self._by_precision[name]:
                 if precision in digits:
                     return form
-        return self._by_type.get(name)
+        listed = self._by_type.get(name)
+        return self._form_under_all(name, source_type) or AS_SENT if listed == AS_SENT else listed
+
+    def _form_under_all(self, name: str, source_type: str) -> str | None:
+        """Return the form of a type under every value of the option that decides it; None if these are several."""
+        forms = {
+            self._form_under(option, value, source_type)
+            for option, types in self.open_types.items()
+            if name in types
+            for value in self.document.options[option]
+        }
+        return forms.pop() if len(forms) == 1 else None
 
     def scale_of(self, source_type: str) -> int | None:
         """Return how many digits numbers of a type have after the point, as an option states; None if none does."""
         digits = self.stated.get(self.document.scales.get(self.normalise(source_type), ""))
-        return None if digits is None else int(digits)
+        return int(digits) if digits in SCALES else None
 
     def options_of(self, source_type: str) -> Mapping[str, Mapping[str, str | None]]:
         """Return the form of a type under each value of an option that decides it, by the option.
 
-        The form is None under a value that says nothing of the type.
+        The form is None under a value that says nothing of the type. Nothing is decided where all values say the same.
         """
-        if self.document.arrays is not None and source_type.endswith("[]"):
+        if self._listed_form(source_type) != AS_SENT:
             return {}
         name = self.normalise(source_type)
         return {
@@ -188,6 +204,10 @@ class ValueMapping:
             for option, types in self.open_types.items()
             if name in types
         }
+
+    def decides(self, option: str) -> bool:
+        """Return whether every value of an option that is left writes some source type in one form."""
+        return any(self._listed_form(name) != AS_SENT for name in self.open_types.get(option, ()))
 
     def _form_under(self, option: str, value: str, source_type: str) -> str | None:
         form = self.given({option: value}).form_of(source_type)
@@ -212,6 +232,11 @@ class ValueMapping:
     def invalid_literals(self, form: str) -> tuple[str, ...]:
         """Return the literals that stand for invalid values of the form."""
         return invalid_literals(self.document.invalid.get(form))
+
+
+def split_values(stated: str) -> tuple[str, ...]:
+    """Return the values of an option of which a parameter says that one holds."""
+    return tuple(stated.split(","))
 
 
 def known_options(mappings: Iterable[ValueMapping]) -> dict[str, frozenset[str]]:

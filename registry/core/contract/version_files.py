@@ -6,8 +6,10 @@
           - {to: 987, contract: dts/canal@1}
           - {from: 2171, contract: dts/canal@2}
         all: [{from: "2022-03-20T00:00:00+08:00", contract: dts/canal@2}]
+      shop.public.orders:
+        all: [{contract: debezium/json@4, options: {decimal.handling.mode: string}}]
 
-`from` is included, `to` is not. What no range covers belongs to no version.
+`from` is included, `to` is not. What no range covers belongs to no version. `options` are those of the producer.
 """
 
 from __future__ import annotations
@@ -26,12 +28,15 @@ from cdc_contracts.registry.core.common.document_errors import describe_misfit
 from cdc_contracts.registry.core.common.errors import ContractError, UsageError
 from cdc_contracts.registry.core.contract.catalogue import Catalogue
 from cdc_contracts.registry.core.contract.document_model import Document
+from cdc_contracts.registry.core.contract.reading_options import check_options
+from cdc_contracts.registry.core.contract.value_mappings import known_options
 from cdc_contracts.registry.core.contract.version_ranges import (
     OFFSETS,
     TIMES,
     Place,
     VersionRange,
     VersionRanges,
+    in_order,
     order_of,
 )
 
@@ -86,14 +91,26 @@ def _check_reference(text: str) -> str:
     return text
 
 
+def _parse_options(given: Any) -> Any:
+    """Return options with their values as texts; YAML has digits as numbers."""
+    if not isinstance(given, dict):
+        return given
+    return {name: str(value) if type(value) is int else value for name, value in given.items()}
+
+
 _BOUND_SCHEMA: Final = {
     "description": "An offset, or a time with its zone (ISO 8601).",
     "anyOf": [{"type": "integer", "minimum": 0}, {"type": "string", "format": "date-time"}],
+}
+_OPTIONS_SCHEMA: Final = {
+    "type": "object",
+    "additionalProperties": {"anyOf": [{"type": "string"}, {"type": "integer", "minimum": 0}]},
 }
 Bound = Annotated[int | datetime | None, BeforeValidator(_parse_bound), WithJsonSchema(_BOUND_SCHEMA)]
 Reference = Annotated[
     str, AfterValidator(_check_reference), Field(description="The version that holds there: SYSTEM/DIALECT@N.")
 ]
+Options = Annotated[dict[str, str], BeforeValidator(_parse_options), WithJsonSchema(_OPTIONS_SCHEMA)]
 
 
 class WrittenRange(Document):
@@ -104,6 +121,8 @@ class WrittenRange(Document):
     end: Bound = Field(default=None, alias="to")
     """Where the range ends, not included: an offset, or a time with its zone. Without it, at the end."""
     contract: Reference
+    options: Options = Field(default_factory=dict)
+    """The options that the producer wrote it with; they go before parameters of the run."""
 
     @model_validator(mode="after")
     def _is_something(self) -> WrittenRange:
@@ -115,10 +134,10 @@ class WrittenRange(Document):
         return self
 
     def as_range(self, contract: str) -> VersionRange:
-        """Return the range, with the reference resolved to a version."""
+        """Return the range with the reference of its version."""
         times = isinstance(self.start, datetime) or isinstance(self.end, datetime)
         start = _number(self.start) if self.start != 0 else None
-        return VersionRange(start, _number(self.end), contract, TIMES if times else OFFSETS)
+        return VersionRange(start, _number(self.end), contract, TIMES if times else OFFSETS, in_order(self.options))
 
 
 def _check_ranges(ranges: tuple[WrittenRange, ...]) -> tuple[WrittenRange, ...]:
@@ -175,18 +194,23 @@ def parse_versions(document: dict[str, Any], where: str, catalogue: Catalogue) -
         for key, ranges in partitions.items():
             at = f"topics.{topic}.{key}"
             places[topic, None if key == EVERY else key] = tuple(
-                one.as_range(_resolve(one.contract, f"{at}.{number}", where, catalogue))
-                for number, one in enumerate(ranges)
+                one.as_range(_resolve(one, f"{at}.{number}", where, catalogue)) for number, one in enumerate(ranges)
             )
     return VersionRanges(places, where)
 
 
-def _resolve(text: str, at: str, where: str, catalogue: Catalogue) -> str:
-    """Return the reference of the one version that a text names, as SYSTEM/DIALECT@N."""
+def _resolve(one: WrittenRange, at: str, where: str, catalogue: Catalogue) -> str:
+    """Return the reference of the one version that a range names, as SYSTEM/DIALECT@N, which knows its options."""
     try:
-        return catalogue.version(text).reference
+        version = catalogue.version(one.contract)
     except UsageError as error:
         raise ContractError(f"{at}.contract: {error.what}", where=where, hint=error.hint) from error
+    try:
+        check_options(one.options, known_options(map(catalogue.mapping, version.mapping_names())))
+    except UsageError as error:
+        what = f"{error.where}: {error.what}" if error.where else error.what
+        raise ContractError(f"{at}.options: {what}", where=where, hint=error.hint) from error
+    return version.reference
 
 
 def _number(bound: int | datetime | None) -> int | None:

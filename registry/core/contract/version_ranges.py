@@ -18,16 +18,30 @@ OFFSETS: Final = "offset"
 TIMES: Final = "time"
 
 
+class Declaration(NamedTuple):
+    """What a range declares: a version, by its reference, and options of the producer, by name and value, in order."""
+
+    contract: str
+    options: tuple[tuple[str, str], ...] = ()
+
+
 class VersionRange(NamedTuple):
     """A part of a partition that one version holds in: from `start` up to, but not including, `end`.
 
-    Both are offsets, or microseconds since 1970 UTC where `unit` is a time; None is the end of the partition.
+    Both are offsets, or microseconds since 1970 UTC where `unit` is a time; None is the end of the partition. `options`
+    are those that the producer wrote it with, as far as they are declared, in order of their names.
     """
 
     start: int | None
     end: int | None
     contract: str
     unit: str = OFFSETS
+    options: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def declaration(self) -> Declaration:
+        """What it declares."""
+        return Declaration(self.contract, self.options)
 
     def holds(self, offset: int, timestamp: int | None) -> bool:
         """Return whether it contains a record; a record without a timestamp is in no range of times."""
@@ -45,14 +59,15 @@ class VersionRange(NamedTuple):
 
     def document(self) -> dict[str, Any]:
         """Return the range as a report and pinned contracts write it."""
-        return {"unit": self.unit, "from": self.start, "to": self.end, "contract": self.contract}
+        found = {"unit": self.unit, "from": self.start, "to": self.end, "contract": self.contract}
+        return found | ({"options": dict(self.options)} if self.options else {})
 
 
 @dataclass(frozen=True)
 class VersionRanges:
     """The ranges of each place, ascending and disjoint; what none covers belongs to no version.
 
-    Ranges of one version that touch are one. Two values are equal where they mean the same.
+    Ranges that touch and declare the same are one. Two values are equal where they mean the same.
     """
 
     places: Mapping[Place, tuple[VersionRange, ...]]
@@ -113,6 +128,11 @@ class VersionRanges:
         """The references of all versions, each once, in order."""
         return tuple(sorted({one.contract for result in self.places.values() for one in result}))
 
+    @cached_property
+    def declarations(self) -> tuple[Declaration, ...]:
+        """What the ranges declare, each once, in order."""
+        return tuple(sorted({one.declaration for result in self.places.values() for one in result}))
+
     def ranges_of(self, topic: str, partition: int) -> tuple[VersionRange, ...]:
         """Return the ranges of a partition."""
         return self.places.get((topic, partition), self.places.get((topic, None), ()))
@@ -138,10 +158,16 @@ def read_ranges(documents: Iterable[Mapping[str, Any]]) -> VersionRanges:
     """Return the ranges that `VersionRanges.documents` wrote. Raises KeyError or TypeError if it did not."""
     return VersionRanges({
         (place["topic"], place["partition"]): tuple(
-            VersionRange(one["from"], one["to"], one["contract"], one["unit"]) for one in place["ranges"]
+            VersionRange(one["from"], one["to"], one["contract"], one["unit"], in_order(one.get("options", {})))
+            for one in place["ranges"]
         )
         for place in documents
     })  # fmt: skip
+
+
+def in_order(options: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    """Return options as a range keeps them: in order of their names."""
+    return tuple(sorted(options.items()))
 
 
 def _cut_out(one: VersionRange, offset: int) -> Iterator[VersionRange]:
@@ -174,12 +200,12 @@ def _normal(places: Mapping[Place, Iterable[VersionRange]]) -> dict[Place, tuple
 
 
 def _joined(ranges: Iterable[VersionRange]) -> tuple[VersionRange, ...]:
-    """Return ranges in order, those of one version that touch as one."""
+    """Return ranges in order, those that touch and declare the same as one."""
     result: list[VersionRange] = []
     for one in sorted(ranges, key=order_of):
         before = result[-1] if result else None
         touches = before is not None and before.end is not None and before.end == one.start
-        if before is not None and touches and before.contract == one.contract:
+        if before is not None and touches and before.declaration == one.declaration:
             result[-1] = before._replace(end=one.end, unit=_unit(before.start, one.end, before.unit))
         else:
             result.append(one)

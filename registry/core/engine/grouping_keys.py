@@ -33,7 +33,9 @@ def find_grouping_keys(
     parts += [_coded(*states.by_kind) for states in decoded_batch.states.values()]
     parts += [_part_of_numbers(rows.state) for rows in decoded_batch.rows.values()]
     parts += [] if kafka_keys is None else [kafka_keys]
-    combinations, codes = _combine([np.zeros(len(decoded_batch), np.int64), *(own for own, _ in parts)])
+    combinations, codes = _combine(
+        [np.zeros(len(decoded_batch), np.int64), *(own for own, values in parts if len(values) > 1)]
+    )
     return codes, [
         (*decoded_batch.members, decoded_batch.columns, tuple([values[own[first]] for own, values in parts]))
         for first in combinations

@@ -63,7 +63,7 @@ class Kernel:
         self._other_subjects = [Kernel(other_subject) for other_subject in validation.other_subjects]
         self._control_subjects = [Kernel(other_subject) for other_subject in validation.control_subjects]
         self._finder = RangeFinder(validation.ranges) if validation.ranges is not None else None
-        self._declared = {reference: Kernel(declared) for reference, declared in validation.declared_scopes.items()}
+        self._declared = {one: Kernel(declared) for one, declared in validation.declared_scopes.items()}
         self._several = len(validation.validated) > 1 and not validation.left_open
         self.orders_by_subject = orders_by_subject_of(validation)
 
@@ -133,12 +133,12 @@ class Kernel:
         return total
 
     def _parts(self, batch: Batch, *, texts: bool) -> Iterator[tuple[Batch, BatchResult]]:
-        """Validate a batch, the records of each range of a versions file under the version it declares."""
+        """Validate a batch, the records of each range of a versions file as it declares."""
         if self._finder is None:
             yield from self._batch_results(batch, texts=texts)
             return
-        for reference, part in self._finder.split(batch):
-            kernel = self if reference is None else self._declared[reference]
+        for declaration, part in self._finder.split(batch):
+            kernel = self if declaration is None else self._declared[declaration]
             yield from kernel._batch_results(part, texts=texts)  # noqa: SLF001
 
     def _batch_results(self, batch: Batch, *, texts: bool) -> Iterator[tuple[Batch, BatchResult]]:

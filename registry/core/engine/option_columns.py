@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,9 @@ from cdc_contracts.registry.core.values import Context, ValueForm
 
 Numbers = NDArray[np.int64]
 Mask = NDArray[np.bool_]
+
+_IS_WRITTEN: Final = np.isin(np.arange(256), WRITTEN)
+"""By the flag of a value."""
 
 
 def note_options(seen: OptionEvidence, found: Iterable[WrittenGroup], batch: Batch) -> None:
@@ -65,22 +69,26 @@ def _code(column: OpenColumn, values: ColumnValues, chosen: Numbers) -> CodedCol
         bits |= read[form, context].astype(np.int64) << place
     if values.valued is not None:
         bits[~values.valued] = 0
-    distinct, codes = np.unique(np.append(0, values.spread(bits)[chosen]), return_inverse=True)
+    bits = values.spread(bits)[chosen]
+    distinct = [some for some in np.flatnonzero(np.bincount(bits)).tolist() if some]
+    codes = np.zeros(1 << len(column.forms), np.uint8)
+    codes[distinct] = np.arange(1, len(distinct) + 1)
     ways = [
         Allowed(column.option, tuple(name for place, (name, *_) in enumerate(column.forms) if some >> place & 1))
-        for some in distinct[1:].tolist()
+        for some in distinct
     ]
-    return CodedColumn(column.name, codes[1:].astype(np.uint8), [None, *ways])
+    return CodedColumn(column.name, codes[bits], [None, *ways])
 
 
 def _reads(form: ValueForm, context: Context, values: ParsedValues) -> Mask:
     """Mark the values that a form reads or keeps, as `allowed_by` does for one."""
+    if form.wire.isdisjoint(values.json_kinds):
+        return np.zeros(len(values), np.bool_)
     foreign = frozenset(values.json_kinds) - form.wire
     mine = np.ones(len(values), np.bool_) if not foreign else values.flag_kinds(foreign) == NOTHING
+    if takes_any_count(form):
+        return mine
     flags, _ = validate_part(values.of_wire(form.wire), FormUse(form, context, lenient=False), texts=False)
     if flags is None:
         return mine
-    read = np.isin(flags, WRITTEN)
-    if takes_any_count(form):
-        read |= values.flag_kinds(frozenset({"number"})) != NOTHING
-    return mine & read
+    return mine & _IS_WRITTEN[flags]

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from cdc_contracts.registry.core.contract.version_ranges import OFFSETS, VersionRange, VersionRanges
+from cdc_contracts.registry.core.contract.version_ranges import OFFSETS, Declaration, VersionRange, VersionRanges
 from cdc_contracts.registry.core.records.record_batches import NO_TIMESTAMP, Batch
 
 NOWHERE: Final = -1
@@ -23,20 +23,20 @@ class RangeFinder:
     def __init__(self, ranges: VersionRanges) -> None:
         self._ranges = ranges
 
-    def split(self, batch: Batch) -> Iterator[tuple[str | None, Batch]]:
-        """Yield the records of each declared version, by its reference; None for records that no range covers."""
+    def split(self, batch: Batch) -> Iterator[tuple[Declaration | None, Batch]]:
+        """Yield the records of each declaration; None for records that no range covers."""
         result = np.full(len(batch), NOWHERE, np.int64)
-        names: list[str] = []
+        known: list[Declaration] = []
         for place, (topic, partition) in enumerate(batch.sources):
             ranges = self._ranges.ranges_of(topic, partition)
             mine = np.flatnonzero(batch.source_of == place) if len(batch.sources) > 1 else slice(None)
             numbers = _number(ranges, batch, mine)
-            names += [one.contract for one in ranges if one.contract not in names]
-            codes = np.array([*(names.index(one.contract) for one in ranges), NOWHERE], np.int64)
+            known += [one for one in dict.fromkeys(one.declaration for one in ranges) if one not in known]
+            codes = np.array([*(known.index(one.declaration) for one in ranges), NOWHERE], np.int64)
             result[mine] = codes[numbers]
         for code in np.unique(result).tolist():
-            name = None if code == NOWHERE else names[code]
-            yield name, _take(batch, np.flatnonzero(result == code))
+            declaration = None if code == NOWHERE else known[code]
+            yield declaration, _take(batch, np.flatnonzero(result == code))
 
     def numbers(self, batch: Batch, topic: str, partition: int, records: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return for each record the index of the range of its partition that contains it."""

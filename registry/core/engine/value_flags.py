@@ -74,10 +74,10 @@ def kind_flags(
     place = (rows.image.pointer, rows.image.columns[index].name)
     held = np.ones(rows.total, np.bool_) if values.present is None else values.present
     value_flags: list[tuple[ValueFlag, Mask]] = [(("held", *place), records_of_rows(decoded_batch, rows, held))]
-    kinds = [type(value) for value in values.tokens]
-    for kind in set(kinds):
-        of_kind = np.fromiter((one is kind for one in kinds), np.bool_, len(kinds))
-        value_flags.append((("kind", *place, kind), records_of_rows(decoded_batch, rows, of_kind)))
+    codes, firsts = values.values.by_kind
+    for kind in dict.fromkeys(map(type, firsts)):
+        of_kind = np.array([type(first) is kind for first in firsts])[codes]
+        value_flags.append((("kind", *place, kind), records_of_rows(decoded_batch, rows, values.spread(of_kind))))
     return value_flags
 
 

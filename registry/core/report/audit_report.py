@@ -40,6 +40,7 @@ from cdc_contracts.registry.core.report.report_model import (
 from cdc_contracts.registry.core.report.reported_options import report_options
 from cdc_contracts.registry.core.report.reported_parts import report_parts
 from cdc_contracts.registry.core.stats.chain_evidence import ChainEvidence, ChangePlace
+from cdc_contracts.registry.core.stats.option_evidence import TopicOption
 from cdc_contracts.registry.core.stats.partition_tallies import PartitionTally, Source
 from cdc_contracts.registry.core.stats.refutations import Refutation, refute, refute_ranges
 from cdc_contracts.registry.core.stats.row_changes import RowChanges
@@ -87,6 +88,7 @@ def build_report(
     versions: VersionRanges | None = None,
     validation: ValidationContext | None = None,
     earlier: RowChanges | None = None,
+    taken: Iterable[TopicOption] = (),
 ) -> Report:
     """Return the report of a run.
 
@@ -94,8 +96,8 @@ def build_report(
     read where not all of it was, `stopped` why a run ended early, and `wanted` what it was to read then. Values are
     shown as their shapes unless `show_values`; there is a profile if `profiled`. `versions` are the ranges that declare
     versions, where some do. `validation` is what the messages were read by if that was not declared, `earlier` are the
-    key chains of the previous batches of a stream. The tally stays as it is, so that more can be added to it. Raises
-    LedgerError if the counts do not add up.
+    key chains of the previous batches of a stream, `taken` what a sample said of the options that were read by. The
+    tally stays as it is, so that more can be added to it. Raises LedgerError if the counts do not add up.
     """
     tally = replace(tally, findings=dict(tally.findings), folded=tally.folded.copy())
     validated = [] if contract == AUTO or versions is not None else catalogue.resolve(contract)
@@ -153,7 +155,7 @@ def build_report(
         switches=_switches(runs),
         versions=UNSET if versions is None else _declared(versions),
         evidence=evidence,
-        options=report_options(tally.statistics.options),
+        options=report_options(tally.statistics.options, taken),
         parts=report_parts(tally.statistics.parts),
         profile=report_profile(tally) if profiled else UNSET,
     )
@@ -308,7 +310,7 @@ def _switches(by_source: Mapping[Source, list[Run]]) -> tuple[VersionSwitch, ...
 def _declared(versions: VersionRanges) -> tuple[DeclaredRange, ...]:
     """Return ranges that declare versions as a versions file writes them; partition None is every other one."""
     return tuple(
-        DeclaredRange(topic, partition, *_bounds(one), one.contract)
+        DeclaredRange(topic, partition, *_bounds(one), one.contract, dict(one.options) or UNSET)
         for (topic, partition), result in versions.places.items()
         for one in result
     )

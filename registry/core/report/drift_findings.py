@@ -33,6 +33,7 @@ from cdc_contracts.registry.core.report.reproduce_commands import audit_command,
 from cdc_contracts.registry.core.stats.ddl_statements import explaining_statement
 from cdc_contracts.registry.core.stats.finding_overlaps import FindingOverlaps
 from cdc_contracts.registry.core.stats.finding_tallies import FindingExample, FindingKey, FindingTally
+from cdc_contracts.registry.core.stats.option_evidence import OPTION_CHANGE
 from cdc_contracts.registry.core.stats.partition_tallies import Moment, Source
 from cdc_contracts.registry.core.stats.tally import Tally
 from cdc_contracts.registry.core.stats.version_runs import Run
@@ -274,6 +275,11 @@ def _reproduce(context: FindingContext, finding: FindingTally, contract: str | N
 
 def _action(context: FindingContext, key: FindingKey, finding: FindingTally, version: Version | None) -> str:
     """Return what to do; where a topic changes versions, how each part of it is decoded by its own."""
+    if key.rule == OPTION_CHANGE:
+        return (
+            "`audit --write-versions versions.yaml` writes which value of the option holds where, and "
+            "`decode --versions versions.yaml` reads each part by its own."
+        )
     if key.name != AMBIGUOUS:
         return CLASSES[key.name].action
     if key.rule == LEFT_OPEN:

@@ -295,6 +295,8 @@ class DeclaredRange(Struct, frozen=True, forbid_unknown_fields=True):
     """Offset, or time, before which it ends; null for the end."""
     contract: str
     """The version that holds there."""
+    options: Sometimes[dict[str, str]] = UNSET
+    """The options of the producer that are declared there."""
 
 
 class TableRepeats(Struct, frozen=True, forbid_unknown_fields=True):

@@ -3,11 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
 from msgspec import UNSET, Struct
+from msgspec.structs import replace
 
 from cdc_contracts.registry.core.common.written_models import Count, Sometimes
-from cdc_contracts.registry.core.stats.option_evidence import OptionEvidence
+from cdc_contracts.registry.core.stats.option_evidence import OptionEvidence, TopicOption
+
+_MOST_NAMED: Final = 100
+
+
+class ReportedOptionRun(Struct, frozen=True, forbid_unknown_fields=True):
+    """A part of a partition that was written with one value of an option."""
+
+    partition: Count
+    """Partition."""
+    values: tuple[str, ...]
+    """The values that every value of the columns allows there; none where several are used in turn."""
+    first_offset: Count
+    """Offset of the first value that tells it from what holds before."""
+    last_offset: Count
+    """Offset of the last value that tells it from what holds after."""
 
 
 class ReportedOption(Struct, frozen=True, forbid_unknown_fields=True):
@@ -23,20 +40,41 @@ class ReportedOption(Struct, frozen=True, forbid_unknown_fields=True):
     """Columns whose form the option decides."""
     held: Count
     """Values of these columns."""
+    named: Sometimes[tuple[str, ...]] = UNSET
+    """The columns, as TABLE.COLUMN, the first by name."""
+    runs: Sometimes[tuple[ReportedOptionRun, ...]] = UNSET
+    """Where it changes: the parts of each partition, in order."""
+    taken: Sometimes[bool] = UNSET
+    """Whether a sample decided it before a decode, which has read every message so; counts are those of the sample."""
 
 
-def report_options(seen: OptionEvidence) -> Sometimes[tuple[ReportedOption, ...]]:
-    """Return the options in order of topic and name; UNSET if there are none."""
-    return tuple(ReportedOption(*one) for one in seen.options()) or UNSET
+def report_options(seen: OptionEvidence, taken: Iterable[TopicOption] = ()) -> Sometimes[tuple[ReportedOption, ...]]:
+    """Return the options in order of topic and name, those `taken` from a sample too; UNSET if there are none."""
+    runs: dict[tuple[str, str], list[ReportedOptionRun]] = {}
+    for one in seen.runs():
+        run = ReportedOptionRun(one.partition, one.values, one.first, one.last)
+        runs.setdefault((one.topic, one.option), []).append(run)
+    found = [
+        *(_report(one, UNSET if one.values else tuple(runs[one.topic, one.option])) for one in seen.options()),
+        *(replace(_report(one), taken=True) for one in taken),
+    ]
+    return tuple(sorted(found, key=lambda one: (one.topic, one.option))) or UNSET
+
+
+def _report(one: TopicOption, runs: Sometimes[tuple[ReportedOptionRun, ...]] = UNSET) -> ReportedOption:
+    return ReportedOption(*one[:-1], one.names[:_MOST_NAMED], runs)
 
 
 def join_options(parts: Iterable[ReportedOption]) -> Sometimes[tuple[ReportedOption, ...]]:
     """Return the options of all parts of a run; of the columns of several parts only the most are counted."""
-    found: dict[tuple[str, str], ReportedOption] = {}
+    found: dict[tuple[str, str, bool], ReportedOption] = {}
     for one in parts:
-        known = found.get((one.topic, one.option), one)
+        place = one.topic, one.option, one.taken is True
+        known = found.get(place, one)
         values = tuple(value for value in known.values if value in one.values)
         held = one.held if known is one else known.held + one.held
         columns = max(known.columns, one.columns)
-        found[one.topic, one.option] = ReportedOption(one.topic, one.option, values, columns, held)
+        named = tuple(sorted({*(known.named or ()), *(one.named or ())})[:_MOST_NAMED])
+        runs = one.runs or UNSET if known is one else ((known.runs or ()) + (one.runs or ())) or UNSET
+        found[place] = ReportedOption(one.topic, one.option, values, columns, held, named, runs, one.taken)
     return tuple(found[key] for key in sorted(found)) or UNSET

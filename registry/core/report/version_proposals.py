@@ -2,17 +2,19 @@
 
 Only a proof places a version. Records between the last message proven old and the first proven new are left open. So
 is the beginning or the end of a partition that may lie on the other side of a switch (`stats/proven_ranges.py`).
+Ranges state the options of the producer that hold in all of them (`option_proposals.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from msgspec import UNSET
 
 from cdc_contracts.registry.core.contract.catalogue import Catalogue
 from cdc_contracts.registry.core.contract.table_contract_files import write_scalar
+from cdc_contracts.registry.core.report.option_proposals import OptionProposals
 from cdc_contracts.registry.core.report.report_model import PartitionTimeline, Report, ReportedRun
 from cdc_contracts.registry.core.stats.proven_ranges import (
     Direction,
@@ -25,13 +27,17 @@ from cdc_contracts.registry.core.stats.proven_ranges import (
 _HEAD: Final = """\
 # The version of the contract that each part of a topic follows: --versions FILE of check, audit, decode and replay.
 # A range applies from its `from` up to, but not including, its `to`: offsets, or times such as 2024-05-01T00:00:00Z.
+# `options` are those that the producer wrote it with; what none states is written as it was sent.
 # What no range covers belongs to no version: it stays in quarantine until a range covers it, and then
 # `cdc-contracts replay quarantine DIR --versions FILE` decodes it.
 """
 
 
-def propose_versions(report: Report, catalogue: Catalogue) -> str:
-    """Return a versions file as YAML; the same report gives the same text."""
+def propose_versions(report: Report, catalogue: Catalogue, parameters: Mapping[str, str] | None = None) -> str:
+    """Return a versions file as YAML; the same report gives the same text.
+
+    `parameters` are the options of the producer that were stated for the run.
+    """
     lines = [_HEAD]
     if report.stopped or (report.coverage and report.coverage.sample):
         lines.append("# Only a part of the messages was read: reading more may narrow the ranges left open.\n")
@@ -46,7 +52,8 @@ def propose_versions(report: Report, catalogue: Catalogue) -> str:
         direction = _direction(list(found.values()), catalogue)
         for partition, runs in found.items():
             cut = (topic, partition) in result and result[topic, partition].cut
-            lines += _partition(partition, runs, direction, cut=cut)
+            options = OptionProposals(report, topic, partition, parameters or {})
+            lines += _partition(partition, runs, direction, options, cut=cut)
     return "".join(lines)
 
 
@@ -74,7 +81,9 @@ def _run(run: ReportedRun) -> ProvenRun:
     )
 
 
-def _partition(partition: int, runs: Sequence[ReportedRun], direction: Direction | None, *, cut: bool) -> Iterator[str]:
+def _partition(
+    partition: int, runs: Sequence[ReportedRun], direction: Direction | None, options: OptionProposals, *, cut: bool
+) -> Iterator[str]:
     """Yield the lines of a partition: its ranges, and before, between and after them what is left open, and why."""
     if not runs:
         yield f"    {partition}: []  # left open: no message proves a version\n"
@@ -85,7 +94,7 @@ def _partition(partition: int, runs: Sequence[ReportedRun], direction: Direction
     for number, one in enumerate(placed):
         if isinstance(one, KnownRange):
             end = one.run.last + 1 if cut and one is placed[-1] else one.end
-            yield _range(one.start, end, by_place[one.run])
+            yield from _range(one.start, end, by_place[one.run], options)
         elif one.start is None:
             yield _open(
                 f"offsets up to {(one.end or 0) - 1}", "they may precede a switch, and no message proves their version"
@@ -106,15 +115,25 @@ def _partition(partition: int, runs: Sequence[ReportedRun], direction: Direction
         yield _open(f"offsets from {runs[-1].last_offset + 1}", "the report does not keep that many version changes")
 
 
-def _range(start: int | None, end: int | None, run: ReportedRun) -> str:
-    bounds = [f"{word}: {at}" for word, at in (("from", start), ("to", end)) if at is not None]
-    members = ", ".join([*bounds, f"contract: {run.contract}"])
+def _range(start: int | None, end: int | None, run: ReportedRun, options: OptionProposals) -> Iterator[str]:
+    """Yield the lines of a range, one for each part of it in which other options hold."""
+    reason = _proof(run)
+    for number, part in enumerate(options.parts(start, end)):
+        bounds = [f"{word}: {at}" for word, at in (("from", part.start), ("to", part.end)) if at is not None]
+        stated = [f"{name}: {write_scalar(value)}" for name, value in part.options.items()]
+        members = [*bounds, f"contract: {run.contract}", *([f"options: {{{', '.join(stated)}}}"] if stated else [])]
+        open_ = f"{', '.join(part.left_open)} left open: no value there proves it" if part.left_open else ""
+        why = "; ".join(filter(None, [reason if number == 0 else "", open_]))
+        yield f"      - {{{', '.join(members)}}}" + (f"  # {why}\n" if why else "\n")
+
+
+def _proof(run: ReportedRun) -> str:
     count = run.records
     proof = f"{count:,} messages prove it" if count > 1 else "1 message proves it"
     place = f"offsets {run.first_offset} to {run.last_offset}" if count > 1 else f"offset {run.first_offset}"
     times = [time for time in (run.first_timestamp, run.last_timestamp) if time is not None]
     when = f" ({' to '.join(dict.fromkeys(times))})" if times else ""
-    return f"      - {{{members}}}  # {proof}: {place}{when}\n"
+    return f"{proof}: {place}{when}"
 
 
 def _open(what: str, why: str) -> str:

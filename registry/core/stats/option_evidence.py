@@ -7,8 +7,10 @@ rules out is kept, so that many messages prove an option together, whatever thei
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
+from cdc_contracts.registry.core.common.findings import rule_id
 from cdc_contracts.registry.core.common.json_messages import kind_of
 from cdc_contracts.registry.core.common.json_structures import as_structure
 from cdc_contracts.registry.core.contract.value_mappings import ValueMapping
@@ -19,6 +21,8 @@ from cdc_contracts.registry.core.values import FORMS, KEPT_AS_SENT, READ, Broken
 
 WRITTEN: Final = (*READ, *KEPT_AS_SENT)
 """What becomes of values that a producer may write under a form: they are read, or stand for none that the form has."""
+OPTION_CHANGE: Final = rule_id("other-version", "option")
+"""The rule of values that contradict the option of those before."""
 _TIME: Final = "time"
 _NUMBER: Final = "number"
 _WIRES: Final = {"string": "text"}
@@ -41,13 +45,32 @@ class Allowed(NamedTuple):
 
 
 class TopicOption(NamedTuple):
-    """What the `held` values of a topic say of an option: the `values` of it that all of them allow, if any."""
+    """What the `held` values of a topic say of an option: the `values` of it that all of them allow, if any.
+
+    `names` are the columns, as TABLE.COLUMN.
+    """
 
     topic: str
     option: str
     values: tuple[str, ...]
     columns: int
     held: int
+    names: tuple[str, ...]
+
+
+class OptionRun(NamedTuple):
+    """A part of a partition of which values say that it was written with some `values` of an option, of one mostly.
+
+    It goes from the first value that rules out what holds before it to the last that rules out what holds after it;
+    what lies between two runs may belong to either. Without `values`, parts that rule each other out take turns in it.
+    """
+
+    topic: str
+    partition: int
+    option: str
+    values: tuple[str, ...]
+    first: int
+    last: int
 
 
 class OptionChange(NamedTuple):
@@ -76,6 +99,11 @@ class _Seen(NamedTuple):
         return self.stretch.first.offset, self.rows.table or "", self.name, self.rows.loaded, self.allowed
 
 
+class _Part(NamedTuple):
+    values: tuple[str, ...]
+    seen: list[_Seen]
+
+
 class OptionEvidence(ColumnWays[Allowed]):
     """The values of options that each column allows, with the stretch of the values that allow just these."""
 
@@ -93,32 +121,64 @@ class OptionEvidence(ColumnWays[Allowed]):
         for (topic, option), seen in sorted(found.items()):
             columns = {(one.rows.table, one.name) for one in seen}
             held = sum(one.stretch.count for one in seen)
-            yield TopicOption(topic, option, _common(one.allowed.values for one in seen), len(columns), held)
+            names = tuple(sorted(".".join(part for part in one if part) for one in columns))
+            yield TopicOption(topic, option, _common(one.allowed.values for one in seen), len(columns), held, names)
 
     def changes(self) -> Iterator[OptionChange]:
         """Yield the columns from which on values contradict those before, partition by partition."""
+        for _, parts in self._parts():
+            seen = [one for part in parts for one in part.seen]
+            for before, part in pairwise(parts):
+                for one in part.seen:
+                    if not _common((before.values, one.allowed.values)):
+                        clean = _last_against(one.allowed.values, seen)
+                        yield OptionChange(
+                            one.rows, one.name, one.allowed.option, before.values, one.allowed.values, one.stretch,
+                            clean,
+                        )  # fmt: skip
+
+    def runs(self) -> Iterator[OptionRun]:
+        """Yield which values of each option hold in which part of each partition, in order."""
+        for (topic, partition, option), parts in self._parts():
+            seen: list[_Seen] = []
+            first = parts[0].seen[0].stretch.first.offset
+            for part, after in zip(parts, [*parts[1:], None], strict=True):
+                seen += part.seen
+                last = max(one.stretch.last.offset for one in seen if _common((part.values, one.allowed.values)))
+                clean, start = last, last + 1
+                if after is not None:
+                    clean, start = _last_against(after.values, seen), after.seen[0].stretch.first.offset
+                if first <= min(last, clean, start - 1):
+                    yield OptionRun(topic, partition, option, part.values, first, min(last, clean, start - 1))
+                if start <= clean:
+                    yield OptionRun(topic, partition, option, (), start, clean)
+                first = max(start, clean + 1)
+
+    def _parts(self) -> Iterator[tuple[tuple[str, int, str], list[_Part]]]:
+        """Yield topic, partition and option with its parts, each of values that allow something in common."""
         found: dict[tuple[str, int, str], list[_Seen]] = {}
         for one in self._all():
             found.setdefault((one.rows.topic, one.rows.partition, one.allowed.option), []).append(one)
-        for _, seen in sorted(found.items()):
-            before: tuple[str, ...] | None = None
-            now: tuple[str, ...] | None = None
+        for place, seen in sorted(found.items()):
+            parts: list[_Part] = []
             for one in sorted(seen, key=lambda one: one.order):
-                left = one.allowed.values if now is None else _common((now, one.allowed.values))
-                if not left:
-                    before, left = now, one.allowed.values
-                now = left
-                if before is not None and not _common((before, one.allowed.values)):
-                    against = [other for other in seen if not _common((other.allowed.values, one.allowed.values))]
-                    clean = max((other.stretch.last.offset for other in against), default=-1)
-                    yield OptionChange(
-                        one.rows, one.name, one.allowed.option, before, one.allowed.values, one.stretch, clean
-                    )
+                left = _common((parts[-1].values, one.allowed.values)) if parts else ()
+                if left:
+                    parts[-1] = _Part(left, [*parts[-1].seen, one])
+                else:
+                    parts.append(_Part(one.allowed.values, [one]))
+            yield place, parts
 
     def _all(self) -> Iterator[_Seen]:
         for rows in self.tables():
             for name, column in self.seen[rows].items():
                 yield from (_Seen(rows, name, allowed, stretch) for allowed, stretch in column.items())
+
+
+def _last_against(values: tuple[str, ...], seen: Iterable[_Seen]) -> int:
+    """Return the last offset of a value that allows none of some values of an option; -1 if there is none."""
+    against = (one.stretch.last.offset for one in seen if not _common((values, one.allowed.values)))
+    return max(against, default=-1)
 
 
 def open_columns(columns: TypedColumns) -> tuple[OpenColumn, ...]:

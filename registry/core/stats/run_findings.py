@@ -17,6 +17,7 @@ from cdc_contracts.registry.core.stats.ddl_statements import Statement, altered_
 from cdc_contracts.registry.core.stats.finding_onsets import FindingSeries, Start
 from cdc_contracts.registry.core.stats.finding_overlaps import Fault, FindingOverlaps, OverlapPlace
 from cdc_contracts.registry.core.stats.finding_tallies import Extent, FindingKey, FindingTally
+from cdc_contracts.registry.core.stats.option_evidence import OPTION_CHANGE
 from cdc_contracts.registry.core.stats.partition_tallies import Moment, Source
 from cdc_contracts.registry.core.stats.position_sequences import GOES_BACK, REPEATS, Stretch
 from cdc_contracts.registry.core.stats.refutations import Refutation
@@ -236,9 +237,7 @@ def _options(statistics: StreamStatistics) -> Iterator[_Found]:
     """Yield the columns from which on an option of the producer has another value than before."""
     for change in statistics.options.changes():
         rows, stretch = change.rows, change.stretch
-        key = FindingKey(
-            "other-version", rule_id("other-version", "option"), rows.at + join_pointer(change.name), rows.table
-        )
+        key = FindingKey("other-version", OPTION_CHANGE, rows.at + join_pointer(change.name), rows.table)
         starts = [Start(*stretch.first, stretch.count)] if stretch.first.offset > change.clean else []
         series = FindingSeries(stretch.count, stretch.last.offset, change.clean, starts)
         written = f"{rows.subject} {'loaded' if rows.loaded else 'changed'}"

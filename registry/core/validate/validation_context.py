@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Final
@@ -14,7 +14,7 @@ from cdc_contracts.registry.core.contract.catalogue import Catalogue, Version
 from cdc_contracts.registry.core.contract.model import Meaning
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.contract.value_mappings import known_options
-from cdc_contracts.registry.core.contract.version_ranges import VersionRanges
+from cdc_contracts.registry.core.contract.version_ranges import Declaration, VersionRanges
 from cdc_contracts.registry.core.message.canonical_changes import Change, Control
 from cdc_contracts.registry.core.message.reading import Reading
 from cdc_contracts.registry.core.message.transport import Transport
@@ -128,19 +128,27 @@ class ValidationContext:
         )
 
     @cached_property
-    def declared_scopes(self) -> dict[str, ValidationContext]:
-        """The validation context of every version that ranges declare, by reference."""
-        return {
-            reference: ValidationContext(
-                self.catalogue, (self.catalogue.version(reference),), self.reading_options, reference, made=self.made
-            )
-            for reference in (self.ranges.contracts if self.ranges is not None else ())
-        }
+    def declared_scopes(self) -> dict[Declaration, ValidationContext]:
+        """The validation context of everything that ranges declare; their options go before those of the run."""
+        found: dict[Declaration, ValidationContext] = {}
+        made: dict[tuple[tuple[str, str], ...], dict[Version, ReferenceValidator]] = {(): self.made}
+        for one in self.ranges.declarations if self.ranges is not None else ():
+            validated = (self.catalogue.version(one.contract),)
+            reading_options = self.reading_options.stating(dict(one.options))
+            shared = made.setdefault(one.options, {})
+            found[one] = ValidationContext(self.catalogue, validated, reading_options, one.contract, made=shared)
+        return found
+
+    def stating(self, options: Mapping[str, str]) -> ValidationContext:
+        """Return the same with some options of a producer stated; the same object without any."""
+        if not options:
+            return self
+        return replace(self, reading_options=self.reading_options.stating(options), made={})
 
     def at(self, topic: str, partition: int, offset: int, timestamp: int | None) -> ValidationContext:
         """Return the context for the record at these coordinates; `timestamp` is in microseconds."""
         found = self.ranges.find(topic, partition, offset, timestamp) if self.ranges is not None else None
-        return self if found is None else self.declared_scopes[found.contract]
+        return self if found is None else self.declared_scopes[found.declaration]
 
     @property
     def detected(self) -> DetectedSubjects:

@@ -98,6 +98,7 @@ def _explained(explanation: Explanation) -> Iterator[Markup | None]:
         ]
         title = f"How values are written{', ' + mapping if mapping else ''}"
         yield section(title, listing(("source type", "value form", "description"), forms))
+    yield section("Lost in messages", listing(("values", "what they lose"), explanation.losses))
     yield section("Rules across fields", listing(("rule", "description"), explanation.rules))
     errata = [(one.id, one.decision, one.says, one.shows, one.why) for one in explanation.errata]
     yield section(

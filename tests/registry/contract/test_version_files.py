@@ -56,6 +56,23 @@ def test_a_file_says_which_version_holds_from_where_to_where(read):
     assert ranges.contracts == ("dts/canal@1", "dts/canal@2")
 
 
+def test_a_range_states_options_of_its_producer(read):
+    ranges = read("""
+topics:
+  orders:
+    all:
+      - {to: 9, contract: debezium/json@4, options: {money.fraction.digits: 2, decimal.handling.mode: string}}
+      - {from: 9, to: 20, contract: debezium/json@4, options: {decimal.handling.mode: double}}
+      - {from: 20, contract: debezium/json@4, options: {decimal.handling.mode: double}}
+""")
+    first = (("decimal.handling.mode", "string"), ("money.fraction.digits", "2"))
+    assert ranges.ranges_of("orders", 0) == (
+        VersionRange(None, 9, "debezium/json@4", options=first),
+        VersionRange(9, None, "debezium/json@4", options=(("decimal.handling.mode", "double"),)),
+    )
+    assert read_ranges(json.loads(json.dumps(ranges.documents()))) == ranges
+
+
 @pytest.mark.parametrize(
     ("offset", "timestamp", "expected"),
     [(0, None, 1), (986, 0, 1), (987, 0, None), (2170, 0, None), (2171, 0, 2), (10**15, 0, 2)],
@@ -115,6 +132,12 @@ def test_ranges_come_back_from_the_plain_data_they_are_kept_as(read):
         ("topics: {}", "names no topic"),
         ("# nothing yet\n", "names no topic"),
         ("- 1", "not a YAML mapping"),
+        ("topics: {a: {0: [{contract: debezium/json@4, options: {decimal.mode: x}}]}}",
+         "topics.a.0.0.options: there is no parameter `decimal.mode`"),
+        ("topics: {a: {0: [{contract: debezium/json@4, options: {decimal.handling.mode: text}}]}}",
+         "topics.a.0.0.options: parameter decimal.handling.mode: `text` is not one of its values"),
+        ("topics: {a: {0: [{contract: dts/canal@1, options: {time_zone: Z}}]}}",
+         "topics.a.0.0.options: there is no parameter `time_zone`"),
         ("topcs: {a: {}}", "topcs: unknown key; do you mean `topics`?"),
         ("topics: [a]", "topics: expected a mapping, as in {NAME: VALUE}; found a list"),
         ("topics: {a: 3}", "topics.a: expected a mapping, as in {NAME: VALUE}; found a number"),

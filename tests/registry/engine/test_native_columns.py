@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scanned_messages import LIBRARY, column_of, kind_of, span_of
 
+from cdc_contracts.registry.core.engine import decoder_kinds
 from cdc_contracts.registry.core.engine.native.scanned_columns import (
     ABSENT,
     ARRAY,
@@ -179,3 +180,18 @@ def test_names_are_stripped_and_told_where_there_are_any(named):
             else:
                 assert (kind_of(cell), place) == (kind, names.index(head))
                 assert bytes(column.source.view[slice(*span_of(cell))]).decode() == token[len(head) :]
+
+
+@pytest.mark.parametrize("texts", [("away",), ("away", "é!", ""), ('["away"]',), ("a\0b", "away"), ("a\0b",), ()])
+@pytest.mark.parametrize("nulls", [True, False])
+def test_values_that_stand_for_one_not_sent_are_marked_however_they_are_written(texts, nulls):
+    written = {
+        "away": ["away", "\\u0061way", "aw\\u0061y"], "é!": ["é!", "\\u00e9!", "é\\u0021"], "": [""],
+        "a\0b": ["a\\u0000b"], "a": ["a"], "b": ["b"], "way": ["way"], "awayy": ["awayy", "away\\u0079"],
+    }  # fmt: skip
+    cells = [(ESCAPED if "\\" in one else TEXT, one) for ways in written.values() for one in ways]
+    wanted = [text in texts for text, ways in written.items() for _ in ways]
+    cells += [(NULL, "null"), (INTEGER, "1234"), (ARRAY, '[ "away" ]'), (OBJECT, '{"a":1}')]
+    wanted += [nulls, False, '["away"]' in texts, False]
+    column = column_of(cells, decoder_kinds.WIDE)
+    assert column.mark(texts, nulls=nulls).tolist() == wanted

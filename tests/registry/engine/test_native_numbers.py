@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 
+import numpy as np
 import pytest
 from scanned_messages import LIBRARY, column_of
 
@@ -16,17 +17,19 @@ from cdc_contracts.registry.core.values.type_bounds import bound_of
 pytestmark = pytest.mark.skipif(LIBRARY is None, reason="no native part was compiled here, or it is switched off")
 
 PLAIN = Context()
+OK, BROKEN, NO_SCALE, OPEN = 0, 1, 7, 255
 
 
 def texts_written(form, tokens, context=PLAIN, declared=None, kind=TEXT):
-    """Return the text of each value that the native part is sure of, None of those that it leaves open."""
+    """Return the text of each value that the native part reads, None of those that it refuses or leaves open."""
     bound = bound_of(declared, FORMS[form].kind) if declared else None
     use = FormUse(FORMS[form], context, lenient=False, bound=bound)
     column = column_of([(kind, token) for token in tokens], FORMS[form].decoder)
     checked = check_values(column, use)
     assert checked is not None
     texts = write_values(column, use, checked[0])[0].to_pylist()
-    assert [place for place, text in enumerate(texts) if text is None] == checked[1].tolist()
+    refused = [] if checked[0] is None else np.flatnonzero(checked[0] == BROKEN).tolist()
+    assert [place for place, text in enumerate(texts) if text is None] == sorted([*checked[1].tolist(), *refused])
     return texts
 
 
@@ -51,11 +54,33 @@ def test_decimals_of_up_to_sixteen_bytes_are_written_with_their_point(scale):
     assert texts_written("decimal-base64", tokens, Context(scale=scale)) == expected
 
 
-def test_other_decimals_in_base64_are_left_open():
+def flags_of(form, tokens, context=PLAIN, kind=TEXT):
+    column = column_of([(kind, token) for token in tokens], FORMS[form].decoder)
+    found = check_values(column, FormUse(FORMS[form], context, lenient=False))[0]
+    return [OK] * len(tokens) if found is None else found.tolist()
+
+
+def test_other_decimals_in_base64_are_left_open_and_what_is_no_base64_is_refused():
     tokens = ["", "AxY", "AxZ=", "A-Y=", two_complement(1, 17), two_complement(1, 16)]
     assert texts_written("decimal-base64", tokens, Context(scale=0)) == [None] * 5 + ["1"]
-    for context in (Context(), Context(scale=-1), Context(scale=31)):
+    assert flags_of("decimal-base64", tokens, Context(scale=0)) == [BROKEN] * 4 + [OPEN, OK]
+    for context in (Context(scale=-1), Context(scale=31)):
         assert texts_written("decimal-base64", ["AQ=="], context) == [None]
+
+
+def test_a_decimal_without_a_scale_is_kept_as_sent():
+    tokens = ["AQ==", two_complement(1, 17), "", "1.5"]
+    assert flags_of("decimal-base64", tokens) == [NO_SCALE, NO_SCALE, BROKEN, BROKEN]
+    assert texts_written("decimal-base64", tokens) == [*tokens[:2], None, None]
+
+
+def test_counts_of_smaller_parts_of_a_second_are_refused_and_years_before_0000_left_open():
+    year_9999 = 253_402_300_799
+    for form, part in (("millis-wallclock", 10**3), ("epoch-micros-instant", 10**6)):
+        last = (year_9999 + 1) * part - 1
+        assert flags_of(form, [str(last), str(last + 1)], kind=INTEGER) == [OK, OPEN]
+        assert flags_of(form, [f"{last}0", f"-{last}0", f"-{last}"], kind=NUMBER) == [BROKEN, OPEN, OPEN]
+        assert flags_of(form, ["1.5e300", f"{last}.5"], kind=NUMBER) == [OPEN, OPEN]
 
 
 @pytest.mark.parametrize(

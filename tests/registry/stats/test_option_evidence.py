@@ -1,16 +1,14 @@
 """Options of a producer that nobody states are found out from many messages, in any order and however they are cut."""
 
 import json
-from pathlib import Path
 from random import Random
 
 import pytest
+from option_messages import BYTES, CONTRACT, DECIMALS, SAMPLE, TIMES, message, options_of
 from record_batches import batch_of
 from topics import CATALOGUE
 from written_reports import build_report, notes
 
-from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.core.contract.table_contracts import TableContracts, parse_table_contract
 from cdc_contracts.registry.core.engine.kernel import Kernel
 from cdc_contracts.registry.core.stats.option_evidence import allowed_by, open_columns
 from cdc_contracts.registry.core.stats.partition_tallies import Source
@@ -20,47 +18,8 @@ from cdc_contracts.registry.core.validate.form_selection import TypedColumns
 from cdc_contracts.registry.core.validate.validation_context import open_validation
 from cdc_contracts.registry.core.values import Number
 
-CONTRACT = "debezium/json@4"
-SAMPLE = json.loads(
-    Path(CATALOGUE.version(CONTRACT).folder, "samples", "insert-from-mysql.json").read_text(encoding="utf-8")
-)
-SOURCE = SAMPLE["source"]
-TABLE = {
-    "table": f"{SOURCE['db']}.{SOURCE['table']}",
-    "columns": {
-        name: {"type": declared}
-        for name, declared in (
-            ("id", "int"), ("price", "decimal(10,2)"), ("day", "date"), ("made", "datetime(6)"), ("mark", "varbinary(8)"),
-            ("late", "time(6)"),
-        )
-    },
-}  # fmt: skip
-DECIMALS = {"precise": "BOs=", "string": "12.59", "double": 12.59}
-"""12.59 as each value of decimal.handling.mode writes it: 0x04EB is 1259."""
-TIMES = {
-    "adaptive_time_microseconds": 1718000000000250, "microseconds": 1718000000000250, "connect": 1718000000000,
-    "nanoseconds": 1718000000000250000, "isostring": "2024-06-10T06:13:20.00025Z",
-}  # fmt: skip
-"""2024-06-10 06:13:20.00025 as each value of time.precision.mode writes a DATETIME(6)."""
 SMALLER_UNITS = ("adaptive_time_microseconds", "microseconds", "nanoseconds")
-BYTES = {"hex": "0aff", "base64": "Cv8=", "base64-url-safe": "-_8=", "bytes": "+/8="}
-
-
 PRICES = [None, None, "1234", {"scale": 1, "value": "fA=="}, [1], True, "NaN", 1234, ""]
-
-
-def options_of(parameters=None):
-    tables = TableContracts([parse_table_contract(TABLE, "orders.yaml")])
-    return ReadingOptions(tables=tables, parameters=parameters or {})
-
-
-def message(decimals="string", times="connect", marks="hex", price=None, late=0, op="c"):
-    row = {
-        "id": 1, "price": DECIMALS[decimals] if price is None else price, "made": TIMES[times], "mark": BYTES[marks],
-        "late": "00:00:00Z" if times == "isostring" else late,
-        "day": "2024-06-10Z" if times == "isostring" else 19884,
-    }  # fmt: skip
-    return json.dumps({**SAMPLE, "after": row, "op": op}).encode()
 
 
 def audited(records, parameters=None):
@@ -236,9 +195,39 @@ def test_the_report_names_the_options_and_how_to_state_them():
 
     of_orders = "Option of the producer of orders: "
     assert said == [
-        of_orders + "binary.handling.mode may be base64 or bytes (1 column, 20 values). The values are read as sent.",
+        of_orders
+        + "binary.handling.mode may be base64 or bytes (1 column, 20 values). Read as sent: shop.orders.mark.",
         of_orders + "decimal.handling.mode=string (1 column, 20 values). "
         "--parameter decimal.handling.mode=string reads them so.",
         of_orders + "time.precision.mode may be adaptive_time_microseconds or connect or microseconds or nanoseconds "
-        "(3 columns, 60 values). The values are read as sent.",
+        "(3 columns, 60 values). Read as sent: shop.orders.day, shop.orders.late, shop.orders.made.",
     ]
+
+
+@pytest.mark.parametrize("cuts", [1, 7, 60])
+@pytest.mark.parametrize(
+    ("written", "runs"),
+    [
+        ("ppp?ss", [(("precise",), 0, 29), (("string",), 40, 59)]),
+        ("pp?pss", [(("precise",), 0, 39), (("string",), 40, 59)]),
+        ("psspss", [(("precise",), 0, 9), ((), 10, 39), (("string",), 40, 59)]),
+        ("pssspp", [(("precise",), 0, 9), ((), 10, 59)]),
+        ("??ssdd", [(("string",), 0, 39), (("double",), 40, 59)]),
+        ("ppssdd", [(("precise",), 0, 19), (("string",), 20, 39), (("double",), 40, 59)]),
+    ],
+)
+def test_parts_of_a_partition_are_those_that_no_value_rules_out(written, runs, cuts):
+    """Ten messages for each letter: precise, string, double, or a text that is of the first two."""
+    modes = {"p": "precise", "s": "string", "d": "double", "?": None}
+    records = []
+    for place, letter in enumerate(written):
+        value = message(modes[letter] or "string", price=None if modes[letter] else "1234")
+        records += [(0, 10 * place + number, value) for number in range(10)]
+    Random(cuts).shuffle(records)
+    tally = Tally()
+    for start in range(cuts):
+        tally.merge(audited(records[start::cuts]))
+
+    found = [one for one in tally.statistics.options.runs() if one.option == "decimal.handling.mode"]
+
+    assert [(one.values, one.first, one.last) for one in found] == runs

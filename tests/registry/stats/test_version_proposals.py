@@ -235,3 +235,70 @@ def test_key_chains_place_a_switch_where_no_message_proves_one():
     assert switch["at"] <= ranges[1]["from"]
     assert at - 8 <= ranges[0]["to"] <= at <= ranges[1]["from"] <= at + 8
     assert not tally.seen
+
+
+DECIMALS, TIMES = "decimal.handling.mode", "time.precision.mode"
+FOUND = {"topic": "orders", "columns": 1, "held": 90}
+TIMED = {**FOUND, "option": TIMES, "values": ["connect"]}
+PROOF = "  # 90 messages prove it: offsets 0 to 89"
+LATEST = line(0, ("debezium/json@4", 0, 89, 90))
+
+
+def option_run(values, first, last, partition=0):
+    return {"partition": partition, "values": values, "first_offset": first, "last_offset": last}
+
+
+def test_ranges_state_the_options_that_all_values_of_the_topic_allow_alone():
+    undecided = {**FOUND, "option": "binary.handling.mode", "values": ["base64", "bytes"]}
+    elsewhere = {**FOUND, "option": DECIMALS, "values": ["string"], "topic": "payments"}
+    report = report_of(LATEST, options=[undecided, elsewhere, TIMED])
+    assert lines_of(propose_versions(report, CATALOGUE))[3:] == [
+        "      - {from: 0, contract: debezium/json@4, options: {time.precision.mode: connect}}" + PROOF,
+    ]
+
+
+def test_a_range_ends_where_an_option_changes_and_leaves_it_out_where_no_value_tells():
+    changed = {**FOUND, "option": DECIMALS, "values": [],
+               "runs": [option_run(["precise"], 3, 29), option_run(["string"], 34, 89)]}  # fmt: skip
+    report = report_of(LATEST, options=[changed, TIMED])
+    first, rest, last = lines_of(propose_versions(report, CATALOGUE))[3:]
+    assert first == (
+        "      - {from: 0, to: 30, contract: debezium/json@4, "
+        f"options: {{decimal.handling.mode: precise, time.precision.mode: connect}}}}{PROOF}"
+    )
+    assert rest == (
+        "      - {from: 30, to: 34, contract: debezium/json@4, options: {time.precision.mode: connect}}"
+        "  # decimal.handling.mode left open: no value there proves it"
+    )
+    assert last == (
+        "      - {from: 34, contract: debezium/json@4, "
+        "options: {decimal.handling.mode: string, time.precision.mode: connect}}"
+    )
+
+
+def test_versions_and_options_that_change_at_places_of_their_own_make_a_range_for_each_part():
+    changed = {**FOUND, "option": DECIMALS, "values": [],
+               "runs": [option_run(["precise"], 0, 29), option_run([], 30, 70), option_run(["double"], 71, 89)]}  # fmt: skip
+    both = line(0, ("debezium/json@3", 0, 49, 50), ("debezium/json@4", 50, 89, 40))
+    ranges = parsed(propose_versions(report_of(both, options=[changed]), CATALOGUE))
+    assert [(one.start, one.end, one.contract, dict(one.options)) for one in ranges] == [
+        (None, 30, "debezium/json@3", {DECIMALS: "precise"}),
+        (30, 50, "debezium/json@3", {}),
+        (50, 71, "debezium/json@4", {}),
+        (71, None, "debezium/json@4", {DECIMALS: "double"}),
+    ]
+
+
+def test_what_the_run_stated_is_stated_again_and_goes_before_what_values_say():
+    stated = [{"topic": "orders", "partition": None, "from": None, "to": 40, "contract": "debezium/json@4",
+               "options": {DECIMALS: "precise"}}]  # fmt: skip
+    found = {**FOUND, "option": DECIMALS, "values": ["string"]}
+    text = propose_versions(report_of(LATEST, options=[found], versions=stated), CATALOGUE, {TIMES: "connect"})
+    assert [(one.start, one.end, dict(one.options)) for one in parsed(text)] == [
+        (None, 40, {DECIMALS: "precise", TIMES: "connect"}),
+        (40, None, {DECIMALS: "string", TIMES: "connect"}),
+    ]
+
+
+def parsed(text):
+    return parse_versions(parse_values(text, "v.yaml"), "v.yaml", CATALOGUE).ranges_of("orders", 0)

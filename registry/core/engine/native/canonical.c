@@ -245,12 +245,15 @@ int64_t cdc_canonical(Buffer source, Buffer cell_buffer, uint32_t kinds, const C
         FETCH_AHEAD(data, cells, i, count);
         unsigned kind = kind_of(cells[i]);
         offsets[i] = (int32_t)total;
-        if (!(kinds >> kind & 1) || (flags[i] != OK && flags[i] != NOTED && flags[i] != SUBSTITUTE)) continue;
+        if (!(kinds >> kind & 1)) continue;
+        if (flags[i] != OK && flags[i] != NOTED && flags[i] != NO_SCALE && flags[i] != SUBSTITUTE) continue;
         uint8_t *to = NULL;
         int64_t length = length_of(cells[i]);
         if (text_buffer.size - total < length + (check->form == LATIN1) * (length / 3) + MOST_ADDED) return TOO_SHORT;
         if (check->form == LATIN1 && (kind == TEXT || kind == ESCAPED))
             to = put_latin1(text + total, data + start_of(cells[i]), length, kind == ESCAPED);
+        else if (flags[i] == NO_SCALE)
+            to = put(text + total, data + start_of(cells[i]), length);
         else if (kind == TEXT || kind == INTEGER || kind == DECIMAL || kind == NUMBER)
             to = put_canonical(text + total, data + start_of(cells[i]), length, check, table);
         else if (check->form == BOOLEANS && (kind == TRUTH || kind == FALSEHOOD))

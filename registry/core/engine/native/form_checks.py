@@ -13,12 +13,13 @@ from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from cdc_contracts.registry.core.engine.layout_parts import FormUse
-from cdc_contracts.registry.core.engine.native.scanned_columns import NAMELESS, TEXTS, ScannedColumn
+from cdc_contracts.registry.core.engine.native.scanned_columns import BOOLEANS, NAMELESS, NUMBERS, TEXTS, ScannedColumn
 from cdc_contracts.registry.core.engine.native.scanned_values import kinds_of_wire
-from cdc_contracts.registry.core.values import Context, ValueForm
+from cdc_contracts.registry.core.values import Context, Flag, ValueForm
 from cdc_contracts.registry.core.values.civil_time import find_offset_at, first_steady_year
 from cdc_contracts.registry.core.values.type_bounds import TypeBound
 from cdc_contracts.registry.core.values.value_form import NativeCheck
@@ -30,6 +31,8 @@ _MOST_MEMBERS: Final = 59
 """A mask of more has more digits than C reads."""
 _MOST_ADDED: Final = 32
 """Bytes that a canonical text may surely be longer than the digits that were sent."""
+_ANY: Final = {"ANY_TEXT": TEXTS, "ANY_VALUE": TEXTS | NUMBERS | BOOLEANS}
+"""The checks that take every value of some kinds, a bit each."""
 _NEAR: Final = (2, 9998)
 """Years in which a moment is one in every zone."""
 
@@ -45,8 +48,8 @@ def check_values(column: ScannedColumn, use: FormUse) -> tuple[NDArray[np.uint8]
     if use.form.records:
         return _check_named(column, use, checks)
     kinds = kinds_of_wire(use.form.wire)
-    if _takes_all(use.form.native[0], checks[0]) and not kinds & ~TEXTS:
-        return None, np.zeros(0, np.int64)  # any text is of the form
+    if _takes_all(use.form.native[0], checks[0]) and not column.holds(kinds & ~_ANY[use.form.native[0].form]):
+        return None, np.zeros(0, np.int64)
     return _run(column, kinds, checks[0])
 
 
@@ -65,7 +68,10 @@ def write_values(
         column, _ = column.strip_names(_heads_of(use.form))
     library = column.source.library
     if all(library.forms[native.form].known == "AS_SENT" for native in use.form.native):
-        return column.texts(kinds), np.zeros(0, np.int64)
+        texts = column.texts(kinds)
+        if flags is not None:
+            texts = pc.if_else(pa.array(flags == Flag.BROKEN), None, texts)
+        return texts, np.zeros(0, np.int64)
     longer = any(library.forms[native.form].known == "LONGER" for native in use.form.native)
     return _write(column, kinds, checks[0], flags, longer=longer)
 
@@ -119,7 +125,7 @@ def _heads_of(form: ValueForm) -> tuple[str, ...]:
 
 
 def _takes_all(native: NativeCheck, check: Any) -> bool:
-    return native.form == "ANY_TEXT" and check.literals is None and check.substitutes is None
+    return native.form in _ANY and check.literals is None and check.substitutes is None
 
 
 @lru_cache(maxsize=4096)
@@ -144,7 +150,7 @@ def _check_of(library: Any, native: NativeCheck, form: ValueForm, context: Conte
         earliest, latest = max(_NEAR[0], steady), _NEAR[1]
         offset = find_offset_at(context.zone, _STEADY_MOMENT)
     most = native.most if context.length is None else min(native.most, (1 << context.length) - 1)
-    scale = -1 if context.scale is None else context.scale
+    scale = library.constants["NOT_KNOWN"] if context.scale is None else context.scale
     members = _short_members(context.members, joined=native.form == "SET_MASK")
     check = library.structures["Check"](
         form=number, most_whole=_MOST, most_fraction=_MOST, zeros_open=int(context.zeros_left_out),

@@ -134,6 +134,36 @@ static int are_nanos(const uint8_t *p, int64_t length, const Check *check) {
 
 static int sure_if(int holds) { return holds ? OK : OPEN; }
 
+/* Of a value that no mapping keeps where it is not of its form. */
+static int ok_or_broken(int holds) { return holds ? OK : BROKEN; }
+
+/* A number, or another value that has bytes that no number has. */
+static int judge_number(const uint8_t *p, int64_t length, int holds) {
+    if (holds) return OK;
+    for (int64_t i = 0; i < length; i++)
+        if (!is_digit(p[i]) && p[i] != '-' && p[i] != '.' && p[i] != '+' && (p[i] | 0x20) != 'e') return BROKEN;
+    return OPEN;
+}
+
+/* A count of parts of a second since 1970, which has too many digits after the year 9999; one before 0000 may be kept. */
+static int judge_parts(const uint8_t *p, int64_t length, const Check *check, int64_t most_digits) {
+    if (length <= MOST_DIGITS + 1 && is_plain_number(p, length, check, 0)) return OK;
+    if (length <= most_digits) return OPEN;
+    for (int64_t i = 0; i < length; i++)
+        if (!is_digit(p[i])) return OPEN;
+    return BROKEN;
+}
+
+static int judge_decimal_base64(const uint8_t *p, int64_t length, const Check *check, const int8_t *table) {
+    if (base64_size(p, length, table) < 1) return BROKEN;
+    return check->scale == NOT_KNOWN ? NO_SCALE : sure_if(is_decimal_base64(p, length, check, table));
+}
+
+/* A text that ends in Z whatever it says. */
+static int judge_z(const uint8_t *p, int64_t length, int holds) {
+    return holds ? OK : length < 1 || p[length - 1] != 'Z' ? BROKEN : OPEN;
+}
+
 static int judge_seconds(const uint8_t *p, int64_t length, const Check *check) {
     for (int64_t i = 0; i < length; i++)
         if (!is_digit(p[i])) return BROKEN;
@@ -161,12 +191,12 @@ static int judge_time_minutes(const uint8_t *p, int64_t length, const Check *che
 }
 
 /* Whether a text is one of some, each with a zero byte behind it. */
-static int is_one_of(const uint8_t *p, int64_t length, const uint8_t *one, int64_t total) {
-    const uint8_t *end = one + total;
-    while (one < end) {
-        int64_t size = (int64_t)strlen((const char *)one);
-        if (size == length && memcmp(p, one, (size_t)size) == 0) return 1;
-        one += size + 1;
+static int is_one_of(const uint8_t *p, int64_t length, const uint8_t *texts, int64_t texts_size) {
+    const uint8_t *end = texts + texts_size;
+    while (texts < end) {
+        int64_t size = (int64_t)strlen((const char *)texts);
+        if (size == length && memcmp(p, texts, (size_t)size) == 0) return 1;
+        texts += size + 1;
     }
     return 0;
 }
@@ -191,32 +221,41 @@ static int may_be_damaged(const uint8_t *p, int64_t length) {
     return 0;
 }
 
+static int takes_all(int32_t form) { return form == ANY_TEXT || form == ANY_VALUE; }
+
+static int takes_long_numbers(int32_t form) {
+    return form == NANOS || form == MICROS || form == MILLIS || form == ANY_VALUE;
+}
+
 static int judge(const uint8_t *p, int64_t length, const Check *check, const int8_t *table) {
     if (check->literals != NULL && is_one_of(p, length, check->literals, check->literals_size)) return OPEN;
     switch (check->form) {
-    case ANY_TEXT: return OK;
+    case ANY_TEXT: case ANY_VALUE: return OK;
     case TEXT_NOTING_DAMAGE: return is_damaged(p, length) ? NOTED : OK;
-    case INTEGERS: case BOOLEAN_DIGITS: case DAYS: case MILLIS: case MICROS:
-    case MILLIS_OF_DAY: case MICROS_OF_DAY: case NANOS_OF_DAY:
+    case BOOLEAN_DIGITS: case DAYS: case MILLIS_OF_DAY: case MICROS_OF_DAY: case NANOS_OF_DAY:
         return sure_if(length <= MOST_DIGITS + 1 && is_plain_number(p, length, check, 0));
-    case DECIMALS: return sure_if(length <= 4000 && is_plain_number(p, length, check, 1));
+    case INTEGERS: return judge_number(p, length, length <= MOST_DIGITS + 1 && is_plain_number(p, length, check, 0));
+    case MILLIS: return judge_parts(p, length, check, MOST_MILLI_DIGITS);
+    case MICROS: return judge_parts(p, length, check, MOST_MILLI_DIGITS + 3);
+    case DECIMALS: return judge_number(p, length, length <= 4000 && is_plain_number(p, length, check, 1));
     case FLOATS: return sure_if(length <= 30 && is_plain_number(p, length, check, 1));
-    case BASE64: case BASE64_URL: return sure_if(base64_size(p, length, table) >= 0);
-    case HEX: return sure_if(is_hex(p, length, UPPER));
-    case HEX_LOWER: return sure_if(is_hex(p, length, LOWER));
-    case HEX_0X: return sure_if(length >= 2 && p[0] == '0' && p[1] == 'x' && is_hex(p + 2, length - 2, UPPER | LOWER));
+    case BASE64: case BASE64_URL: return ok_or_broken(base64_size(p, length, table) >= 0);
+    case HEX: return ok_or_broken(is_hex(p, length, UPPER));
+    case HEX_LOWER: return ok_or_broken(is_hex(p, length, LOWER));
+    case HEX_0X: return ok_or_broken(length >= 2 && p[0] == '0' && p[1] == 'x' && is_hex(p + 2, length - 2, UPPER | LOWER));
     case LATIN1: return sure_if(is_latin1(p, length, 0));
     case BIT_BASE64: return sure_if(is_bit_base64(p, length, check, table));
     case BIT_BASE64_LE: return sure_if(is_bit_base64_le(p, length, check, table));
-    case DECIMAL_BASE64: return sure_if(is_decimal_base64(p, length, check, table));
+    case DECIMAL_BASE64: return judge_decimal_base64(p, length, check, table);
     case BIT_HEX: return sure_if(is_bit_hex(p, length, check));
     case ENUM_INDEX: return sure_if(is_listed(p, length, 1, check->members));
     case SET_MASK: return sure_if(check->members > 0 && is_listed(p, length, 0, ((int64_t)1 << check->members) - 1));
     case NANOS: return sure_if(are_nanos(p, length, check));
     case DATE: return sure_if(length == 10 && is_date(p, check));
-    case DATE_Z: return sure_if(length == 11 && p[10] == 'Z' && is_date(p, check));
+    case DATE_Z: return judge_z(p, length, length == 11 && p[10] == 'Z' && is_date(p, check));
     case TIME_Z: case TIME_ZONED:
-        return sure_if(length >= 9 && p[length - 1] == 'Z' && is_clock(p, 23) && is_fraction(p + 8, length - 9, check));
+        return judge_z(p, length, length >= 9 && p[length - 1] == 'Z' && is_clock(p, 23) &&
+                                  is_fraction(p + 8, length - 9, check));
     case TIME: return sure_if(length >= 8 && is_clock(p, 99) && is_fraction(p + 8, length - 8, check));
     case TIME_MINUTES: return judge_time_minutes(p, length, check);
     case SQL_DATETIME:
@@ -224,8 +263,8 @@ static int judge(const uint8_t *p, int64_t length, const Check *check, const int
                        is_fraction(p + 19, length - 19, check));
     case ISO_MINUTES: return judge_iso_minutes(p, length, check);
     case ISO_INSTANT:
-        return sure_if(length >= 20 && p[10] == 'T' && p[length - 1] == 'Z' && is_date(p, check) &&
-                       is_clock(p + 11, 23) && is_fraction(p + 19, length - 20, check));
+        return judge_z(p, length, length >= 20 && p[10] == 'T' && p[length - 1] == 'Z' && is_date(p, check) &&
+                                  is_clock(p + 11, 23) && is_fraction(p + 19, length - 20, check));
     case SECONDS: return judge_seconds(p, length, check);
     case SECONDS_FRACTION: {
         int64_t whole = 0;
@@ -245,8 +284,8 @@ static int judge_whole(const uint8_t *p, int64_t length, const Check *check, con
 /* A text whose escapes are known to be valid. */
 static int judge_escaped(const uint8_t *p, int64_t length, const Check *check) {
     if (check->literals != NULL || check->substitutes != NULL) return OPEN;
+    if (takes_all(check->form)) return OK;
     switch (check->form) {
-    case ANY_TEXT: return OK;
     case TEXT_NOTING_DAMAGE: return sure_if(!may_be_damaged(p, length));
     case LATIN1: return sure_if(is_latin1(p, length, 1));
     default: return OPEN;
@@ -272,13 +311,15 @@ int64_t cdc_check(Buffer source, Buffer cell_buffer, uint32_t kinds, const Check
         if (kinds >> kind & 1) {
             switch (kind) {
             case TEXT: case INTEGER: case DECIMAL: case NUMBER:
-                if ((kind == NUMBER && check->form != NANOS) || (kind == TEXT && check->texts_open)) flag = OPEN;
+                if ((kind == NUMBER && !takes_long_numbers(check->form)) || (kind == TEXT && check->texts_open)) flag = OPEN;
                 else flag = judge_whole(data + start_of(cells[i]), length_of(cells[i]), check, table);
                 break;
             case ESCAPED:
                 flag = judge_escaped(data + start_of(cells[i]), length_of(cells[i]), check);
                 break;
-            case TRUTH: case FALSEHOOD: flag = sure_if(check->form == BOOLEANS && check->substitutes == NULL); break;
+            case TRUTH: case FALSEHOOD:
+                flag = sure_if(check->substitutes == NULL && (check->form == BOOLEANS || check->form == ANY_VALUE));
+                break;
             default: flag = OPEN;
             }
         }
@@ -287,4 +328,38 @@ int64_t cdc_check(Buffer source, Buffer cell_buffer, uint32_t kinds, const Check
     }
     totals[0] = open, totals[1] = marked;
     return count;
+}
+
+/* Whether a text whose first character is no escape may be one of some. */
+static int may_be_one_of(const uint8_t *p, const uint8_t *texts, int64_t texts_size) {
+    const uint8_t *end = texts + texts_size;
+    if (*p == '\\') return texts < end;
+    for (; texts < end; texts += strlen((const char *)texts) + 1)
+        if (*p == *texts) return 1;
+    return 0;
+}
+
+/* Marks the values that are of some kinds, a bit each, and the texts that are one of some, each with a zero byte behind
+ * it; a text with an escape that may be one is OPEN. Returns how many are open.
+ */
+int64_t cdc_mark(Buffer source, Buffer cell_buffer, uint32_t kinds, const uint8_t *texts, int64_t texts_size,
+                 Buffer mark_buffer) {
+    const uint8_t *data = source.at;
+    const uint64_t *cells = ITEMS(cell_buffer, uint64_t);
+    uint8_t *marks = mark_buffer.at;
+    int64_t count = COUNT_OF(cell_buffer, uint64_t), open = 0, least = INT64_MAX, most = -1;
+    if (!HOLDS(mark_buffer, uint8_t, count)) return TOO_SHORT;
+    for (const uint8_t *text = texts; text < texts + texts_size; text += strlen((const char *)text) + 1) {
+        int64_t size = (int64_t)strlen((const char *)text);
+        least = size < least ? size : least, most = size > most ? size : most;
+    }
+    for (int64_t i = 0; i < count; i++) {
+        unsigned kind = kind_of(cells[i]);
+        int64_t length = length_of(cells[i]);
+        const uint8_t *p = data + start_of(cells[i]);
+        marks[i] = kinds >> kind & 1;
+        if (kind == TEXT && length >= least && length <= most) marks[i] |= (uint8_t)is_one_of(p, length, texts, texts_size);
+        else if (kind == ESCAPED && may_be_one_of(p, texts, texts_size)) marks[i] = OPEN, open++;
+    }
+    return open;
 }

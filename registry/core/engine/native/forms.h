@@ -11,6 +11,7 @@
  */
 #define FORMS(FORM) \
     FORM(ANY_TEXT, AS_SENT) \
+    FORM(ANY_VALUE, AS_SENT)       /* a text, a number or a boolean */ \
     FORM(TEXT_NOTING_DAMAGE, AS_SENT) /* U+FFFD is noted */ \
     FORM(INTEGERS, NUMBERS)        /* a number, or the text of one */ \
     FORM(DECIMALS, NUMBERS) \
@@ -52,8 +53,10 @@
 enum form { FORMS(NUMBERED) FORM_COUNT };
 
 /* What became of a value, as in `form_values.Flag`. */
-enum flag { OK = 0, BROKEN = 1, NOTED = 3, SUBSTITUTE = 8 };
+enum flag { OK = 0, BROKEN = 1, NOTED = 3, NO_SCALE = 7, SUBSTITUTE = 8 };
 #define OPEN 255      /* the flag of a value that is left to another implementation */
+#define NOT_KNOWN -2147483647
+#define MOST_MILLI_DIGITS 15 /* of milliseconds from 1970 up to the year 9999 */
 #define MOST_ADDED 32 /* bytes that a canonical text may be longer than what was sent */
 
 /* What a declared type and a context ask besides: whole numbers between two bounds, digits before and after a point. */
@@ -61,7 +64,7 @@ enum flag { OK = 0, BROKEN = 1, NOTED = 3, SUBSTITUTE = 8 };
     FIELD(int32_t, form) \
     FIELD(int32_t, most_whole) \
     FIELD(int32_t, most_fraction) \
-    FIELD(int32_t, scale) /* digits after the point of a number whose digits have none; below zero if not known */ \
+    FIELD(int32_t, scale) /* digits after the point of a number whose digits have none; or NOT_KNOWN */ \
     FIELD(int32_t, least_fraction) \
     FIELD(int32_t, texts_open) /* a number may not be written as text */ \
     FIELD(int32_t, members) /* how many a type lists */ \

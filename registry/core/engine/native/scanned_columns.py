@@ -157,9 +157,11 @@ class ScannedColumn(ParsedColumn):
 
     @cached_property
     def by_kind(self) -> Coded:
-        if self.decoder == decoder_kinds.WIDE and self.holds(1 << NUMBER):
+        if self.decoder == decoder_kinds.WIDE and self.decoder in self._integral and self.holds(1 << NUMBER):
             return super().by_kind  # some may be integers of many digits
         held = [kind for kind, total in enumerate(self.totals) if total]
+        if len(held) == 1:
+            return np.zeros(len(self), np.uint8), [self[0]]
         places = np.zeros(KINDS, np.uint8)
         places[held] = np.arange(len(held))
         return places[self.kinds], [self[int(np.argmax(self.kinds == kind))] for kind in held]

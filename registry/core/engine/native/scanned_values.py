@@ -30,6 +30,7 @@ from cdc_contracts.registry.core.engine.text_digests import NULL as NULL_DIGEST
 from cdc_contracts.registry.core.engine.text_digests import Digests
 
 _KIND_BITS: Final = 15
+STRUCTURES: Final = 1 << ARRAY | 1 << OBJECT
 _KINDS: Final = {
     "text": TEXTS, "number": NUMBERS, "boolean": BOOLEANS, "array": 1 << ARRAY, "object": 1 << OBJECT,
 }  # fmt: skip
@@ -52,14 +53,15 @@ class ScannedValues(ScannedColumn, ParsedValues):
         return self.kinds != NULL if self.holds(1 << NULL) else None
 
     def mark(self, texts: Collection[str], *, nulls: bool) -> Mask:
-        marked: Mask = (self.kinds == NULL) & nulls
-        sizes = [len(text.encode()) for text in texts]
-        maybe = np.flatnonzero(np.isin(self.lengths, sizes)) if sizes else np.zeros(0, np.int64)
-        if self.holds(1 << ESCAPED | 1 << ARRAY | 1 << OBJECT):  # their lengths are those of other spellings
-            others = (self.kinds == ESCAPED) | (self.kinds == ARRAY) | (self.kinds == OBJECT)
-            maybe = np.union1d(maybe, np.flatnonzero(others))
-        if len(maybe):
-            marked[maybe] |= ParsedValues.mark(self.select(maybe), texts, nulls=False)
+        if any("\0" in text for text in texts):
+            return ParsedValues.mark(self, texts, nulls=nulls)
+        marks, library = np.empty(len(self), np.uint8), self.source.library
+        named = b"".join(text.encode() + b"\0" for text in texts)
+        is_open = library.cdc_mark(self.source.memory, self.cells, nulls << NULL, named, len(named), marks)
+        marked: Mask = marks == 1
+        if is_open or (texts and self.holds(STRUCTURES)):
+            spelt = (marks == library.constants["OPEN"]) | (self.kinds == ARRAY) | (self.kinds == OBJECT)
+            marked[spelt] = ParsedValues.mark(self.select(np.flatnonzero(spelt)), texts, nulls=False)
         return marked
 
     def flag_kinds(self, kinds: Collection[str]) -> NDArray[np.uint8]:
