@@ -270,7 +270,8 @@ static void look_at_column(Buffer source, Buffer cells, Buffer named) {
                        .scale = (int32_t)draw(40) - 4,
                        .zeros_open = (int32_t)draw(2), .least = bounded ? -128 : INT64_MIN, .most = INT64_MAX,
                        .earliest = 0, .latest = 9999, .literals = draw(2) ? (const uint8_t *)"1970-01-01" : NULL,
-                       .literals_size = 11};
+                       .literals_size = 11, .substitutes = draw(2) ? (const uint8_t *)"08:21:07" : NULL,
+                       .substitutes_size = 9};
         if (form == SECONDS || form == SECONDS_FRACTION) check.most = 253402300799;
         Buffer column = draw(2) ? behind : cells;
         if (cdc_check(source, column, kinds, &check, flags, totals) < 0) fail("a check is refused");

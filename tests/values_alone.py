@@ -21,6 +21,10 @@ def read_alone(use: FormUse, value: Any) -> tuple[str | None, int]:
     except BrokenValue as broken:
         kept = use.lenient and broken.flag == Flag.BROKEN
         return (sent.token if isinstance(sent, Number) else str(sent)) if kept else None, broken.flag
-    misfit = 0 if use.bound is None or read.flag not in (Flag.OK, Flag.NOTED) else use.bound.misfit_of(read.text)
+    misfit = (
+        0
+        if use.bound is None or read.flag not in (Flag.OK, Flag.NOTED, Flag.SUBSTITUTE)
+        else use.bound.misfit_of(read.text)
+    )
     noted = NOTED_MISFIT if read.flag == Flag.NOTED else 0
     return read.text, FIRST_MISFIT + misfit + noted if misfit else read.flag

@@ -189,6 +189,7 @@ def _format_text(column: ColumnPart, image: RowPart) -> str:
     result = _cut(column.text) if column.text is not None else _STATES.get(column.state, "")
     notes = ["no such time, or two of them: kept as sent"] if column.state == "invalid" else []
     notes += ["with a note"] if column.state == "noted" else []
+    notes += ["sent for another value as well"] if column.state == "substitute" else []
     notes += [f"from {column.at}"] if column.at != image.at else []
     return f"{result} ({', '.join(notes)})" if notes else result
 

@@ -48,7 +48,8 @@ class MessagePart:
 class ColumnPart:
     """One column of a row: the value as sent, the value form it is read by, and its canonical text.
 
-    `state` is ok, null, invalid (kept as sent), noted, broken, untyped or absent; `at` is the pointer to the value.
+    `state` is ok, null, invalid (kept as sent), noted, substitute (sent for another
+    value as well), broken, untyped or absent; `at` is the pointer to the value.
     """
 
     name: str
@@ -335,4 +336,9 @@ def _describe_key(names: list[str] | None) -> str | None:
     return None if names is None else ", ".join(names) or "declared to have none"
 
 
-_STATES: Final = {Flag.OK: "ok", **dict.fromkeys(KEPT_AS_SENT, "invalid"), Flag.NOTED: "noted", Flag.NOT_WHOLE: "noted"}
+_STATES: Final = {
+    Flag.OK: "ok",
+    **dict.fromkeys(KEPT_AS_SENT, "invalid"),
+    **dict.fromkeys((Flag.NOTED, Flag.NOT_WHOLE), "noted"),
+    Flag.SUBSTITUTE: "substitute",
+}

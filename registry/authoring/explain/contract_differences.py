@@ -171,6 +171,8 @@ def _form_facts(version: Version) -> Iterator[tuple[str, str]]:
                 kept = [f"written {' or '.join(literals)}"] if (literals := invalid_literals(invalid)) else []
                 kept += ["as sent"] if keeps_invalid(invalid) else []
                 yield f"{prefix}{one} that does not exist", ", ".join(kept)
+            for value, meant in document.substitutes.get(form, {}).items():
+                yield f"{prefix}{one}, {value}", f"sent for {meant} as well"
             if form in document.no_trailing_zeros:
                 yield f"{prefix}{one}, trailing zeros", "left out"
         for alias, one in document.aliases.items():

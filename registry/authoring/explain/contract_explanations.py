@@ -259,6 +259,7 @@ def _forms(version: Version) -> Iterator[FormLine]:
             says = FORMS[form].says if form in FORMS else ""
             result = tuple(map(_describe_code, types)) if "code" in mapping.names else tuple(types)
             remarks = [_describe_invalid(mapping.invalid.get(form))]
+            remarks += [f"{value} also for {meant}" for value, meant in mapping.substitutes.get(form, {}).items()]
             remarks += ["no trailing zeros in fractions"] if form in mapping.no_trailing_zeros else []
             yield FormLine(shown, form, result, says, "; ".join(filter(None, remarks)))
 

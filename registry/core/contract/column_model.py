@@ -218,6 +218,11 @@ class MappingDocument(Document):
     `literal` is a text, or a list of them, that stands for such a value; numbers are quoted. `others: keep-text` beside
     it keeps the others.
     """
+    substitutes: dict[str, dict[str, str]] = Field(default_factory=dict)
+    """Values that the producer writes in place of others as well, by the form: the value as it is sent, and what for.
+
+    Such a value is read, and noted; numbers are quoted.
+    """
     no_trailing_zeros: tuple[str, ...] = ()
     """The value forms whose fraction of a second has no zeros at its end; one that has them is a warning."""
     images: dict[str, str] = Field(default_factory=dict)
@@ -225,4 +230,6 @@ class MappingDocument(Document):
 
     def identity(self) -> dict[str, Any]:
         """Return everything here that decides how values are read, as plain data."""
-        return self.model_dump(exclude={key for key in ("options", "scales", "arrays") if not getattr(self, key)})
+        return self.model_dump(
+            exclude={key for key in ("options", "scales", "arrays", "substitutes") if not getattr(self, key)}
+        )

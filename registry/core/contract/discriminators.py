@@ -8,11 +8,14 @@ from enum import IntEnum
 from itertools import repeat
 from typing import Any, Final
 
+from cdc_contracts.registry.core.common.exact_number import Number
 from cdc_contracts.registry.core.common.json_messages import Record
 from cdc_contracts.registry.core.common.pointers import ABSENT, follow, split_pointer
 from cdc_contracts.registry.core.contract.discriminator_model import Test
 from cdc_contracts.registry.core.contract.relations import starts_with
 
+StatedValue = str | bool | int | None
+"""A value that a contract asks for."""
 _MAY_BE_ESCAPED: Final = re.compile(r'["\\/\x00-\x1f]')
 
 
@@ -41,8 +44,7 @@ def holds(test: Test, message: dict[str, Any]) -> bool:
     if test.unset is not None:
         return _at(message, test.unset) in (ABSENT, None)
     if test.equals is not None:
-        found = _at(message, test.equals)
-        return type(found) is type(test.value) and found == test.value
+        return is_value(_at(message, test.equals), test.value)
     if test.within is not None:
         return _is_one_of(_at(message, test.within), test.values)
     if test.outside is not None:
@@ -52,6 +54,16 @@ def holds(test: Test, message: dict[str, Any]) -> bool:
     if test.not_prefix_of is not None:
         return _starts(message, test.not_prefix_of, test) is not True
     return test.avro_decodes is not None and isinstance(message, Record)
+
+
+def is_value(found: Any, wanted: StatedValue) -> bool:
+    """Return whether a parsed member has a value of a contract; a number is one however it is written."""
+    return type(found) is _parsed_as(wanted) and found == wanted
+
+
+def _parsed_as(wanted: StatedValue) -> type:
+    """Return what the strict parser makes of a value of a contract."""
+    return Number if type(wanted) is int else type(wanted)
 
 
 def may_hold(test: Test, message: dict[str, Any], alike: Callable[[Test], Alike]) -> bool:
@@ -68,7 +80,7 @@ def may_hold(test: Test, message: dict[str, Any], alike: Callable[[Test], Alike]
         return False
     if test.outside is not None or test.not_prefix_of is not None:
         return True
-    wanted = str if test.equals is None else type(test.value)
+    wanted = str if test.equals is None else _parsed_as(test.value)
     compared = (test.equals or test.within or test.prefix_of, test.at)  # other tests depend on the kind alone
     return compared[0] is not None and all(type(_at(message, at)) is wanted for at in compared if at is not None)
 

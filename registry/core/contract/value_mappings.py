@@ -135,6 +135,7 @@ class ValueMapping:
             for form in forms
         ]
         named += [(("invalid", form), form) for form in document.invalid if form not in document.forms]
+        named += [(("substitutes", form), form) for form in document.substitutes]
         named += [(("no_trailing_zeros", str(index)), form) for index, form in enumerate(document.no_trailing_zeros)]
         named += [(("untyped", kind), form) for kind, form in document.untyped.items()]
         named += [(("images", branch), form) for branch, form in document.images.items()]
@@ -223,6 +224,10 @@ class ValueMapping:
     def leaves_out_zeros(self, form: str) -> bool:
         """Return whether the fraction of a second in a value of the form has no zeros at its end."""
         return form in self.document.no_trailing_zeros
+
+    def substitutes(self, form: str) -> tuple[tuple[str, str], ...]:
+        """Return the values of the form that are written in place of others as well, each with what for."""
+        return tuple(self.document.substitutes.get(form, {}).items())
 
     def invalid_literals(self, form: str) -> tuple[str, ...]:
         """Return the literals that stand for invalid values of the form."""

@@ -233,7 +233,7 @@ class EvidenceAccumulator:
             if reading.holds_rows
             else None
         )
-        if written is None:
+        if written is None or written.described:
             return
         place, names = message_evidence.place, reading.names
         table = table_name(names.database, names.schema, names.table)

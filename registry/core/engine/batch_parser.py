@@ -8,7 +8,7 @@ similar values: unknown members and columns become extra fields, members of anot
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import compress, repeat
 from operator import eq, not_
@@ -33,7 +33,7 @@ from cdc_contracts.registry.core.engine.layout_parts import Layout, LayoutColumn
 from cdc_contracts.registry.core.engine.records_by_layout import Sorted
 from cdc_contracts.registry.core.engine.shape_guess import MOST_SHAPES, ShapeGuess, make_key_reader, make_picker
 from cdc_contracts.registry.core.engine.struct_layouts import LayoutPlan, can_be_field, decoder_of_schema
-from cdc_contracts.registry.core.message.sent_types import read_sent_types
+from cdc_contracts.registry.core.message.sent_types import read_sent_defaults, read_sent_types
 from cdc_contracts.registry.core.records.message_values import MessageValues
 
 _REFUSED: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
@@ -44,7 +44,7 @@ _MOST_LEARNED_FIELDS: Final = 512
 _MOST_REFUSALS: Final = 8
 _BLOCK: Final = 256
 
-MakeColumns = Callable[[dict[str, str] | None, tuple[Any, ...]], list[LayoutColumn]]
+MakeColumns = Callable[[dict[str, str] | None, tuple[Any, ...], Mapping[str, str]], list[LayoutColumn]]
 MakeColumn = Callable[[RowShape, str, Any], LayoutColumn]
 
 
@@ -214,7 +214,8 @@ class Parser:
             if 0 < len(said) < len(result):
                 return None  # which of them counts depends on the op
             types = {name: type_ for one in said for name, type_ in one.items()} if said else None
-            columns = self._make_columns(types, names)
+            defaults = _defaults_of(tokens[0], self._plan) if types is not None and len(tokens) == 1 else {}
+            columns = self._make_columns(types, names, defaults)
             if len(columns) > _MOST_COLUMNS or not all(can_be_field(column.name) for column in columns):
                 return None
             shape = self._like_learnt(key, value) if not columns else None
@@ -377,6 +378,13 @@ def _rows(found: Any) -> Iterable[dict[str, Any]]:
         return ()
     rows = [found] if isinstance(found, dict) else found if isinstance(found, list) else []
     return [row for row in rows if isinstance(row, dict)]
+
+
+def _defaults_of(token: bytes, plan: LayoutPlan) -> dict[str, str]:
+    """Return the values that columns have in place of NULL, from the token that holds their types."""
+    if plan.types is None:
+        return {}
+    return read_sent_defaults(plan.types, parse_message(b'{"types":' + token + b"}")["types"])
 
 
 def _types_of(token: bytes, plan: LayoutPlan) -> dict[str, str] | None:

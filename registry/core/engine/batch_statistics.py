@@ -20,6 +20,7 @@ from cdc_contracts.registry.core.engine.batch_tables import Tables
 from cdc_contracts.registry.core.engine.option_columns import note_options
 from cdc_contracts.registry.core.engine.parsed_columns import ParsedColumn
 from cdc_contracts.registry.core.engine.part_counts import note_parts
+from cdc_contracts.registry.core.engine.substitute_columns import note_substitutes
 from cdc_contracts.registry.core.engine.written_columns import WrittenGroup, note_writing, stretch_of
 from cdc_contracts.registry.core.message.reading import Reading
 from cdc_contracts.registry.core.records.record_batches import Batch
@@ -31,6 +32,7 @@ from cdc_contracts.registry.core.stats.record_facts import (
     Track,
     count_coverage,
     count_facts,
+    count_row,
     facts_of_one,
     whole_number,
     written_table,
@@ -78,6 +80,7 @@ def _count_part(batch_result: BatchResult, batch: Batch, statistics: StreamStati
             result.append(WrittenGroup(record_group, facts, tables))
     note_writing(statistics.writing, result, batch)
     note_options(statistics.options, result, batch)
+    note_substitutes(statistics.substitutes, result, batch)
     note_parts(statistics.parts, result, batch)
     for number, validated in batch_result.alone:
         alone = facts_of_one(validated)
@@ -128,8 +131,7 @@ class _CountedPart:
             stretch = stretch_of(facts, self.batch, number)
             written = written_table(facts.table, facts, facts.written, source)
             for row in reading.rows(facts.written.source) or ():
-                statistics.writing.add_row(written, row, stretch)
-                statistics.options.add_row(written, row, facts.written.open, stretch)
+                count_row(statistics, facts.written, written, row, stretch)
 
     def count(self, tally: Tally, statements: Mapping[Source, list[int]]) -> None:
         """Count the records by kind and partition, each with the first and the last of them."""

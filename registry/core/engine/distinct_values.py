@@ -82,7 +82,7 @@ def read_values(
     values: Sequence[Any], use: FormUse, *, texts: bool
 ) -> tuple[NDArray[np.uint8] | None, pa.Array | None]:
     """Return the flags of values as a version reads them (None: all OK), and with `texts` their canonical texts."""
-    if use.form.takes_any_text and not use.context.invalid_literals and not use.context.zeros_left_out:
+    if use.takes_all_texts:
         return None, pa.array(values, pa.string()) if texts else None
     distinct = _remembered(use)[0]
     codes = distinct.read(values)

@@ -26,6 +26,21 @@ class FormUse:
     bound: TypeBound | None = None
     declared: bool = False
 
+    @property
+    def takes_all(self) -> bool:
+        """Whether every value of the kinds that the form takes is read, and nothing is noted of any."""
+        return self.form.takes_all and not self._singles_out
+
+    @property
+    def takes_all_texts(self) -> bool:
+        """Whether every text is a value, its own canonical text, and nothing is noted of any."""
+        return self.form.takes_any_text and not self._singles_out
+
+    @property
+    def _singles_out(self) -> bool:
+        context = self.context
+        return bool(context.invalid_literals or context.zeros_left_out or context.substitutes)
+
 
 @dataclass(frozen=True)
 class LayoutColumn:

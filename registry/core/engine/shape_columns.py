@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any, Final
 
@@ -36,17 +36,22 @@ class ShapeColumns:
         self._validators = validation.validators
         self._kind_uses: dict[ValueMapping, tuple[FormUse, ...]] = {}
 
-    def make_columns(self, types: dict[str, str] | None, names: tuple[Any, ...]) -> list[LayoutColumn]:
-        """Return the columns that a shape declares: by its types, else by the contract of the named table."""
+    def make_columns(
+        self, types: dict[str, str] | None, names: tuple[Any, ...], defaults: Mapping[str, str]
+    ) -> list[LayoutColumn]:
+        """Return the columns that a shape declares: by its types, else by the contract of the named table.
+
+        `defaults` are the values that columns have in place of NULL.
+        """
         if types is None:
             table = self._table_of(names)
             types = table.types if table is not None and self.untyped else {}
-        return [self._typed_column(name, source_type, names) for name, source_type in types.items()]
+        return [self._typed_column(name, source_type, names, defaults.get(name)) for name, source_type in types.items()]
 
-    def _typed_column(self, name: str, source_type: str, names: tuple[Any, ...]) -> LayoutColumn:
+    def _typed_column(self, name: str, source_type: str, names: tuple[Any, ...], default: str | None) -> LayoutColumn:
         table = self._table_of(names)
         declared = table.types.get(name) if table is not None else None
-        uses = tuple(self._use(validator, source_type, names, declared) for validator in self._validators)
+        uses = tuple(self._use(validator, source_type, names, declared, default) for validator in self._validators)
         wanted = [decoder_kinds.decoder_of_form(use.form) for use in uses if use is not None]
         decoder = decoder_kinds.join_decoders(wanted) if len(wanted) == len(uses) else decoder_kinds.WIDE
         return LayoutColumn(name, decoder, uses, never_null=declared is not None and not table.may_be_null(name))  # type: ignore[union-attr]
@@ -64,8 +69,9 @@ class ShapeColumns:
         return LayoutColumn(name, decoder, uses, typed=False, by_kind=not shape.has_types, sure=value is not None)
 
     def _use(
-        self, validator: ReferenceValidator, source_type: str, names: tuple[Any, ...], declared: str | None
-    ) -> FormUse | None:
+        self, validator: ReferenceValidator, source_type: str, names: tuple[Any, ...], declared: str | None,
+        default: str | None,
+    ) -> FormUse | None:  # fmt: skip
         mapping = validator.forms.mapping_named(self._read_names(names, validator.meaning).mapping_name)
         name = mapping.form_of(source_type)
         if name is None:
@@ -73,7 +79,7 @@ class ShapeColumns:
         form = FORMS[name]
         bound = validator.forms.bound_of(form, declared, None if self.untyped else source_type)
         types = (source_type,) if declared is None else (source_type, declared)
-        context = validator.forms.context_of(form, self._table_of(names), mapping, *types)
+        context = validator.forms.context_of(form, self._table_of(names), mapping, *types, default=default)
         return FormUse(form, context, validator.forms.lenient(form), bound, declared=declared is not None)
 
     def _kind_uses_of(self, mapping: ValueMapping) -> Iterator[FormUse]:

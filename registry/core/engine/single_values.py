@@ -20,7 +20,7 @@ def read_value(use: FormUse, value: Any) -> tuple[str | None, int]:
     except BrokenValue as broken:
         lenient = use.lenient and broken.flag == Flag.BROKEN
         return text_as_sent(sent) if lenient else None, broken.flag
-    if use.bound is None or read.flag not in (Flag.OK, Flag.NOTED):
+    if use.bound is None or read.flag not in (Flag.OK, Flag.NOTED, Flag.SUBSTITUTE):
         return read.text, read.flag
     misfit = use.bound.misfit_of(read.text)
     if not misfit:

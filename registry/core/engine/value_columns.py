@@ -27,8 +27,6 @@ from cdc_contracts.registry.core.engine.parsed_values import KIND_NAMES, NOTHING
 from cdc_contracts.registry.core.message.unsent_values import StandIns
 from cdc_contracts.registry.core.values.form_schemas import STRUCTURE
 
-_TAKES_ANY: Final = ("text", "json", "opaque")
-
 _IS_SENT: Final = partial(is_not, UNSET)
 _FIRST: Final = itemgetter(0)
 _NULL, _MINUS, _ZERO, _NINE = b"n-09"
@@ -185,7 +183,7 @@ class ValueColumns:
         size = 1
         for value_column in self._pools.values():
             use = value_column.use
-            if not texts and use.form.kind in _TAKES_ANY and not use.form.records:
+            if not texts and use.takes_all:
                 continue
             found = [validate_part(part, use, texts=texts) for part in value_column.parts]
             value_column.flags = join_flags(found, value_column.parts)

@@ -96,7 +96,7 @@ def note_writing(seen: ColumnWriting, found: Iterable[WrittenGroup], batch: Batc
     of_image: dict[tuple[int, str], list[WrittenGroup]] = {}
     for one in found:
         decoded_batch, written = one.record_group.decoded_batch, one.facts.written
-        if written is not None and written.source in decoded_batch.rows:
+        if written is not None and not written.described and written.source in decoded_batch.rows:
             of_image.setdefault((id(decoded_batch), written.source), []).append(one)
     for (_, source), groups in of_image.items():
         rows = groups[0].record_group.decoded_batch.rows[source]

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any, Final, NamedTuple
 
 from cdc_contracts.registry.core.common.pointers import ABSENT, follow, join_pointer, split_pointer
-from cdc_contracts.registry.core.contract.discriminators import all_hold
+from cdc_contracts.registry.core.contract.discriminators import all_hold, is_value
 from cdc_contracts.registry.core.contract.document_model import ROW_OPS
 from cdc_contracts.registry.core.contract.envelope_model import OpFlag, Place
 from cdc_contracts.registry.core.contract.image_model import Side, Sides
@@ -20,7 +20,7 @@ from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.contract.table_contracts import table_name
 from cdc_contracts.registry.core.message.envelope_times import NO_TIME, EventTime, read_time
 from cdc_contracts.registry.core.message.primary_keys import read_key_columns, read_names
-from cdc_contracts.registry.core.message.sent_types import read_sent_types
+from cdc_contracts.registry.core.message.sent_types import read_sent_defaults, read_sent_types
 from cdc_contracts.registry.core.message.unsent_values import StandIns, stand_ins_of
 from cdc_contracts.registry.core.values import Number
 
@@ -244,6 +244,12 @@ class Reading:
         return None if not result or None in result else {**result[-1], **result[0]}  # type: ignore[dict-item]
 
     @cached_property
+    def defaults(self) -> dict[str, str]:
+        """The values that columns have in place of NULL, as they are sent; none where the message does not say them."""
+        types = self.meaning.columns.types
+        return {} if types == "none" or types.at is None else read_sent_defaults(types, self.at(types.at))
+
+    @cached_property
     def types_at(self) -> tuple[str, ...]:
         """Where this message says its types: the place of all, or one in each image that holds a row."""
         types = self.meaning.columns.types
@@ -257,7 +263,7 @@ class Reading:
     def _holds(self, flag: OpFlag, mapped: str | None) -> bool:
         if flag.at is None:
             return all_hold(flag.when, self.message)
-        return (flag.of is None or mapped in flag.of) and _same(self.at(flag.at), flag.equals)
+        return (flag.of is None or mapped in flag.of) and is_value(self.at(flag.at), flag.equals)
 
     def _time(self, place: Place | None) -> EventTime:
         value = self.place(place)
@@ -361,11 +367,3 @@ def as_sent(value: Any, place: Place | None) -> str | None:
 
 def _text(value: Any) -> str | None:
     return value if isinstance(value, str) else None
-
-
-def _same(value: Any, wanted: Any) -> bool:
-    if isinstance(wanted, bool) or isinstance(value, bool):
-        return value is wanted
-    if isinstance(wanted, int):
-        return isinstance(value, Number) and value == wanted
-    return bool(isinstance(value, str) and value == wanted)

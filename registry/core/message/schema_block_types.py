@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from cdc_contracts.registry.core.contract.connect_schemas import list_fields
-from cdc_contracts.registry.core.values import Number
+from cdc_contracts.registry.core.values import Number, token_of
 from cdc_contracts.registry.core.values.source_types import ARRAY
 
 PRECISION: Final = "connect.decimal.precision"
@@ -40,6 +40,21 @@ def read_block_types(block: Any, field: str | None) -> dict[str, str] | None:
         if type_ is None or not isinstance(name, str):
             return None
         found[name] = type_
+    return found
+
+
+def read_block_defaults(block: Any, field: str | None) -> dict[str, str]:
+    """Return the defaults of columns that may be NULL, as they are sent; a converter may write them in place of NULL.
+
+    Defaults that are arrays or objects are left out.
+    """
+    found: dict[str, str] = {}
+    for member in list_fields(block if field is None else _field_of(block, field)):
+        if not isinstance(member, dict) or member.get("optional") is not True:
+            continue
+        name, default = member.get("field"), member.get("default")
+        if isinstance(name, str) and isinstance(default, str | Number | bool):
+            found[name] = token_of(default)
     return found
 
 

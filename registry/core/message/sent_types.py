@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, assert_never
 
 from cdc_contracts.registry.core.contract.column_model import ColumnTypes
-from cdc_contracts.registry.core.message.schema_block_types import read_block_types
+from cdc_contracts.registry.core.message.schema_block_types import read_block_defaults, read_block_types
 from cdc_contracts.registry.core.values import Number
 
 
@@ -20,6 +20,11 @@ def read_sent_types(types: ColumnTypes, value: Any) -> dict[str, str] | None:
             return read_block_types(value, types.field)
         case other:
             assert_never(other)
+
+
+def read_sent_defaults(types: ColumnTypes, value: Any) -> dict[str, str]:
+    """Return the values that columns have in place of NULL, as they are sent; none where messages do not say them."""
+    return read_block_defaults(value, types.field) if types.reading == "connect-schema" else {}
 
 
 def read_types(value: Any, name: str | None, type_: str | None) -> dict[str, str] | None:

@@ -16,9 +16,8 @@ from cdc_contracts.registry.core.common.json_structures import as_structure
 from cdc_contracts.registry.core.contract.value_mappings import ValueMapping
 from cdc_contracts.registry.core.stats.column_ways import ColumnWays, WrittenTable
 from cdc_contracts.registry.core.stats.position_sequences import Stretch
-from cdc_contracts.registry.core.validate.form_selection import TypedColumns
+from cdc_contracts.registry.core.validate.form_selection import TypedColumns, zoneless_context
 from cdc_contracts.registry.core.values import FORMS, KEPT_AS_SENT, READ, BrokenValue, Context, ValueForm
-from cdc_contracts.registry.core.values.source_types import parameters_of
 
 WRITTEN: Final = (*READ, *KEPT_AS_SENT)
 """What becomes of values that a producer may write under a form: they are read, or stand for none that the form has."""
@@ -217,10 +216,7 @@ def _forms_of(
 ) -> Iterator[tuple[str, ValueForm | None, Context]]:
     for value, name in sorted(forms.items()):
         form = None if name is None else FORMS[name]
-        context = Context() if form is None else Context(
-            None, mapping.keeps_invalid(form.name), mapping.invalid_literals(form.name),
-            **parameters_of(types, form.type_parameters),
-        )  # fmt: skip
+        context = Context() if form is None else zoneless_context(form, mapping, types)
         yield value, form, context
 
 

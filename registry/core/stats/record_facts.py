@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import difflib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import repeat
@@ -28,7 +28,8 @@ from cdc_contracts.registry.core.stats.option_evidence import OpenColumn, open_c
 from cdc_contracts.registry.core.stats.partition_tallies import Moment, Source
 from cdc_contracts.registry.core.stats.position_sequences import FIRST_HALF, SECOND_HALF, WHOLE, Stretch
 from cdc_contracts.registry.core.stats.second_parts import TimedColumns, timed_columns
-from cdc_contracts.registry.core.stats.stream_statistics import STREAM_CLASSES, ControlKind
+from cdc_contracts.registry.core.stats.stream_statistics import STREAM_CLASSES, ControlKind, StreamStatistics
+from cdc_contracts.registry.core.stats.substitute_evidence import SubstituteColumn, substitute_columns
 from cdc_contracts.registry.core.stats.table_drift import RowGroup, Shape
 from cdc_contracts.registry.core.stats.tally import Tally
 from cdc_contracts.registry.core.validate.form_selection import TypedColumns
@@ -62,10 +63,11 @@ class RowFacts(NamedTuple):
 
 
 class WrittenRows(NamedTuple):
-    """The rows of a message of a dialect without types, with all of their columns or those that changed.
+    """The rows of a message whose values show more than their types: all of their columns, or those that changed.
 
     `source` is the pointer to them, `at` that to the row of an insert; `open` are the columns whose form an option
-    decides that nobody states.
+    decides that nobody states, `substitutes` those with values that are also sent in place of others. `described` if
+    the message itself says the types of its columns, so that the writing of values says nothing more.
     """
 
     source: str
@@ -73,6 +75,8 @@ class WrittenRows(NamedTuple):
     loaded: bool
     typed: bool
     open: tuple[OpenColumn, ...]
+    substitutes: tuple[SubstituteColumn, ...]
+    described: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,9 +127,7 @@ def facts_of(verdict: Verdict, reading: Reading, columns: TypedColumns) -> Facts
         half=_HALVES.get(reading.op or "", WHOLE),
         track=_track(reading, verdict.version.subject) if fits else None,
         rows=_rows(reading, columns) if fits and reading.holds_rows else None,
-        written=written_rows(reading, columns)
-        if verdict.outcome == CONFORMING and columns.origin != "message"
-        else None,
+        written=written_rows(reading, columns) if verdict.outcome == CONFORMING else None,
         timed=timed_columns(reading, columns) if verdict.outcome == CONFORMING else None,
         control=(reading.meaning.envelope.op.at, reading.op or "") if verdict.outcome == CONTROL else None,
         unlisted=_unlisted(reading),
@@ -180,6 +182,16 @@ def _find_unlisted(facts: Facts, finding: Finding, source: Source, stretch: Stre
 def written_table(table: str | None, facts: Facts, rows: WrittenRows, source: Source) -> WrittenTable:
     """Return the rows of a partition that the values of some records of a table belong to."""
     return WrittenTable(*source, table, facts.subject, rows.loaded, rows.at, rows.typed)
+
+
+def count_row(
+    statistics: StreamStatistics, facts: WrittenRows, rows: WrittenTable, row: Mapping[str, Any], stretch: Stretch
+) -> None:
+    """Count what the values of one row show."""
+    if not facts.described:
+        statistics.writing.add_row(rows, row, stretch)
+    statistics.options.add_row(rows, row, facts.open, stretch)
+    statistics.substitutes.add_row(rows, row, facts.substitutes, stretch)
 
 
 def count_coverage(tally: Tally, facts: Facts, total: int) -> None:
@@ -238,8 +250,9 @@ def _rows(reading: Reading, columns: TypedColumns) -> RowFacts | None:
 
 
 def written_rows(reading: Reading, columns: TypedColumns) -> WrittenRows | None:
-    """Return the image with the values of an untyped row: the after image, if there is one."""
-    if columns.origin == "message":
+    """Return the image with the values of a row: the after image, if there is one; None if they show nothing more."""
+    described, substitutes = columns.origin == "message", substitute_columns(columns)
+    if described and not substitutes:
         return None
     sides, images = reading.meaning.images.of(reading.op or ""), reading.meaning.images
     sources = [reading.source(side) for side in (sides.after, sides.before) if side] if sides else []
@@ -249,7 +262,9 @@ def written_rows(reading: Reading, columns: TypedColumns) -> WrittenRows | None:
     placed = [op.after.at for name in ("insert", "upsert", "snapshot") if (op := images.of(name)) and op.after]
     at = placed[0] if placed else source
     at = at if images.hold_one_row else f"{at}/0"
-    return WrittenRows(source, at, reading.op == "snapshot", bool(columns.types), open_columns(columns))
+    return WrittenRows(
+        source, at, reading.op == "snapshot", bool(columns.types), open_columns(columns), substitutes, described
+    )
 
 
 def _as_listed(sent: str, listed: str | None, reading: Reading, columns: TypedColumns) -> str:

@@ -29,6 +29,7 @@ from cdc_contracts.registry.core.stats.read_offsets import ReadOffsets
 from cdc_contracts.registry.core.stats.record_facts import (
     count_coverage,
     count_facts,
+    count_row,
     facts_of_one,
     whole_number,
     written_table,
@@ -109,8 +110,7 @@ def account_of(
             written = written_table(facts.table, facts, facts.written, source)
             stretch = Stretch(1, point, point, {contract: 1}, dict(ops))
             for row in validated.reading.rows(facts.written.source) or ():
-                tally.statistics.writing.add_row(written, row, stretch)
-                tally.statistics.options.add_row(written, row, facts.written.open, stretch)
+                count_row(tally.statistics, facts.written, written, row, stretch)
         if facts.timed is not None:
             count_parts(tally.statistics.parts, facts.timed, validated.reading, source.topic, facts.table)
         if facts.track is not None:

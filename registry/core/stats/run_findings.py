@@ -30,6 +30,7 @@ from cdc_contracts.registry.core.validate.table_constraints import PRIMARY_KEY
 from cdc_contracts.registry.core.validate.validation_context import AUTO
 
 COLUMN_FORM: Final = "column-form"
+SUBSTITUTE: Final = "substitute"
 _OF_CHAINS: Final = "key-chain"
 """The series of records that key chains prove: no op that a message could say."""
 _WORDS_OF_ORDER: Final = {
@@ -71,7 +72,8 @@ def finalize(tally: Tally, catalogue: Catalogue, declared: str = AUTO, *, ranged
         if (one.key.path, one.key.table, one.source) not in explained
     ]
     for one in (
-        *_order(statistics), *_tables(tally), *_dropped(tally), *writing, *options, *_controls(statistics, valued)
+        *_order(statistics), *_tables(tally), *_dropped(tally), *writing, *options, *_controls(statistics, valued),
+        *_substitutes(statistics),
     ):  # fmt: skip
         found.setdefault(one.key, _empty(statistics, one)).merge(_as_tally(statistics, one))
     for key, reference, expected, observed in _unexercised(statistics, catalogue):
@@ -82,6 +84,7 @@ def finalize(tally: Tally, catalogue: Catalogue, declared: str = AUTO, *, ranged
         tally.total_findings += drift.count - (tally.findings[key].count if key in tally.findings else 0)
     tally.findings |= found
     tally.dropped |= statistics.shapes.cut | statistics.writing.cut | statistics.options.cut
+    tally.dropped |= statistics.substitutes.cut
 
 
 def with_chains(tally: Tally, catalogue: Catalogue, refutations: Iterable[Refutation]) -> Tally:
@@ -242,6 +245,15 @@ def _options(statistics: StreamStatistics) -> Iterator[_Found]:
         yield _Found(
             key, Source(rows.topic, rows.partition), before, after, stretch, {written: series}, counted_alone=True
         )
+
+
+def _substitutes(statistics: StreamStatistics) -> Iterator[_Found]:
+    """Yield the columns with values that are also sent in place of others."""
+    for rows, name, substitute, stretch in statistics.substitutes.found():
+        key = FindingKey("value-form", rule_id("value-form", SUBSTITUTE), rows.at + join_pointer(name), rows.table)
+        observed = f"{substitute.value} (sent for {substitute.meant} as well)"
+        expected = "a value that stands for itself alone"
+        yield _Found(key, Source(rows.topic, rows.partition), expected, observed, stretch, {}, INFO, counted_alone=True)
 
 
 def count_overlaps(tally: Tally) -> FindingOverlaps:

@@ -9,6 +9,7 @@ from cdc_contracts.registry.core.stats.column_writing import ColumnWriting
 from cdc_contracts.registry.core.stats.option_evidence import OptionEvidence
 from cdc_contracts.registry.core.stats.position_sequences import Sequences, Stretch
 from cdc_contracts.registry.core.stats.second_parts import SecondParts
+from cdc_contracts.registry.core.stats.substitute_evidence import SubstituteEvidence
 from cdc_contracts.registry.core.stats.table_drift import TableShapes
 from cdc_contracts.registry.core.validate.rule_coverage import RuleCoverage
 
@@ -28,9 +29,9 @@ class ControlKind(NamedTuple):
 class StreamStatistics:
     """The order of positions, the shapes of rows, the writing of columns, control messages, and rule coverage.
 
-    `options` is what columns say of the options of their producer, `controls` are the messages without rows,
-    `rule_coverage` are the exercised rules, `parts` the parts of seconds of Avro
-    records that do not say what these count.
+    `options` is what columns say of the options of their producer, `substitutes` are values that are also sent in place
+    of others, `controls` are the messages without rows, `rule_coverage` are the exercised rules, `parts` the parts of
+    seconds of Avro records that do not say what these count.
 
     `severities` has the severities in this run of the drift classes that only a stream shows.
     """
@@ -39,6 +40,7 @@ class StreamStatistics:
     shapes: TableShapes = field(default_factory=TableShapes)
     writing: ColumnWriting = field(default_factory=ColumnWriting)
     options: OptionEvidence = field(default_factory=OptionEvidence)
+    substitutes: SubstituteEvidence = field(default_factory=SubstituteEvidence)
     parts: SecondParts = field(default_factory=SecondParts)
     controls: dict[ControlKind, Stretch] = field(default_factory=dict)
     rule_coverage: RuleCoverage = field(default_factory=RuleCoverage)
@@ -57,6 +59,7 @@ class StreamStatistics:
         self.shapes.merge(other.shapes)
         self.writing.merge(other.writing)
         self.options.merge(other.options)
+        self.substitutes.merge(other.substitutes)
         self.parts.merge(other.parts)
         for kind, stretch in other.controls.items():
             self.add_control(kind, stretch)

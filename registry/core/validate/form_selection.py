@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, Final
 
 from cdc_contracts.registry.core.common.json_messages import kind_of
 from cdc_contracts.registry.core.common.time_zones import Zone
@@ -18,6 +19,8 @@ from cdc_contracts.registry.core.values import FORMS, Context, ValueForm
 from cdc_contracts.registry.core.values.source_types import parameters_of
 from cdc_contracts.registry.core.values.type_bounds import TypeBound, bound_of
 
+NULL_AS_DEFAULT: Final = "NULL"
+"""What a value that equals the default of its column may stand for."""
 _WIRE_KINDS = {"string": "text", "null": "text"}
 """The wire of a form by the JSON kind of a value, where it is not called like that."""
 
@@ -26,13 +29,15 @@ _WIRE_KINDS = {"string": "text", "null": "text"}
 class TypedColumns:
     """The columns of one message: their source types, the origin of these, and how their values are read.
 
-    `table` knows the zone of zone-less timestamps.
+    `table` knows the zone of zone-less timestamps. `defaults` are the values that columns have in place of NULL, as the
+    message says them.
     """
 
     types: dict[str, str] | None
     origin: str
     table: TableContract | None
     mapping: ValueMapping
+    defaults: Mapping[str, str] = field(default_factory=dict)
 
     def sent_type(self, name: str) -> str | None:
         """Return the type that the message itself names for a column."""
@@ -77,7 +82,7 @@ class FormSelection:
         table = self._options.tables.of(names.database, names.schema, names.table)
         mapping = self.mapping_named(reading.mapping_name)
         if not isinstance(self._version.meaning.columns.types, str):  # none
-            return TypedColumns(reading.types, "message", table, mapping)
+            return TypedColumns(reading.types, "message", table, mapping, reading.defaults)
         return (
             TypedColumns(table.types, "table", table, mapping) if table else TypedColumns(None, "none", None, mapping)
         )
@@ -96,21 +101,25 @@ class FormSelection:
         return None if form is None else FORMS[form]
 
     def context_of(
-        self, form: ValueForm, table: TableContract | None, mapping: ValueMapping | None = None, *types: str
-    ) -> Context:
+        self, form: ValueForm, table: TableContract | None, mapping: ValueMapping | None = None, *types: str,
+        default: str | None = None,
+    ) -> Context:  # fmt: skip
         """Return the context of a form; a table's zone overrides the parameter.
 
         A form that reads by parameters of the column's type has each from the first of `types` that says it; a scale
-        that none of them says, from an option.
+        that none of them says, from an option. `default` is the value that the column has in place of NULL.
         """
         zone, mapping = self._options.timestamp_zone(table), mapping or self.mapping
         if types and form.type_parameters:
-            return self._context_by_type(form, zone, mapping, types)
-        return self._context(form, zone, mapping)
+            context = self._context_by_type(form, zone, mapping, types)
+        else:
+            context = self._context(form, zone, mapping)
+        return context if default is None else _with_default(context, default)
 
     def context_of_column(self, form: ValueForm, columns: TypedColumns, name: str) -> Context:
         """Return the context of a form in a column of a message."""
-        return self.context_of(form, columns.table, columns.mapping, *columns.types_of(name))
+        types = columns.types_of(name)
+        return self.context_of(form, columns.table, columns.mapping, *types, default=columns.defaults.get(name))
 
     def schema_of(self, form: ValueForm, table: TableContract | None, mapping: ValueMapping) -> SchemaCheck:
         """Return the validator of the schema of a form in the same context."""
@@ -134,7 +143,9 @@ class FormSelection:
     def _build_context(self, form: ValueForm, zone: Zone | None, mapping: ValueMapping) -> Context:
         keep, literals = mapping.keeps_invalid(form.name), mapping.invalid_literals(form.name)
         if not form.records or self._version.meaning.avro is None:
-            return Context(zone, keep, literals, zeros_left_out=mapping.leaves_out_zeros(form.name))
+            substitutes = mapping.substitutes(form.name)
+            zeros_left_out = mapping.leaves_out_zeros(form.name)
+            return Context(zone, keep, literals, zeros_left_out=zeros_left_out, substitutes=substitutes)
         return Context(zone, keep, literals, self._options.second_digits(self._version.meaning.avro.fraction))
 
     def _build_context_by_type(
@@ -152,6 +163,22 @@ class FormSelection:
     def lenient(self, form: ValueForm) -> bool:
         """Return whether the form is undocumented in this version, so that other text is kept with a warning."""
         return self._version.meaning.leaves_open(form.kind)
+
+
+def zoneless_context(
+    form: ValueForm, mapping: ValueMapping, types: tuple[str, ...], default: str | None = None
+) -> Context:
+    """Return the context of a form in a column of some types, without a time zone."""
+    context = Context(
+        None, mapping.keeps_invalid(form.name), mapping.invalid_literals(form.name),
+        substitutes=mapping.substitutes(form.name), **parameters_of(types, form.type_parameters),
+    )  # fmt: skip
+    return context if default is None else _with_default(context, default)
+
+
+@lru_cache(4096)
+def _with_default(context: Context, default: str) -> Context:
+    return replace(context, substitutes=(*context.substitutes, (default, NULL_AS_DEFAULT)))
 
 
 @lru_cache(1024)

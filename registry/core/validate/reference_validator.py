@@ -213,7 +213,7 @@ class ReferenceValidator:
             yield self._finding("value-form", NO_SUCH_TIME, path, expected_time, describe_shape(value), own)
         else:
             yield from self._note_value(flag, form, value, path, context)
-        if text is not None and (flag == Flag.NOTED or (flag == Flag.OK and not refused)):
+        if text is not None and (flag == Flag.NOTED or (flag in (Flag.OK, Flag.SUBSTITUTE) and not refused)):
             yield from self._validate_fit(form, text, path, declared, sent)
 
     def _note_value(self, flag: int, form: ValueForm, value: Any, path: str, context: Context) -> Iterator[Finding]:

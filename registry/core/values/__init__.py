@@ -23,6 +23,7 @@ from cdc_contracts.registry.core.values.form_values import (
     Flag,
     Value,
 )
+from cdc_contracts.registry.core.values.text_values import token_of
 from cdc_contracts.registry.core.values.value_form import ValueForm
 from cdc_contracts.registry.core.values.value_shapes import describe_shape
 
@@ -46,4 +47,5 @@ __all__ = [
     "Value",
     "ValueForm",
     "describe_shape",
+    "token_of",
 ]

@@ -23,9 +23,10 @@ class Flag(IntEnum):
     NO_INSTANT = 5  # a local time that clocks of its zone skip or show twice: the text is kept as sent
     NOT_WHOLE = 6  # read, but for a part that its type does not hold: the sign of a zero, the clock of a date
     NO_SCALE = 7  # of the form, but no type says where the point stands: the text is kept as sent
+    SUBSTITUTE = 8  # read, but its producer writes it in place of another value as well
 
 
-READ: Final = (Flag.OK, Flag.NOTED, Flag.NOT_WHOLE)
+READ: Final = (Flag.OK, Flag.NOTED, Flag.NOT_WHOLE, Flag.SUBSTITUTE)
 """What became of values that were read."""
 KEPT_AS_SENT: Final = (Flag.INVALID, Flag.NO_INSTANT, Flag.NO_SCALE)
 """What became of values whose text is kept as sent, and that are named as invalid."""
@@ -73,6 +74,8 @@ class Context:
 
     `scale`, `length` and `members` are parameters of the type of the column, for the forms that need them
     (`ValueForm.type_parameters`): digits after the point, bits, and the members of an ENUM or SET.
+
+    `substitutes` are texts and tokens that the producer writes in place of other values as well, each with what for.
     """
 
     zone: ZoneInfo | timezone | None = None
@@ -83,6 +86,7 @@ class Context:
     scale: int | None = None
     length: int | None = None
     members: tuple[str, ...] = ()
+    substitutes: tuple[tuple[str, str], ...] = ()
 
     def keep(self, text: str) -> Value:
         """Keep the text of a time that does not exist.

@@ -7,8 +7,18 @@ from typing import Final
 from cdc_contracts.registry.core.common.exact_number import Number
 from cdc_contracts.registry.core.values.form_values import BrokenValue, Context, Flag, Value
 
+DAMAGED: Final = "\ufffd"
+"""The character that decoders put in place of bytes that are none in the charset."""
+Scalar = str | Number | bool
 BOOLEANS: Final = {"0": "false", "1": "true"}
 DIGITS: Final = {"false": "0", "true": "1"}
+
+
+def token_of(value: Scalar) -> str:
+    """Return the text of a string, the token of a number, `true` or `false`."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return value.token if isinstance(value, Number) else str(value)
 
 
 def read_text(text: str, _context: Context) -> Value:
@@ -19,6 +29,11 @@ def read_text(text: str, _context: Context) -> Value:
 def read_as_sent(token: str, _context: Context) -> Value:
     """Read a value of any kind by its text or token."""
     return Value(str(token))
+
+
+def read_noting_damage(text: str, _context: Context) -> Value:
+    """Read any text, with a note if a character was lost in it."""
+    return Value(text, Flag.NOTED if DAMAGED in text else Flag.OK)
 
 
 def read_undocumented(text: str, _context: Context) -> Value:

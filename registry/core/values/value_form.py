@@ -14,7 +14,8 @@ from cdc_contracts.registry.core.values.form_values import BrokenValue, Context,
 from cdc_contracts.registry.core.values.fractions import has_trailing_zeros
 from cdc_contracts.registry.core.values.integers import INTEGER
 from cdc_contracts.registry.core.values.source_types import parameters_of
-from cdc_contracts.registry.core.values.text_values import read_text
+from cdc_contracts.registry.core.values.structures import read_structure
+from cdc_contracts.registry.core.values.text_values import read_as_sent, read_text, token_of
 
 if TYPE_CHECKING:
     from datetime import timezone
@@ -111,6 +112,11 @@ class ValueForm:
         """Whether every text is a value of the form, and its own canonical text."""
         return self.reader is read_text and "text" in self.wire
 
+    @property
+    def takes_all(self) -> bool:
+        """Whether every value of the kinds that it takes is one of the form, and nothing is noted of any."""
+        return self.reader in (read_text, read_as_sent, read_structure)
+
     def kind_in(self, zone: ZoneInfo | timezone | None) -> str:
         """Return the canonical kind of values in a zone: without one, local times stay wall-clock times."""
         return "datetime" if self.needs_zone and zone is None else self.kind
@@ -120,11 +126,7 @@ class ValueForm:
 
         Raises BrokenValue: the value does not have this form, or is a number too long to keep.
         """
-        if isinstance(value, bool):
-            return self.reader("true" if value else "false", context)
-        if isinstance(value, list | dict):
-            value = as_structure(value)
-        token = value.token if isinstance(value, Number) else str(value)
+        token = token_of(as_structure(value) if isinstance(value, list | dict) else value)
         if self.texts is not None and not isinstance(value, Number) and token not in self.texts:
             raise BrokenValue
         if token == "-0" and isinstance(value, Number) and self.decoder in ("int", "text-or-int"):
@@ -170,6 +172,8 @@ class ValueForm:
         value = self.reader(token, context)
         if context.zeros_left_out and value.flag == Flag.OK and has_trailing_zeros(token):
             return replace(value, flag=Flag.NOTED)
+        if value.flag == Flag.OK and any(token == substitute for substitute, _ in context.substitutes):
+            return replace(value, flag=Flag.SUBSTITUTE)
         return value
 
 

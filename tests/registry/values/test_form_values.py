@@ -94,6 +94,7 @@ def test_the_flags_have_fixed_numbers() -> None:
         ("NO_INSTANT", 5),
         ("NOT_WHOLE", 6),
         ("NO_SCALE", 7),
+        ("SUBSTITUTE", 8),
     ]
 
 

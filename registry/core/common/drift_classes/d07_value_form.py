@@ -37,6 +37,10 @@ CLASS = DriftClass(
             "No type says where the point of this number stands, so it is kept as sent. A table contract can say it.",
         ),
         DriftCause(
+            "substitute",
+            "The producer also sends this value in place of another, such as NULL or a date that does not exist.",
+        ),
+        DriftCause(
             "trailing-zeros",
             "The document omits trailing zeros of a fraction. They do not change the time.",
         ),

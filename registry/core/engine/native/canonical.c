@@ -245,7 +245,8 @@ int64_t cdc_canonical(Buffer source, Buffer cell_buffer, uint32_t kinds, const C
         FETCH_AHEAD(data, cells, i, count);
         unsigned kind = kind_of(cells[i]);
         offsets[i] = (int32_t)total;
-        if (!(kinds >> kind & 1) || (flags[i] != OK && flags[i] != NOTED && flags[i] != NO_SCALE)) continue;
+        if (!(kinds >> kind & 1)) continue;
+        if (flags[i] != OK && flags[i] != NOTED && flags[i] != NO_SCALE && flags[i] != SUBSTITUTE) continue;
         uint8_t *to = NULL;
         int64_t length = length_of(cells[i]);
         if (text_buffer.size - total < length + (check->form == LATIN1) * (length / 3) + MOST_ADDED) return TOO_SHORT;

@@ -125,7 +125,7 @@ def _heads_of(form: ValueForm) -> tuple[str, ...]:
 
 
 def _takes_all(native: NativeCheck, check: Any) -> bool:
-    return native.form in _ANY and check.literals is None
+    return native.form in _ANY and check.literals is None and check.substitutes is None
 
 
 @lru_cache(maxsize=4096)
@@ -141,6 +141,7 @@ def _check_of(library: Any, native: NativeCheck, form: ValueForm, context: Conte
     if context.zeros_left_out and known != "TIMES":
         return None
     literals = _terminated(context.invalid_literals)
+    substitutes = _terminated(tuple(substitute for substitute, _ in context.substitutes))
     earliest, latest, offset = 0, 9999, 0
     if form.needs_zone and context.zone is not None:
         steady = first_steady_year(context.zone)
@@ -158,6 +159,7 @@ def _check_of(library: Any, native: NativeCheck, form: ValueForm, context: Conte
         texts_open=form.texts is not None, members=len(members),
         member_texts=_terminated(members),
         literals=literals or None, literals_size=len(literals),
+        substitutes=substitutes or None, substitutes_size=len(substitutes),
     )  # fmt: skip
     return check if bound is None or _bind(check, known, form, bound) else None
 

@@ -201,6 +201,26 @@ static int is_one_of(const uint8_t *p, int64_t length, const uint8_t *texts, int
     return 0;
 }
 
+/* Whether a text without escapes holds U+FFFD. */
+static int is_damaged(const uint8_t *p, int64_t length) {
+    const uint8_t *end = p + length;
+    while (end - p > 2 && (p = memchr(p, 0xEF, (size_t)(end - p - 2))) != NULL) {
+        if (p[1] == 0xBF && p[2] == 0xBD) return 1;
+        p++;
+    }
+    return 0;
+}
+
+/* Whether a text with escapes may hold U+FFFD. */
+static int may_be_damaged(const uint8_t *p, int64_t length) {
+    const uint8_t *end = p + length;
+    if (is_damaged(p, length)) return 1;
+    for (; end - p > 5 && (p = memchr(p, '\\', (size_t)(end - p - 5))) != NULL; p += 2)
+        if (p[1] == 'u' && (p[2] | 0x20) == 'f' && (p[3] | 0x20) == 'f' && (p[4] | 0x20) == 'f' && (p[5] | 0x20) == 'd')
+            return 1;
+    return 0;
+}
+
 static int takes_all(int32_t form) { return form == ANY_TEXT || form == ANY_VALUE; }
 
 static int takes_long_numbers(int32_t form) {
@@ -211,6 +231,7 @@ static int judge(const uint8_t *p, int64_t length, const Check *check, const int
     if (check->literals != NULL && is_one_of(p, length, check->literals, check->literals_size)) return OPEN;
     switch (check->form) {
     case ANY_TEXT: case ANY_VALUE: return OK;
+    case TEXT_NOTING_DAMAGE: return is_damaged(p, length) ? NOTED : OK;
     case BOOLEAN_DIGITS: case DAYS: case MILLIS_OF_DAY: case MICROS_OF_DAY: case NANOS_OF_DAY:
         return sure_if(length <= MOST_DIGITS + 1 && is_plain_number(p, length, check, 0));
     case INTEGERS: return judge_number(p, length, length <= MOST_DIGITS + 1 && is_plain_number(p, length, check, 0));
@@ -254,6 +275,23 @@ static int judge(const uint8_t *p, int64_t length, const Check *check, const int
     }
 }
 
+static int judge_whole(const uint8_t *p, int64_t length, const Check *check, const int8_t *table) {
+    int flag = judge(p, length, check, table);
+    if (flag != OK || check->substitutes == NULL) return flag;
+    return is_one_of(p, length, check->substitutes, check->substitutes_size) ? SUBSTITUTE : OK;
+}
+
+/* A text whose escapes are known to be valid. */
+static int judge_escaped(const uint8_t *p, int64_t length, const Check *check) {
+    if (check->literals != NULL || check->substitutes != NULL) return OPEN;
+    if (takes_all(check->form)) return OK;
+    switch (check->form) {
+    case TEXT_NOTING_DAMAGE: return sure_if(!may_be_damaged(p, length));
+    case LATIN1: return sure_if(is_latin1(p, length, 1));
+    default: return OPEN;
+    }
+}
+
 /* Writes the flags of the values whose kind is in `kinds` (a bit each), OPEN for those that are not sure; the others
  * count as null and are OK. `totals` gets how many are open, and how many are not OK.
  */
@@ -274,13 +312,14 @@ int64_t cdc_check(Buffer source, Buffer cell_buffer, uint32_t kinds, const Check
             switch (kind) {
             case TEXT: case INTEGER: case DECIMAL: case NUMBER:
                 if ((kind == NUMBER && !takes_long_numbers(check->form)) || (kind == TEXT && check->texts_open)) flag = OPEN;
-                else flag = judge(data + start_of(cells[i]), length_of(cells[i]), check, table);
+                else flag = judge_whole(data + start_of(cells[i]), length_of(cells[i]), check, table);
                 break;
             case ESCAPED:
-                flag = sure_if(check->literals == NULL && (takes_all(check->form) || (check->form == LATIN1 &&
-                               is_latin1(data + start_of(cells[i]), length_of(cells[i]), 1))));
+                flag = judge_escaped(data + start_of(cells[i]), length_of(cells[i]), check);
                 break;
-            case TRUTH: case FALSEHOOD: flag = sure_if(check->form == BOOLEANS || check->form == ANY_VALUE); break;
+            case TRUTH: case FALSEHOOD:
+                flag = sure_if(check->substitutes == NULL && (check->form == BOOLEANS || check->form == ANY_VALUE));
+                break;
             default: flag = OPEN;
             }
         }

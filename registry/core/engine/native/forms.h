@@ -12,6 +12,7 @@
 #define FORMS(FORM) \
     FORM(ANY_TEXT, AS_SENT) \
     FORM(ANY_VALUE, AS_SENT)       /* a text, a number or a boolean */ \
+    FORM(TEXT_NOTING_DAMAGE, AS_SENT) /* U+FFFD is noted */ \
     FORM(INTEGERS, NUMBERS)        /* a number, or the text of one */ \
     FORM(DECIMALS, NUMBERS) \
     FORM(FLOATS, VALUES)           /* a number of up to 30 characters without exponent, or the text of one */ \
@@ -52,7 +53,7 @@
 enum form { FORMS(NUMBERED) FORM_COUNT };
 
 /* What became of a value, as in `form_values.Flag`. */
-enum flag { OK = 0, BROKEN = 1, NOTED = 3, NO_SCALE = 7 };
+enum flag { OK = 0, BROKEN = 1, NOTED = 3, NO_SCALE = 7, SUBSTITUTE = 8 };
 #define OPEN 255      /* the flag of a value that is left to another implementation */
 #define NOT_KNOWN -2147483647
 #define MOST_MILLI_DIGITS 15 /* of milliseconds from 1970 up to the year 9999 */
@@ -76,7 +77,9 @@ enum flag { OK = 0, BROKEN = 1, NOTED = 3, NO_SCALE = 7 };
     FIELD(int32_t, is_instant) /* a moment of a clock with an offset, in seconds ahead of UTC */ \
     FIELD(int32_t, offset) \
     FIELD(const uint8_t *, literals) /* left open wherever they stand; each with a zero byte behind it */ \
-    FIELD(int64_t, literals_size)
+    FIELD(int64_t, literals_size) \
+    FIELD(const uint8_t *, substitutes) /* written in place of other values as well; each with a zero byte behind it */ \
+    FIELD(int64_t, substitutes_size)
 
 typedef struct {
     CHECK_FIELDS(MEMBER)

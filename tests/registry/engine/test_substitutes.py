@@ -1,0 +1,115 @@
+"""Values that a producer also sends in place of others: NULL as the default of a column, dates that do not exist."""
+
+from __future__ import annotations
+
+import json
+from itertools import product
+from pathlib import Path
+
+import pytest
+from record_batches import batch_of
+from topics import CATALOGUE
+
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.contract.table_contracts import TableContracts, parse_table_contract
+from cdc_contracts.registry.core.engine.kernel import Kernel
+from cdc_contracts.registry.core.stats.partition_tallies import Source
+from cdc_contracts.registry.core.stats.reference_tally import account
+from cdc_contracts.registry.core.stats.tally import Tally
+from cdc_contracts.registry.core.validate.validation_context import open_validation
+from cdc_contracts.registry.core.values import FORMS, Context, Flag, Number, Value
+
+DEFAULTS = {
+    "qty": ("int32", 7, 8, None),
+    "name": ("string", 'new "one"', "old", None),
+    "open": ("boolean", True, False),
+}
+"""By column its type in a schema block, its default, and other values."""
+
+
+def sample_of(reference, name):
+    path = Path(str(CATALOGUE.version(reference).folder), "samples", f"{name}.json")
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def message_with_defaults(values, *, optional):
+    """A message beside a schema block that states a default for each column."""
+    message = sample_of("debezium/json-schema@2", "insert-from-mysql")
+    fields = [
+        {"type": kind, "optional": optional, "default": default, "field": name}
+        for name, (kind, default, *_) in DEFAULTS.items()
+    ]
+    for place in (0, 1):
+        message["schema"]["fields"][place]["fields"] = fields
+    message["payload"]["after"] = dict(zip(DEFAULTS, values, strict=True))
+    return json.dumps(message).encode()
+
+
+def both(reference, values, options):
+    """What batches and single messages show of the same values."""
+    validation = open_validation(CATALOGUE, reference, options)
+    slow = account(validation, Source("orders", 0), enumerate(values))
+    kernel, fast = Kernel(validation), Tally()
+    for first in range(0, len(values), 50):
+        cut = values[first : first + 50]
+        fast.merge(kernel.audit(batch_of([(0, first + number, value) for number, value in enumerate(cut)])))
+    assert fast.statistics.substitutes == slow.statistics.substitutes
+    return fast
+
+
+def found_in(tally):
+    return {
+        (rows.at, name, *substitute): (stretch.count, stretch.first.offset)
+        for rows, name, substitute, stretch in tally.statistics.substitutes.found()
+    }
+
+
+@pytest.mark.parametrize("native", ["off", "eager"])
+@pytest.mark.parametrize("optional", [True, False])
+def test_defaults_are_counted_where_the_column_may_be_null(native, optional, monkeypatch):
+    monkeypatch.setenv("CDC_CONTRACTS_NATIVE", native)
+    rows = [*product(*([*others, default] for _, default, *others in DEFAULTS.values()))] * 20
+    values = [message_with_defaults(row, optional=optional) for row in rows]
+
+    found = found_in(both("debezium/json-schema@2", values, ReadingOptions()))
+
+    wanted = {
+        ("/payload/after", name, "the default of the column", "NULL"): (
+            sum(row[place] == default for row in rows),
+            next(number for number, row in enumerate(rows) if row[place] == default),
+        )
+        for place, (name, (_, default, *_)) in enumerate(DEFAULTS.items())
+    }
+    assert found == (wanted if optional else {})
+
+
+@pytest.mark.parametrize("native", ["off", "eager"])
+def test_a_first_of_1970_of_mysql_is_counted_and_read(native, monkeypatch):
+    monkeypatch.setenv("CDC_CONTRACTS_NATIVE", native)
+    table = {"table": "shop.orders", "columns": {"id": {"type": "int"}, "day": {"type": "date"}}}
+    tables = TableContracts([parse_table_contract(table, "orders.yaml")])
+    options = ReadingOptions(tables=tables, parameters={"time.precision.mode": "connect"})
+    message = sample_of("debezium/json@2", "insert-from-mysql")
+    values = [json.dumps({**message, "after": {"id": 1, "day": day}}).encode() for day in (1, 0, -1, None) * 30]
+
+    tally = both("debezium/json@2", values, options)
+
+    assert found_in(tally) == {("/after", "day", "0", "0000-00-00"): (30, 1)}
+    assert tally.outcomes["conforming"] == 120
+    (change,) = open_validation(CATALOGUE, "debezium/json@2", options).validate(values[1]).changes
+    assert (change.after["day"], change.invalid) == ("1970-01-01", [])
+
+
+def test_a_message_that_does_not_conform_counts_no_substitutes():
+    value = message_with_defaults((7, "old", False), optional=True).replace(b'"op": "c"', b'"op": "?"')
+
+    assert not found_in(both("debezium/json-schema@2", [value], ReadingOptions()))
+
+
+def test_a_substitute_has_its_own_canonical_text_and_only_a_value_of_the_form_is_one():
+    context = Context(substitutes=(("0", "0000-00-00"), ("x", "NULL")))
+
+    assert FORMS["days-since-epoch"].read(Number("0"), context) == Value("1970-01-01", Flag.SUBSTITUTE)
+    assert FORMS["days-since-epoch"].read(Number("1"), context) == Value("1970-01-02")
+    assert FORMS["text"].read("x", context) == Value("x", Flag.SUBSTITUTE)
+    assert FORMS["text"].read("y", context) == Value("y")
