@@ -27,7 +27,10 @@ _CLOSE: Final = {"name-to-type": b"}", "list-of-objects": b"]", "name-to-object"
 
 
 def make_plan(meanings: Sequence[Meaning], schemas: Sequence[Mapping[str, Any]]) -> LayoutPlan | None:
-    """Return the plan for parsing messages of a subject, or None if its versions place rows or keys too differently."""
+    """Return the plan for parsing messages of a subject, or None if they have to be validated one by one.
+
+    Its versions place rows or keys too differently, or a name where no schema lists a member.
+    """
     first = meanings[-1]
     alike = {
         (
@@ -43,6 +46,8 @@ def make_plan(meanings: Sequence[Meaning], schemas: Sequence[Mapping[str, Any]])
     properties: dict[str, Any] = {}
     for schema in schemas:
         properties = unite_properties(properties, schema.get("properties", {}))
+    if not all(_is_described(at, properties) for meaning in meanings for at in _names_at(meaning)):
+        return None  # a name inside a column of a message that is its row
     reads = join_reads(map(reads_of, meanings))
     discrete = {*reads.values, *(at for meaning in meanings for at in _discrete(meaning))}
     constraints: dict[str, dict[tuple[str, Any], None]] = {}
@@ -89,6 +94,16 @@ def make_plan(meanings: Sequence[Meaning], schemas: Sequence[Mapping[str, Any]])
         }.values()),
         asked_columns=_asked_columns(meanings, properties) if "" in images else {},
     )  # fmt: skip
+
+
+def _is_described(pointer: str, properties: Mapping[str, Any]) -> bool:
+    """Return whether the schemas of messages list a member."""
+    members: Mapping[str, Any] | None = properties
+    for part in split_pointer(pointer):
+        if members is None or part not in members:
+            return False
+        members = members[part].get("properties")
+    return True
 
 
 def _end_of_types(types: ColumnTypes) -> bytes:
